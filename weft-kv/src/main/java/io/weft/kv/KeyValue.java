@@ -41,8 +41,9 @@ public final class KeyValue implements AutoCloseable {
   /// Begins to serve where this rank is a server, on threads of its own. In a process that has
   /// joined the job since it began (setting `join`) this rank takes the place of a server that was
   /// lost: what it shall have is copied to it while workers go on. Throws
-  /// `IllegalArgumentException` where no rank is left to be a worker, and `CommException.Setup` in
-  /// a process that has joined where no server is lost.
+  /// `IllegalArgumentException` where no rank is left to be a worker, and `CommException.Setup`
+  /// where another rank has other options, and in a process that has joined where no server is
+  /// lost.
   public static KeyValue over(Weft weft, KvOptions options) {
     return over(weft, options, KvServer.Turns.THREADS);
   }
@@ -61,6 +62,7 @@ public final class KeyValue implements AutoCloseable {
   private static KeyValue over(
       Weft weft, KvOptions options, List<Integer> workers, KvServer.Turns turns) {
     Layout layout = Layout.of(weft, options, workers);
+    SameOptions.check(weft, layout, options);
     Duration limit = options.deadline().orElse(weft.config().deadline());
     if (weft.rank() >= weft.size()) {
       return returning(weft, layout, options, turns);

@@ -24,6 +24,7 @@ import io.weft.kv.server.RingNews;
 import io.weft.kv.server.SavedFiles;
 import io.weft.kv.server.ShardContext;
 import io.weft.kv.server.ShardFunctions;
+import io.weft.kv.server.ShardLoop;
 import io.weft.kv.server.ShardStates;
 import io.weft.kv.server.ShardThread;
 import io.weft.kv.server.ShardTurns;
@@ -179,7 +180,7 @@ public final class KvServer implements AutoCloseable {
       }
       boolean lost = cause instanceof CommException.PeerLost gone && gone.rank() == rank;
       if (lost && layout.replicas().isMirrored() && servers.contains(rank)) {
-        turned.forEach(it -> it.lose(rank));
+        turned.forEach(it -> it.loop().lose(rank));
       }
       leave(rank);
     }
@@ -224,7 +225,8 @@ public final class KvServer implements AutoCloseable {
       request.reply(KvReply.refused(String.valueOf(wrong.getMessage())).encode());
       return;
     }
-    ShardTurns shards = byProgram != null ? byProgram : turned.get(layout.threadOf(head.shard()));
+    ShardLoop shards =
+        (byProgram != null ? byProgram : turned.get(layout.threadOf(head.shard()))).loop();
     if (worker == NO_WORKER) {
       shards.serve(request, head);
     } else {
@@ -272,7 +274,7 @@ public final class KvServer implements AutoCloseable {
           rank,
           place);
       servers.add(rank);
-      turned.forEach(it -> it.returned(place, rank));
+      turned.forEach(it -> it.loop().returned(place, rank));
     }
     request.reply(KvReply.done(0).encode());
   }
@@ -298,7 +300,7 @@ public final class KvServer implements AutoCloseable {
   /// It has this place since the job began: who was lost before, and who has come.
   void takes(ServerPlace place) {
     servers.addAll(place.others());
-    turned.forEach(each -> place.lost().forEach(each::lose));
+    turned.forEach(each -> place.lost().forEach(each.loop()::lose));
   }
 
   private synchronized void exclude(CommException.Excluded cause) {
@@ -308,7 +310,7 @@ public final class KvServer implements AutoCloseable {
 
   private void leave(int rank) {
     for (ShardTurns each : turned) {
-      each.leave(rank);
+      each.loop().leave(rank);
     }
     synchronized (this) {
       workersHere.remove(rank);

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.Weft;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.kv.frame.KvHead;
@@ -12,6 +13,7 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
+import io.weft.testkit.job.LocalJob;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.stream.LongStream;
@@ -134,6 +136,22 @@ class RefusalTest {
       float[] pulled = new float[2];
       table.pull(new long[] {4, 9}, pulled).await();
       assertThat(pulled).containsOnly(0);
+    }
+  }
+
+  @Test
+  void ranksWithOtherOptionsAreToldWhichAreTheFirstOnes() {
+    try (LocalJob job = LocalJob.over("inproc", 3)) {
+      Weft zero = job.ranks().get(0);
+      Weft one = job.ranks().get(1);
+      KeyValue.over(zero, KvOptions.servers(2).withApplication(3)).close();
+      assertThatThrownBy(() -> KeyValue.over(one, KvOptions.servers(1).withApplication(3)))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("application 3")
+          .hasMessageContaining("on rank 1 [servers [0], workers [1, 2]")
+          .hasMessageContaining("on rank 0 [servers [0, 1], workers [2]");
+      KeyValue.over(one, KvOptions.servers(2).withApplication(3)).close();
+      KeyValue.over(one, KvOptions.servers(1).withApplication(4)).close();
     }
   }
 

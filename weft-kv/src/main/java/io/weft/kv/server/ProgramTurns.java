@@ -3,7 +3,6 @@ package io.weft.kv.server;
 
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.channel.IncomingRequest;
-import io.weft.kv.frame.KvHead;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
@@ -69,28 +68,8 @@ public final class ProgramTurns implements ShardTurns {
   }
 
   @Override
-  public void serve(IncomingRequest request, KvHead head) {
-    loop.serve(request, head);
-  }
-
-  @Override
-  public void mirror(IncomingRequest request, KvHead head, int worker) {
-    loop.mirror(request, head, worker);
-  }
-
-  @Override
-  public void leave(int rank) {
-    loop.leave(rank);
-  }
-
-  @Override
-  public void lose(int rank) {
-    loop.lose(rank);
-  }
-
-  @Override
-  public void returned(int position, int rank) {
-    loop.returned(position, rank);
+  public ShardLoop loop() {
+    return loop;
   }
 
   /// On the thread that turns it, or when none does any more.

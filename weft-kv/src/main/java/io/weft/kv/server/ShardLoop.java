@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 /// Some shards, and what has come for them. It waits in a queue that the channel's bound on open
 /// requests bounds, until somebody turns the loop: a thread of its own, or the program. At any time
 /// one thread turns it; the others only put into the queue.
-final class ShardLoop {
+public final class ShardLoop {
 
   private static final Logger LOG = LoggerFactory.getLogger(ShardLoop.class);
 
@@ -68,14 +68,14 @@ final class ShardLoop {
   /// A request of a worker.
   ///
   /// Hot path.
-  void serve(IncomingRequest request, KvHead head) {
+  public void serve(IncomingRequest request, KvHead head) {
     offer(request, new Task.Serve(request, head));
   }
 
   /// What another server has done to a shard that this one mirrors.
   ///
   /// @param worker position of whose request it was
-  void mirror(IncomingRequest request, KvHead head, int worker) {
+  public void mirror(IncomingRequest request, KvHead head, int worker) {
     offer(request, new Task.Mirror(request, head, worker));
   }
 
@@ -89,12 +89,12 @@ final class ShardLoop {
   }
 
   /// Nobody waits for this rank any more.
-  void leave(int rank) {
+  public void leave(int rank) {
     tell(new Task.Leave(rank), rank);
   }
 
   /// A server is lost; this one may have to take its place.
-  void lose(int rank) {
+  public void lose(int rank) {
     tell(new Task.Lose(rank), rank);
   }
 
@@ -106,7 +106,9 @@ final class ShardLoop {
   }
 
   /// A process takes the place of a server that was lost.
-  void returned(int position, int rank) {
+  ///
+  /// @param position of the place in the ring of servers
+  public void returned(int position, int rank) {
     tell(new Task.Return(position, rank), rank);
   }
 

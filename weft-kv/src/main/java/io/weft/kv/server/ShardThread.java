@@ -4,7 +4,6 @@ package io.weft.kv.server;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.IdleStrategy;
 import io.weft.cluster.channel.IncomingRequest;
-import io.weft.kv.frame.KvHead;
 import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -64,28 +63,8 @@ public final class ShardThread implements ShardTurns {
   }
 
   @Override
-  public void serve(IncomingRequest request, KvHead head) {
-    loop.serve(request, head);
-  }
-
-  @Override
-  public void mirror(IncomingRequest request, KvHead head, int worker) {
-    loop.mirror(request, head, worker);
-  }
-
-  @Override
-  public void leave(int rank) {
-    loop.leave(rank);
-  }
-
-  @Override
-  public void lose(int rank) {
-    loop.lose(rank);
-  }
-
-  @Override
-  public void returned(int position, int rank) {
-    loop.returned(position, rank);
+  public ShardLoop loop() {
+    return loop;
   }
 
   private void run() {

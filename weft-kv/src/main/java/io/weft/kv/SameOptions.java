@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import io.weft.Weft;
+import io.weft.cluster.Store;
+import io.weft.comm.CommException;
+import io.weft.kv.function.KvChange;
+import io.weft.kv.function.KvFunction;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Whether all ranks have the same options: the first one writes its own into the job's store.
+final class SameOptions {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SameOptions.class);
+
+  private SameOptions() {}
+
+  /// Throws `CommException.Setup` with both where this rank has others than the first one.
+  static void check(Weft weft, Layout layout, KvOptions options) {
+    String mine = text(layout, options);
+    String found;
+    try {
+      found = written(weft.store(), options.application(), mine, weft.rank());
+    } catch (CommException.Setup unreachable) {
+      LOG.warn(
+          "rank {}: whether all ranks have the same options of the parameter server is not known:"
+              + " {}",
+          weft.rank(),
+          unreachable.getMessage());
+      return;
+    } finally {
+      weft.store().disconnect(); // or the keeper has an idle connection of each rank
+    }
+    int colon = found.indexOf(':');
+    if (!found.substring(colon + 1).equals(mine)) {
+      throw new CommException.Setup(
+          "application %d of the parameter server has on rank %d [%s], on %s [%s]; give KeyValue.over the same on all ranks"
+              .formatted(
+                  options.application(),
+                  weft.rank(),
+                  mine,
+                  found.substring(0, colon),
+                  found.substring(colon + 1)),
+          List.of(weft.rank()),
+          null);
+    }
+  }
+
+  private static String written(Store store, int application, String mine, int rank) {
+    String key = "kv/" + application + "/options";
+    String value = "rank " + rank + ":" + mine;
+    return store.putIfAbsent(key, value.getBytes(StandardCharsets.UTF_8))
+        ? value
+        : store.find(key).map(bytes -> new String(bytes, StandardCharsets.UTF_8)).orElse(value);
+  }
+
+  private static String text(Layout layout, KvOptions options) {
+    return "servers %s, workers %s, mirrors %s, %d shards, functions %s"
+        .formatted(
+            layout.servers(),
+            layout.workers(),
+            options.mirrors(),
+            layout.shards(),
+            Stream.concat(
+                    options.functions().stream().map(KvFunction::name),
+                    options.changes().stream().map(KvChange::name))
+                .sorted()
+                .toList());
+  }
+}
