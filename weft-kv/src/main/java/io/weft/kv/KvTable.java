@@ -4,13 +4,9 @@ package io.weft.kv;
 import io.weft.comm.Handle;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
-import io.weft.kv.function.KvChange;
-import io.weft.kv.function.KvFunction;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.key.KeyListCache;
-import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.TableRequests;
 import io.weft.kv.worker.WorkerLinks;
 import io.weft.tensor.DType;
@@ -26,27 +22,20 @@ import java.lang.foreign.MemorySegment;
 /// A handle fails with `CommException.Mismatch` where a server refuses, with the reason; all else
 /// works on. With `CommException.TimedOut` after the deadline: then it is not known whether a push
 /// was applied. With `CommException.PeerLost` where a server is gone.
-public final class KvTable implements KvStored {
+public final class KvTable extends KvStored {
 
   private static final int LISTS = 64;
 
-  private final TableSpec spec;
   private final TableRequests requests;
   private final KeyListCache lists = new KeyListCache(LISTS);
 
   KvTable(WorkerLinks links, TableSpec spec) {
-    this.spec = spec;
-    this.requests = new TableRequests(links, spec);
+    this(new TableRequests(links, spec), spec);
   }
 
-  @Override
-  public TableSpec spec() {
-    return spec;
-  }
-
-  @Override
-  public Handle<Void> register() throws InterruptedException {
-    return requests.register();
+  private KvTable(TableRequests requests, TableSpec spec) {
+    super(spec, requests.clock());
+    this.requests = requests;
   }
 
   /// These keys, copied and cut by shard once for all pushes and pulls that use them.
@@ -95,10 +84,10 @@ public final class KvTable implements KvStored {
   /// pushes that are still to come.
   public Handle<Void> prefetch(KeyList keys, MemorySegment into) throws InterruptedException {
     check(LentMemory.PLACE, keys, into);
-    if (spec.consistency().isSynchronous()) {
+    if (spec().consistency().isSynchronous()) {
       throw new IllegalStateException(
           "table '"
-              + spec.name()
+              + spec().name()
               + "' is synchronous: its rows at the next clock depend on pushes that are still to"
               + " come; pull after the push, or register it with Consistency.bounded or"
               + " asynchronous");
@@ -125,31 +114,6 @@ public final class KvTable implements KvStored {
     return pushPull(keys(keys), MemorySegment.ofArray(values), MemorySegment.ofArray(into));
   }
 
-  @Override
-  public Handle<Void> clock() throws InterruptedException {
-    return requests.advance();
-  }
-
-  @Override
-  public <R> Handle<R> call(KvFunction<R> function) throws InterruptedException {
-    return requests.call(function);
-  }
-
-  @Override
-  public Handle<Void> change(KvChange change) throws InterruptedException {
-    return requests.change(change);
-  }
-
-  @Override
-  public Handle<TableStatistics> statistics() throws InterruptedException {
-    return requests.statistics();
-  }
-
-  @Override
-  public TableCounts counts() {
-    return requests.counts();
-  }
-
   private Values format(TensorView view) {
     if (view.dtype() == DType.FLOAT32) {
       return Values.FLOAT32;
@@ -159,7 +123,7 @@ public final class KvTable implements KvStored {
     }
     throw new IllegalArgumentException(
         "table '%s': %s; servers take FLOAT32 and FLOAT16"
-            .formatted(spec.name(), view.signature()));
+            .formatted(spec().name(), view.signature()));
   }
 
   private void check(LentMemory what, KeyList keys, MemorySegment memory) {
@@ -167,24 +131,24 @@ public final class KvTable implements KvStored {
   }
 
   private void check(LentMemory what, KeyList keys, MemorySegment memory, Values format) {
-    if (keys.table().id() != spec.id()) {
+    if (keys.table().id() != spec().id()) {
       throw new IllegalArgumentException(
           "table '%s': a list of keys of table '%s', whose shards are others; make one by keys() of this table"
-              .formatted(spec.name(), keys.table().name()));
+              .formatted(spec().name(), keys.table().name()));
     }
-    long expected = format.bytes(spec.width()) * keys.size();
+    long expected = format.bytes(spec().width()) * keys.size();
     if (memory.byteSize() != expected) {
       throw new IllegalArgumentException(
           "table '%s': %s of %d bytes for %d keys of %d %s, expected %d"
               .formatted(
-                  spec.name(),
+                  spec().name(),
                   what,
                   memory.byteSize(),
                   keys.size(),
-                  spec.width(),
+                  spec().width(),
                   format == Values.FLOAT32 ? "floats" : format,
                   expected));
     }
-    what.check(spec, memory);
+    what.check(spec(), memory);
   }
 }

@@ -4,11 +4,7 @@ package io.weft.kv;
 import io.weft.comm.Handle;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
-import io.weft.kv.function.KvChange;
-import io.weft.kv.function.KvFunction;
-import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.StagingMemory;
 import io.weft.kv.worker.TensorRequests;
 import io.weft.kv.worker.TensorRequests.Travel;
@@ -28,29 +24,22 @@ import org.jspecify.annotations.Nullable;
 /// have one priority.
 ///
 /// Handles fail as those of `KvTable` do.
-public final class KvTensor implements KvStored {
+public final class KvTensor extends KvStored {
 
-  private final TableSpec spec;
   private final TensorRequests requests;
   private final StagingMemory staging;
   private final boolean first;
 
   /// @param first whether this worker's first values count
   KvTensor(WorkerLinks links, TableSpec spec, StagingMemory staging, boolean first) {
-    this.spec = spec;
+    this(new TensorRequests(links, spec), spec, staging, first);
+  }
+
+  private KvTensor(TensorRequests requests, TableSpec spec, StagingMemory staging, boolean first) {
+    super(spec, requests.clock());
+    this.requests = requests;
     this.staging = staging;
-    this.requests = new TensorRequests(links, spec);
     this.first = first;
-  }
-
-  @Override
-  public TableSpec spec() {
-    return spec;
-  }
-
-  @Override
-  public Handle<Void> register() throws InterruptedException {
-    return requests.register();
   }
 
   /// Gives it its first values, on all workers: those of the lowest rank among the workers count,
@@ -81,7 +70,7 @@ public final class KvTensor implements KvStored {
   /// Pushes in fewer bits, with error feedback: `fp16`, `int8`, `int4`, or `2bit:threshold=0.5`.
   /// Throws `IllegalArgumentException`, whose message tells what is allowed.
   public CompressedPushes compressed(String text) {
-    return new CompressedPushes(spec, PushCompression.parse(text), staging, this::pushEncoded);
+    return new CompressedPushes(spec(), PushCompression.parse(text), staging, this::pushEncoded);
   }
 
   private Handle<Void> pushEncoded(MemorySegment values, Values format, int priority)
@@ -122,34 +111,9 @@ public final class KvTensor implements KvStored {
     if (values.dtype() != into.dtype()) {
       throw new IllegalArgumentException(
           "tensor '%s': pushed as %s, pulled as %s; one type for both"
-              .formatted(spec.name(), values.dtype(), into.dtype()));
+              .formatted(spec().name(), values.dtype(), into.dtype()));
     }
     return send(KvOp.PUSH_PULL, values.data(), into.data(), new Travel(format(values), priority));
-  }
-
-  @Override
-  public Handle<Void> clock() throws InterruptedException {
-    return requests.advance();
-  }
-
-  @Override
-  public <R> Handle<R> call(KvFunction<R> function) throws InterruptedException {
-    return requests.call(function);
-  }
-
-  @Override
-  public Handle<Void> change(KvChange change) throws InterruptedException {
-    return requests.change(change);
-  }
-
-  @Override
-  public Handle<TableStatistics> statistics() throws InterruptedException {
-    return requests.statistics();
-  }
-
-  @Override
-  public TableCounts counts() {
-    return requests.counts();
   }
 
   private Handle<Void> send(
@@ -173,16 +137,16 @@ public final class KvTensor implements KvStored {
     }
     throw new IllegalArgumentException(
         "tensor '%s': %s; servers take FLOAT32 and FLOAT16"
-            .formatted(spec.name(), view.signature()));
+            .formatted(spec().name(), view.signature()));
   }
 
   private void check(LentMemory what, MemorySegment memory, Values format) {
-    long expected = format.bytes(spec.width());
+    long expected = format.bytes(spec().width());
     if (memory.byteSize() != expected) {
       throw new IllegalArgumentException(
           "tensor '%s': %s of %d bytes for %d elements of %s, expected %d"
-              .formatted(spec.name(), what, memory.byteSize(), spec.width(), format, expected));
+              .formatted(spec().name(), what, memory.byteSize(), spec().width(), format, expected));
     }
-    what.check(spec, memory);
+    what.check(spec(), memory);
   }
 }

@@ -3,11 +3,7 @@ package io.weft.kv;
 
 import io.weft.comm.Handle;
 import io.weft.kv.frame.KvOp;
-import io.weft.kv.function.KvChange;
-import io.weft.kv.function.KvFunction;
-import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.ValueRequests;
 import io.weft.kv.worker.WorkerLinks;
 import java.lang.foreign.MemorySegment;
@@ -20,24 +16,17 @@ import java.util.Arrays;
 /// until the handle is done. Any thread.
 ///
 /// Handles fail as those of `KvTable` do.
-public final class KvValues implements KvStored {
+public final class KvValues extends KvStored {
 
-  private final TableSpec spec;
   private final ValueRequests requests;
 
   KvValues(WorkerLinks links, TableSpec spec) {
-    this.spec = spec;
-    this.requests = new ValueRequests(links, spec);
+    this(new ValueRequests(links, spec), spec);
   }
 
-  @Override
-  public TableSpec spec() {
-    return spec;
-  }
-
-  @Override
-  public Handle<Void> register() throws InterruptedException {
-    return requests.register();
+  private KvValues(ValueRequests requests, TableSpec spec) {
+    super(spec, requests.clock());
+    this.requests = requests;
   }
 
   /// Pushes a value for each key. In a synchronous table this is the worker's next clock: every
@@ -100,31 +89,6 @@ public final class KvValues implements KvStored {
     return new KvPairs(keys.clone(), lengths, values);
   }
 
-  @Override
-  public Handle<Void> clock() throws InterruptedException {
-    return requests.advance();
-  }
-
-  @Override
-  public <R> Handle<R> call(KvFunction<R> function) throws InterruptedException {
-    return requests.call(function);
-  }
-
-  @Override
-  public Handle<Void> change(KvChange change) throws InterruptedException {
-    return requests.change(change);
-  }
-
-  @Override
-  public Handle<TableStatistics> statistics() throws InterruptedException {
-    return requests.statistics();
-  }
-
-  @Override
-  public TableCounts counts() {
-    return requests.counts();
-  }
-
   private static long floats(int[] lengths) {
     return Arrays.stream(lengths).asLongStream().sum();
   }
@@ -132,13 +96,14 @@ public final class KvValues implements KvStored {
   private void check(LentMemory what, long[] keys, int[] lengths, MemorySegment memory) {
     if (lengths.length != keys.length) {
       throw new IllegalArgumentException(
-          "table '%s': %d lengths for %d keys".formatted(spec.name(), lengths.length, keys.length));
+          "table '%s': %d lengths for %d keys"
+              .formatted(spec().name(), lengths.length, keys.length));
     }
     for (int i = 0; i < keys.length; i++) {
-      if (lengths[i] < 1 || lengths[i] > spec.width()) {
+      if (lengths[i] < 1 || lengths[i] > spec().width()) {
         throw new IllegalArgumentException(
             "table '%s': key %d with a value of %d floats; this table has values of 1 to %d"
-                .formatted(spec.name(), keys[i], lengths[i], spec.width()));
+                .formatted(spec().name(), keys[i], lengths[i], spec().width()));
       }
     }
     long expected = Float.BYTES * floats(lengths);
@@ -146,13 +111,13 @@ public final class KvValues implements KvStored {
       throw new IllegalArgumentException(
           "table '%s': %s of %d bytes for %d keys with %d floats, expected %d"
               .formatted(
-                  spec.name(),
+                  spec().name(),
                   what,
                   memory.byteSize(),
                   keys.length,
                   expected / Float.BYTES,
                   expected));
     }
-    what.check(spec, memory);
+    what.check(spec(), memory);
   }
 }

@@ -23,16 +23,18 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
 
-/// A worker's clock in one table: what it adds to requests, and what answers tell of the others.
-/// Any thread.
-final class TableClock {
+/// What a worker asks of all shards of a table, whatever the table has; and its clock there: what
+/// it adds to requests, and what answers tell of the others. Any thread.
+public final class TableClock {
 
   private static final Memory NOTHING = new Memory(null, 0, MemorySegment.NULL, null);
 
   private final WorkerLinks links;
   private final TableSpec spec;
   private final boolean synchronous;
+  private final IntUnaryOperator shardOf;
   private final AtomicLong clock = new AtomicLong();
   private final AtomicLong pushes = new AtomicLong();
   private final AtomicLong pulls = new AtomicLong();
@@ -42,17 +44,17 @@ final class TableClock {
   private final AtomicLongArray applied;
 
   /// @param units shards, or parts of a tensor
-  TableClock(WorkerLinks links, TableSpec spec, int units) {
+  /// @param shardOf each unit
+  TableClock(WorkerLinks links, TableSpec spec, int units, IntUnaryOperator shardOf) {
     this.links = links;
     this.spec = spec;
+    this.shardOf = shardOf;
     this.synchronous = spec.consistency().isSynchronous();
     this.applied = new AtomicLongArray(units);
   }
 
   /// Registers the table on all shards; goes on where a synchronous one is that was restored.
-  ///
-  /// @param shardOf each unit
-  KvHandle<Void> register(IntUnaryOperator shardOf) throws InterruptedException {
+  public KvHandle<Void> register() throws InterruptedException {
     KvHandle<Void> handle = links.handle("register of table '" + spec.name() + "'", () -> null);
     byte[] text = spec.text().getBytes(StandardCharsets.UTF_8);
     var memory = new Memory(null, 0, MemorySegment.ofArray(text), null);
@@ -63,7 +65,7 @@ final class TableClock {
             new What(KvOp.REGISTER, shard, spec.id(), 0),
             memory,
             handle,
-            (reply, written) -> begin(from, reply.applied(), shardOf));
+            (reply, written) -> begin(from, reply.applied()));
       }
     } finally {
       handle.sealed();
@@ -71,7 +73,7 @@ final class TableClock {
     return handle;
   }
 
-  private void begin(int shard, long at, IntUnaryOperator shardOf) {
+  private void begin(int shard, long at) {
     if (at > 0) {
       clock.accumulateAndGet(at, Math::max);
       for (int unit = 0; unit < applied.length(); unit++) {
@@ -82,18 +84,14 @@ final class TableClock {
     }
   }
 
-  /// Clocks of this worker.
-  long now() {
-    return clock.get();
-  }
-
-  /// The worker is at its next clock: tells these shards, after all that waits for them. Where
-  /// nobody waits, the requests that follow tell it; in a synchronous table, a push is a clock.
-  KvHandle<Void> advance(int... shards) throws InterruptedException {
+  /// The worker is at its next clock: tells the shards, after all that waits for them. Where nobody
+  /// waits, the requests that follow tell it; in a synchronous table, a push is a clock.
+  public KvHandle<Void> advance() throws InterruptedException {
     long at = synchronous ? clock.get() : clock.incrementAndGet();
     KvHandle<Void> handle = links.handle("clock of table '" + spec.name() + "'", () -> null);
     try {
       if (spec.consistency().staleness() > 0) {
+        int[] shards = IntStream.range(0, applied.length()).map(shardOf).distinct().toArray();
         for (int shard : shards) {
           var what =
               new What(
@@ -175,7 +173,7 @@ final class TableClock {
   }
 
   /// Runs a function on all shards.
-  <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
+  public <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
     MemorySegment payload = new KvCall(function.name(), function.argument()).encode();
     byte[][] results = new byte[links.shards()][];
     KvHandle<R> handle =
@@ -198,7 +196,7 @@ final class TableClock {
   }
 
   /// Has a change made on all shards.
-  KvHandle<Void> change(KvChange change) throws InterruptedException {
+  public KvHandle<Void> change(KvChange change) throws InterruptedException {
     if (synchronous) {
       throw new IllegalStateException(
           "table '"
@@ -225,7 +223,7 @@ final class TableClock {
   }
 
   /// What the shards have of the table.
-  KvHandle<TableStatistics> statistics() throws InterruptedException {
+  public KvHandle<TableStatistics> statistics() throws InterruptedException {
     var sum = new AtomicReference<>(TableStatistics.NONE);
     KvHandle<TableStatistics> handle =
         links.handle("statistics of table '" + spec.name() + "'", sum::get);
@@ -245,7 +243,7 @@ final class TableClock {
   }
 
   /// What was counted so far.
-  TableCounts counts() {
+  public TableCounts counts() {
     return new TableCounts(pushes.get(), pulls.get(), staleness.get());
   }
 }

@@ -3,17 +3,12 @@ package io.weft.kv.worker;
 
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
-import io.weft.kv.function.KvChange;
-import io.weft.kv.function.KvFunction;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.key.KeySlice;
-import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// What a worker asks of one table, cut by shard. Any thread.
@@ -27,7 +22,7 @@ public final class TableRequests {
   public TableRequests(WorkerLinks links, TableSpec spec) {
     this.links = links;
     this.spec = spec;
-    this.clock = new TableClock(links, spec, links.shards());
+    this.clock = new TableClock(links, spec, links.shards(), shard -> shard);
   }
 
   /// A list of keys of this table.
@@ -35,39 +30,9 @@ public final class TableRequests {
     return KeyList.cut(keys, spec, links.shards());
   }
 
-  /// Registers it on all shards.
-  public KvHandle<Void> register() throws InterruptedException {
-    return clock.register(shard -> shard);
-  }
-
-  /// Clocks of this worker in this table.
-  public long clock() {
-    return clock.now();
-  }
-
-  /// The worker is at its next clock.
-  public KvHandle<Void> advance() throws InterruptedException {
-    return clock.advance(IntStream.range(0, links.shards()).toArray());
-  }
-
-  /// What was counted so far.
-  public TableCounts counts() {
-    return clock.counts();
-  }
-
-  /// Runs a function on all shards.
-  public <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
-    return clock.call(function);
-  }
-
-  /// Has a change made on all shards.
-  public KvHandle<Void> change(KvChange change) throws InterruptedException {
-    return clock.change(change);
-  }
-
-  /// What the shards have.
-  public KvHandle<TableStatistics> statistics() throws InterruptedException {
-    return clock.statistics();
+  /// What is asked of all shards.
+  public TableClock clock() {
+    return clock;
   }
 
   /// Pushes, pulls or both.

@@ -3,16 +3,11 @@ package io.weft.kv.worker;
 
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
-import io.weft.kv.function.KvChange;
-import io.weft.kv.function.KvFunction;
-import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.spec.TensorParts;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// What a worker asks of one dense tensor, part by part. Any thread.
@@ -22,18 +17,14 @@ public final class TensorRequests {
   private final TableSpec spec;
   private final TensorParts parts;
   private final TableClock clock;
-  private final int[] shards;
 
   /// Of this tensor.
   public TensorRequests(WorkerLinks links, TableSpec spec) {
     this.links = links;
     this.spec = spec;
     this.parts = TensorParts.of(spec);
-    this.clock = new TableClock(links, spec, parts.count());
-    this.shards =
-        IntStream.range(0, Math.min(parts.count(), links.shards()))
-            .map(it -> parts.shard(it, links.shards()))
-            .toArray();
+    this.clock =
+        new TableClock(links, spec, parts.count(), part -> parts.shard(part, links.shards()));
   }
 
   /// How values are pushed or pulled.
@@ -42,34 +33,9 @@ public final class TensorRequests {
   /// @param priority higher goes first
   public record Travel(Values format, int priority) {}
 
-  /// Registers it on all shards.
-  public KvHandle<Void> register() throws InterruptedException {
-    return clock.register(part -> parts.shard(part, links.shards()));
-  }
-
-  /// The worker is at its next clock.
-  public KvHandle<Void> advance() throws InterruptedException {
-    return clock.advance(shards);
-  }
-
-  /// Runs a function on all shards.
-  public <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
-    return clock.call(function);
-  }
-
-  /// Has a change made on all shards.
-  public KvHandle<Void> change(KvChange change) throws InterruptedException {
-    return clock.change(change);
-  }
-
-  /// What the shards have.
-  public KvHandle<TableStatistics> statistics() throws InterruptedException {
-    return clock.statistics();
-  }
-
-  /// What was counted so far.
-  public TableCounts counts() {
-    return clock.counts();
+  /// What is asked of all shards.
+  public TableClock clock() {
+    return clock;
   }
 
   /// The first values.

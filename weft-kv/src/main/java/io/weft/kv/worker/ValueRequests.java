@@ -5,16 +5,11 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.ValueList;
-import io.weft.kv.function.KvChange;
-import io.weft.kv.function.KvFunction;
-import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// What a worker asks of one table of values of any length, cut by shard. Any thread.
@@ -28,37 +23,12 @@ public final class ValueRequests {
   public ValueRequests(WorkerLinks links, TableSpec spec) {
     this.links = links;
     this.spec = spec;
-    this.clock = new TableClock(links, spec, links.shards());
+    this.clock = new TableClock(links, spec, links.shards(), shard -> shard);
   }
 
-  /// Registers it on all shards.
-  public KvHandle<Void> register() throws InterruptedException {
-    return clock.register(shard -> shard);
-  }
-
-  /// The worker is at its next clock.
-  public KvHandle<Void> advance() throws InterruptedException {
-    return clock.advance(IntStream.range(0, links.shards()).toArray());
-  }
-
-  /// What was counted so far.
-  public TableCounts counts() {
-    return clock.counts();
-  }
-
-  /// Runs a function on all shards.
-  public <R> KvHandle<R> call(KvFunction<R> function) throws InterruptedException {
-    return clock.call(function);
-  }
-
-  /// Has a change made on all shards.
-  public KvHandle<Void> change(KvChange change) throws InterruptedException {
-    return clock.change(change);
-  }
-
-  /// What the shards have.
-  public KvHandle<TableStatistics> statistics() throws InterruptedException {
-    return clock.statistics();
+  /// What is asked of all shards.
+  public TableClock clock() {
+    return clock;
   }
 
   /// The lengths of these keys' values, in their order; 0 of one that has none.
