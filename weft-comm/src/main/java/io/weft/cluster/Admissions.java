@@ -26,6 +26,7 @@ final class Admissions {
   private final Mesh mesh;
   private final PeerTable peers;
   private final FailureTracker failureTracker;
+  private final Connector connector;
   private final List<Caller> callers = new ArrayList<>(0);
   private final MemorySegment goodbye = new MeshFrame.Goodbye().encode();
 
@@ -50,10 +51,11 @@ final class Admissions {
     }
   }
 
-  Admissions(Mesh mesh, PeerTable peers, FailureTracker failureTracker) {
+  Admissions(Mesh mesh, PeerTable peers, FailureTracker failureTracker, Connector connector) {
     this.mesh = mesh;
     this.peers = peers;
     this.failureTracker = failureTracker;
+    this.connector = connector;
   }
 
   /// How long a rank may take from its call to JOIN.
@@ -148,14 +150,8 @@ final class Admissions {
       caller.endpoint.close();
       return true;
     }
-    return switch (caller.endpoint.trySend(welcome(caller.rank()))) {
-      case POSTED -> {
-        admit(join.member(), caller.endpoint);
-        yield true;
-      }
-      case BACK_PRESSURED -> false;
-      case CLOSED -> true;
-    };
+    admit(join.member(), caller.endpoint);
+    return true;
   }
 
   /// For a rank of this number: who of those below it is gone.
@@ -167,7 +163,9 @@ final class Admissions {
     return new MeshFrame.Welcome(gone).encode();
   }
 
+  /// It is known here before it hears so, and may be asked as soon as it has.
   private void admit(Member member, Endpoint endpoint) {
+    MemorySegment welcome = welcome(member.rank());
     while (peers.size() < member.rank()) {
       int absent = peers.size();
       mesh.append(Member.absent(absent));
@@ -176,7 +174,7 @@ final class Admissions {
     mesh.append(member);
     lost.clear(0, peers.size());
     failureTracker.toldAll(member.rank());
-    mesh.connected(peers.at(member.rank()), endpoint);
+    connector.take(endpoint, welcome);
   }
 
   /// A rank that is admitted asks again who is gone. False where it is not one.

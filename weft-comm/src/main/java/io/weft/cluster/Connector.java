@@ -42,6 +42,9 @@ final class Connector {
     /// The peer's call that is taken, as soon as there is room to say so.
     @Nullable Endpoint taken;
 
+    /// What the peer is told when its call is taken.
+    MemorySegment answer;
+
     /// Whether the call waits for room for the greeting.
     boolean greets;
 
@@ -51,7 +54,8 @@ final class Connector {
     long retryNanos;
     String failure = "it did not answer";
 
-    Attempt(Peer peer, long nowNanos) {
+    Attempt(Peer peer, MemorySegment answer, long nowNanos) {
+      this.answer = answer;
       this.peer = peer;
       this.standIn = new UnconnectedEndpoint(peer.rank());
       this.since = nowNanos;
@@ -88,7 +92,7 @@ final class Connector {
   private Attempt attempt(Peer peer) {
     Attempt known = find(peer.rank());
     if (known == null) {
-      known = new Attempt(peer, mesh.now());
+      known = new Attempt(peer, connectedFrame, mesh.now());
       attempts.add(known);
     }
     return known;
@@ -168,6 +172,14 @@ final class Connector {
     sayConnected(attempt);
   }
 
+  /// Takes the call of a rank that was just added, with this answer.
+  void take(Endpoint call, MemorySegment answer) {
+    Attempt attempt = attempt(peers.at(call.node()));
+    attempt.answer = answer;
+    attempt.taken = call;
+    sayConnected(attempt);
+  }
+
   private void sayGreeting(Attempt attempt) {
     Endpoint call = attempt.call;
     if (attempt.greets && call != null && greeting != null) {
@@ -177,7 +189,7 @@ final class Connector {
 
   private void sayConnected(Attempt attempt) {
     Endpoint taken = attempt.taken;
-    if (taken != null && taken.trySend(connectedFrame) == PostResult.POSTED) {
+    if (taken != null && taken.trySend(attempt.answer) == PostResult.POSTED) {
       end(attempt, taken);
     }
   }

@@ -77,7 +77,7 @@ public final class Mesh implements Agent, FrameSink {
     this.connector = new Connector(this, peers);
     this.liveness = new LivenessMonitor(this, peers, heartbeat, attention);
     this.failureTracker = new FailureTracker(this, this.services, liveness, peers);
-    this.admissions = new Admissions(this, peers, failureTracker);
+    this.admissions = new Admissions(this, peers, failureTracker, connector);
     this.transport = open.apply(this);
   }
 

@@ -29,6 +29,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -37,6 +38,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -222,6 +224,41 @@ class LateRankLossTest {
       }
       assertThat(job.rank(0).connections()).isEqualTo(2 * 4);
       assertThat(job.rank(4).connections()).isEqualTo(2 * 4);
+    } finally {
+      starts.shutdownNow();
+    }
+  }
+
+  /// Whoever is lost or leaves while a rank joins is not waited for until the deadline.
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
+  void ranksThatGoWhileOneJoinsAreNotWaitedFor(String transport) throws Exception {
+    long seed = Long.getLong("weft.test.seed", System.nanoTime());
+    var random = new Random(seed);
+    ExecutorService starts = Executors.newCachedThreadPool();
+    try {
+      for (int round = 0; round < 4; round++) {
+        try (MortalJob job = new MortalJob(4, config(transport).build())) {
+          int lost = 1 + random.nextInt(3);
+          int leaves = 1 + lost % 3;
+          Weft leaver = job.rank(leaves);
+          long pauseNanos = random.nextLong(30_000_000);
+          Future<Weft> joining = starts.submit(() -> job.join(4, late(transport)));
+          LockSupport.parkNanos(pauseNanos);
+          job.kill(lost);
+          Future<?> leaving = starts.submit(leaver::close);
+          Weft late = joining.get(SECONDS / 4, TimeUnit.SECONDS);
+          leaving.get(SECONDS, TimeUnit.SECONDS);
+          new Answering(late);
+          int stays = 6 - lost - leaves;
+          reach(job.rank(0), 4);
+          reach(job.rank(stays), 4);
+          assertGone(late, lost);
+          assertGone(late, leaves);
+        } catch (AssertionError | Exception failed) {
+          throw new AssertionError("seed " + seed + ", round " + round, failed);
+        }
+      }
     } finally {
       starts.shutdownNow();
     }
