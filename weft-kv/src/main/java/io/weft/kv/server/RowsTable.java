@@ -31,16 +31,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// The rows of a table on one shard. Confined to the shard's thread.
-final class RowsTable extends ShardTable {
+final class RowsTable extends KeyedTable {
 
   private static final int SLICE_BYTES = 64 << 10;
   private static final int EVICTED_AT_LEAST = 256;
 
   private final RowTable rows;
   private final KeyLists lists;
-  private final Rounds<KeptPush> rounds;
   private final int width;
-  private long step;
   private long nextEvicted = Sweep.START;
 
   private final Halves conversion = new Halves();
@@ -70,7 +68,6 @@ final class RowsTable extends ShardTable {
             ? spilling(what, spec.retention().memoryBytes(), context)
             : new RowTable(what, context.budget());
     this.lists = new KeyLists(context.listBytes());
-    this.rounds = new Rounds<>(context.workers().size(), spec.consistency());
   }
 
   private static RowTable spilling(RowTableSpec what, long memoryBytes, ShardContext context)
@@ -191,21 +188,11 @@ final class RowsTable extends ShardTable {
   }
 
   @Override
-  Rounds<KeptPush> rounds(Subject subject) {
-    return rounds;
-  }
-
-  @Override
-  List<Rounds<KeptPush>> allRounds() {
-    return List.of(rounds);
-  }
-
-  @Override
   void apply(Subject subject, MemorySegment values) {
     RowList list = keys(subject).list();
-    step++;
-    rows.resolve(list, Missing.MAKE, step);
-    rows.update(list, 0, list.count(), values, 0, step);
+    nextStep();
+    rows.resolve(list, Missing.MAKE, step());
+    rows.update(list, 0, list.count(), values, 0, step());
     if (spec().retention().evicts()) {
       evict(EVICTED_AT_LEAST + 2L * list.count());
     }
@@ -214,7 +201,8 @@ final class RowsTable extends ShardTable {
   /// Looks at so many places, so that more are looked at than a push can fill.
   private void evict(long places) {
     Retention retention = spec().retention();
-    long oldest = retention.unusedPushes() == 0 ? 0 : Math.max(0, step - retention.unusedPushes());
+    long oldest =
+        retention.unusedPushes() == 0 ? 0 : Math.max(0, step() - retention.unusedPushes());
     Sweep sweep =
         rows.evict(
             nextEvicted,
@@ -299,7 +287,7 @@ final class RowsTable extends ShardTable {
     for (int first = 0; first < list.count(); first += most) {
       boolean whole = list.count() <= most;
       RowList part = whole ? list : list.part(first, Math.min(most, list.count() - first));
-      rows.resolve(part, Missing.LEAVE, step);
+      rows.resolve(part, Missing.LEAVE, step());
       rows.read(part, 0, part.count(), floats, 4L * width * first);
     }
     if (keys(subject).format() == Values.FLOAT16) {
@@ -318,7 +306,7 @@ final class RowsTable extends ShardTable {
   Cut cut(String id, Content content, ShardSink into) {
     Cut cut = cut(content == Content.FULL ? 0 : cutStep + 1, into);
     cutId = id;
-    cutStep = step;
+    cutStep = step();
     cutRemoved = rows.removed();
     return cut;
   }
@@ -351,11 +339,6 @@ final class RowsTable extends ShardTable {
   }
 
   @Override
-  void beginChange() {
-    step++;
-  }
-
-  @Override
   void put(long at, MemorySegment values, How how) {
     if (values.byteSize() != 4L * width) {
       throw new IllegalArgumentException(
@@ -364,14 +347,14 @@ final class RowsTable extends ShardTable {
     }
     var one = new RowList();
     one.set(new long[] {at}, 1);
-    rows.resolve(one, Missing.MAKE, step);
+    rows.resolve(one, Missing.MAKE, step());
     MemorySegment row = values;
     if (how == How.ADD) {
       MemorySegment there = MemorySegment.ofArray(new float[width]);
       rows.read(one, 0, 1, there, 0);
       row = sum(there, values);
     }
-    rows.assign(one, 0, 1, row, 0, step);
+    rows.assign(one, 0, 1, row, 0, step());
   }
 
   @Override
@@ -400,32 +383,6 @@ final class RowsTable extends ShardTable {
     for (int i = 0; i < list.count(); i++) {
       into.set(JAVA_LONG_UNALIGNED, 8L * i, list.key(i));
     }
-  }
-
-  @Override
-  int part(Subject subject) {
-    return 0;
-  }
-
-  @Override
-  void states(StateVisitor visitor) {
-    visitor.state(0, false, step, rounds);
-  }
-
-  @Override
-  void take(int part, long clock, long atStep, boolean initialized) {
-    step = atStep;
-    rounds.begin(clock);
-  }
-
-  @Override
-  long step() {
-    return step;
-  }
-
-  @Override
-  void step(long atLeast) {
-    step = Math.max(step, atLeast);
   }
 
   @Override

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /// One table's part on one shard: its content, and who waits for what. Confined to the shard's
 /// thread.
-abstract sealed class ShardTable permits RowsTable, PartsTable, ValuesTable {
+abstract sealed class ShardTable permits KeyedTable, PartsTable {
 
   private final TableSpec spec;
   private final ShardContext context;

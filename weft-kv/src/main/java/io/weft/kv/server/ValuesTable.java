@@ -22,13 +22,11 @@ import java.util.Map;
 
 /// The values of any length of a table on one shard. What it takes of a push, keeps and forwards is
 /// the whole payload, which tells keys and lengths. Confined to the shard's thread.
-final class ValuesTable extends ShardTable {
+final class ValuesTable extends KeyedTable {
 
   private static final int PLACES_AT_ONCE = 256;
 
   private final ValueTable values;
-  private final Rounds<KeptPush> rounds;
-  private long step;
   private long lookups;
 
   /// What the last checkpoint had: its id, and the table's step.
@@ -48,7 +46,6 @@ final class ValuesTable extends ShardTable {
             spec.seed(),
             most,
             context.budget());
-    this.rounds = new Rounds<>(context.workers().size(), spec.consistency());
   }
 
   /// Keys and lengths of one request.
@@ -112,23 +109,13 @@ final class ValuesTable extends ShardTable {
   }
 
   @Override
-  Rounds<KeptPush> rounds(Subject subject) {
-    return rounds;
-  }
-
-  @Override
-  List<Rounds<KeptPush>> allRounds() {
-    return List.of(rounds);
-  }
-
-  @Override
   void apply(Subject subject, MemorySegment payload) {
     ValueList list = listOf(payload);
-    step++;
+    nextStep();
     lookups += list.count();
     long at = list.valuesAt();
     for (int i = 0; i < list.count(); i++) {
-      values.update(list.key(i), payload, at, step);
+      values.update(list.key(i), payload, at, step());
       at += (long) Float.BYTES * list.length(i);
     }
   }
@@ -163,9 +150,9 @@ final class ValuesTable extends ShardTable {
         at += length;
       }
     }
-    step++;
+    nextStep();
     lookups += sums.size();
-    sums.forEach((key, sum) -> values.update(key, MemorySegment.ofArray(sum), 0, step));
+    sums.forEach((key, sum) -> values.update(key, MemorySegment.ofArray(sum), 0, step()));
   }
 
   @Override
@@ -198,7 +185,7 @@ final class ValuesTable extends ShardTable {
   Cut cut(String id, Content content, ShardSink into) {
     Cut cut = cut(content == Content.FULL ? 0 : cutStep + 1, into);
     cutId = id;
-    cutStep = step;
+    cutStep = step();
     return cut;
   }
 
@@ -228,11 +215,6 @@ final class ValuesTable extends ShardTable {
   }
 
   @Override
-  void beginChange() {
-    step++;
-  }
-
-  @Override
   void put(long at, MemorySegment floats, How how) {
     int length = Math.toIntExact(floats.byteSize() / Float.BYTES);
     values.reserve(at, length);
@@ -242,7 +224,7 @@ final class ValuesTable extends ShardTable {
       values.read(at, length, there, 0);
       value = sum(there, floats);
     }
-    values.assign(at, value, step);
+    values.assign(at, value, step());
   }
 
   @Override
@@ -257,32 +239,6 @@ final class ValuesTable extends ShardTable {
 
   @Override
   void writeKeys(Subject subject, MemorySegment into) {}
-
-  @Override
-  int part(Subject subject) {
-    return 0;
-  }
-
-  @Override
-  void states(StateVisitor visitor) {
-    visitor.state(0, false, step, rounds);
-  }
-
-  @Override
-  void take(int part, long clock, long atStep, boolean initialized) {
-    step = atStep;
-    rounds.begin(clock);
-  }
-
-  @Override
-  long step() {
-    return step;
-  }
-
-  @Override
-  void step(long atLeast) {
-    step = Math.max(step, atLeast);
-  }
 
   @Override
   void load(int part, long at, MemorySegment content) throws Refusal {

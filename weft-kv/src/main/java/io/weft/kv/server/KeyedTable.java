@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import io.weft.kv.spec.TableSpec;
+import java.util.List;
+
+/// A table by keys on one shard, which has one clock and one step for all of them. Confined to the
+/// shard's thread.
+abstract sealed class KeyedTable extends ShardTable permits RowsTable, ValuesTable {
+
+  private final Rounds<KeptPush> rounds;
+  private long step;
+
+  KeyedTable(TableSpec spec, ShardContext context) {
+    super(spec, context);
+    this.rounds = new Rounds<>(context.workers().size(), spec.consistency());
+  }
+
+  @Override
+  final Rounds<KeptPush> rounds(Subject subject) {
+    return rounds;
+  }
+
+  @Override
+  final List<Rounds<KeptPush>> allRounds() {
+    return List.of(rounds);
+  }
+
+  @Override
+  final int part(Subject subject) {
+    return 0;
+  }
+
+  @Override
+  final void states(StateVisitor visitor) {
+    visitor.state(0, false, step, rounds);
+  }
+
+  @Override
+  final void take(int part, long clock, long atStep, boolean initialized) {
+    step = atStep;
+    rounds.begin(clock);
+  }
+
+  @Override
+  final long step() {
+    return step;
+  }
+
+  @Override
+  final void step(long atLeast) {
+    step = Math.max(step, atLeast);
+  }
+
+  /// An update begins.
+  final void nextStep() {
+    step++;
+  }
+
+  @Override
+  final void beginChange() {
+    step++;
+  }
+}
