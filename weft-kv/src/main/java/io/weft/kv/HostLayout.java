@@ -12,26 +12,25 @@ import java.util.stream.IntStream;
 /// @param mine the workers of this rank's host, ascending; empty on a server
 record HostLayout(List<Integer> leaders, List<Integer> mine) {
 
+  /// @param size how many ranks began the job
   /// @param servers how many of the first ranks are servers
-  static HostLayout of(Topology topology, int servers, int rank) {
-    if (servers >= topology.size()) {
+  static HostLayout of(Topology topology, int size, int servers, int rank) {
+    if (servers >= size) {
       throw new IllegalArgumentException(
-          servers
-              + " servers in a job of "
-              + topology.size()
-              + " ranks: none is left to be a worker");
+          servers + " servers in a job of " + size + " ranks: none is left to be a worker");
     }
     List<Integer> leaders =
-        IntStream.range(servers, topology.size())
-            .filter(it -> workersOf(topology, servers, it).getFirst() == it)
+        IntStream.range(servers, size)
+            .filter(it -> workersOf(topology, size, servers, it).getFirst() == it)
             .boxed()
             .toList();
-    return new HostLayout(leaders, rank < servers ? List.of() : workersOf(topology, servers, rank));
+    return new HostLayout(
+        leaders, rank < servers ? List.of() : workersOf(topology, size, servers, rank));
   }
 
-  private static List<Integer> workersOf(Topology topology, int servers, int rank) {
+  private static List<Integer> workersOf(Topology topology, int size, int servers, int rank) {
     String host = topology.members().get(rank).host();
-    return IntStream.range(servers, topology.size())
+    return IntStream.range(servers, size)
         .filter(it -> topology.members().get(it).host().equals(host))
         .boxed()
         .toList();

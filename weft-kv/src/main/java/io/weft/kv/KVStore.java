@@ -67,7 +67,7 @@ public final class KVStore implements AutoCloseable {
   /// where no rank is left to be a worker.
   public static KVStore over(Weft weft, KVStoreOptions options) {
     return new KVStore(
-        weft, options, HostLayout.of(weft.topology(), options.servers(), weft.rank()));
+        weft, options, HostLayout.of(weft.topology(), weft.size(), options.servers(), weft.rank()));
   }
 
   /// The server's side; empty on a worker.

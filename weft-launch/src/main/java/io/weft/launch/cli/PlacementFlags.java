@@ -2,6 +2,7 @@
 package io.weft.launch.cli;
 
 import io.weft.WeftConfig;
+import io.weft.cluster.JobConfig;
 import io.weft.launch.job.HostSlots;
 import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.RankPlacement;
@@ -145,6 +146,12 @@ final class PlacementFlags {
     variables.putAll(ConfigFlags.variables(command()));
     exports.forEach(export -> add(export, variables));
     WeftConfig config = ConfigFlags.config(command());
+    if (config.required(JobConfig.JOIN)) {
+      throw new ParameterException(
+          command().commandLine(),
+          "--join is for a process of a job that runs already, which is not started by this"
+              + " command");
+    }
     if (placements.stream().anyMatch(RankPlacement::isHere)) {
       ConfigFlags.checkHere(config);
     }

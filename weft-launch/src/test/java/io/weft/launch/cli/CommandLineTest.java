@@ -54,6 +54,7 @@ class CommandLineTest {
         "run --deadlin 5s -- true | Did you mean: --deadline?",
         "run -np 2 -- caf\uFFFD | is no text in this locale's encoding",
         "run --store ::1 -- true | write [::1]:PORT",
+        "run --join true -- true | --join is for a process of a job that runs already",
         "run -np 3 --restart 1 -- true | --restart needs --on-failure shrink",
         "run -np 3 --on-failure shrink --restart 1-3 -- true | allowed: ranks from 0 to 2",
         "run -np 3 --on-failure shrink --restart a -- true | --restart is 'a'; allowed: ranks",
