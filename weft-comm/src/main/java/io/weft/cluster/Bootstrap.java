@@ -158,7 +158,7 @@ public final class Bootstrap {
     }
     return new CommException.Setup(
         (missing.size() == 1 ? "rank " : "ranks ")
-            + ranges(missing)
+            + ProcessSet.ranges(missing)
             + " of "
             + launch.size()
             + " did not join within "
@@ -235,21 +235,5 @@ public final class Bootstrap {
                 host ->
                     labels.put(host, hosts.size() > 1 ? name + "(" + host.boot() + ")" : name)));
     return labels;
-  }
-
-  /// `1, 3-5`.
-  static String ranges(List<Integer> ranks) {
-    var text = new StringBuilder();
-    for (int at = 0; at < ranks.size(); at++) {
-      int first = at;
-      while (at + 1 < ranks.size() && ranks.get(at + 1) == ranks.get(at) + 1) {
-        at++;
-      }
-      text.append(text.isEmpty() ? "" : ", ").append(ranks.get(first));
-      if (at > first) {
-        text.append('-').append(ranks.get(at));
-      }
-    }
-    return text.toString();
   }
 }

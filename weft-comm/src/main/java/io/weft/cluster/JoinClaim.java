@@ -124,7 +124,7 @@ public final class JoinClaim implements AutoCloseable {
             + launch.size()
             + " ranks that runs (setting join), but "
             + (missing.size() == 1 ? "rank " : "ranks ")
-            + Bootstrap.ranges(missing)
+            + ProcessSet.ranges(missing)
             + " did not join within "
             + Span.millis(limit) / 1000.0
             + " s; start the job first, and give this process the same WEFT_SIZE, WEFT_JOB and"

@@ -33,4 +33,20 @@ public record ProcessSet(List<Integer> ranks) {
   public int rankOf(int worldRank) {
     return ranks.indexOf(worldRank);
   }
+
+  /// Ascending ranks for people: `1, 3-5`.
+  public static String ranges(List<Integer> ranks) {
+    var text = new StringBuilder();
+    for (int at = 0; at < ranks.size(); at++) {
+      int first = at;
+      while (at + 1 < ranks.size() && ranks.get(at + 1) == ranks.get(at) + 1) {
+        at++;
+      }
+      text.append(text.isEmpty() ? "" : ", ").append(ranks.get(first));
+      if (at > first) {
+        text.append('-').append(ranks.get(at));
+      }
+    }
+    return text.toString();
+  }
 }

@@ -2,6 +2,7 @@
 package io.weft.kv;
 
 import io.weft.Weft;
+import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Store;
 import io.weft.comm.CommException;
 import io.weft.kv.function.KvChange;
@@ -61,8 +62,8 @@ final class SameOptions {
   private static String text(Layout layout, KvOptions options) {
     return "servers %s, workers %s, mirrors %s, %d shards, functions %s"
         .formatted(
-            layout.servers(),
-            layout.workers(),
+            ProcessSet.ranges(layout.servers()),
+            ProcessSet.ranges(layout.workers()),
             options.mirrors(),
             layout.shards(),
             Stream.concat(

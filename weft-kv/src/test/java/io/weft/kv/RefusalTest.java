@@ -148,8 +148,8 @@ class RefusalTest {
       assertThatThrownBy(() -> KeyValue.over(one, KvOptions.servers(1).withApplication(3)))
           .isInstanceOf(CommException.Setup.class)
           .hasMessageContaining("application 3")
-          .hasMessageContaining("on rank 1 [servers [0], workers [1, 2]")
-          .hasMessageContaining("on rank 0 [servers [0, 1], workers [2]");
+          .hasMessageContaining("on rank 1 [servers 0, workers 1-2, ")
+          .hasMessageContaining("on rank 0 [servers 0-1, workers 2, ");
       KeyValue.over(one, KvOptions.servers(2).withApplication(3)).close();
       KeyValue.over(one, KvOptions.servers(1).withApplication(4)).close();
     }

@@ -186,13 +186,16 @@ class ReturnTest {
       }
       compare(tables.get(1), sums);
       pushers = List.of(new Pusher(tables.get(0), 3), new Pusher(tables.get(1), 4));
+      awaitMirrors(job, 7, List.of(0, 2, 5));
       job.loses(2);
       await(joined, Set.of(1, 4));
       await(job.server(0), Set.of(0, 2, 3, 5, 6));
       KvServer second = job.joins(6);
       await(second, Set.of(2, 5));
+      awaitMirrors(job, 7, List.of(0, 5, 6));
       job.loses(0);
       await(joined, Set.of(0, 1, 3, 4, 6));
+      awaitMirrors(job, 7, List.of(5, 6));
       job.loses(6);
       await(joined, Set.of(0, 1, 2, 3, 4, 5, 6));
       for (Pusher each : pushers) {
@@ -217,14 +220,14 @@ class ReturnTest {
       List<Integer> servers = new ArrayList<>(List.of(0, 1, 2));
       for (int spare = 5; spare < 7; spare++) {
         job.loses(servers.remove(random.nextInt(servers.size())));
-        awaitMirrors(job, servers);
+        awaitMirrors(job, 7, servers);
         job.joins(spare);
         servers.add(spare);
         Thread.sleep(random.nextInt(30));
         if (spare == 6) {
           job.loses(servers.remove(random.nextInt(servers.size())));
         }
-        awaitMirrors(job, servers);
+        awaitMirrors(job, 7, servers);
       }
       for (Pusher each : pushers) {
         sums.add(each.end());
@@ -245,14 +248,14 @@ class ReturnTest {
   }
 
   /// Until all shards are served, and lie on two servers.
-  private static void awaitMirrors(Job job, List<Integer> servers) throws Exception {
+  private static void awaitMirrors(Job job, int shards, List<Integer> servers) throws Exception {
     long end = System.nanoTime() + 20_000_000_000L;
     while (System.nanoTime() - end < 0) {
       int mirrored = 0;
       for (int rank : servers) {
         mirrored += job.server(rank).mirrored().size();
       }
-      if (mirrored == 7) {
+      if (mirrored == shards) {
         return;
       }
       Thread.sleep(2);
@@ -276,10 +279,12 @@ class ReturnTest {
       job.loses(0);
       await(job.server(1), Set.of(0, 1, 2, 3));
       await(job.joins(5), Set.of(0, 2));
+      awaitMirrors(job, 4, List.of(1, 5));
       job.loses(1);
       KvServer left = job.members.getLast().server().orElseThrow();
       await(left, Set.of(0, 1, 2, 3));
       await(job.joins(6), Set.of(1, 3));
+      awaitMirrors(job, 4, List.of(5, 6));
       job.loses(5);
       await(job.members.getLast().server().orElseThrow(), Set.of(0, 1, 2, 3));
       sums.add(pusher.end());

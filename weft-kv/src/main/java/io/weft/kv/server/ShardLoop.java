@@ -162,8 +162,12 @@ public final class ShardLoop {
     boolean some = false;
     boolean more = false;
     for (Shard shard : shards) {
-      some |= shard.slice();
-      more |= shard.isBusy();
+      try {
+        some |= shard.slice();
+        more |= shard.isBusy();
+      } catch (RuntimeException | Error defect) {
+        LOG.error("a server goes on after a defect of a shard between requests", defect);
+      }
     }
     busy = more;
     return some;

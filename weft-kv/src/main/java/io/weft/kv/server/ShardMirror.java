@@ -132,9 +132,23 @@ final class ShardMirror {
   boolean lose(int rank) {
     lost.add(rank);
     boolean before = serves;
+    Replicas next = proposed;
+    if (next != null && complete && ring.primary(shard, lost) == Replicas.NONE) {
+      return adopt(next) && serves; // nobody is left who could serve it by another ring
+    }
     serves = ring.primary(shard, lost) == context.rank();
     mirrorAnew();
+    if (serves && !before) {
+      tellChanged();
+    }
     return serves && !before;
+  }
+
+  /// Whoever has told of a ring may have been lost before all had heard of it.
+  private void tellChanged() {
+    if (ring.version() > 0) {
+      tellOthers(Replicas.NONE);
+    }
   }
 
   /// Copies the shard to the server that shall mirror it, if that is another one than now.
@@ -209,6 +223,7 @@ final class ShardMirror {
     mirrorAnew();
     if (serves && !before) {
       LOG.info("rank {} serves shard {} now, by ring {}", context.rank(), shard, ring.text());
+      tellChanged();
     }
     return has;
   }
@@ -352,18 +367,19 @@ final class ShardMirror {
         shard,
         ring.text(),
         serves ? "serves" : "mirrors");
-    tellOthers(under.rank());
+    tellOthers(copy == null ? Replicas.NONE : under.rank());
     mirrorAnew();
   }
 
-  private void tellOthers(int successorRank) {
+  /// @param told who hears of it behind what is copied to it; `NONE` = nobody
+  private void tellOthers(int told) {
     Set<Integer> peers = new TreeSet<>(ring.servers());
     peers.addAll(context.mirroring().replicas().servers());
     peers.addAll(returned.values());
     peers.addAll(context.workers());
     peers.removeAll(lost);
     peers.remove(context.rank());
-    peers.remove(successorRank);
+    peers.remove(told);
     news.tell(ring, peers);
   }
 

@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// The way of one worker to one server: requests wait for credits, those of higher priority go
@@ -39,8 +38,8 @@ final class ServerLink {
   /// @param peer rank of the server
   /// @param self rank of the worker
   /// @param local takes the requests where the server is in this process; null = it is not
-  /// @param elsewhere sends a request to another server, where this one is lost; whether there is
-  ///   one
+  /// @param elsewhere sends a request to another server, where this one is lost, or runs what it is
+  ///   given when there turns out to be none; false where it does neither
   /// @param moved sends a request to the server that a ring names, which this one has told; whether
   ///   there is one
   record Way(
@@ -50,7 +49,7 @@ final class ServerLink {
       int peer,
       int self,
       @Nullable Consumer<IncomingRequest> local,
-      Predicate<ShardRequest> elsewhere,
+      BiPredicate<ShardRequest, Runnable> elsewhere,
       BiPredicate<ShardRequest, String> moved) {}
 
   /// Bounds.
@@ -239,9 +238,13 @@ final class ServerLink {
           lost = true;
         }
         it.server(way.peer());
-        if (!gone || !way.elsewhere().test(it)) {
-          settle(it);
-          it.fail(named(it, cause));
+        Runnable fails =
+            () -> {
+              settle(it);
+              it.fail(named(it, cause));
+            };
+        if (!gone || !way.elsewhere().test(it, fails)) {
+          fails.run();
         }
       }
     }

@@ -53,6 +53,7 @@ final class ShardRequest {
   private boolean repeated;
   private int server;
   private int ring;
+  private int looks;
   private @Nullable Duration limit;
   private MemorySegment payload = MemorySegment.NULL;
   private @Nullable MemorySegment place;
@@ -98,6 +99,11 @@ final class ShardRequest {
     ring = version;
   }
 
+  /// Its shard has no server; how often that was so.
+  int looks() {
+    return ++looks;
+  }
+
   /// It is sent to another server, which knows none of its keys.
   void again() {
     KeySlice slice = memory.slice();
@@ -105,6 +111,7 @@ final class ShardRequest {
       slice.known(false);
     }
     repeated = false;
+    looks = 0;
     freeStaged();
   }
 

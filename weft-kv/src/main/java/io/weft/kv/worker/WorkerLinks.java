@@ -18,12 +18,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,6 +34,11 @@ import org.slf4j.LoggerFactory;
 public final class WorkerLinks {
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkerLinks.class);
+
+  private static final int LOOK_MILLIS = 50;
+
+  /// For two seconds.
+  private static final int MOST_LOOKS = 40;
 
   private final Terms terms;
   private final AgentRunner runner;
@@ -76,7 +82,7 @@ public final class WorkerLinks {
     PushNumbers[] numbers = new PushNumbers[terms.shards()];
     Arrays.setAll(numbers, shard -> new PushNumbers());
     var bounds = new ServerLink.Bounds(terms.inFlightBytes(), terms.limit());
-    Predicate<ShardRequest> elsewhere = this::elsewhere;
+    BiPredicate<ShardRequest, Runnable> elsewhere = this::elsewhere;
     BiPredicate<ShardRequest, String> moved = this::moved;
     this.maker =
         server ->
@@ -143,11 +149,12 @@ public final class WorkerLinks {
     return handle;
   }
 
-  /// The server of a request is lost: whether another one has its shard, which is asked then.
-  private boolean elsewhere(ShardRequest it) {
+  /// The server of a request is lost: another one that has its shard is asked. Where none is known,
+  /// a process that has taken a place may be about to say so: it is waited for, then `fails` runs.
+  /// False where no other server can have it.
+  private boolean elsewhere(ShardRequest it, Runnable fails) {
     synchronized (this) {
-      Replicas ring = rings[it.what().shard()];
-      if (!ring.isMirrored() || it.what().op() == KvOp.COMMAND) {
+      if (!rings[it.what().shard()].isMirrored() || it.what().op() == KvOp.COMMAND) {
         return false; // or it was for that server alone
       }
       int server = it.server();
@@ -155,12 +162,24 @@ public final class WorkerLinks {
         LOG.warn("rank {}: server {} is lost; its shards' mirrors are asked", terms.rank(), server);
         byShard = routes();
       }
-      if (ring.primary(it.what().shard(), lost) == Replicas.NONE) {
-        return false;
-      }
     }
-    again(it);
+    askOrWait(it, fails);
     return true;
+  }
+
+  private void askOrWait(ShardRequest it, Runnable fails) {
+    boolean known;
+    synchronized (this) {
+      known = rings[it.what().shard()].primary(it.what().shard(), lost) != Replicas.NONE;
+    }
+    if (known) {
+      again(it);
+    } else if (it.looks() > MOST_LOOKS) {
+      fails.run();
+    } else {
+      CompletableFuture.delayedExecutor(LOOK_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
+          .execute(() -> askOrWait(it, fails));
+    }
   }
 
   /// A server has told which servers have the shard of a request now: whether one of them is left,
