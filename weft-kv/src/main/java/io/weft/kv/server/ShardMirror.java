@@ -133,8 +133,8 @@ final class ShardMirror {
     lost.add(rank);
     boolean before = serves;
     Replicas next = proposed;
-    if (next != null && complete && ring.primary(shard, lost) == Replicas.NONE) {
-      return adopt(next) && serves; // nobody is left who could serve it by another ring
+    if (next != null && complete && isLast(next)) {
+      return adopt(next) && serves; // nobody is left who could serve it by the ring before
     }
     serves = ring.primary(shard, lost) == context.rank();
     mirrorAnew();
@@ -142,6 +142,12 @@ final class ShardMirror {
       tellChanged();
     }
     return serves && !before;
+  }
+
+  /// Whether all others of a ring that is proposed are lost; the one before has no others that are
+  /// not.
+  private boolean isLast(Replicas next) {
+    return next.servers().stream().allMatch(rank -> rank == context.rank() || lost.contains(rank));
   }
 
   /// Whoever has told of a ring may have been lost before all had heard of it.
