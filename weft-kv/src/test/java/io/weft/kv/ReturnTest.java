@@ -19,6 +19,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -106,6 +108,7 @@ class ReturnTest {
     private final float[] sum = new float[KEYS];
     private final AtomicBoolean end = new AtomicBoolean();
     private final Thread thread;
+    private final CountDownLatch answered = new CountDownLatch(200);
     private volatile Throwable failure;
 
     Pusher(KvTable table, int seed) {
@@ -131,6 +134,7 @@ class ReturnTest {
           open.add(table.push(keys, ones));
           if (open.size() == 16) {
             open.remove().await();
+            answered.countDown();
           }
         }
         while (!open.isEmpty()) {
@@ -139,6 +143,11 @@ class ReturnTest {
       } catch (Throwable failed) {
         failure = failed;
       }
+    }
+
+    /// Until it was answered many times.
+    void awaitMany() throws InterruptedException {
+      assertThat(answered.await(60, TimeUnit.SECONDS)).isTrue();
     }
 
     float[] end() throws Exception {
@@ -174,13 +183,14 @@ class ReturnTest {
           List.of(job.store(0).register(COUNTERS), job.store(1).register(COUNTERS));
       List<float[]> sums = new ArrayList<>();
       List<Pusher> pushers = List.of(new Pusher(tables.get(0), 1), new Pusher(tables.get(1), 2));
-      Thread.sleep(100);
+      for (Pusher each : pushers) {
+        each.awaitMany();
+      }
       job.loses(1);
       await(job.server(2), Set.of(1, 2, 4, 5));
       KvServer joined = job.joins(5);
       await(joined, Set.of(1, 4));
       await(job.server(2), Set.of(2, 5));
-      Thread.sleep(100);
       for (Pusher each : pushers) {
         sums.add(each.end());
       }
@@ -275,7 +285,7 @@ class ReturnTest {
       KvTable table = job.store(0).register(COUNTERS);
       List<float[]> sums = new ArrayList<>();
       var pusher = new Pusher(table, 1);
-      Thread.sleep(50);
+      pusher.awaitMany();
       job.loses(0);
       await(job.server(1), Set.of(0, 1, 2, 3));
       await(job.joins(5), Set.of(0, 2));
@@ -341,7 +351,7 @@ class ReturnTest {
     try (var job = new Job("tcp", KvOptions.servers(SERVERS).withMirrors(), "5")) {
       KvTable table = job.store(0).register(COUNTERS);
       var pusher = new Pusher(table, 1);
-      Thread.sleep(50);
+      pusher.awaitMany();
       last = job.store(0).checkpoint(directory).number();
       job.loses(2);
       Thread joining = Thread.ofPlatform().start(() -> job.joins(6));
