@@ -233,13 +233,19 @@ public final class WeftEmbedding implements AutoCloseable {
     rows.flush();
   }
 
-  /// After `flush`: the worker's step is over, in a table of bounded staleness. Where a program has
-  /// other tables too, it calls `flush` of each embedding and then `KeyValueStore.clock` instead.
+  /// The worker's step is over. In a table of bounded staleness this waits for its pushes, as
+  /// `flush`; in an asynchronous one for nothing; in a synchronous one a push is the clock, and
+  /// this does nothing. Where a program has other tables too, it calls `flush` of each embedding
+  /// and then `KeyValueStore.clock` instead.
   public void clock() throws InterruptedException {
-    rows.flush();
-    if (rows.table().spec().consistency().staleness() > 0) {
-      var unused = rows.table().clock().await();
+    Consistency consistency = rows.table().spec().consistency();
+    if (consistency.isSynchronous()) {
+      return;
     }
+    if (consistency.staleness() > 0) {
+      rows.flush();
+    }
+    var unused = rows.table().clock().await();
   }
 
   /// The table.

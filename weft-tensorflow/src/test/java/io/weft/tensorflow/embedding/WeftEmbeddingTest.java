@@ -10,6 +10,7 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.tensorflow.IndexedSlices;
 import io.weft.tensorflow.TensorViews;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -84,6 +85,29 @@ class WeftEmbeddingTest {
             }
             return true;
           });
+    }
+  }
+
+  @Test
+  void howFarOneIsAheadIsCountedWhereNobodyWaits() {
+    try (var job = new EmbeddingJob("inproc", 1, 2)) {
+      List<Long> counted =
+          job.onWorkers(
+              (store, weft) -> {
+                KvTable table =
+                    store.register(TableSpec.rows("t", WIDTH).with(Consistency.asynchronous()));
+                try (var embedding = WeftEmbedding.of(weft, table)) {
+                  if (store.workers().rank() == 0) {
+                    for (int step = 0; step < 3; step++) {
+                      embedding.clock();
+                    }
+                    table.pull(new long[] {1}, new float[WIDTH]).await();
+                  }
+                  store.barrier();
+                  return table.counts().staleness();
+                }
+              });
+      assertThat(counted).containsExactly(3L, 0L);
     }
   }
 

@@ -51,9 +51,7 @@ record EmbeddingTables(EmbeddedModel.Tables tables) implements AutoCloseable {
   /// The worker's step is over.
   void clock() throws InterruptedException {
     for (WeftEmbedding each : all()) {
-      if (each.table().spec().consistency().staleness() > 0) {
-        each.clock();
-      }
+      each.clock();
     }
   }
 
