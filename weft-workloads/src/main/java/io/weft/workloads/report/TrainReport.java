@@ -42,7 +42,8 @@ import tools.jackson.databind.json.JsonMapper;
 ///   out where it is not known, as with parameter servers
 /// @param communicationSeconds not hidden behind computing
 /// @param waitSeconds because another rank was later
-/// @param bytesSent by all ranks; with parameter servers, by the workers
+/// @param bytesSent by all ranks; with parameter servers, by the workers, over shm without what
+///   servers read out of their memory
 /// @param bytesPerStep sent by all ranks in a step, what they send at the ends of epochs not
 ///   included; left out for one rank and with parameter servers
 /// @param outerSteps of local SGD; left out where it is another training
