@@ -47,7 +47,9 @@ final class CheckpointMaking {
     String id = HexFormat.of().formatHex(random);
     long[] clocks = new long[tables.size()];
     List<KvHandle<AtomicReferenceArray<String>>> cuts = new ArrayList<>();
+    List<Manifest.File> files = new ArrayList<>();
     List<TableSpec> held = new ArrayList<>();
+    boolean written = false;
     try {
       for (TableSpec each : tables) {
         held.add(each);
@@ -56,18 +58,18 @@ final class CheckpointMaking {
       for (int i = 0; i < clocks.length; i++) {
         cuts.add(cut(i, number, id, base, clocks[i]));
       }
+      for (int i = 0; i < clocks.length; i++) {
+        AtomicReferenceArray<String> said = cuts.get(i).await();
+        for (int shard = 0; shard < shards; shard++) {
+          files.add(file(i, shard, said.get(shard)));
+        }
+      }
+      written = true;
     } finally {
-      if (cuts.size() < clocks.length) {
+      if (!written) {
         for (TableSpec each : held) {
           var unused = saves(each).release();
         }
-      }
-    }
-    List<Manifest.File> files = new ArrayList<>();
-    for (int i = 0; i < clocks.length; i++) {
-      AtomicReferenceArray<String> said = cuts.get(i).await();
-      for (int shard = 0; shard < shards; shard++) {
-        files.add(file(i, shard, said.get(shard)));
       }
     }
     boolean changed = files.stream().anyMatch(it -> it.content() == Content.CHANGED);

@@ -10,8 +10,10 @@ import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.Slicer;
 import io.weft.kv.spec.TableSpec;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -316,6 +318,92 @@ class CheckpointTest {
           assertThat(files(directory).stream().map(it -> it.getFileName().toString()))
               .containsExactly("checkpoint-000007", "checkpoint-000008");
         });
+  }
+
+  /// A tensor of one part lies on one shard; two others have none of it.
+  @ParameterizedTest
+  @ValueSource(ints = {0, 3})
+  void aSynchronousTensorWithFewerPartsThanShardsIsSaved(int pushes) {
+    TableSpec spec = TableSpec.tensor("bias", 10);
+    try (KvJob job = new KvJob("inproc", 5, KvOptions.servers(3))) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTensor bias = store.registerTensor(spec);
+            for (int i = 0; i < pushes; i++) {
+              bias.push(MemorySegment.ofArray(ones())).await();
+            }
+            store.barrier();
+            if (weft.rank() == 3) {
+              assertThat(store.checkpoint(directory).clocks()).containsEntry("bias", (long) pushes);
+            }
+            store.barrier();
+            bias.push(MemorySegment.ofArray(ones())).await();
+          });
+    }
+    try (KvJob job = new KvJob("inproc", 4, KvOptions.servers(2))) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTensor bias = store.registerTensor(spec);
+            assertThat(store.restore(directory)).isPresent();
+            store.barrier();
+            float[] found = new float[10];
+            bias.pull(MemorySegment.ofArray(found)).await();
+            assertThat(found).containsOnly(2f * pushes);
+            store.barrier();
+            bias.push(MemorySegment.ofArray(ones())).await();
+            bias.pull(MemorySegment.ofArray(found)).await();
+            assertThat(found).containsOnly(2f * pushes + 2);
+          });
+    }
+  }
+
+  /// What nobody had asked for is in no checkpoint: first values count after it is restored.
+  @Test
+  void firstValuesOfATensorThatWasSavedBeforeItHadAnyCount() {
+    TableSpec spec = TableSpec.tensor("bias", 10);
+    onOneWorker(
+        (store, weft) -> {
+          var unused = store.registerTensor(spec);
+          var saved = store.checkpoint(directory);
+          assertThat(saved.clocks()).containsEntry("bias", 0L);
+        });
+    onOneWorker(
+        (store, weft) -> {
+          KvTensor bias = store.registerTensor(spec);
+          assertThat(store.restore(directory)).isPresent();
+          bias.init(MemorySegment.ofArray(ones())).await();
+          float[] found = new float[10];
+          bias.pull(MemorySegment.ofArray(found)).await();
+          assertThat(found).containsOnly(1);
+        });
+  }
+
+  private static float[] ones() {
+    float[] ones = new float[10];
+    Arrays.fill(ones, 1);
+    return ones;
+  }
+
+  @Test
+  void aCheckpointThatFailedDoesNotHoldTheNextOne() {
+    try (KvJob job = new KvJob("inproc", 3, KvOptions.servers(1))) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(SYNCHRONOUS);
+            table.push(roundKeys(1), gradients(1, weft.rank() - 1)).await();
+            store.barrier();
+            if (weft.rank() == 1) {
+              assertThatThrownBy(
+                      () ->
+                          store.checkpoint(
+                              CheckpointOptions.in(directory).within(Duration.ofNanos(1))))
+                  .isInstanceOf(CommException.class);
+              assertThat(store.checkpoint(directory).clocks()).containsEntry("sync", 1L);
+            }
+            store.barrier();
+            table.push(roundKeys(2), gradients(2, weft.rank() - 1)).await();
+          });
+    }
   }
 
   @Test

@@ -66,6 +66,9 @@ final class PartsTable extends ShardTable {
     private long step;
     private boolean initialized;
 
+    /// Whether a request was about it.
+    private boolean asked;
+
     Part(int index, TensorPart values, Rounds<KeptPush> rounds) {
       this.index = index;
       this.values = values;
@@ -98,12 +101,27 @@ final class PartsTable extends ShardTable {
     if (index >= cut.count()) {
       throw new Refusal("part %d of %d".formatted(index, cut.count()));
     }
+    Part part = made(index);
+    part.asked = true;
+    return part;
+  }
+
+  private Part made(int index) {
     Part part = parts.get(index);
     if (part == null) {
       part = make(index);
       parts.put(index, part);
     }
     return part;
+  }
+
+  @Override
+  void complete(int shard) {
+    for (int index = 0; index < cut.count(); index++) {
+      if (cut.shard(index, context().shards()) == shard) {
+        Part unused = made(index);
+      }
+    }
   }
 
   private Part make(int index) {
@@ -239,9 +257,10 @@ final class PartsTable extends ShardTable {
     return copy(into);
   }
 
+  /// Of parts that somebody has asked for: the others are as they are made.
   @Override
   Cut copy(ShardSink into) {
-    var begun = new PartsCut(into, List.copyOf(parts.values()));
+    var begun = new PartsCut(into, parts.values().stream().filter(it -> it.asked).toList());
     cuts.add(begun);
     return begun;
   }

@@ -229,7 +229,7 @@ final class Shard {
       }
       case RELEASE -> {
         ShardTable table = table(it.head());
-        saves.release(table);
+        saves.release(table, it.worker());
         pushes.applyComplete(table);
         done(it, 0);
         resume(table);
@@ -567,7 +567,7 @@ final class Shard {
   private void leaveNow(int worker) {
     left[worker] = true;
     for (ShardTable table : tables.all()) {
-      saves.leave(table, worker);
+      saves.release(table, worker);
       table.clocks().leave(worker);
       for (Rounds<KeptPush> rounds : table.allRounds()) {
         rounds.leave(worker);

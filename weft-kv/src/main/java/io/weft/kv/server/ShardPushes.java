@@ -109,5 +109,8 @@ final class ShardPushes {
     for (Rounds<KeptPush> rounds : table.allRounds()) {
       applyComplete(table, rounds);
     }
+    if (saves.reached(table)) { // of a tensor that has no part here
+      applyComplete(table);
+    }
   }
 }

@@ -60,6 +60,7 @@ final class ShardSaves {
     if (held.containsKey(table)) {
       throw new Refusal("another checkpoint has begun; one at a time");
     }
+    table.complete(shard);
     held.put(table, new Held(worker));
     long clock = 0;
     for (Rounds<KeptPush> rounds : table.allRounds()) {
@@ -116,7 +117,7 @@ final class ShardSaves {
   }
 
   /// It goes on; a cut that waits is not made.
-  void release(ShardTable table) {
+  private void release(ShardTable table) {
     Held hold = held.remove(table);
     if (hold != null) {
       if (hold.cut != null) {
@@ -128,8 +129,8 @@ final class ShardSaves {
     }
   }
 
-  /// A worker has left: what it holds goes on.
-  void leave(ShardTable table, int worker) {
+  /// What a worker holds goes on: it says so, or it has left.
+  void release(ShardTable table, int worker) {
     Held hold = held.get(table);
     if (hold != null && hold.worker == worker) {
       release(table);

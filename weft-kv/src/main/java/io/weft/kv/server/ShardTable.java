@@ -69,6 +69,10 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   /// All rounds there are.
   abstract List<Rounds<KeptPush>> allRounds();
 
+  /// From here on `allRounds` is complete: what this shard has of the table is there, also what
+  /// nobody has asked for yet.
+  void complete(int shard) {}
+
   /// Applies a push.
   abstract void apply(Subject subject, MemorySegment values) throws Refusal;
 
