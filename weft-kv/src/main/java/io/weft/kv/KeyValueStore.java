@@ -28,6 +28,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// The worker's side of a parameter server. Any thread.
@@ -42,6 +44,7 @@ public final class KeyValueStore {
   private final Slicer parts;
   private final boolean first;
   private final List<KvStored> stored = new CopyOnWriteArrayList<>();
+  private final ReentrantLock registering = new ReentrantLock();
 
   KeyValueStore(Weft weft, Layout layout, KvOptions options, @Nullable KvServer local) {
     this.weft = weft;
@@ -73,14 +76,12 @@ public final class KeyValueStore {
   }
 
   /// The table of rows of this name, on all shards. All workers register the same; one that differs
-  /// is refused by `CommException.Mismatch` with both. Waits for the servers, at most the deadline.
-  /// Throws `IllegalArgumentException` for a tensor.
+  /// is refused by `CommException.Mismatch` with both. Who registers it again gets the same object,
+  /// as a worker has one clock. Waits for the servers, at most the deadline. Throws
+  /// `IllegalArgumentException` for a tensor, or for more backup workers than can be missing.
   public KvTable register(TableSpec spec) throws InterruptedException {
     require(spec, TableSpec.Kind.ROWS, "registerTensor");
-    var table = new KvTable(links, spec);
-    var unused = table.register().await();
-    stored.add(table);
-    return table;
+    return registered(spec, KvTable.class, () -> new KvTable(links, spec));
   }
 
   /// The dense tensor of this name; the same else. Throws `IllegalArgumentException` for a table of
@@ -88,20 +89,40 @@ public final class KeyValueStore {
   public KvTensor registerTensor(TableSpec spec) throws InterruptedException {
     require(spec, TableSpec.Kind.TENSOR, "register");
     TableSpec cut = spec.slicer() instanceof Slicer.Parts ? spec : spec.with(parts);
-    var tensor = new KvTensor(links, cut, KeyValue.staging(weft), first);
-    var unused = tensor.register().await();
-    stored.add(tensor);
-    return tensor;
+    return registered(
+        cut, KvTensor.class, () -> new KvTensor(links, cut, KeyValue.staging(weft), first));
   }
 
   /// The values of any length of this name; the same else. Throws `IllegalArgumentException` for a
   /// table of rows or a tensor.
   public KvValues registerValues(TableSpec spec) throws InterruptedException {
     require(spec, TableSpec.Kind.VALUES, "register or registerTensor");
-    var values = new KvValues(links, spec);
-    var unused = values.register().await();
-    stored.add(values);
-    return values;
+    return registered(spec, KvValues.class, () -> new KvValues(links, spec));
+  }
+
+  private <T extends KvStored> T registered(TableSpec spec, Class<T> kind, Supplier<T> maker)
+      throws InterruptedException {
+    int backup = spec.consistency().backupWorkers();
+    if (backup >= workers.size()) {
+      throw new IllegalArgumentException(
+          "table '%s' goes on without %d workers, and there are %d; at least one must push"
+              .formatted(spec.name(), backup, workers.size()));
+    }
+    registering.lockInterruptibly();
+    try {
+      for (KvStored each : stored) {
+        if (each.spec().text().equals(spec.text())) {
+          var unused = each.register().await();
+          return kind.cast(each);
+        }
+      }
+      T made = maker.get();
+      var unused = made.register().await();
+      stored.add(made);
+      return made;
+    } finally {
+      registering.unlock();
+    }
   }
 
   private static void require(TableSpec spec, TableSpec.Kind kind, String other) {

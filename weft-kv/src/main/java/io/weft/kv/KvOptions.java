@@ -72,8 +72,11 @@ public record KvOptions(
     return new KvOptions(servers, number, deadline, mirrors, functions, changes, commands);
   }
 
-  /// The same with a limit for each request.
+  /// The same with a limit for each request. Throws `IllegalArgumentException` for none.
   public KvOptions withDeadline(Duration limit) {
+    if (!limit.isPositive()) {
+      throw new IllegalArgumentException("requests within " + limit + "; give them some time");
+    }
     return new KvOptions(
         servers, application, Optional.of(limit), mirrors, functions, changes, commands);
   }

@@ -12,6 +12,7 @@ import io.weft.kv.worker.WorkerLinks;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// A dense tensor as a worker sees it: 32-bit floats at the servers, in parts that are spread over
@@ -59,6 +60,7 @@ public final class KvTensor extends KvStored {
 
   /// The same with a priority.
   public Handle<Void> push(MemorySegment values, int priority) throws InterruptedException {
+    Objects.requireNonNull(values, "values");
     return send(KvOp.PUSH, values, null, new Travel(Values.FLOAT32, priority));
   }
 
@@ -85,6 +87,7 @@ public final class KvTensor extends KvStored {
 
   /// The same with a priority.
   public Handle<Void> pull(MemorySegment into, int priority) throws InterruptedException {
+    Objects.requireNonNull(into, "into");
     return send(KvOp.PULL, null, into, new Travel(Values.FLOAT32, priority));
   }
 

@@ -42,6 +42,40 @@ class RefusalTest {
   }
 
   @Test
+  void whoRegistersATableTwiceHasOneClockOfIt() {
+    try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(TableSpec.rows("twice", 1));
+            table.push(new long[] {1}, new float[] {1}).await();
+            KvTable again = store.register(TableSpec.rows("twice", 1));
+            assertThat(again).isSameAs(table);
+            again.push(new long[] {1}, new float[] {1}).await();
+            table.push(new long[] {1}, new float[] {1}).await();
+            float[] sum = new float[1];
+            again.pull(new long[] {1}, sum).await();
+            assertThat(sum).containsExactly(3);
+          });
+    }
+  }
+
+  @Test
+  void settingsThatCannotBeMeantAreRefused() {
+    assertThatThrownBy(() -> Consistency.bounded(0)).hasMessageContaining("synchronous()");
+    assertThatThrownBy(() -> KvOptions.servers(1).withDeadline(Duration.ofSeconds(-1)))
+        .hasMessageContaining("give them some time");
+    try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
+      job.onWorkers(
+          (store, weft) -> {
+            TableSpec spec = TableSpec.rows("t", 1).with(Consistency.backedUpBy(1));
+            assertThatThrownBy(() -> store.register(spec))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("goes on without 1 workers, and there are 1");
+          });
+    }
+  }
+
+  @Test
   void aClockThatCannotBeAppliedEndsItsTableForAllAndNoOther() throws Exception {
     try (KvJob job =
         new KvJob("tcp", 3, KvOptions.servers(1), it -> it.set(KvConfig.MEMORY, "10M"))) {

@@ -36,7 +36,13 @@ public record Consistency(int staleness, int backupWorkers) {
   }
 
   /// Nobody is more than so many clocks ahead of the slowest worker whose pushes he does not see.
+  /// Throws `IllegalArgumentException` for less than 1.
   public static Consistency bounded(int clocks) {
+    if (clocks < 1) {
+      throw new IllegalArgumentException(
+          "bounded(%d): 1 clock or more; synchronous() is for none, asynchronous() for no bound"
+              .formatted(clocks));
+    }
     return new Consistency(clocks, 0);
   }
 

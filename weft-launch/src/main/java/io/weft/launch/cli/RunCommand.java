@@ -54,6 +54,7 @@ import picocli.CommandLine.Spec;
     })
 final class RunCommand implements Callable<Integer> {
 
+  private static final int RESTARTS = 3;
   private static final Pattern RANGE = Pattern.compile("(\\d{1,4})(?:-(\\d{1,4}))?");
 
   @Spec private @Nullable CommandSpec spec;
@@ -72,9 +73,8 @@ final class RunCommand implements Callable<Integer> {
   @Option(
       names = "--restarts",
       paramLabel = "N",
-      defaultValue = "3",
-      description = "how often each of them is started again (default: ${DEFAULT-VALUE})")
-  private int restarts = 3;
+      description = "how often each of them is started again (default: " + RESTARTS + ")")
+  private @Nullable Integer restarts;
 
   @Parameters(
       arity = "1..*",
@@ -99,16 +99,20 @@ final class RunCommand implements Callable<Integer> {
   private JobPlan.Restarts restarts(JobPlan plan) {
     String asked = restart;
     if (asked == null) {
+      if (restarts != null) {
+        throw wrong("--restarts needs --restart with the ranks that are started again");
+      }
       return JobPlan.Restarts.NONE;
     }
     if (plan.config().onFailure() != OnFailure.SHRINK) {
       throw wrong(
           "--restart needs --on-failure shrink: else the job ends with the first lost rank");
     }
-    if (restarts < 1) {
-      throw wrong("--restarts is " + restarts + "; it must be 1 or more");
+    int most = restarts == null ? RESTARTS : restarts;
+    if (most < 1) {
+      throw wrong("--restarts is " + most + "; it must be 1 or more");
     }
-    return new JobPlan.Restarts(ranks(asked, plan.ranks().size()), restarts);
+    return new JobPlan.Restarts(ranks(asked, plan.ranks().size()), most);
   }
 
   private Set<Integer> ranks(String list, int size) {

@@ -229,9 +229,13 @@ public final class LaunchedJob implements AutoCloseable {
   private Optional<RankProcess> again(RankProcess lost) {
     JobPlan.Restarts restarts = plan.restarts();
     Starter starts = starter;
-    if (starts == null
-        || !restarts.ranks().contains(lost.rank())
-        || lost.start() >= restarts.most()) {
+    if (starts == null || !restarts.ranks().contains(lost.rank())) {
+      return Optional.empty();
+    }
+    if (lost.start() >= restarts.most()) {
+      err.println(
+          "weft: rank %d is not started again: it was %d times (--restarts)"
+              .formatted(lost.rank(), lost.start()));
       return Optional.empty();
     }
     int start = lost.start() + 1;

@@ -59,6 +59,7 @@ class CommandLineTest {
         "run -np 3 --on-failure shrink --restart 1-3 -- true | allowed: ranks from 0 to 2",
         "run -np 3 --on-failure shrink --restart a -- true | --restart is 'a'; allowed: ranks",
         "run -np 3 --on-failure shrink --restart 2-1 -- true | --restart is '2-1'; allowed",
+        "run -np 3 --on-failure shrink --restarts 2 -- true | --restarts needs --restart",
         "run -np 3 --on-failure shrink --restart 1 --restarts 0 -- true | --restarts is 0; it must",
         "`` | which command?"
       })
