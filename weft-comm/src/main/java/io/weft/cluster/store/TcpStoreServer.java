@@ -200,7 +200,14 @@ public final class TcpStoreServer implements AutoCloseable {
       strangers.log("lost " + from + " before it had proved that it knows the job's secret");
       return Optional.empty();
     } catch (IOException stranger) {
-      strangers.log("refused " + from + ": " + stranger.getMessage());
+      strangers.log(
+          "refused "
+              + from
+              + ": "
+              + (limit.isDone()
+                  ? "it had not proved within %d s that it knows the job's secret; a rank tries again"
+                      .formatted(OPENING.toSeconds())
+                  : stranger.getMessage()));
       dismiss(socket);
       return Optional.empty();
     } finally {
