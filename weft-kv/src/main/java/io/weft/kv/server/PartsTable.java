@@ -314,7 +314,9 @@ final class PartsTable extends ShardTable {
   @Override
   void states(StateVisitor visitor) {
     for (Part each : parts.values()) {
-      visitor.state(each.index, each.initialized, each.step, each.rounds);
+      if (each.asked) {
+        visitor.state(each.index, each.initialized, each.step, each.rounds);
+      }
     }
   }
 

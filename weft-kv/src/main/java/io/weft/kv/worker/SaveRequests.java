@@ -36,20 +36,25 @@ public final class SaveRequests {
   /// Holds a synchronous table on all shards; the latest clock that one of them has applied.
   public long hold() throws InterruptedException {
     var latest = new AtomicLong();
-    var unused =
-        onAll(
-                "hold",
-                KvOp.HOLD,
-                0,
-                shard -> MemorySegment.NULL,
-                (shard, reply) -> latest.accumulateAndGet(reply.applied(), Math::max))
-            .await();
+    KvHandle<Void> handle = links.handle(words("hold"), () -> null);
+    send(
+        handle,
+        KvOp.HOLD,
+        0,
+        shard -> MemorySegment.NULL,
+        (shard, reply) -> latest.accumulateAndGet(reply.applied(), Math::max),
+        limit);
+    var unused = handle.await();
     return latest.get();
   }
 
-  /// What was held goes on.
+  /// What was held goes on. As long as other requests may take, so that it is sent also where a
+  /// checkpoint may take almost no time.
   public KvHandle<Void> release() throws InterruptedException {
-    return onAll("release", KvOp.RELEASE, 0, shard -> MemorySegment.NULL, (shard, reply) -> {});
+    KvHandle<Void> handle = links.handle(words("release"), () -> null);
+    send(
+        handle, KvOp.RELEASE, 0, shard -> MemorySegment.NULL, (shard, reply) -> {}, links.limit());
+    return handle;
   }
 
   /// Writes each shard's file as of a clock; what each has said that it has written, by shard.
@@ -68,7 +73,8 @@ public final class SaveRequests {
         shard ->
             MemorySegment.ofArray(
                 String.join("\n", file.apply(shard), id, base).getBytes(StandardCharsets.UTF_8)),
-        (shard, reply) -> said.set(shard, reply.text()));
+        (shard, reply) -> said.set(shard, reply.text()),
+        limit);
     return handle;
   }
 
@@ -104,24 +110,13 @@ public final class SaveRequests {
     return what + " of table '" + spec.name() + "'";
   }
 
-  private KvHandle<Void> onAll(
-      String what,
-      KvOp op,
-      long clock,
-      IntFunction<MemorySegment> payload,
-      BiConsumer<Integer, KvReply> onReply)
-      throws InterruptedException {
-    KvHandle<Void> handle = links.handle(words(what), () -> null);
-    send(handle, op, clock, payload, onReply);
-    return handle;
-  }
-
   private void send(
       KvHandle<?> handle,
       KvOp op,
       long clock,
       IntFunction<MemorySegment> payload,
-      BiConsumer<Integer, KvReply> onReply)
+      BiConsumer<Integer, KvReply> onReply,
+      Duration within)
       throws InterruptedException {
     try {
       for (int shard = 0; shard < links.shards(); shard++) {
@@ -131,7 +126,7 @@ public final class SaveRequests {
             new Memory(null, 0, payload.apply(shard), null),
             handle,
             (reply, written) -> onReply.accept(each, reply),
-            limit);
+            within);
       }
     } finally {
       handle.sealed();

@@ -225,6 +225,11 @@ public final class WorkerLinks {
     return terms.shards();
   }
 
+  /// How long a request may take.
+  Duration limit() {
+    return terms.limit();
+  }
+
   /// A handle of this worker.
   ///
   /// @param words what is done
