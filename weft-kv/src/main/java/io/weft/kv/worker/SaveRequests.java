@@ -52,8 +52,7 @@ public final class SaveRequests {
   /// checkpoint may take almost no time.
   public KvHandle<Void> release() throws InterruptedException {
     KvHandle<Void> handle = links.handle(words("release"), () -> null);
-    send(
-        handle, KvOp.RELEASE, 0, shard -> MemorySegment.NULL, (shard, reply) -> {}, links.limit());
+    send(handle, KvOp.RELEASE, 0, shard -> MemorySegment.NULL, (shard, reply) -> {}, links.limit());
     return handle;
   }
 
