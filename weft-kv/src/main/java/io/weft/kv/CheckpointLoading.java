@@ -11,6 +11,9 @@ import io.weft.kv.checkpoint.ShardFile;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.checkpoint.ShardFileReader;
 import io.weft.kv.rule.UpdateRules;
+import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.Retention;
+import io.weft.kv.spec.Slicer;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TensorParts;
 import io.weft.kv.table.ValueTable;
@@ -95,23 +98,24 @@ final class CheckpointLoading {
                     new CommException.Mismatch(
                         "table '%s' of the checkpoint is not registered; register all of its tables before restore"
                             .formatted(saved.name())));
-    if (saved.kind() != now.kind()
-        || saved.width() != now.width()
-        || !ruleName(saved).equals(ruleName(now))
-        || !saved.initial().equals(now.initial())
-        || saved.seed() != now.seed()
-        || (now.kind() == TableSpec.Kind.TENSOR && !saved.slicer().equals(now.slicer()))) {
+    List<String> differences = lasting(saved).differences(lasting(now));
+    if (!differences.isEmpty()) {
       throw new CommException.Mismatch(
-          "table '%s' was saved as [%s], and is registered as [%s]; kind, width, rule, initial values, seed and parts of a tensor must be the same"
-              .formatted(
-                  saved.name(), saved.text().replace('\n', ' '), now.text().replace('\n', ' ')));
+          "table '%s' was saved with another specification than it is registered with: %s"
+              .formatted(saved.name(), String.join("; ", differences)));
     }
     return now;
   }
 
-  private static String ruleName(TableSpec spec) {
+  /// What must be the same when it is restored: not the numbers of its rule, nor how workers meet.
+  private static TableSpec lasting(TableSpec spec) {
     int colon = spec.rule().indexOf(':');
-    return colon < 0 ? spec.rule() : spec.rule().substring(0, colon);
+    TableSpec lasting =
+        spec.withRule(colon < 0 ? spec.rule() : spec.rule().substring(0, colon))
+            .with(Consistency.synchronous())
+            .with(TableSpec.Checks.LENGTHS)
+            .with(Retention.ALL);
+    return spec.kind() == TableSpec.Kind.TENSOR ? lasting : lasting.with(Slicer.hash());
   }
 
   /// From the last file of this name that has all rows on.

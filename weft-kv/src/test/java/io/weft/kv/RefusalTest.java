@@ -199,9 +199,12 @@ class RefusalTest {
           .hasMessageContaining("value NaN of key 2")
           .hasMessageContaining("table 't'")
           .hasMessageContaining("rank 0");
-      assertThatThrownBy(() -> store.register(TableSpec.rows("t", 2)))
+      assertThatThrownBy(() -> store.register(TableSpec.rows("t", 2).withRule("sgd:lr=0.1")))
           .isInstanceOf(CommException.Mismatch.class)
-          .hasMessageContaining("all workers register the same");
+          .hasMessageContaining("all workers register the same; floats: '1', now '2'")
+          .hasMessageContaining("; rule: 'sum', now 'sgd:lr=0.1'")
+          .hasMessageContaining("; consistency: 'asynchronous', now 'synchronous'")
+          .hasMessageContaining("; checks: 'FINITE', now 'LENGTHS'");
       assertThatThrownBy(() -> store.register(TableSpec.rows("u", 2).withRule("adamgrad")))
           .isInstanceOf(CommException.Mismatch.class)
           .hasMessageContaining("adagrad");

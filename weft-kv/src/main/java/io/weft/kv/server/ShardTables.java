@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -68,19 +69,16 @@ final class ShardTables {
         tables.put(spec.id(), make(spec));
         return 0;
       }
-      if (!known.spec().text().equals(spec.text())) {
+      List<String> differences = known.spec().differences(spec);
+      if (!differences.isEmpty()) {
         throw new IllegalArgumentException(
-            "registered as [%s], now as [%s]; all workers register the same"
-                .formatted(line(known.spec()), line(spec)));
+            "registered before with another specification; all workers register the same; "
+                + String.join("; ", differences));
       }
       return clock(known);
     } catch (IllegalArgumentException wrong) {
       throw new Refusal(String.valueOf(wrong.getMessage()));
     }
-  }
-
-  private static String line(TableSpec spec) {
-    return spec.text().replace('\n', ' ');
   }
 
   private ShardTable make(TableSpec spec) throws Refusal {

@@ -56,6 +56,16 @@ public record Consistency(int staleness, int backupWorkers) {
     return staleness == 0;
   }
 
+  String words() {
+    if (staleness == ASYNCHRONOUS) {
+      return "asynchronous";
+    }
+    if (staleness > 0) {
+      return "bounded(" + staleness + ")";
+    }
+    return backupWorkers == 0 ? "synchronous" : "backedUpBy(" + backupWorkers + ")";
+  }
+
   String text() {
     return staleness + "+" + backupWorkers;
   }

@@ -3,6 +3,8 @@ package io.weft.kv.spec;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /// What a table is: the same on all workers that register it. Values are 32-bit floats.
 ///
@@ -193,6 +195,30 @@ public record TableSpec(
         checks.name(),
         slicer.text(),
         retention.text());
+  }
+
+  /// What differs between this and another, in words: `rule: 'sum', now 'sgd:lr=0.1'`; empty where
+  /// nothing does.
+  public List<String> differences(TableSpec now) {
+    return Stream.of(
+            difference("name", name, now.name),
+            difference("kind", kind, now.kind),
+            difference("floats", width, now.width),
+            difference("rule", rule, now.rule),
+            difference("initial values", initial, now.initial),
+            difference("seed", seed, now.seed),
+            difference("consistency", consistency.words(), now.consistency.words()),
+            difference("checks", checks, now.checks),
+            difference("slicer", slicer.text(), now.slicer.text()),
+            difference("retention", retention, now.retention))
+        .flatMap(Optional::stream)
+        .toList();
+  }
+
+  private static Optional<String> difference(String what, Object before, Object now) {
+    return before.equals(now)
+        ? Optional.empty()
+        : Optional.of("%s: '%s', now '%s'".formatted(what, before, now));
   }
 
   /// Reads what `text` has written; its slicer slices nothing. Throws `IllegalArgumentException`

@@ -300,6 +300,11 @@ public final class KvCommand implements Callable<Integer> {
     }
     writable("--json", json);
     writable("--plot", plot);
+    if (json != null
+        && plot != null
+        && json.toAbsolutePath().normalize().equals(plot.toAbsolutePath().normalize())) {
+      throw new IllegalArgumentException("--plot: " + plot + " is the file of --json too");
+    }
     return cases;
   }
 
@@ -366,14 +371,16 @@ public final class KvCommand implements Callable<Integer> {
       if (rows != null || pairs != null) {
         throw new IllegalArgumentException("--value: it is one of --value, --pairs and --rows");
       }
+      refuse("--dim", "--pairs and --rows");
+      refuse("--spill-beyond", "--rows");
+      refuse("--zipf", "--rows");
       return new Subject.Tensor(bytes(value) / 4);
     }
     within("--dim", dim, 1, TableSpec.MAX_WIDTH);
     int keys = pairs != null ? pairs : rows != null ? ROWS_OF_A_REQUEST : PAIRS_OF_A_REQUEST;
-    if (spillBeyond != null && rows == null) {
-      throw new IllegalArgumentException("--spill-beyond: it is of --rows");
-    }
     if (rows == null) {
+      refuse("--spill-beyond", "--rows");
+      refuse("--zipf", "--rows");
       within("--pairs", keys, 1, 10_000_000);
       return new Subject.Pairs(keys, dim);
     }
@@ -383,6 +390,14 @@ public final class KvCommand implements Callable<Integer> {
       throw new IllegalArgumentException("--zipf: " + zipf + " is out of range; allowed: 0 to 10");
     }
     return new Subject.Rows(keys, dim, rows, zipf, memoryBytes());
+  }
+
+  /// An option that was given and would change nothing.
+  private void refuse(String option, String whose) {
+    CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
+    if (command.commandLine().getParseResult().hasMatchedOption(option)) {
+      throw new IllegalArgumentException(option + ": it is of " + whose);
+    }
   }
 
   private long memoryBytes() {

@@ -12,6 +12,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /// One process of a measurement with light clients: a server, or all workers. Each worker is a rank
 /// with connections, request channel and thread of its own, as in a process of its own; only what a
@@ -32,9 +34,10 @@ public final class KvThreads {
     Map<String, String> environment = System.getenv();
     LaunchEnvironment process = LaunchEnvironment.detect(environment);
     if (process.rank() < plan.servers()) {
-      take(process.rank(), plan, process, environment, out);
+      take(process.rank(), plan, process, environment, out, new AtomicReference<>());
       return;
     }
+    var reason = new AtomicReference<@Nullable RuntimeException>();
     ExecutorService threads =
         Executors.newThreadPerTaskExecutor(
             Thread.ofPlatform().daemon().name("weft-worker-", 0).factory());
@@ -45,7 +48,7 @@ public final class KvThreads {
         var unused =
             ending.submit(
                 () -> {
-                  take(rank, plan, process, environment, out);
+                  take(rank, plan, process, environment, out, reason);
                   return true;
                 });
       }
@@ -53,6 +56,10 @@ public final class KvThreads {
         var unused = ending.take().get();
       }
     } catch (ExecutionException failed) {
+      RuntimeException first = reason.get();
+      if (first != null) {
+        throw first;
+      }
       throw failed.getCause() instanceof RuntimeException cause
           ? cause
           : new IllegalStateException(String.valueOf(failed.getCause()), failed);
@@ -62,12 +69,14 @@ public final class KvThreads {
   }
 
   /// @param process what the launcher says, to which all workers are one rank
+  /// @param reason what the first rank failed of, of which others fail then
   private static void take(
       int rank,
       KvPlan plan,
       LaunchEnvironment process,
       Map<String, String> environment,
-      PrintStream out)
+      PrintStream out,
+      AtomicReference<@Nullable RuntimeException> reason)
       throws InterruptedException {
     var launch =
         new LaunchEnvironment(
@@ -79,7 +88,12 @@ public final class KvThreads {
             process.job(),
             process.store());
     try (Weft weft = Weft.init(KvRank.settings(), launch, environment)) {
-      KvRank.take(weft, plan, out);
+      try {
+        KvRank.take(weft, plan, out);
+      } catch (RuntimeException failed) {
+        reason.compareAndSet(null, failed); // before the others hear that this rank has left
+        throw failed;
+      }
     }
   }
 }

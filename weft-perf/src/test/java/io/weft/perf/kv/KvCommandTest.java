@@ -181,11 +181,25 @@ class KvCommandTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"--dim,4,it is of --pairs and --rows", "--zipf,1,it is of --rows"})
+  void whatHasNoEffectOnATensorIsRefused(String option, String value, String message) {
+    assertThat(run("--value", "64", option, value)).isEqualTo(2);
+    assertThat(err.toString()).contains(option).contains(message);
+  }
+
+  @Test
+  void theSameFileTwiceIsRefused() {
+    assertThat(run("--json", "kv.svg", "--plot", "./kv.svg")).isEqualTo(2);
+    assertThat(err.toString()).contains("--plot").contains("the file of --json too");
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "--pairs,0,out of range",
     "--op,shove,'allowed: push, pull, pushpull, lookup, update'",
     "--op,lookup,of --rows",
     "--spill-beyond,1M,it is of --rows",
+    "--zipf,1.2,it is of --rows",
     "--value,6,32-bit floats",
     "--peer,redis,'allowed: hazelcast, flight-rocksdb, ps-lite'",
     "--peer,ps-lite,'by --ps-lite'",

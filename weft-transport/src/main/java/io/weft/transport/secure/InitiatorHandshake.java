@@ -70,6 +70,12 @@ public final class InitiatorHandshake {
     return state == State.WAITS_FOR_CHALLENGE ? challenged() : proved();
   }
 
+  /// Whether our proof has gone out: from then on the peer may have accepted the connection, and
+  /// takes its end for the loss of this node.
+  public boolean hasProved() {
+    return state != State.WAITS_FOR_CHALLENGE;
+  }
+
   /// The connection has ended, for this reason. Returns what that means, in words. Nothing is
   /// decided by it: who has too many strangers to deal with ends connections, too, so that trying
   /// again is of use.

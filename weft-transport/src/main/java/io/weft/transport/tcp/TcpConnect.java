@@ -86,11 +86,17 @@ final class TcpConnect extends Pollable {
       if (nowNanos - retryAtNanos >= 0) {
         attempt(nowNanos);
       }
-    } else if (nowNanos - attemptNanos > ATTEMPT_NANOS) {
+    } else if (nowNanos - attemptNanos > ATTEMPT_NANOS && !mayBeAccepted()) {
       again(nowNanos, "no answer within " + ATTEMPT_NANOS / 1_000_000 + " ms");
     } else if (state == State.SECURING && mayWork()) {
       ready(nowNanos);
     }
+  }
+
+  /// Whether the peer may already have us connected: it would take another attempt for a loss.
+  private boolean mayBeAccepted() {
+    InitiatorHandshake begun = handshake;
+    return begun != null && begun.hasProved();
   }
 
   private boolean mayWork() {
