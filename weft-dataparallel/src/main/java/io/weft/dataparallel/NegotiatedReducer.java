@@ -25,7 +25,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +48,8 @@ final class NegotiatedReducer extends CommunicatorReducer {
   private final LayerSpans spans;
   private final BlockingQueue<Submission> submissions = new ArrayBlockingQueue<>(MOST_SUBMISSIONS);
   private final Map<String, Pending> pending = new ConcurrentHashMap<>();
-  private final AtomicBoolean joining = new AtomicBoolean();
+  private final AtomicReference<@Nullable ReductionHandle<Integer>> lastJoin =
+      new AtomicReference<>();
   private final NegotiationThread thread;
   private volatile @Nullable CommException ended;
   private volatile long threshold;
@@ -173,7 +174,8 @@ final class NegotiatedReducer extends CommunicatorReducer {
   /// From now on there is a tensor of this name.
   private void take(Pending tensor) {
     check(tensor);
-    if (joining.get()) {
+    ReductionHandle<Integer> join = lastJoin.get();
+    if (join != null && !join.isDone()) {
       throw new IllegalStateException(
           tensor.words() + " of " + self() + " after its join; await the join's handle first");
     }
@@ -250,11 +252,11 @@ final class NegotiatedReducer extends CommunicatorReducer {
 
   @Override
   public Handle<Integer> join() {
-    if (!joining.compareAndSet(false, true)) {
+    ReductionHandle<Integer> before = lastJoin.get();
+    ReductionHandle<Integer> handle = new ReductionHandle<>("join of " + self(), spans);
+    if ((before != null && !before.isDone()) || !lastJoin.compareAndSet(before, handle)) {
       throw new IllegalStateException(self() + " has joined already; await the join's handle");
     }
-    ReductionHandle<Integer> handle = new ReductionHandle<>("join of " + self(), spans);
-    handle.whenDone((last, cause) -> joining.set(false));
     if (!offer(new Submission.Join(handle), options.deadline())) {
       handle.fail(new CommException.TimedOut(self() + ": there was no room for join", List.of()));
     }

@@ -22,6 +22,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -149,6 +152,36 @@ class CollectivesTest {
                 .hasMessageContaining("joined");
           }
           assertThat(reducer.join().await(LIMIT)).isBetween(0, 2);
+          return true;
+        });
+  }
+
+  @Test
+  void whatComesAfterAJoinMayBeSubmittedAsSoonAsItIsDone() {
+    var listening = new CountDownLatch(1);
+    run(
+        Fusion.ON,
+        2,
+        (weft, reducer) -> {
+          if (weft.rank() == 1) {
+            assertThat(listening.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(reducer.join().await(LIMIT)).isBetween(0, 1);
+            assertThat(take(reducer.submit(Allgather.of("next", rows(1, 1))))).hasSize(4);
+            return true;
+          }
+          var next = new CompletableFuture<Handle<TensorLease>>();
+          reducer
+              .join()
+              .whenDone(
+                  (last, cause) -> {
+                    try {
+                      next.complete(reducer.submit(Allgather.of("next", rows(1, 0))));
+                    } catch (RuntimeException refused) {
+                      next.completeExceptionally(refused);
+                    }
+                  });
+          listening.countDown();
+          assertThat(take(next.get(LIMIT.toSeconds(), TimeUnit.SECONDS))).hasSize(4);
           return true;
         });
   }
