@@ -25,6 +25,7 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
 
   private static final int FIXED_BYTES = 12;
   private static final int MAX_TEXT_BYTES = RequestChannel.MAX_HEAD_BYTES - FIXED_BYTES;
+  private static final byte[] LEFT_OUT = " ... ".getBytes(StandardCharsets.UTF_8);
   private static final Status[] ALL = Status.values();
 
   /// What became of a request.
@@ -81,18 +82,28 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
     return new KvReply(Status.REFUSED, 0, why);
   }
 
-  /// Itself; a text that is too long is cut.
+  /// Itself; of a text that is too long the middle is left out: what failed stands at its
+  /// beginning, why often at its end, behind the name of a file.
   public MemorySegment encode() {
     byte[] words =
         status == Status.VALUES ? values.toArray(JAVA_BYTE) : text.getBytes(StandardCharsets.UTF_8);
     if (words.length > MAX_TEXT_BYTES) {
-      words = ascii(Arrays.copyOf(words, MAX_TEXT_BYTES));
+      words = ascii(withoutMiddle(words));
     }
     MemorySegment to = MemorySegment.ofArray(new byte[FIXED_BYTES + words.length]);
     to.set(JAVA_BYTE, 0, status.code);
     to.set(JAVA_LONG_UNALIGNED, 4, applied);
     MemorySegment.copy(words, 0, to, JAVA_BYTE, FIXED_BYTES, words.length);
     return to;
+  }
+
+  private static byte[] withoutMiddle(byte[] words) {
+    byte[] kept = Arrays.copyOf(words, MAX_TEXT_BYTES);
+    int head = (MAX_TEXT_BYTES - LEFT_OUT.length) / 2;
+    int tail = MAX_TEXT_BYTES - head - LEFT_OUT.length;
+    System.arraycopy(LEFT_OUT, 0, kept, head, LEFT_OUT.length);
+    System.arraycopy(words, words.length - tail, kept, MAX_TEXT_BYTES - tail, tail);
+    return kept;
   }
 
   /// A character that was cut in two must not be there.

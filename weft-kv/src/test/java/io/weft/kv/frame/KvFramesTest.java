@@ -51,12 +51,17 @@ class KvFramesTest {
   }
 
   @Test
-  void aReplyIsReadAsItWasWrittenAndALongTextIsCut() {
+  void aReplyIsReadAsItWasWrittenAndOfALongTextTheMiddleIsLeftOut() {
     KvReply reply = KvReply.refused("key 3 at 1 comes after 7 \u2603");
     assertThat(KvReply.read(reply.encode())).isEqualTo(reply);
     assertThat(KvReply.read(KvReply.done(1L << 40).encode())).isEqualTo(KvReply.done(1L << 40));
     String cut = KvReply.read(KvReply.refused("\u2603".repeat(2000)).encode()).text();
     assertThat(cut).hasSizeBetween(900, 1012);
+    String why = "cannot read /" + "directory/".repeat(300) + "manifest: it is torn";
+    assertThat(KvReply.read(KvReply.refused(why).encode()).text())
+        .startsWith("cannot read /directory")
+        .contains(" ... ")
+        .endsWith("manifest: it is torn");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> KvReply.read(MemorySegment.ofArray(new byte[11])));
   }

@@ -236,9 +236,8 @@ public final class KvCommand implements Callable<Integer> {
     try {
       for (int i = 0; i < cases.size(); i++) {
         List<KvFigure> measured = one(cases.get(i), (i + 1) + " of " + cases.size(), host, err);
-        if (i > 0) {
-          measured.removeIf(it -> it.checked() == null); // once is enough
-        }
+        measured.removeIf(
+            it -> it.bound() && figures.stream().anyMatch(at -> at.peer().equals(it.peer())));
         figures.addAll(measured);
         measured.forEach(it -> out.print(it.text()));
         out.flush();

@@ -82,6 +82,11 @@ public record KvFigure(
     return Math.round(100 * value) / 100.0;
   }
 
+  /// Whether it is what memory or a plain socket can do, and no parameter server's.
+  boolean bound() {
+    return peer.equals("memcpy") || peer.equals("loopback");
+  }
+
   /// Name of the curve to which it belongs, among those over the number of workers.
   public String curve() {
     return "%s over %s, window %d".formatted(peer, transport, window);

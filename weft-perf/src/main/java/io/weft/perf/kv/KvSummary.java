@@ -20,7 +20,7 @@ record KvSummary(List<KvFigure> figures) {
   List<String> lines() {
     List<String> lines = new ArrayList<>();
     figures.stream()
-        .filter(it -> it.checked() != null && !it.peer().equals("weft"))
+        .filter(it -> !it.bound() && !it.peer().equals("weft"))
         .forEach(it -> lines.add(ratio(figures.getFirst(), it)));
     figures.stream()
         .filter(it -> it.peer().equals("weft"))

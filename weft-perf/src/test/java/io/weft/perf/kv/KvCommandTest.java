@@ -120,6 +120,14 @@ class KvCommandTest {
   }
 
   @Test
+  void memoryAndAPlainSocketStandBesideOnceWhicheverTransportIsFirst() {
+    int code = run("--value", "64", "--requests", "20", "--transport", "shm,tcp");
+    assertThat(code).as(err.toString()).isZero();
+    assertThat(out.toString().lines().map(it -> it.substring(0, it.indexOf(' '))))
+        .containsExactlyInAnyOrder("weft", "weft", "memcpy", "loopback");
+  }
+
+  @Test
   void whatWasSimulatedIsDrawn(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("simulated.jsonl");
     Path plot = directory.resolve("kv.png");
