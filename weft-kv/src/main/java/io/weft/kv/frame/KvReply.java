@@ -6,10 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.cluster.channel.RequestChannel;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /// The body of a shard's reply.
 ///
@@ -98,12 +98,13 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
   }
 
   private static byte[] withoutMiddle(byte[] words) {
-    byte[] kept = Arrays.copyOf(words, MAX_TEXT_BYTES);
     int head = (MAX_TEXT_BYTES - LEFT_OUT.length) / 2;
-    int tail = MAX_TEXT_BYTES - head - LEFT_OUT.length;
-    System.arraycopy(LEFT_OUT, 0, kept, head, LEFT_OUT.length);
-    System.arraycopy(words, words.length - tail, kept, MAX_TEXT_BYTES - tail, tail);
-    return kept;
+    int tail = MAX_TEXT_BYTES - LEFT_OUT.length - head;
+    return ByteBuffer.allocate(MAX_TEXT_BYTES)
+        .put(words, 0, head)
+        .put(LEFT_OUT)
+        .put(words, words.length - tail, tail)
+        .array();
   }
 
   /// A character that was cut in two must not be there.
