@@ -117,7 +117,7 @@ final class ServerFlags {
       throw BadOption.of(
           DENSE,
           ALLREDUCE,
-          Servers.Dense.SERVERS + " with " + workload.title() + ", or no servers");
+          Servers.Dense.SERVERS + " with " + workload.title() + "; allreduce is of wide-deep");
     }
   }
 
