@@ -100,7 +100,8 @@ class TrainToolTest {
         "wide-deep --via ps --staleness -1 | --staleness -1: expected async or a whole number from",
         "wide-deep --via weft --staleness 1 | --staleness 1: expected --via ps with it",
         "wide-deep --enlarged        | --enlarged with wide-deep: only mnist-* and cifar10-*",
-        "mnist-dnn --via ps --dense allreduce | --dense allreduce: expected servers with mnist-dnn; allreduce",
+        "mnist-dnn --via ps --dense allreduce | --dense allreduce: expected servers with mnist-dnn;"
+            + " allreduce",
         "wide-deep --staleness 1     | --staleness 1: expected --via ps with it",
         "wide-deep --via ps --dense x | --dense x: expected servers, allreduce",
         "wide-deep --via ps --backup 1 --workers 2 | --backup 1: expected --staleness with",
