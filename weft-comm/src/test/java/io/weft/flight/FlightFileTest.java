@@ -110,7 +110,7 @@ class FlightFileTest {
   void logReachesTheLaunchersStore() throws Exception {
     var trust = new JobTrust(SecretFile.random(), new Encryption.Ephemeral(), "job");
     InetAddress loopback = InetAddress.getLoopbackAddress();
-    try (TcpStoreServer server = TcpStoreServer.bind(loopback, 0, trust)) {
+    try (TcpStoreServer server = TcpStoreServer.bind(loopback, 0, trust, Duration.ofSeconds(60))) {
       int port = server.address().getPort();
       var hosted = new StoreLocation.Hosted(loopback.getHostAddress(), port);
       new FlightPost(hosted, trust).put(LogReaderTest.LOG);

@@ -36,7 +36,7 @@ final class AddressClaim {
     while (true) {
       CommException.Setup taken;
       try {
-        return bindAny(resolve(host, deadline), port, trust);
+        return bindAny(resolve(host, deadline), port, trust, deadline.total());
       } catch (CommException.Setup refused) {
         taken = refused;
       }
@@ -88,11 +88,12 @@ final class AddressClaim {
   }
 
   /// At the first of the addresses that is this host's, those before others that other hosts reach.
-  private static TcpStoreServer bindAny(List<InetAddress> addresses, int port, JobTrust trust) {
+  private static TcpStoreServer bindAny(
+      List<InetAddress> addresses, int port, JobTrust trust, Duration joining) {
     CommException.Setup failed = null;
     for (InetAddress address : addresses) {
       try {
-        return TcpStoreServer.bind(address, port, trust);
+        return TcpStoreServer.bind(address, port, trust, joining);
       } catch (CommException.Setup refused) {
         failed = failed == null ? refused : failed;
       }

@@ -5,6 +5,7 @@ import io.weft.cluster.Store;
 import io.weft.comm.CommException;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.limit.Span;
+import io.weft.transport.limit.UnprovenLimit;
 import io.weft.transport.tls.TlsParty;
 import io.weft.transport.tls.TlsPipe;
 import java.io.IOException;
@@ -415,7 +416,8 @@ public final class TcpStore implements Store {
     try {
       socket.setTcpNoDelay(true);
       socket.connect(address, deadline.remainingMillis(connectMillis));
-      socket.setSoTimeout(deadline.remainingMillis(CONNECT_MILLIS));
+      long opening = Span.millis(UnprovenLimit.stay(deadline.total()));
+      socket.setSoTimeout(deadline.remainingMillis(Math.clamp(opening, 1, Integer.MAX_VALUE)));
       StoreLine line = StoreLine.call(socket, party);
       var connection = new StoreConnection(line, location);
       try {

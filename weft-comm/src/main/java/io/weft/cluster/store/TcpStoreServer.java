@@ -4,6 +4,7 @@ package io.weft.cluster.store;
 import io.weft.comm.CommException;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.limit.Span;
+import io.weft.transport.limit.UnprovenLimit;
 import io.weft.transport.tls.TlsParty;
 import java.io.EOFException;
 import java.io.IOException;
@@ -27,14 +28,13 @@ import org.slf4j.LoggerFactory;
 
 /// Keeps a store for the ranks of a job, in the launcher or in rank 0. Serves whoever proves that
 /// it knows the job's secret and is of this job, and proves both in turn; everybody else is
-/// disconnected after at most 5 s. At most 128 connections may be unproved at a time, as
-/// `WaitingRoom` has it, and 16,384 open. A thread of the platform for each connection: what else
+/// disconnected in time. At most 128 connections may be unproved at once, for as long as
+/// `UnprovenLimit` has it, and 16,384 open. A thread of the platform for each connection: what else
 /// blocks the threads that carry virtual ones, be it a program's own native call, must not keep
 /// ranks from meeting.
 public final class TcpStoreServer implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(TcpStoreServer.class);
-  private static final Duration OPENING = Duration.ofSeconds(5);
   private static final int MAX_OPEN = 16_384;
   private static final Duration PAUSE = Duration.ofMillis(500);
   private static final int MOST_UNREAD_BYTES = 1 << 16;
@@ -48,6 +48,7 @@ public final class TcpStoreServer implements AutoCloseable {
   private final ServerSocket listener;
   private final JobTrust trust;
   private final Optional<TlsParty> party;
+  private final Duration opening;
   private final String meeting = UUID.randomUUID().toString();
   private final InMemoryStore values = new InMemoryStore();
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
@@ -55,17 +56,25 @@ public final class TcpStoreServer implements AutoCloseable {
   private final UnprovenConnections strangers = new UnprovenConnections(LOG);
 
   private TcpStoreServer(
-      OpenFiles openFiles, ServerSocket listener, JobTrust trust, Optional<TlsParty> party) {
+      OpenFiles openFiles,
+      ServerSocket listener,
+      JobTrust trust,
+      Optional<TlsParty> party,
+      Duration opening) {
     this.openFiles = openFiles;
     this.listener = listener;
     this.trust = trust;
     this.party = party;
+    this.opening = opening;
     limits.setRemoveOnCancelPolicy(true);
   }
 
   /// Listens on exactly this address; port 0 takes a free one. Throws `CommException.Setup` with
   /// the address where it is taken or not this host's.
-  public static TcpStoreServer bind(InetAddress address, int port, JobTrust trust) {
+  ///
+  /// @param joining how long the ranks may take to join
+  public static TcpStoreServer bind(
+      InetAddress address, int port, JobTrust trust, Duration joining) {
     Optional<TlsParty> party = trust.party(address);
     OpenFiles openFiles = OpenFiles.ofThisProcess();
     try {
@@ -77,7 +86,8 @@ public final class TcpStoreServer implements AutoCloseable {
         listener.close();
         throw refused;
       }
-      var server = new TcpStoreServer(openFiles, listener, trust, party);
+      var server =
+          new TcpStoreServer(openFiles, listener, trust, party, UnprovenLimit.stay(joining));
       thread("weft-store").start(server::accept);
       return server;
     } catch (IOException refused) {
@@ -178,7 +188,7 @@ public final class TcpStoreServer implements AutoCloseable {
     Future<?> limit;
     try {
       limit =
-          limits.schedule(() -> closeQuietly(socket), Span.millis(OPENING), TimeUnit.MILLISECONDS);
+          limits.schedule(() -> closeQuietly(socket), Span.millis(opening), TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException closed) {
       return Optional.empty();
     }
@@ -206,7 +216,7 @@ public final class TcpStoreServer implements AutoCloseable {
               + ": "
               + (limit.isDone()
                   ? "it had not proved within %d s that it knows the job's secret; a rank tries again"
-                      .formatted(OPENING.toSeconds())
+                      .formatted(opening.toSeconds())
                   : stranger.getMessage()));
       dismiss(socket);
       return Optional.empty();

@@ -216,7 +216,8 @@ class JobStoreTest {
         TcpStoreServer.bind(
             InetAddress.getLoopbackAddress(),
             0,
-            new JobTrust(secret, new Encryption.Off(), "job"))) {
+            new JobTrust(secret, new Encryption.Off(), "job"),
+            LIMIT)) {
       var environment = remote(0, server.address().getPort(), SECRET);
       environment.put("WEFT_LAUNCHER", "weft");
       environment.put("WEFT_JOB", "job");

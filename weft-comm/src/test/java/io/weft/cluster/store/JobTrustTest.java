@@ -84,7 +84,8 @@ class JobTrustTest {
   void certificatesOfOneAuthorityMeet() throws Exception {
     JobTrust one = certified(certificate, key, authority);
     JobTrust other = certified(rsaCertificate, rsaKey, authority);
-    try (TcpStoreServer server = TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, one)) {
+    try (TcpStoreServer server =
+        TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, one, LIMIT)) {
       for (JobTrust trust : new JobTrust[] {one, other}) {
         try (TcpStore store = connect(server, trust)) {
           store.put("k", new byte[] {1});
@@ -92,7 +93,8 @@ class JobTrustTest {
         }
       }
     }
-    try (TcpStoreServer server = TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, other);
+    try (TcpStoreServer server =
+            TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, other, LIMIT);
         TcpStore store = connect(server, one)) {
       assertThat(store.find("k")).isEmpty();
     }
@@ -101,7 +103,8 @@ class JobTrustTest {
   @Test
   void certificateOfAnotherAuthorityIsRefused() {
     JobTrust one = certified(certificate, key, authority);
-    try (TcpStoreServer server = TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, one)) {
+    try (TcpStoreServer server =
+        TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, one, LIMIT)) {
       assertRefused(server, certified(certificate, key, otherAuthority), "--tls-ca");
       assertRefused(server, trust("SECURE", "on"), "alert", "--tls-certificate");
     }
@@ -110,7 +113,8 @@ class JobTrustTest {
   @Test
   void secretIsNeededBesidesTheCertificate() {
     JobTrust one = certified(certificate, key, authority);
-    try (TcpStoreServer server = TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, one)) {
+    try (TcpStoreServer server =
+        TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, one, LIMIT)) {
       assertRefused(
           server, new JobTrust(SecretFile.random(), one.encryption(), "job"), "another secret");
     }

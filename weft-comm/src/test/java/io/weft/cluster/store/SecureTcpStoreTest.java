@@ -32,7 +32,7 @@ class SecureTcpStoreTest extends StoreContract {
   private final TcpStoreServer server = bind(trust);
 
   private static TcpStoreServer bind(JobTrust trust) {
-    return TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, trust);
+    return TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, trust, LIMIT);
   }
 
   private static TcpStore connect(int port, JobTrust trust) throws InterruptedException {

@@ -31,7 +31,7 @@ class TcpStoreTest extends StoreContract {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private final Secret secret = SecretFile.random();
   private final TcpStoreServer server =
-      TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, plain(secret));
+      TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, plain(secret), LIMIT);
 
   @Override
   Store open() throws Exception {
@@ -84,7 +84,7 @@ class TcpStoreTest extends StoreContract {
   @Test
   void meetingIsTheServersOwn() throws Exception {
     try (TcpStoreServer another =
-            TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, plain(secret));
+            TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, plain(secret), LIMIT);
         TcpStore one = connect(secret);
         TcpStore two = connect(secret);
         TcpStore three =
@@ -99,7 +99,7 @@ class TcpStoreTest extends StoreContract {
     // The name has 127.0.0.1, and on most systems ::1, in either order; the store has one of them.
     assumeTrue(InetAddress.getAllByName("localhost").length > 1, "needs a name with two addresses");
     for (InetAddress address : InetAddress.getAllByName("localhost")) {
-      try (TcpStoreServer one = TcpStoreServer.bind(address, 0, plain(secret));
+      try (TcpStoreServer one = TcpStoreServer.bind(address, 0, plain(secret), LIMIT);
           TcpStore store =
               TcpStore.connect("localhost", one.address().getPort(), plain(secret), LIMIT)) {
         assertThat(store.meeting()).isNotEmpty();
@@ -146,7 +146,10 @@ class TcpStoreTest extends StoreContract {
     assertThatThrownBy(
             () ->
                 TcpStoreServer.bind(
-                    InetAddress.getLoopbackAddress(), server.address().getPort(), plain(secret)))
+                    InetAddress.getLoopbackAddress(),
+                    server.address().getPort(),
+                    plain(secret),
+                    LIMIT))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining(server.location());
   }
@@ -187,7 +190,8 @@ class TcpStoreTest extends StoreContract {
   @Test
   void impostorWithoutTheSecretIsFoundOut() throws Exception {
     try (TcpStoreServer impostor =
-        TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, plain(SecretFile.random()))) {
+        TcpStoreServer.bind(
+            InetAddress.getLoopbackAddress(), 0, plain(SecretFile.random()), LIMIT)) {
       assertThatThrownBy(
               () ->
                   TcpStore.connect("127.0.0.1", impostor.address().getPort(), plain(secret), LIMIT))

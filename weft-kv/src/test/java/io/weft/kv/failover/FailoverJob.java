@@ -85,7 +85,8 @@ final class FailoverJob implements AutoCloseable {
         TcpStoreServer.bind(
             InetAddress.getLoopbackAddress(),
             0,
-            JobTrust.of(WeftConfig.builder().build(), secret, JobIdentity.ofName(JOB)));
+            JobTrust.of(WeftConfig.builder().build(), secret, JobIdentity.ofName(JOB)),
+            LIMIT);
     for (int rank = 0; rank < servers + workers; rank++) {
       processes.add(start(rank, "output-" + rank, false));
     }

@@ -136,7 +136,12 @@ public final class LaunchedJob implements AutoCloseable {
       SecretFile.write(directory.secret(), secret);
       job =
           new LaunchedJob(
-              plan, mark, directory, TcpStoreServer.bind(address, port, trust), out, err);
+              plan,
+              mark,
+              directory,
+              TcpStoreServer.bind(address, port, trust, plan.config().startDeadline()),
+              out,
+              err);
     } catch (RuntimeException refused) {
       directory.close();
       throw refused;

@@ -48,7 +48,8 @@ public final class FewFiles {
         TcpStoreServer.bind(
             InetAddress.getLoopbackAddress(),
             0,
-            new JobTrust(secret, new Encryption.Off(), "job"))) {
+            new JobTrust(secret, new Encryption.Off(), "job"),
+            Duration.ofSeconds(60))) {
       Callable<?> visit = () -> visit(store, secret, SHORT);
       System.out.println("at first: " + job(LONG) + ", " + visit(store, secret, LONG));
       var held = new ArrayDeque<InputStream>();

@@ -58,7 +58,8 @@ class StrangersTest {
 
   @Test
   void jobEndsAsWithoutThem() throws Exception {
-    try (TcpStoreServer server = TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, trust);
+    try (TcpStoreServer server =
+            TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, trust, LIMIT);
         Strangers atTheStore = at(List.of(server.address()));
         ExecutorService threads = Executors.newCachedThreadPool()) {
       List<Future<Weft>> joining = new ArrayList<>();

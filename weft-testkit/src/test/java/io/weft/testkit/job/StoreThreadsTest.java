@@ -22,7 +22,8 @@ class StoreThreadsTest {
   void storeAnswersWhereNoVirtualThreadCanRun() throws Exception {
     var trust = new JobTrust(SecretFile.random(), new Encryption.Off(), "job");
     try (var carriers = new BusyCarriers();
-        TcpStoreServer server = TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, trust);
+        TcpStoreServer server =
+            TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, trust, LIMIT);
         TcpStore store = TcpStore.connect("127.0.0.1", server.address().getPort(), trust, LIMIT)) {
       store.put("key", new byte[] {7});
       assertThat(store.get("key", LIMIT)).containsExactly(7);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.limit;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,6 +18,9 @@ import java.util.function.Predicate;
 /// @param <T> a connection; told apart by `equals`
 public final class UnprovenLimit<T> {
 
+  private static final Duration LEAST_STAY = Duration.ofSeconds(5);
+  private static final int STAYS = 12;
+
   private static final class Guest {
     private final Object source;
     private boolean spoke;
@@ -32,6 +36,14 @@ public final class UnprovenLimit<T> {
   /// Has room for so many.
   public UnprovenLimit(int most) {
     this.most = most;
+  }
+
+  /// How long one may stay: 5 s, or a twelfth of the time that its user gives it to get connected,
+  /// if that is more. Where processors are so short that a user gives more time, a handshake takes
+  /// longer too.
+  public static Duration stay(Duration connecting) {
+    Duration share = Duration.ofNanos(Span.nanos(connecting) / STAYS);
+    return share.compareTo(LEAST_STAY) < 0 ? LEAST_STAY : share;
   }
 
   /// Lets one more in, which has said nothing; returns the one that must go for it.

@@ -18,9 +18,6 @@ final class TcpConnect extends Pollable {
   private static final long FIRST_PAUSE_NANOS = 5_000_000;
   private static final long LONGEST_PAUSE_NANOS = 200_000_000;
 
-  /// The other side gives up after half of that.
-  private static final long ATTEMPT_NANOS = 10_000_000_000L;
-
   private enum State {
     PAUSING,
     CONNECTING,
@@ -32,6 +29,10 @@ final class TcpConnect extends Pollable {
   private final TcpTransport transport;
   private final TcpEndpoint endpoint;
   private final InetSocketAddress address;
+
+  /// How long an attempt waits. The other side gives up after half of that.
+  private final long answerNanos;
+
   private State state = State.PAUSING;
   private @Nullable SocketStream stream;
   private @Nullable SelectionKey key;
@@ -47,6 +48,7 @@ final class TcpConnect extends Pollable {
     this.transport = transport;
     this.endpoint = endpoint;
     this.address = address;
+    this.answerNanos = 2 * transport.handshakeNanos();
   }
 
   TcpEndpoint endpoint() {
@@ -86,8 +88,8 @@ final class TcpConnect extends Pollable {
       if (nowNanos - retryAtNanos >= 0) {
         attempt(nowNanos);
       }
-    } else if (nowNanos - attemptNanos > ATTEMPT_NANOS && !mayBeAccepted()) {
-      again(nowNanos, "no answer within " + ATTEMPT_NANOS / 1_000_000 + " ms");
+    } else if (nowNanos - attemptNanos > answerNanos && !mayBeAccepted()) {
+      again(nowNanos, "no answer within " + answerNanos / 1_000_000 + " ms");
     } else if (state == State.SECURING && mayWork()) {
       ready(nowNanos);
     }

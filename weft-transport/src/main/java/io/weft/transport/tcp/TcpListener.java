@@ -18,7 +18,6 @@ import java.nio.channels.SocketChannel;
 final class TcpListener extends Pollable {
 
   static final int MAX_STRANGERS = 64;
-  private static final long STRANGER_NANOS = 5_000_000_000L;
   private static final long PAUSE_NANOS = 100_000_000L;
 
   /// Fewer than may wait, so that who has something to say is heard before others take its place.
@@ -120,7 +119,7 @@ final class TcpListener extends Pollable {
               transport,
               transport.answer(socket),
               from,
-              nowNanos + STRANGER_NANOS,
+              nowNanos + transport.handshakeNanos(),
               strangers::spoke);
       stranger.watch();
       strangers

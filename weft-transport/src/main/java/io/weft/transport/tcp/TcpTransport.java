@@ -10,6 +10,7 @@ import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
 import io.weft.transport.limit.OpenFiles;
 import io.weft.transport.limit.Span;
+import io.weft.transport.limit.UnprovenLimit;
 import io.weft.transport.region.RegionHolder;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
@@ -63,6 +64,7 @@ final class TcpTransport implements Transport, RegionHolder {
 
   private final FrameSink sink;
   private final long connectNanos;
+  private final long handshakeNanos;
   private final RegionTable table;
   private final JobProof proof;
   private final RateLimitedLog log;
@@ -87,6 +89,7 @@ final class TcpTransport implements Transport, RegionHolder {
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
     connectNanos = Span.nanos(config.connectDeadline());
+    handshakeNanos = Span.nanos(UnprovenLimit.stay(config.connectDeadline()));
     try {
       InetSocketAddress bind = TcpAddress.toBind(config.bind());
       party = config.encryption().at(bind.getAddress()).map(TcpTransport::party).orElse(null);
@@ -368,6 +371,11 @@ final class TcpTransport implements Transport, RegionHolder {
 
   long connectNanos() {
     return connectNanos;
+  }
+
+  /// How long a connection may take until it has proved itself.
+  long handshakeNanos() {
+    return handshakeNanos;
   }
 
   @Override

@@ -3,10 +3,13 @@ package io.weft.transport.limit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// Who must go when there are too many strangers.
 class UnprovenLimitTest {
@@ -24,6 +27,13 @@ class UnprovenLimitTest {
     for (int who = from; who < to; who++) {
       admit(who, source);
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 5", "60, 5", "61, 5", "72, 6", "600, 50", "9223372036854775807, 192153584"})
+  void staysLongerWhereConnectingMayTakeLonger(long connectingSeconds, long staySeconds) {
+    assertThat(UnprovenLimit.stay(Duration.ofSeconds(connectingSeconds)).toSeconds())
+        .isEqualTo(staySeconds);
   }
 
   @Test
