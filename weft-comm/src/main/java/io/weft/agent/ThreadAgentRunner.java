@@ -18,7 +18,6 @@ final class ThreadAgentRunner implements AgentRunner {
 
   private static final Logger LOG = LoggerFactory.getLogger(ThreadAgentRunner.class);
   private static final long PARK_NANOS = 10_000_000;
-  private static final long CALLER_PARK_NANOS = 1_000_000;
 
   /// How long the progress thread leaves an idle agent to callers after one of them has driven it:
   /// longer than what a program does between two blocking operations in a loop. Otherwise the
@@ -218,7 +217,7 @@ final class ThreadAgentRunner implements AgentRunner {
       if (work(now) > 0) {
         callerIdle.reset();
       } else if (!callerIdle.idle(now)) {
-        park(Math.min(CALLER_PARK_NANOS, deadlineNanos - now), false);
+        park(Math.min(PARK_NANOS, deadlineNanos - now), false);
       }
     }
   }
