@@ -15,10 +15,7 @@ record HostLayout(List<Integer> leaders, List<Integer> mine) {
   /// @param size how many ranks began the job
   /// @param servers how many of the first ranks are servers
   static HostLayout of(Topology topology, int size, int servers, int rank) {
-    if (servers >= size) {
-      throw new IllegalArgumentException(
-          servers + " servers in a job of " + size + " ranks: none is left to be a worker");
-    }
+    KvOptions.requireWorkers(servers, size);
     List<Integer> leaders =
         IntStream.range(servers, size)
             .filter(it -> workersOf(topology, size, servers, it).getFirst() == it)

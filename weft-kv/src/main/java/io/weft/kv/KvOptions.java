@@ -129,13 +129,19 @@ public record KvOptions(
     return IntStream.range(0, servers == 0 ? size : servers).boxed().toList();
   }
 
+  /// Throws `IllegalArgumentException` if there is no worker.
+  static void requireWorkers(int servers, int size) {
+    if (servers >= size) {
+      throw new IllegalArgumentException(
+          "%d of the job's %d ranks are to be servers: none is left to be a worker"
+              .formatted(servers, size));
+    }
+  }
+
   /// Ranks that are workers, of a job of so many. Throws `IllegalArgumentException` if there is
   /// none.
   List<Integer> workersOf(int size) {
-    if (servers >= size) {
-      throw new IllegalArgumentException(
-          servers + " servers in a job of " + size + " ranks: none is left to be a worker");
-    }
+    requireWorkers(servers, size);
     return IntStream.range(servers, size).boxed().toList();
   }
 }

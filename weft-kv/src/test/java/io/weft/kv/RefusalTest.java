@@ -4,6 +4,7 @@ package io.weft.kv;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.weft.Weft;
 import io.weft.comm.CommException;
@@ -16,6 +17,7 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.testkit.job.LocalJob;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -221,7 +223,12 @@ class RefusalTest {
     try (KvJob job =
         new KvJob("tcp", 2, KvOptions.servers(1), it -> it.set(KvConfig.MEMORY, "2M"))) {
       KvTable table =
-          job.member(1).store().register(TableSpec.rows("t", 256).with(Consistency.asynchronous()));
+          job.member(1)
+              .store()
+              .register(
+                  TableSpec.rows("t", 256)
+                      .with(Consistency.asynchronous())
+                      .withRule("adam:lr=0.5"));
       long[] keys = new long[4096];
       for (int i = 0; i < keys.length; i++) {
         keys[i] = i;
@@ -229,9 +236,17 @@ class RefusalTest {
       assertThatThrownBy(() -> table.push(keys, new float[256 * 4096]).await())
           .isInstanceOf(CommException.Mismatch.class)
           .hasMessageContaining("memory budget");
+      float[] ones = new float[256];
+      Arrays.fill(ones, 1);
+      Handle<Void> push = table.push(new long[] {0}, ones);
+      push.await();
+      assertThat(push).hasToString("rank 1: PUSH of 1 keys of table 't': done");
+      // What Adam does in its first step: the refused one was none.
       float[] pulled = new float[256];
-      table.push(new long[] {0}, new float[256]).await();
       table.pull(new long[] {0}, pulled).await();
+      for (float each : pulled) {
+        assertThat(each).isCloseTo(-0.5f, within(1e-5f));
+      }
     }
   }
 

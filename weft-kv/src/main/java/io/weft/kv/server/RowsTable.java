@@ -190,8 +190,9 @@ final class RowsTable extends KeyedTable {
   @Override
   void apply(Subject subject, MemorySegment values) {
     RowList list = keys(subject).list();
+    // May refuse: what is not applied is not counted, here as little as on a mirror.
+    rows.resolve(list, Missing.MAKE, step() + 1);
     nextStep();
-    rows.resolve(list, Missing.MAKE, step());
     rows.update(list, 0, list.count(), values, 0, step());
     if (spec().retention().evicts()) {
       evict(EVICTED_AT_LEAST + 2L * list.count());

@@ -189,4 +189,14 @@ public final class KvHandle<T> implements Handle<T> {
         });
     return future;
   }
+
+  /// What runs, on which rank, and how far it is.
+  @Override
+  public String toString() {
+    if (!done) {
+      return words + ": under way";
+    }
+    CommException cause = failure;
+    return words + (cause == null ? ": done" : ": failed: " + cause.getMessage());
+  }
 }
