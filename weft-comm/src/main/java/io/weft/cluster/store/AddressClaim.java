@@ -89,11 +89,11 @@ final class AddressClaim {
 
   /// At the first of the addresses that is this host's, those before others that other hosts reach.
   private static TcpStoreServer bindAny(
-      List<InetAddress> addresses, int port, JobTrust trust, Duration joining) {
+      List<InetAddress> addresses, int port, JobTrust trust, Duration startDeadline) {
     CommException.Setup failed = null;
     for (InetAddress address : addresses) {
       try {
-        return TcpStoreServer.bind(address, port, trust, joining);
+        return TcpStoreServer.bind(address, port, trust, startDeadline);
       } catch (CommException.Setup refused) {
         failed = failed == null ? refused : failed;
       }

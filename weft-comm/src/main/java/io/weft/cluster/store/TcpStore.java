@@ -416,7 +416,7 @@ public final class TcpStore implements Store {
     try {
       socket.setTcpNoDelay(true);
       socket.connect(address, deadline.remainingMillis(connectMillis));
-      long opening = Span.millis(UnprovenLimit.stay(deadline.total()));
+      long opening = Span.millis(UnprovenLimit.handshakeTimeout(deadline.total()));
       socket.setSoTimeout(deadline.remainingMillis(Math.clamp(opening, 1, Integer.MAX_VALUE)));
       StoreLine line = StoreLine.call(socket, party);
       var connection = new StoreConnection(line, location);

@@ -72,9 +72,9 @@ public final class TcpStoreServer implements AutoCloseable {
   /// Listens on exactly this address; port 0 takes a free one. Throws `CommException.Setup` with
   /// the address where it is taken or not this host's.
   ///
-  /// @param joining how long the ranks may take to join
+  /// @param startDeadline how long the ranks may take to join
   public static TcpStoreServer bind(
-      InetAddress address, int port, JobTrust trust, Duration joining) {
+      InetAddress address, int port, JobTrust trust, Duration startDeadline) {
     Optional<TlsParty> party = trust.party(address);
     OpenFiles openFiles = OpenFiles.ofThisProcess();
     try {
@@ -87,7 +87,8 @@ public final class TcpStoreServer implements AutoCloseable {
         throw refused;
       }
       var server =
-          new TcpStoreServer(openFiles, listener, trust, party, UnprovenLimit.stay(joining));
+          new TcpStoreServer(
+              openFiles, listener, trust, party, UnprovenLimit.handshakeTimeout(startDeadline));
       thread("weft-store").start(server::accept);
       return server;
     } catch (IOException refused) {

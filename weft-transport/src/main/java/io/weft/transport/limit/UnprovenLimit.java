@@ -18,8 +18,8 @@ import java.util.function.Predicate;
 /// @param <T> a connection; told apart by `equals`
 public final class UnprovenLimit<T> {
 
-  private static final Duration LEAST_STAY = Duration.ofSeconds(5);
-  private static final int STAYS = 12;
+  private static final Duration LEAST_TIMEOUT = Duration.ofSeconds(5);
+  private static final int TIMEOUTS_IN_DEADLINE = 12;
 
   private static final class Guest {
     private final Object source;
@@ -38,12 +38,12 @@ public final class UnprovenLimit<T> {
     this.most = most;
   }
 
-  /// How long one may stay: 5 s, or a twelfth of the time that its user gives it to get connected,
-  /// if that is more. Where processors are so short that a user gives more time, a handshake takes
+  /// How long one may take to prove itself: 5 s, or a twelfth of the deadline for connecting, if
+  /// that is more. Where processors are so short that a user gives more time, a handshake takes
   /// longer too.
-  public static Duration stay(Duration connecting) {
-    Duration share = Duration.ofNanos(Span.nanos(connecting) / STAYS);
-    return share.compareTo(LEAST_STAY) < 0 ? LEAST_STAY : share;
+  public static Duration handshakeTimeout(Duration connectDeadline) {
+    Duration share = Duration.ofNanos(Span.nanos(connectDeadline) / TIMEOUTS_IN_DEADLINE);
+    return share.compareTo(LEAST_TIMEOUT) < 0 ? LEAST_TIMEOUT : share;
   }
 
   /// Lets one more in, which has said nothing; returns the one that must go for it.

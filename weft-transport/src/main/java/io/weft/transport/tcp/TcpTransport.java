@@ -89,7 +89,7 @@ final class TcpTransport implements Transport, RegionHolder {
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
     connectNanos = Span.nanos(config.connectDeadline());
-    handshakeNanos = Span.nanos(UnprovenLimit.stay(config.connectDeadline()));
+    handshakeNanos = Span.nanos(UnprovenLimit.handshakeTimeout(config.connectDeadline()));
     try {
       InetSocketAddress bind = TcpAddress.toBind(config.bind());
       party = config.encryption().at(bind.getAddress()).map(TcpTransport::party).orElse(null);

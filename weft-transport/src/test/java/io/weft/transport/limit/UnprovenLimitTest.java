@@ -31,9 +31,9 @@ class UnprovenLimitTest {
 
   @ParameterizedTest
   @CsvSource({"0, 5", "60, 5", "61, 5", "72, 6", "600, 50", "9223372036854775807, 192153584"})
-  void staysLongerWhereConnectingMayTakeLonger(long connectingSeconds, long staySeconds) {
-    assertThat(UnprovenLimit.stay(Duration.ofSeconds(connectingSeconds)).toSeconds())
-        .isEqualTo(staySeconds);
+  void handshakesMayTakeLongerWhereConnectingMay(long connectingSeconds, long timeoutSeconds) {
+    assertThat(UnprovenLimit.handshakeTimeout(Duration.ofSeconds(connectingSeconds)).toSeconds())
+        .isEqualTo(timeoutSeconds);
   }
 
   @Test
