@@ -69,7 +69,7 @@ public final class KeyValue implements AutoCloseable {
     }
     KvServer server =
         layout.servers().contains(weft.rank())
-            ? new KvServer(weft, layout, limit, options, turns)
+            ? new KvServer(weft, layout, limit, options, turns, null)
             : null;
     KeyValueStore store =
         layout.workers().contains(weft.rank())
@@ -88,8 +88,7 @@ public final class KeyValue implements AutoCloseable {
     }
     try {
       ServerPlace place = ServerPlace.take(weft, layout, options.application(), limit);
-      var server = new KvServer(weft, layout, limit, options, turns);
-      server.takes(place);
+      var server = new KvServer(weft, layout, limit, options, turns, place);
       place.tell(weft, layout, limit);
       return new KeyValue(server, null);
     } catch (InterruptedException e) {

@@ -80,7 +80,14 @@ public final class KvServer implements AutoCloseable {
 
   /// @param limit how long a mirror may take to answer
   /// @param options with functions and changes besides those that each server has
-  KvServer(Weft weft, Layout layout, Duration limit, KvOptions options, Turns turns) {
+  /// @param place that it has since the job began; null = it was there from the beginning
+  KvServer(
+      Weft weft,
+      Layout layout,
+      Duration limit,
+      KvOptions options,
+      Turns turns,
+      @Nullable ServerPlace place) {
     this.layout = layout;
     this.runner = weft.channel().runner();
     this.self = weft.rank();
@@ -122,6 +129,10 @@ public final class KvServer implements AutoCloseable {
       startThreads(weft, context, most);
     } else {
       turned.add(byProgram);
+    }
+    if (place != null) { // before it hears who else is gone
+      servers.addAll(place.others());
+      turned.forEach(each -> place.lost().forEach(each.loop()::lose));
     }
     weft.channel().serve(layout.kind(), new Handler());
     warnWhereMirrorsCannotHelp(weft);
@@ -295,12 +306,6 @@ public final class KvServer implements AutoCloseable {
   /// The worker of this rank, which hears of servers here.
   void worker(WorkerLinks links) {
     own = links;
-  }
-
-  /// It has this place since the job began: who was lost before, and who has come.
-  void takes(ServerPlace place) {
-    servers.addAll(place.others());
-    turned.forEach(each -> place.lost().forEach(each.loop()::lose));
   }
 
   private synchronized void exclude(CommException.Excluded cause) {

@@ -32,7 +32,8 @@ record ServerPlace(int number, List<Integer> others, Set<Integer> lost) {
       for (int number = 0; number < now.size(); number++) {
         if (lost.contains(now.get(number))
             && write(weft, key(application, number), now.get(number))) {
-          List<Integer> others = new ArrayList<>(now);
+          // Read again: another process may have taken a place since.
+          List<Integer> others = servers(weft.store(), layout, application);
           others.remove(number);
           return new ServerPlace(number, others, lost);
         }
