@@ -25,7 +25,7 @@ final class ChannelMessages {
 
   CommException tooMany() {
     return new CommException.Aborted(
-        "too many operations are under way on " + here() + "; await some", null);
+        "too many operations are under way on " + here() + "; await some", mesh.rank(), null);
   }
 
   CommException notRegistered(OutboundRequest it, Throwable refused) {

@@ -100,7 +100,7 @@ public record KvHead(
   public static final int BYTES = 76;
 
   /// Version of the layout.
-  static final short VERSION = 1;
+  static final short VERSION = 2;
 
   private static final KvOp[] OPS = KvOp.values();
   private static final Keys[] KEYS = Keys.values();

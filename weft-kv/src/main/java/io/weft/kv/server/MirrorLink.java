@@ -34,6 +34,7 @@ final class MirrorLink {
   private final Consumer<Runnable> onThread;
   private final ArrayDeque<Forward> waiting = new ArrayDeque<>();
   private int open;
+  private long forwarded;
   private boolean ended;
 
   /// @param peer rank of the mirror
@@ -71,6 +72,11 @@ final class MirrorLink {
     return waiting.size() < MOST_WAITING;
   }
 
+  /// How many requests were forwarded.
+  long forwarded() {
+    return forwarded;
+  }
+
   /// Whether all is answered.
   boolean isIdle() {
     return waiting.isEmpty() && open == 0;
@@ -104,6 +110,7 @@ final class MirrorLink {
       }
       fill.accept(lease.view().data().asSlice(0, bytes));
     }
+    forwarded++;
     waiting.add(new Forward(words, lease, bytes, arrival));
     flush();
   }
@@ -135,10 +142,12 @@ final class MirrorLink {
       case RequestOutcome.Failed(CommException cause) -> {
         String why = String.valueOf(cause.getMessage());
         boolean lost = cause instanceof CommException.PeerLost gone && gone.rank() == peer;
-        boolean late = cause instanceof CommException.TimedOut;
+        boolean refused =
+            cause instanceof CommException.TimedOut
+                || (cause instanceof CommException.Aborted by && by.culprit() >= 0);
         // Else it is this rank that is no longer of the job, and must acknowledge nothing: who has
         // asked hears that, and asks the mirror.
-        onThread.accept(lost || late ? () -> over(sent, lost, why) : () -> free(sent));
+        onThread.accept(lost || refused ? () -> over(sent, lost, why) : () -> free(sent));
       }
     }
   }

@@ -37,9 +37,25 @@ public final class RingNews {
         op, KvHead.Keys.NONE, shard, 0, 0, 0, 0, 0, 0, 0, 0, KvHead.Values.FLOAT32, ring);
   }
 
-  /// Its bytes, for the payload of a request.
-  static byte[] bytes(Replicas ring) {
-    return ring.text().getBytes(StandardCharsets.UTF_8);
+  /// A ring and who of it is lost, for the payload of a request: who hears of it must find the same
+  /// servers in it, though it may not have heard of a loss yet.
+  static byte[] bytes(Replicas ring, Set<Integer> lost) {
+    return ring.text(lost).getBytes(StandardCharsets.UTF_8);
+  }
+
+  /// What `bytes` wrote.
+  record Told(Replicas ring, Set<Integer> lost) {}
+
+  /// Reads it.
+  ///
+  /// @param known another version of the ring
+  static Told read(MemorySegment payload, Replicas known) throws Refusal {
+    try {
+      String text = text(payload);
+      return new Told(known.after(text), known.lost(text));
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
   }
 
   /// What `bytes` wrote, for `Replicas.after`. Throws `IllegalArgumentException` where it is too
@@ -54,8 +70,8 @@ public final class RingNews {
   /// These shall hear of it.
   ///
   /// @param peers ranks, without this one
-  void tell(Replicas ring, Collection<Integer> peers) {
-    byte[] bytes = bytes(ring);
+  void tell(Replicas ring, Set<Integer> lost, Collection<Integer> peers) {
+    byte[] bytes = bytes(ring, lost);
     text = Arena.ofAuto().allocate(bytes.length, 8);
     MemorySegment.copy(bytes, 0, text, JAVA_BYTE, 0, bytes.length);
     owed.addAll(peers);

@@ -111,11 +111,8 @@ final class Shard {
       } else {
         early.add(it); // who asks knows already what this server will hear
       }
-    } catch (Refusal | MemoryBudgetException | RowStoreException why) {
-      refuse(it, String.valueOf(why.getMessage()));
-    } catch (RuntimeException | Error defect) {
-      LOG.error("shard {} of rank {}: {} failed", number, context.rank(), head, defect);
-      refuse(it, "it failed there: " + defect);
+    } catch (Refusal | RuntimeException | Error why) {
+      failed(it, why);
     }
   }
 
@@ -138,8 +135,14 @@ final class Shard {
   void mirror(IncomingRequest request, KvHead head, int worker) {
     var it = new Pending(request, head, worker);
     try {
+      int from = request.fromRank();
+      if (mirror.lost().contains(from)) {
+        throw new Refusal("rank " + from + " is lost; another server has what it had");
+      }
+      boolean tells = head.op() == KvOp.BEGIN || head.op() == KvOp.RING;
+      Replicas ring = tells ? told(it) : mirror.ring();
       if (head.op() == KvOp.RING) {
-        adopt(ring(it));
+        adopt(ring);
         done(it, 0);
         return;
       }
@@ -148,7 +151,7 @@ final class Shard {
       }
       switch (head.op()) {
         case BEGIN -> {
-          mirror.begin(request.fromRank(), head.ring(), ring(it));
+          mirror.begin(from, head.ring(), ring);
           drop();
           done(it, 0);
         }
@@ -170,12 +173,7 @@ final class Shard {
           done(it, 0);
         }
         case KEEP -> {
-          ShardTable table = table(head);
-          Subject subject = table.subject(head, request.payload());
-          if (subject != null) {
-            long unused =
-                pushes.keep(it, table, subject, table.values(head, subject, request.payload()));
-          }
+          pushes.takeKept(it, table(head));
           done(it, 0);
         }
         case WINDOW -> {
@@ -188,17 +186,26 @@ final class Shard {
           done(it, 0);
         }
         case COMPLETE -> {
-          mirror.completed();
+          mirror.completed(it);
           done(it, 0);
         }
         case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE, STATISTICS, CALL, COMMAND, RETURN, RING ->
             throw new Refusal(head.op() + " is nothing that a mirror does");
       }
-    } catch (Refusal | MemoryBudgetException | RowStoreException why) {
+      mirror.taken(from);
+    } catch (Refusal | RuntimeException | Error why) {
+      failed(it, why);
+    }
+  }
+
+  private void failed(Pending it, Throwable why) {
+    if (why instanceof Refusal
+        || why instanceof MemoryBudgetException
+        || why instanceof RowStoreException) {
       refuse(it, String.valueOf(why.getMessage()));
-    } catch (RuntimeException | Error defect) {
-      LOG.error("shard {} of rank {}: {} failed", number, context.rank(), head, defect);
-      refuse(it, "it failed there: " + defect);
+    } else {
+      LOG.error("shard {} of rank {}: {} failed", number, context.rank(), it.head(), why);
+      refuse(it, "it failed there: " + why);
     }
   }
 
@@ -445,11 +452,8 @@ final class Shard {
         case INIT -> init(it);
         default -> pull(it);
       }
-    } catch (Refusal | MemoryBudgetException | RowStoreException why) {
-      refuse(it, String.valueOf(why.getMessage()));
-    } catch (RuntimeException | Error defect) {
-      LOG.error("shard {} of rank {}: {} failed", number, context.rank(), it.head(), defect);
-      refuse(it, "it failed there: " + defect);
+    } catch (Refusal | RuntimeException | Error why) {
+      failed(it, why);
     }
   }
 
@@ -465,13 +469,11 @@ final class Shard {
   /// Nobody waits for this rank any more.
   void leave(int rank) {
     int worker = context.worker(rank);
-    if (worker < 0 || !mirror.serves()) {
-      if (worker >= 0) {
-        gone.add(worker); // the server of the shard says when, between pushes
-      }
-      return;
+    if (worker >= 0 && mirror.serves()) {
+      leaveBoth(worker);
+    } else if (worker >= 0) {
+      gone.add(worker); // the server of the shard says when, between pushes
     }
-    leaveBoth(worker);
   }
 
   private void leaveBoth(int worker) {
@@ -512,12 +514,16 @@ final class Shard {
     mirror.returned(position, rank);
   }
 
-  private Replicas ring(Pending it) throws Refusal {
-    try {
-      return mirror.ring().after(RingNews.text(it.request().payload()));
-    } catch (IllegalArgumentException wrong) {
-      throw new Refusal(String.valueOf(wrong.getMessage()));
+  /// The ring that a server tells of. It may know of losses before this one does, and has acted by
+  /// them: they count here too, since a rank that one has lost is lost to all.
+  private Replicas told(Pending it) throws Refusal {
+    RingNews.Told told = RingNews.read(it.request().payload(), mirror.ring());
+    for (int rank : told.lost()) {
+      if (rank != context.rank() && !mirror.lost().contains(rank)) {
+        lose(rank);
+      }
     }
+    return told.ring();
   }
 
   /// A ring counts, if it is later than the one that is known.

@@ -8,7 +8,6 @@ import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.server.ShardTable.Cut;
 import io.weft.kv.server.ShardTable.KeptPush;
-import io.weft.kv.spec.Replicas;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -44,13 +43,13 @@ final class ShardCopy {
     boolean hasLeft(int worker);
   }
 
-  /// @param now the ring by which the shard is served
-  /// @param next the ring in which the mirror shall have it; the same, or the next version
-  ShardCopy(int shard, MirrorLink to, Source source, Replicas now, Replicas next) {
+  /// @param version of the ring by which the shard is served
+  /// @param ring in which the mirror shall have it, as `RingNews.bytes`; the same, or the next
+  ///   version
+  ShardCopy(int shard, MirrorLink to, Source source, int version, byte[] ring) {
     this.shard = shard;
     this.to = to;
-    byte[] ring = RingNews.bytes(next);
-    send(RingNews.head(KvOp.BEGIN, shard, now.version()), 0, ring, ring.length);
+    send(RingNews.head(KvOp.BEGIN, shard, version), 0, ring, ring.length);
     List<byte[]> windows = source.windows();
     for (ShardTable table : source.tables()) {
       state(table, windows.size());
@@ -192,13 +191,15 @@ final class ShardCopy {
     return true;
   }
 
-  /// Tells the mirror that it has all; `whole` hears when it knows.
+  /// Tells the mirror that it has all, and how many requests that was: one that could not be read
+  /// there is missing, though what was sent behind it has come. `whole` hears when it knows.
   void complete(Runnable whole) {
+    long sent = to.forwarded();
     to.forward(
         head(KvOp.COMPLETE, shard, 0, 0),
         0,
-        0,
-        it -> {},
+        Long.BYTES,
+        it -> it.set(JAVA_LONG_UNALIGNED, 0, sent),
         refusal -> {
           arrived(refusal);
           if (!to.isEnded()) {

@@ -2,6 +2,7 @@
 package io.weft.kv.server;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
@@ -42,6 +43,10 @@ final class ShardMirror {
   private @Nullable Replicas proposed;
 
   private int proposer = Replicas.NONE;
+
+  /// Requests of the proposer that were done since it began to copy.
+  private long taken;
+
   private boolean complete;
   private boolean serves;
   private @Nullable Mirror mirror;
@@ -173,7 +178,8 @@ final class ShardMirror {
   private Mirror copyTo(int rank, Replicas next) {
     MirrorLink to = link(rank);
     LOG.info("rank {} copies shard {} to rank {}", context.rank(), shard, rank);
-    return Mirror.copying(to, new ShardCopy(shard, to, source, ring, next));
+    return Mirror.copying(
+        to, new ShardCopy(shard, to, source, ring.version(), RingNews.bytes(next, lost)));
   }
 
   // --- copies from another server
@@ -191,6 +197,7 @@ final class ShardMirror {
     }
     complete = false;
     proposer = from;
+    taken = 0;
     if (next.version() == version) {
       proposed = null;
       ring = next;
@@ -199,8 +206,23 @@ final class ShardMirror {
     }
   }
 
-  /// The shard has come over wholly.
-  void completed() {
+  /// What a server has sent was done here.
+  void taken(int from) {
+    if (from == proposer) {
+      taken++;
+    }
+  }
+
+  /// The shard has come over, in as many requests as the payload says.
+  void completed(Pending it) throws Refusal {
+    ShardTables.checkPayload(it, Long.BYTES);
+    int from = it.request().fromRank();
+    long requests = it.request().payload().get(JAVA_LONG_UNALIGNED, 0);
+    if (from != proposer || taken != requests) {
+      throw new Refusal(
+          "rank %d has sent the shard in %d requests, of which %d were done here; it is not whole"
+              .formatted(from, requests, from == proposer ? taken : 0));
+    }
     complete = true;
     LOG.info("rank {} has all of shard {} and mirrors it", context.rank(), shard);
   }
@@ -341,7 +363,7 @@ final class ShardMirror {
   }
 
   private void sendRing(Mirror to, Replicas next, Arrival arrival) {
-    byte[] bytes = RingNews.bytes(next);
+    byte[] bytes = RingNews.bytes(next, lost);
     to.forward(
         RingNews.head(KvOp.RING, shard, next.version()),
         0,
@@ -386,7 +408,7 @@ final class ShardMirror {
     peers.removeAll(lost);
     peers.remove(context.rank());
     peers.remove(told);
-    news.tell(ring, peers);
+    news.tell(ring, lost, peers);
   }
 
   // --- what is done here

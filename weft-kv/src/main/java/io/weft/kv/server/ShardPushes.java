@@ -53,6 +53,15 @@ final class ShardPushes {
     }
   }
 
+  /// Another server has kept this push.
+  void takeKept(Pending it, ShardTable table) throws Refusal {
+    MemorySegment payload = it.request().payload();
+    Subject subject = table.subject(it.head(), payload);
+    if (subject != null) {
+      long unused = keep(it, table, subject, table.values(it.head(), subject, payload));
+    }
+  }
+
   /// Keeps a push until all workers have pushed at its clock, and applies what is complete; the
   /// clocks that are applied then.
   ///

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 
 /// Which servers have a shard. The servers are a ring; a shard has its place in it, and lies on the
 /// first servers from there on that are not lost: the first of them serves it, the second mirrors
@@ -75,8 +77,15 @@ public record Replicas(int version, List<Integer> servers, int copies) {
     return text.toString();
   }
 
-  /// What `text` of another version of this ring was. Throws `IllegalArgumentException` with what
-  /// is wrong.
+  /// The same, and `-RANK` of each of its servers that is lost.
+  public String text(Collection<Integer> lost) {
+    var text = new StringBuilder(text());
+    servers.stream().filter(lost::contains).forEach(rank -> text.append(" -").append(rank));
+    return text.toString();
+  }
+
+  /// What `text` of another version of this ring was, whoever of it is lost. Throws
+  /// `IllegalArgumentException` with what is wrong.
   public Replicas after(String text) {
     List<String> words = List.of(text.split(" ", -1));
     try {
@@ -86,6 +95,10 @@ public record Replicas(int version, List<Integer> servers, int copies) {
         ranks.add(i);
       }
       for (String word : words.subList(Math.min(2, words.size()), words.size())) {
+        if (isLost(word)) {
+          var unused = rank(word);
+          continue;
+        }
         int colon = word.indexOf(':');
         ranks.set(
             Integer.parseInt(word.substring(0, colon)),
@@ -104,5 +117,26 @@ public record Replicas(int version, List<Integer> servers, int copies) {
     throw new IllegalArgumentException(
         "'%s' is no ring of %d different servers; all ranks need the same options"
             .formatted(text, servers.size()));
+  }
+
+  /// Which of its servers are lost, of what `text` wrote. Throws `IllegalArgumentException` with
+  /// what is wrong.
+  public Set<Integer> lost(String text) {
+    var unused = after(text);
+    Set<Integer> lost = new TreeSet<>();
+    for (String word : text.split(" ", -1)) {
+      if (isLost(word)) {
+        lost.add(rank(word));
+      }
+    }
+    return lost;
+  }
+
+  private static boolean isLost(String word) {
+    return word.startsWith("-");
+  }
+
+  private static int rank(String word) {
+    return Integer.parseUnsignedInt(word.substring(1));
   }
 }

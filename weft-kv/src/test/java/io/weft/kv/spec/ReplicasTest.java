@@ -42,6 +42,16 @@ class ReplicasTest {
     assertThat(later.after(FIRST.text())).isEqualTo(FIRST);
   }
 
+  @Test
+  void whoTellsOfARingTellsWhoOfItIsLost() {
+    Replicas later = FIRST.replaced(1, 12);
+    String text = later.text(Set.of(1, 2, 12));
+    assertThat(text).isEqualTo("1 3 1:12 -12 -2");
+    assertThat(FIRST.after(text)).isEqualTo(later);
+    assertThat(FIRST.lost(text)).containsExactly(2, 12);
+    assertThat(FIRST.lost(later.text())).isEmpty();
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -57,6 +67,9 @@ class ReplicasTest {
         "1 3  ",
         "1 3 -1:4",
         "1 3 0:-4",
+        "1 3 -",
+        "1 3 -x",
+        "1 3 --2",
         "99999999999 3"
       })
   void whatIsNoRingIsRefusedWithAMessage(String text) {

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.WeftConfig;
+import io.weft.cluster.channel.Request;
+import io.weft.cluster.channel.RequestOutcome;
+import io.weft.kv.frame.KvHead;
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.frame.KvReply;
+import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.TableSpec;
+import io.weft.testkit.job.LocalJob;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// A server hears of a loss later than those who tell it of rings and copy shards to it, and of
+/// what the lost one had still sent. Ranks 0 and 1 are servers that write each byte themselves,
+/// rank 2 is a real one.
+@Timeout(60)
+class LateServerTest {
+
+  private static final TableSpec COUNTERS =
+      TableSpec.rows("counters", 1).with(Consistency.asynchronous());
+  private static final KvOptions OPTIONS = KvOptions.servers(3).withMirrors();
+  private static final int REAL = 2;
+  private static final int WORKER = 3;
+
+  /// One shard, whose ring is 0, 1, 2.
+  private static final class Job implements AutoCloseable {
+    private final LocalJob ranks =
+        LocalJob.start(
+            4, WeftConfig.builder().transport("inproc").set(KvConfig.SHARDS, "1").build());
+    private final KeyValue real = KeyValue.over(ranks.ranks().get(REAL), OPTIONS, List.of(WORKER));
+
+    /// What a server or worker asks of the real server.
+    KvReply ask(int rank, KvHead head, byte[] payload) throws Exception {
+      boolean serves = rank != WORKER;
+      MemorySegment words =
+          MemorySegment.ofArray(new byte[KvHead.BYTES + (serves ? Integer.BYTES : 0)]);
+      head.write(words.asSlice(0, KvHead.BYTES));
+      if (serves) {
+        words.set(JAVA_INT_UNALIGNED, KvHead.BYTES, 0);
+      }
+      MemorySegment sent = Arena.ofAuto().allocate(Math.max(1, payload.length));
+      MemorySegment.copy(payload, 0, sent, JAVA_BYTE, 0, payload.length);
+      var reply = new CompletableFuture<KvReply>();
+      boolean asked =
+          ranks
+              .ranks()
+              .get(rank)
+              .channel()
+              .tryRequest(
+                  REAL,
+                  Request.of(
+                      OPTIONS.kind(),
+                      words,
+                      sent.asSlice(0, payload.length),
+                      Duration.ofSeconds(20)),
+                  outcome -> {
+                    switch (outcome) {
+                      case RequestOutcome.Replied(MemorySegment body, long _) ->
+                          reply.complete(KvReply.read(body));
+                      case RequestOutcome.Failed(var cause) -> reply.completeExceptionally(cause);
+                    }
+                  });
+      assertThat(asked).isTrue();
+      return reply.get(30, TimeUnit.SECONDS);
+    }
+
+    /// Asks, and is answered that it was done.
+    void done(int rank, KvHead head, byte[] payload) throws Exception {
+      KvReply reply = ask(rank, head, payload);
+      assertThat(reply.status()).as(reply.text()).isEqualTo(KvReply.Status.DONE);
+    }
+
+    /// Copies the shard, in which there is nothing but the table.
+    void copies(int rank, String ring) throws Exception {
+      done(rank, head(KvOp.BEGIN, 0), ring.getBytes(StandardCharsets.UTF_8));
+      done(rank, head(KvOp.REGISTER, 0), COUNTERS.text().getBytes(StandardCharsets.UTF_8));
+      done(rank, head(KvOp.COMPLETE, 0), bytes(2));
+    }
+
+    @Override
+    public void close() {
+      real.close();
+      ranks.close();
+    }
+  }
+
+  private static KvHead head(KvOp op, int ring) {
+    return new KvHead(
+        op, KvHead.Keys.NONE, 0, COUNTERS.id(), 0, 0, 0, 0, 0, 0, 0, KvHead.Values.FLOAT32, ring);
+  }
+
+  private static KvHead push(long number) {
+    return new KvHead(KvOp.PUSH, KvHead.Keys.INLINE, 0, COUNTERS.id(), number, 1, 0, 0, 0, 1, 0);
+  }
+
+  private static byte[] one(long key) {
+    return ByteBuffer.allocate(12).order(ByteOrder.LITTLE_ENDIAN).putLong(key).putFloat(1).array();
+  }
+
+  private static byte[] bytes(long value) {
+    return ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(value).array();
+  }
+
+  private static KvHead pull(int ring) {
+    return new KvHead(
+        KvOp.PULL,
+        KvHead.Keys.INLINE,
+        0,
+        COUNTERS.id(),
+        0,
+        0,
+        0,
+        0,
+        0,
+        1,
+        0,
+        KvHead.Values.FLOAT32,
+        ring);
+  }
+
+  private static float pulled(Job job, long key, int ring) throws Exception {
+    KvReply reply = job.ask(WORKER, pull(ring), bytes(key));
+    assertThat(reply.status()).as(reply.text()).isEqualTo(KvReply.Status.VALUES);
+    return reply.values().get(JAVA_FLOAT_UNALIGNED, 0);
+  }
+
+  @Test
+  void whatALostServerHasStillSentIsNotMixedWithWhatItsMirrorCopies() throws Exception {
+    try (var job = new Job()) {
+      job.copies(0, "0 3");
+      job.done(0, push(1), one(7));
+      job.copies(1, "0 3 -0");
+      for (KvHead late : List.of(push(2), head(KvOp.COMPLETE, 0), head(KvOp.WINDOW, 0))) {
+        KvReply reply = job.ask(0, late, one(7));
+        assertThat(reply.status()).isEqualTo(KvReply.Status.REFUSED);
+        assertThat(reply.text()).contains("rank 0 is lost");
+      }
+      KvReply reply = job.ask(0, head(KvOp.BEGIN, 0), "0 3".getBytes(StandardCharsets.UTF_8));
+      assertThat(reply.text()).contains("rank 0 is lost");
+      // What its mirror knows counts: push 2 of the worker is new there, and is done once here.
+      job.done(1, push(2), one(7));
+      job.ranks.ranks().get(1).close();
+      assertThat(pulled(job, 7, 0)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void whoIsToldOfARingByWhichItHasAShardKeepsIt() throws Exception {
+    try (var job = new Job()) {
+      job.copies(1, "0 3 -0");
+      job.done(1, push(1), one(7));
+      // The place of rank 0 is that of rank 9 now, which is lost too: else rank 2 had nothing.
+      job.done(1, head(KvOp.RING, 1), "1 3 0:9 -9".getBytes(StandardCharsets.UTF_8));
+      job.done(1, push(2), one(7));
+      job.ranks.ranks().get(1).close();
+      assertThat(pulled(job, 7, 1)).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void whoIsToldThatItIsLostItselfDoesNotActByIt() throws Exception {
+    try (var job = new Job()) {
+      job.copies(1, "0 3 -0 -2");
+      job.done(1, push(1), one(7));
+      job.ranks.ranks().get(1).close();
+      assertThat(pulled(job, 7, 0)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aCopyOfWhichARequestHasNotComeIsNotWhole() throws Exception {
+    try (var job = new Job()) {
+      job.done(1, head(KvOp.BEGIN, 0), "0 3 -0".getBytes(StandardCharsets.UTF_8));
+      job.done(1, head(KvOp.REGISTER, 0), COUNTERS.text().getBytes(StandardCharsets.UTF_8));
+      KvReply early = job.ask(1, head(KvOp.COMPLETE, 0), bytes(3));
+      assertThat(early.text()).contains("in 3 requests, of which 2 were done");
+      job.ranks.ranks().get(1).close();
+      KvReply asked = job.ask(WORKER, pull(0), bytes(7));
+      assertThat(asked.text()).contains("shard 0 is lost");
+    }
+  }
+}
