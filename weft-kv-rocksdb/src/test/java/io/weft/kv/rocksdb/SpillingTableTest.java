@@ -31,6 +31,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.LongStream;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -305,6 +307,36 @@ class SpillingTableTest {
         }
       }
       run.compareAll();
+    }
+  }
+
+  @Example
+  void aKeyThatIsAskedForTwiceHasARowTwiceAlsoIfItIsTheLastInTheStore() throws IOException {
+    try (var run = new Run(1, "sum", 1)) {
+      RowTable table = run.spilling;
+      long[] keys = LongStream.rangeClosed(1, IN_MEMORY + 20).toArray();
+      for (int first = 0; first < keys.length; first += IN_MEMORY / 2) {
+        int end = Math.min(keys.length, first + IN_MEMORY / 2);
+        RowList some = Run.list(Arrays.copyOfRange(keys, first, end));
+        for (int times = 0; times < 2; times++) { // so often a key is asked for before it has a row
+          run.push(table, some, new float[some.count()]);
+        }
+      }
+      for (int i = 0; table.statistics().spilled() > 1; i++) {
+        assertThat(table.remove(keys[i])).isTrue();
+      }
+      assertThat(table.statistics().spilled()).isEqualTo(1);
+      long[] last = {0};
+      table.forEachRow((key, step, values) -> last[0] = key);
+      long[] asked = new long[IN_MEMORY];
+      Arrays.setAll(asked, i -> -1 - i);
+      asked[0] = last[0];
+      asked[IN_MEMORY - 1] = last[0];
+      RowList list = Run.list(asked);
+      table.resolve(list, Missing.LEAVE, 3);
+      assertThat(list.hasRow(0)).isTrue();
+      assertThat(list.hasRow(IN_MEMORY - 1)).isTrue();
+      assertThat(list.missing()).isEqualTo(IN_MEMORY - 2);
     }
   }
 }

@@ -174,8 +174,11 @@ final class RowSpill implements AutoCloseable {
   /// Brings back the rows of keys that have none in memory, `rows` of which is -1, as far as the
   /// store has them.
   void bring(long[] keys, int[] rows, int count) {
+    if (spilled == 0) {
+      return;
+    }
     int n = 0;
-    for (int i = 0; i < count && spilled > 0; i++) {
+    for (int i = 0; i < count; i++) { // to the end: a key may be asked for twice
       if (rows[i] < 0) {
         asked[n] = keys[i];
         askedAt[n++] = i;
