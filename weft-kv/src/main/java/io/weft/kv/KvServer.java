@@ -131,11 +131,23 @@ public final class KvServer implements AutoCloseable {
       turned.add(byProgram);
     }
     if (place != null) { // before it hears who else is gone
-      servers.addAll(place.others());
-      turned.forEach(each -> place.lost().forEach(each.loop()::lose));
+      takes(place);
     }
     weft.channel().serve(layout.kind(), new Handler());
     warnWhereMirrorsCannotHelp(weft);
+  }
+
+  /// It has this place since the job began: who was lost before, and who has come to other places.
+  private void takes(ServerPlace place) {
+    servers.addAll(place.ranks());
+    turned.forEach(each -> place.lost().forEach(each.loop()::lose));
+    for (int number = 0; number < place.ranks().size(); number++) {
+      int rank = place.ranks().get(number);
+      if (rank != self && rank != layout.servers().get(number)) {
+        int other = number;
+        turned.forEach(each -> each.loop().returned(other, rank));
+      }
+    }
   }
 
   private void warnWhereMirrorsCannotHelp(Weft weft) {

@@ -16,9 +16,9 @@ import java.util.Set;
 /// has which place stands in the job's store.
 ///
 /// @param number of the place in the ring of servers
-/// @param others ranks of the other servers, those that are lost included
+/// @param ranks of the servers by place, this one and those that are lost included
 /// @param lost servers that are lost
-record ServerPlace(int number, List<Integer> others, Set<Integer> lost) {
+record ServerPlace(int number, List<Integer> ranks, Set<Integer> lost) {
 
   private static final int ATTEMPTS = 100;
 
@@ -33,9 +33,7 @@ record ServerPlace(int number, List<Integer> others, Set<Integer> lost) {
         if (lost.contains(now.get(number))
             && write(weft, key(application, number), now.get(number))) {
           // Read again: another process may have taken a place since.
-          List<Integer> others = servers(weft.store(), layout, application);
-          others.remove(number);
-          return new ServerPlace(number, others, lost);
+          return new ServerPlace(number, servers(weft.store(), layout, application), lost);
         }
       }
       if (lost.isEmpty()) {
@@ -55,7 +53,8 @@ record ServerPlace(int number, List<Integer> others, Set<Integer> lost) {
 
   /// Tells the other servers.
   void tell(Weft weft, Layout layout, Duration limit) throws InterruptedException {
-    List<Integer> left = others.stream().filter(it -> !lost.contains(it)).toList();
+    List<Integer> left =
+        ranks.stream().filter(it -> it != weft.rank() && !lost.contains(it)).toList();
     new ReturnRequests(weft.channel(), layout.kind(), weft.rank(), limit).tell(left, number);
   }
 

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,26 +39,29 @@ class ReturnTest {
   private static final TableSpec COUNTERS =
       TableSpec.rows("counters", 2).with(Consistency.asynchronous());
 
-  /// Servers 0 to 2, workers 3 and 4, and four ranks behind them.
+  /// Servers, two workers, and ranks behind them: nine in all.
   private static final class Job implements AutoCloseable {
-    private static final List<Integer> WORKERS = List.of(3, 4);
+    private static final int RANKS = 9;
+    private final List<Integer> workers;
     private final KvOptions options;
     private final LocalJob ranks;
-    private final List<KeyValue> members = new ArrayList<>();
+    private final ConcurrentSkipListMap<Integer, KeyValue> members = new ConcurrentSkipListMap<>();
 
     Job(String transport, KvOptions options, String shards) {
+      int servers = options.serversOf(RANKS).size();
+      this.workers = List.of(servers, servers + 1);
       this.options = options;
       this.ranks =
           LocalJob.start(
-              9,
+              RANKS,
               WeftConfig.builder()
                   .transport(transport)
                   .set(KvConfig.SHARDS, shards)
                   .set(KvConfig.THREADS, "2")
                   .set(KvConfig.PARTITION, "8K")
                   .build());
-      for (int rank = 0; rank < 5; rank++) {
-        members.add(KeyValue.over(ranks.ranks().get(rank), options, WORKERS));
+      for (int rank = 0; rank < servers + 2; rank++) {
+        members.put(rank, KeyValue.over(ranks.ranks().get(rank), options, workers));
       }
     }
 
@@ -65,8 +69,8 @@ class ReturnTest {
       Weft weft = ranks.ranks().get(rank);
       KeyValue joined =
           KeyValue.returning(
-              weft, Layout.of(weft, options, WORKERS), options, KvServer.Turns.THREADS);
-      members.add(joined);
+              weft, Layout.of(weft, options, workers), options, KvServer.Turns.THREADS);
+      members.put(rank, joined);
       return joined.server().orElseThrow();
     }
 
@@ -75,7 +79,7 @@ class ReturnTest {
     }
 
     KeyValueStore store(int worker) {
-      return members.get(3 + worker).store();
+      return members.get(workers.get(worker)).store();
     }
 
     KvServer server(int rank) {
@@ -84,7 +88,7 @@ class ReturnTest {
 
     @Override
     public void close() {
-      members.forEach(KeyValue::close);
+      members.values().forEach(KeyValue::close);
       ranks.close();
     }
   }
@@ -291,15 +295,57 @@ class ReturnTest {
       await(job.joins(5), Set.of(0, 2));
       awaitMirrors(job, 4, List.of(1, 5));
       job.loses(1);
-      KvServer left = job.members.getLast().server().orElseThrow();
+      KvServer left = job.members.lastEntry().getValue().server().orElseThrow();
       await(left, Set.of(0, 1, 2, 3));
       await(job.joins(6), Set.of(1, 3));
       awaitMirrors(job, 4, List.of(5, 6));
       job.loses(5);
-      await(job.members.getLast().server().orElseThrow(), Set.of(0, 1, 2, 3));
+      await(job.members.lastEntry().getValue().server().orElseThrow(), Set.of(0, 1, 2, 3));
       sums.add(pusher.end());
       compare(table, sums);
     }
+  }
+
+  @Test
+  void processesThatComeAtTheSameTimeKnowEachOther() throws Exception {
+    try (var job = new Job("tcp", KvOptions.servers(4).withMirrors(), "8")) {
+      KvTable table = job.store(0).register(COUNTERS);
+      var pusher = new Pusher(table, 1);
+      pusher.awaitMany();
+      job.loses(0);
+      job.loses(2);
+      awaitMirrors(job, 8, List.of(1, 3));
+      List<Thread> joining = new ArrayList<>();
+      KvServer[] joined = new KvServer[2];
+      for (int i = 0; i < 2; i++) {
+        int number = i;
+        joining.add(Thread.ofPlatform().start(() -> joined[number] = job.joins(6 + number)));
+      }
+      for (Thread each : joining) {
+        each.join();
+      }
+      assertThat(joined).doesNotContainNull();
+      // Each place of the ring has two shards, and each shard a mirror on the next.
+      for (KvServer each : List.of(joined[0], joined[1], job.server(1), job.server(3))) {
+        awaitMirrored(each, 2);
+      }
+      job.loses(1);
+      job.loses(3);
+      for (KvServer each : joined) {
+        awaitMirrored(each, 4);
+      }
+      List<float[]> sums = List.of(pusher.end());
+      compare(table, sums);
+    }
+  }
+
+  private static void awaitMirrored(KvServer server, int shards) throws Exception {
+    long end = System.nanoTime() + 20_000_000_000L;
+    while (server.mirrored().size() != shards && System.nanoTime() - end < 0) {
+      Thread.sleep(5);
+    }
+    assertThat(server.mirrored()).hasSize(shards);
+    assertThat(server.served()).isEqualTo(server.mirrored());
   }
 
   @Test
@@ -336,7 +382,7 @@ class ReturnTest {
           tensors.get(1).pull(MemorySegment.ofArray(values[1])).await();
         }
         if (run == 1) {
-          await(job.members.getLast().server().orElseThrow(), Set.of(1));
+          await(job.members.lastEntry().getValue().server().orElseThrow(), Set.of(1));
         }
         results[run] = values[0];
       }
@@ -359,7 +405,7 @@ class ReturnTest {
         last = job.store(0).checkpoint(directory).number();
       }
       joining.join();
-      await(job.members.getLast().server().orElseThrow(), Set.of(2));
+      await(job.members.lastEntry().getValue().server().orElseThrow(), Set.of(2));
       sums.add(pusher.end());
       last = job.store(0).checkpoint(directory).number();
     }
