@@ -51,13 +51,21 @@ public final class ManyRows {
 
   /// See the type.
   public static void main(String[] words) {
-    int rows = words.length < 2 ? 10_000_000 : Integer.parseInt(words[1]);
-    int width = words.length < 3 ? 16 : Integer.parseInt(words[2]);
+    int rows = number(words, 1, 10_000_000);
+    int width = number(words, 2, 16);
     if (words.length < 1 || rows < CHUNK || width < 1) {
       System.err.println("usage: ManyRows DIRECTORY [ROWS, at least 50000 [WIDTH]]");
       System.exit(2);
     }
     System.exit(new ManyRows(System.out, Path.of(words[0]), rows, width).run() ? 0 : 1);
+  }
+
+  private static int number(String[] words, int at, int usual) {
+    try {
+      return words.length <= at ? usual : Integer.parseInt(words[at]);
+    } catch (NumberFormatException wrong) {
+      return -1;
+    }
   }
 
   private boolean run() {
