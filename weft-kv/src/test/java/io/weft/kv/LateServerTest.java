@@ -102,12 +102,35 @@ class LateServerTest {
   }
 
   private static KvHead head(KvOp op, int ring) {
+    return head(op, KvHead.Keys.NONE, 0, ring);
+  }
+
+  /// About one key, or none.
+  private static KvHead head(KvOp op, KvHead.Keys keys, long number, int ring) {
+    int count = keys == KvHead.Keys.NONE ? 0 : 1;
+    long settled = Math.min(1, number);
     return new KvHead(
-        op, KvHead.Keys.NONE, 0, COUNTERS.id(), 0, 0, 0, 0, 0, 0, 0, KvHead.Values.FLOAT32, ring);
+        op,
+        keys,
+        0,
+        COUNTERS.id(),
+        number,
+        settled,
+        0,
+        0,
+        0,
+        count,
+        0,
+        KvHead.Values.FLOAT32,
+        ring);
   }
 
   private static KvHead push(long number) {
-    return new KvHead(KvOp.PUSH, KvHead.Keys.INLINE, 0, COUNTERS.id(), number, 1, 0, 0, 0, 1, 0);
+    return head(KvOp.PUSH, KvHead.Keys.INLINE, number, 0);
+  }
+
+  private static KvHead pull(int ring) {
+    return head(KvOp.PULL, KvHead.Keys.INLINE, 0, ring);
   }
 
   private static byte[] one(long key) {
@@ -116,23 +139,6 @@ class LateServerTest {
 
   private static byte[] bytes(long value) {
     return ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(value).array();
-  }
-
-  private static KvHead pull(int ring) {
-    return new KvHead(
-        KvOp.PULL,
-        KvHead.Keys.INLINE,
-        0,
-        COUNTERS.id(),
-        0,
-        0,
-        0,
-        0,
-        0,
-        1,
-        0,
-        KvHead.Values.FLOAT32,
-        ring);
   }
 
   private static float pulled(Job job, long key, int ring) throws Exception {

@@ -23,6 +23,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -94,11 +97,23 @@ class ReturnTest {
   }
 
   private static void await(KvServer server, Set<Integer> shards) throws Exception {
+    until(() -> server.served().equals(shards), () -> describe(server) + ", expected " + shards);
+  }
+
+  private static String describe(KvServer server) {
+    return "it serves %s, of which %s have mirrors".formatted(server.served(), server.mirrored());
+  }
+
+  /// Until it is so: what servers do among themselves tells nobody.
+  private static void until(BooleanSupplier so, Supplier<String> otherwise)
+      throws InterruptedException {
     long end = System.nanoTime() + 60_000_000_000L;
-    while (!server.served().equals(shards) && System.nanoTime() - end < 0) {
+    while (!so.getAsBoolean()) {
+      if (System.nanoTime() - end > 0) {
+        throw new AssertionError("after a minute " + otherwise.get());
+      }
       Thread.sleep(5);
     }
-    assertThat(server.served()).isEqualTo(shards);
   }
 
   private static long key(int number) {
@@ -263,24 +278,12 @@ class ReturnTest {
 
   /// Until all shards are served, and lie on two servers.
   private static void awaitMirrors(Job job, int shards, List<Integer> servers) throws Exception {
-    long end = System.nanoTime() + 20_000_000_000L;
-    while (System.nanoTime() - end < 0) {
-      int mirrored = 0;
-      for (int rank : servers) {
-        mirrored += job.server(rank).mirrored().size();
-      }
-      if (mirrored == shards) {
-        return;
-      }
-      Thread.sleep(2);
-    }
-    var text = new StringBuilder();
-    for (int rank : servers) {
-      text.append(
-          "; rank %d serves %s, of which %s have mirrors"
-              .formatted(rank, job.server(rank).served(), job.server(rank).mirrored()));
-    }
-    throw new AssertionError("shards have no mirrors" + text);
+    until(
+        () -> servers.stream().mapToInt(it -> job.server(it).mirrored().size()).sum() == shards,
+        () ->
+            servers.stream()
+                .map(it -> "rank " + it + ": " + describe(job.server(it)))
+                .collect(Collectors.joining("; ")));
   }
 
   @Test
@@ -340,12 +343,9 @@ class ReturnTest {
   }
 
   private static void awaitMirrored(KvServer server, int shards) throws Exception {
-    long end = System.nanoTime() + 20_000_000_000L;
-    while (server.mirrored().size() != shards && System.nanoTime() - end < 0) {
-      Thread.sleep(5);
-    }
-    assertThat(server.mirrored()).hasSize(shards);
-    assertThat(server.served()).isEqualTo(server.mirrored());
+    until(
+        () -> server.mirrored().size() == shards && server.served().size() == shards,
+        () -> describe(server) + ", expected " + shards + " with mirrors");
   }
 
   @Test

@@ -69,6 +69,7 @@ public final class RingNews {
 
   /// These shall hear of it.
   ///
+  /// @param lost servers of it that are lost
   /// @param peers ranks, without this one
   void tell(Replicas ring, Set<Integer> lost, Collection<Integer> peers) {
     byte[] bytes = bytes(ring, lost);
