@@ -6,6 +6,7 @@ module io.weft.transport {
   requires static transitive org.jspecify;
 
   exports io.weft.config;
+  exports io.weft.text;
   exports io.weft.transport;
   exports io.weft.transport.spi;
   exports io.weft.transport.limit;

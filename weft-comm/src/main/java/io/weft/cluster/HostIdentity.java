@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
+import io.weft.text.Printable;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -9,12 +10,16 @@ import java.nio.file.Path;
 /// Which host a rank runs on: its name, and the boot that the kernel runs since. Two hosts of the
 /// same name differ in the boot, two containers of one kernel in the name.
 ///
-/// @param name for people
+/// @param name for people, on one line that can be printed
 /// @param boot the kernel's boot id; empty where the system has none
 record HostIdentity(String name, String boot) {
 
   private static final Path NAME = Path.of("/proc/sys/kernel/hostname");
   private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
+
+  HostIdentity {
+    name = Printable.of(name);
+  }
 
   static HostIdentity local() {
     String name = read(NAME);

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.weft.text.Printable;
 import io.weft.transport.Address;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -52,7 +53,7 @@ final class JoinFrame {
     var lines =
         new ArrayList<>(List.of(member.host(), member.process(), member.processors().list()));
     member.addresses().forEach(address -> lines.add(address.toString()));
-    lines.replaceAll(MeshFrame::printable);
+    lines.replaceAll(Printable::of);
     return String.join("\n", lines).getBytes(StandardCharsets.UTF_8);
   }
 
@@ -77,7 +78,7 @@ final class JoinFrame {
             && lines.size() > LINES
             && !lines.getFirst().isEmpty()
             && lines.getFirst().length() <= MOST_HOST_CHARACTERS
-            && lines.stream().allMatch(line -> line.equals(MeshFrame.printable(line)));
+            && lines.stream().allMatch(line -> line.equals(Printable.of(line)));
     if (!possible) {
       return null;
     }

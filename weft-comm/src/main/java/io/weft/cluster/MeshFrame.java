@@ -4,6 +4,7 @@ package io.weft.cluster;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
+import io.weft.text.Printable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -98,8 +99,8 @@ sealed interface MeshFrame {
     return new Lost(
         message.get(JAVA_INT_UNALIGNED, 4),
         message.get(JAVA_INT_UNALIGNED, 8),
-        printable(end < 0 ? text : text.substring(0, end)),
-        printable(end < 0 ? "" : text.substring(end + 1)));
+        Printable.of(end < 0 ? text : text.substring(0, end)),
+        Printable.of(end < 0 ? "" : text.substring(end + 1)));
   }
 
   /// As bytes, in memory of its own.
@@ -115,7 +116,7 @@ sealed interface MeshFrame {
   }
 
   private static MemorySegment encode(Lost lost) {
-    String text = printable(lost.why) + "\n" + printable(lost.where);
+    String text = Printable.of(lost.why) + "\n" + Printable.of(lost.where);
     byte[] texts = text.getBytes(StandardCharsets.UTF_8);
     texts = Arrays.copyOf(texts, Math.min(texts.length, MAX_TEXT_BYTES));
     MemorySegment frame = frame(Lost.CODE, HEADER_BYTES + texts.length);
@@ -131,9 +132,5 @@ sealed interface MeshFrame {
     frame.set(JAVA_BYTE, 0, ServiceIds.MESH);
     frame.set(JAVA_BYTE, 1, (byte) code);
     return frame;
-  }
-
-  static String printable(String text) {
-    return text.replaceAll("\\p{Cntrl}", "?");
   }
 }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.comm;
 
+import io.weft.text.Printable;
 import java.io.Serial;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// What communication can suffer, by blast radius. Every message names operation, tensor, rank,
-/// host, how long we waited and what to do. Each type says what remains usable.
+/// host, how long we waited and what to do, on one line that can be printed, whatever names others
+/// have chosen. Each type says what remains usable.
 public abstract sealed class CommException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
 
   CommException(String message, @Nullable Throwable cause) {
-    super(message, cause);
+    super(Printable.of(message), cause);
   }
 
   /// Itself, with the stack trace of this thread, which has waited for what failed. That of the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
+import io.weft.text.Printable;
 import java.util.Locale;
 
 /// The fields of one line, taken one after the other.
@@ -94,7 +95,7 @@ final class LogFields {
     var plain = new StringBuilder(field.length());
     for (int i = 0; i < field.length(); i++) {
       int c = field.codePointAt(i);
-      if (c != '\\' && LogText.plain(c)) {
+      if (c != '\\' && Printable.is(c)) {
         plain.appendCodePoint(c);
         i += Character.charCount(c) - 1;
       } else if (field.startsWith("\\\\", i)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
+import io.weft.text.Printable;
 import java.util.List;
 import java.util.Locale;
 
@@ -149,7 +150,7 @@ final class LogText {
             c -> {
               if (c == '\\') {
                 into.append("\\\\");
-              } else if (plain(c)) {
+              } else if (Printable.is(c)) {
                 into.appendCodePoint(c);
               } else {
                 for (char half : Character.toChars(c)) {
@@ -157,18 +158,5 @@ final class LogText {
                 }
               }
             });
-  }
-
-  /// Whether the character stands for itself: one that ends no line and moves no cursor.
-  static boolean plain(int c) {
-    return switch (Character.getType(c)) {
-      case Character.CONTROL,
-          Character.FORMAT,
-          Character.SURROGATE,
-          Character.LINE_SEPARATOR,
-          Character.PARAGRAPH_SEPARATOR ->
-          false;
-      default -> true;
-    };
   }
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport;
 
+import io.weft.text.Printable;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/// What a transport can suffer, by blast radius. Each type says what remains usable.
+/// What a transport can suffer, by blast radius. Each type says what remains usable. A message is
+/// on one line that can be printed, whatever names others have chosen.
 public abstract sealed class TransportException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
 
   TransportException(String message, @Nullable Throwable cause) {
-    super(message, cause);
+    super(Printable.of(message), cause);
   }
 
   /// This memory was not registered; everything else works. The message carries the bytes, the

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
+import io.weft.text.Printable;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -103,7 +104,7 @@ public final class MessageReader {
     return message.asSlice(at - count, count);
   }
 
-  /// A text without control characters, of at most so many bytes, behind their number in 2 bytes.
+  /// A text, made printable, of at most so many bytes, behind their number in 2 bytes.
   public String text(int mostBytes) {
     if (!has(2)) {
       return "";
@@ -115,7 +116,7 @@ public final class MessageReader {
       return "";
     }
     byte[] text = bytes(length).toArray(JAVA_BYTE);
-    return new String(text, StandardCharsets.UTF_8).replaceAll("\\p{Cntrl}", "?");
+    return Printable.of(new String(text, StandardCharsets.UTF_8));
   }
 
   private boolean has(long bytes) {

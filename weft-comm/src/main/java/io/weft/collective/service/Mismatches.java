@@ -5,6 +5,7 @@ import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.NameUse;
 import io.weft.comm.CommException;
+import io.weft.text.Printable;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -74,7 +75,7 @@ final class Mismatches {
     }
     LOG.warn(
         "ranks disagree on '{}': {} had submitted {} and has completed it; {} reports the failure",
-        use.name(),
+        Printable.of(use.name()),
         group.self(),
         use.last().words(),
         group.describe(group.member(fromRank)));

@@ -11,6 +11,7 @@ import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
 import io.weft.comm.CommException;
 import io.weft.observer.OperationStage;
+import io.weft.text.Printable;
 import io.weft.transport.TransportException;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
@@ -448,7 +449,8 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
   String describe() {
     String words = signature.words();
     int space = words.indexOf(' ');
-    return words.substring(0, space) + " '" + name + "' (" + words.substring(space + 1) + ")";
+    return Printable.of(
+        words.substring(0, space) + " '" + name + "' (" + words.substring(space + 1) + ")");
   }
 
   String describe(long nowNanos) {

@@ -6,6 +6,7 @@ import io.weft.collective.group.OperationSignature;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.observer.ObservedOperation;
+import io.weft.text.Printable;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -166,7 +167,10 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
       action.accept(value, error);
     } catch (RuntimeException | Error e) {
       LOG.error(
-          "{}: what is to run when '{}' is done threw; it must not", owner.group().self(), name, e);
+          "{}: what is to run when '{}' is done threw; it must not",
+          owner.group().self(),
+          Printable.of(name.toString()),
+          e);
     }
   }
 

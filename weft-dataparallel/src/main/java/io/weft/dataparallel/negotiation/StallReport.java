@@ -2,6 +2,7 @@
 package io.weft.dataparallel.negotiation;
 
 import io.weft.dataparallel.frame.RankReport;
+import io.weft.text.Printable;
 import java.util.BitSet;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -15,12 +16,13 @@ final class StallReport {
   private StallReport() {}
 
   static String of(String self, List<String> waiting, List<String> missing) {
-    return self
-        + " waits for other ranks: "
-        + few(waiting, "; ")
-        + ". "
-        + String.join(". ", missing)
-        + ". All ranks must submit the same tensors; a rank without data calls join";
+    return Printable.of(
+        self
+            + " waits for other ranks: "
+            + few(waiting, "; ")
+            + ". "
+            + String.join(". ", missing)
+            + ". All ranks must submit the same tensors; a rank without data calls join");
   }
 
   static String waiting(String tensor, long nanos, BitSet missing) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.timeline;
 
+import io.weft.text.Printable;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
@@ -88,7 +89,7 @@ public final class TimelineReader {
     }
   }
 
-  /// Whose it is.
+  /// Whose it is. This and all other texts of the file are printable.
   public TimelineHeader header() {
     return header;
   }
@@ -286,7 +287,7 @@ public final class TimelineReader {
     if (text.length() > characters) {
       throw new Wrong("a name of " + text.length() + " characters");
     }
-    return text;
+    return Printable.of(text);
   }
 
   private static void requireEnd(DataInputStream in) throws IOException {

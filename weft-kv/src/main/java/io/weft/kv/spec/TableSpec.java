@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.spec;
 
+import io.weft.text.Printable;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
@@ -66,10 +67,10 @@ public record TableSpec(
           "a table's name has 1 to " + MAX_NAME_BYTES + " bytes, not " + bytes);
     }
     for (String text : List.of(name, rule, initial, slicer.text())) {
-      if (text.chars().anyMatch(Character::isISOControl)) {
+      if (!text.equals(Printable.of(text))) {
         throw new IllegalArgumentException(
-            "table '%s': a text with control characters"
-                .formatted(name.replaceAll("\\p{Cntrl}", "?")));
+            "table '%s': a text with control characters, or others that cannot be printed"
+                .formatted(Printable.of(name)));
       }
     }
     if (kind == Kind.TENSOR && !retention.equals(Retention.ALL)) {

@@ -5,6 +5,7 @@ import io.weft.comm.CommException;
 import io.weft.config.ConfigOption;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.process.StandardOutput;
+import io.weft.text.Printable;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -72,7 +73,7 @@ public final class Main {
         PrintWriter err = line.getErr();
         err.println(
             "weft: the argument '"
-                + argument
+                + Printable.of(argument)
                 + "' is no text in this locale's encoding ("
                 + System.getProperty("sun.jnu.encoding")
                 + ") and would reach the ranks as another one; set LC_ALL=C.UTF-8, or use ASCII");
@@ -95,7 +96,7 @@ public final class Main {
     CommandLine command = wrong.getCommandLine();
     PrintWriter err = command.getErr();
     Optional<String> unknown = Hints.unknownCommand(wrong);
-    err.println("weft: " + unknown.orElse(wrong.getMessage()));
+    err.println("weft: " + Printable.of(unknown.orElse(String.valueOf(wrong.getMessage()))));
     if (unknown.isEmpty()) {
       Hints.after(wrong).forEach(err::println);
     }
@@ -112,7 +113,8 @@ public final class Main {
         failure instanceof CommException
             || failure instanceof JobFailed
             || failure instanceof MissingRequirement;
-    err.println("weft: " + (expected && message != null ? message : failure.toString()));
+    err.println(
+        "weft: " + Printable.of(expected && message != null ? message : failure.toString()));
     debug(failure, err);
     if (!expected && System.getenv("WEFT_DEBUG") == null) {
       err.println("weft: this should not happen; set WEFT_DEBUG=1 to see where");

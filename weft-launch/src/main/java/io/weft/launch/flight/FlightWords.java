@@ -2,6 +2,7 @@
 package io.weft.launch.flight;
 
 import io.weft.flight.FlightLog.Flight;
+import io.weft.text.Printable;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.Locale;
@@ -58,20 +59,6 @@ final class FlightWords {
 
   /// On one line, without what could move a terminal's cursor, and not too long.
   static String printable(String text) {
-    var plain = new StringBuilder();
-    text.codePoints().limit(MOST).forEach(c -> plain.appendCodePoint(moves(c) ? '?' : c));
-    return text.codePointCount(0, text.length()) > MOST ? plain + "…" : plain.toString();
-  }
-
-  private static boolean moves(int c) {
-    return switch (Character.getType(c)) {
-      case Character.CONTROL,
-          Character.FORMAT,
-          Character.SURROGATE,
-          Character.LINE_SEPARATOR,
-          Character.PARAGRAPH_SEPARATOR ->
-          true;
-      default -> false;
-    };
+    return Printable.of(text, MOST);
   }
 }

@@ -2,6 +2,7 @@
 package io.weft.launch.job;
 
 import io.weft.file.ForeignFile;
+import io.weft.text.Printable;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -28,6 +29,10 @@ public record HostSlots(String name, int slots) {
     if (slots < 1) {
       throw new IllegalArgumentException(
           "host " + name + " has " + slots + " slots, not 1 or more");
+    }
+    if (!name.equals(Printable.of(name))) {
+      throw new IllegalArgumentException(
+          "host '" + Printable.of(name) + "' has characters that cannot be printed");
     }
     if (name.startsWith("-")) {
       throw new IllegalArgumentException("host '" + name + "' begins with a hyphen");

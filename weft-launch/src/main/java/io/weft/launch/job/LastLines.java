@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.text.Printable;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.List;
 
-/// A rank's last lines, for the report of its failure, and whom it blamed in all of them. Bounded;
-/// thread-safe.
+/// A rank's last lines, made printable, for the report of its failure, and whom it blamed in all of
+/// them. Bounded; thread-safe.
 final class LastLines {
 
   private static final int LINES = 20;
@@ -26,7 +27,7 @@ final class LastLines {
     if (lines.size() == LINES) {
       lines.removeFirst();
     }
-    lines.addLast(line);
+    lines.addLast(Printable.of(line));
   }
 
   synchronized List<String> lines() {

@@ -23,11 +23,12 @@ final class ArrowRules {
   /// Lowest first. What stands in one line does not know its siblings.
   private static final List<List<Layer>> LAYERS =
       List.of(
+          List.of(part("io.weft.text..")),
           List.of(part("io.weft.comm.."), part("io.weft.config..")),
           List.of(part("io.weft.tensor.."), part("io.weft.transport..")),
+          List.of(part("io.weft.file..")),
           List.of(
               part("io.weft.agent.."),
-              part("io.weft.file.."),
               part("io.weft.memory.."),
               part("io.weft.natives.."),
               part("io.weft.observer.."),
