@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.file;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /// What there is under a name, in words.
@@ -19,5 +21,15 @@ final class FileKind {
     return attributes.isSymbolicLink()
         ? "it is a symbolic link"
         : "it is a FIFO, a socket or a device";
+  }
+
+  /// Says why a link is not followed.
+  static String foreignLink(Path link) throws IOException {
+    Path directory = link.toAbsolutePath().getParent();
+    String owner = FileOwner.name(link);
+    if (directory != null && FileOwner.isOwn(link)) {
+      owner = FileOwner.name(directory.toRealPath());
+    }
+    return "it is a symbolic link that the user '" + owner + "' can have put there; remove it";
   }
 }

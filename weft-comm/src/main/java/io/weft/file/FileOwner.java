@@ -15,17 +15,37 @@ final class FileOwner {
 
   private FileOwner() {}
 
-  /// Whether it is this user's, root's, or of whoever owns the directory that it lies in. True
-  /// where that cannot be known.
+  /// Returns whether this process may read the file: its owner is this user, root, or the owner of
+  /// the directory that it lies in. True where that cannot be known.
   static boolean isTrusted(Path file) throws IOException {
+    return isOwn(file) || isOfDirectory(file);
+  }
+
+  /// Returns whether this process may write through the link: this user or root owns the link, and
+  /// also the directory that it lies in, since whoever owns that one can move any link there. True
+  /// where that cannot be known.
+  static boolean isOwnLink(Path link) throws IOException {
+    Path directory = link.toAbsolutePath().getParent();
+    return isOwn(link) && (directory == null || isOwn(directory.toRealPath()));
+  }
+
+  /// Returns whether this user or root owns the file. True where that cannot be known.
+  static boolean isOwn(Path file) throws IOException {
     if (!hasOwners(file)) {
       return true;
     }
     Object owner = Files.getAttribute(file, USER, LinkOption.NOFOLLOW_LINKS);
-    Path directory = file.toAbsolutePath().getParent();
     return owner.equals(ROOT)
-        || (Files.exists(SELF) && owner.equals(Files.getAttribute(SELF, USER)))
-        || (directory != null && owner.equals(Files.getAttribute(directory, USER)));
+        || (Files.exists(SELF) && owner.equals(Files.getAttribute(SELF, USER)));
+  }
+
+  /// Returns whether the owner of the directory that the file lies in owns the file too.
+  static boolean isOfDirectory(Path file) throws IOException {
+    Path directory = file.toAbsolutePath().getParent();
+    return directory != null
+        && hasOwners(file)
+        && Files.getAttribute(file, USER, LinkOption.NOFOLLOW_LINKS)
+            .equals(Files.getAttribute(directory, USER));
   }
 
   /// For people.

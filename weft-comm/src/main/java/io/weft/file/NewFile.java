@@ -7,7 +7,6 @@ import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.DirectoryIteratorException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -61,14 +60,16 @@ public final class NewFile implements AutoCloseable {
     this.channel = channel;
   }
 
-  /// Begins `file`, which keeps its permissions if it is there already. Throws `IOException` where
-  /// something else than a regular file is there; a symbolic link is followed if this user, root or
-  /// the directory's owner has made it.
+  /// Begins `file`, which keeps its permissions if it is there already and belongs to this user or
+  /// root. Throws `IOException` where something else than a regular file is there; a symbolic link
+  /// is followed if it and the directory that it lies in belong to this user or root.
   public static NewFile begin(Path file) throws IOException {
     Path target = target(file.toAbsolutePath());
     NewFile begun = begin(target, new FileAttribute<?>[0]);
     try {
-      if (Files.exists(target, LinkOption.NOFOLLOW_LINKS) && isPosix(target)) {
+      if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)
+          && isPosix(target)
+          && FileOwner.isOwn(target)) {
         Set<PosixFilePermission> kept = Files.getPosixFilePermissions(target);
         if (!kept.equals(Files.getPosixFilePermissions(begun.unfinished))) {
           Files.setPosixFilePermissions(begun.unfinished, kept);
@@ -101,6 +102,10 @@ public final class NewFile implements AutoCloseable {
   /// Begins `file` so that only its owner can read it. A file that is there is replaced.
   public static NewFile beginPrivate(Path file) throws IOException {
     Path target = file.toAbsolutePath();
+    Path directory = target.getParent();
+    if (directory != null) {
+      ForeignDirectory.requireOwnWay(directory);
+    }
     return begin(
         target, isPosix(target) ? new FileAttribute<?>[] {OWNER_ONLY} : new FileAttribute<?>[0]);
   }
@@ -189,12 +194,8 @@ public final class NewFile implements AutoCloseable {
   /// Removes what killed processes have left of files in this directory whose whole names match.
   /// What cannot be removed stays.
   public static void sweep(Path directory, Pattern names) {
-    // Before it is opened: the opening of a pipe waits for a writer.
-    if (!Files.isDirectory(directory)) {
-      return;
-    }
-    try (var entries = Files.newDirectoryStream(directory, ".*.tmp")) {
-      for (Path entry : entries) {
+    try {
+      for (Path entry : ForeignDirectory.entries(directory, ".*.tmp")) {
         Matcher matcher = UNFINISHED.matcher(entry.getFileName().toString());
         if (matcher.matches()
             && names.matcher(matcher.group(1)).matches()
@@ -202,7 +203,7 @@ public final class NewFile implements AutoCloseable {
           removeLeft(entry);
         }
       }
-    } catch (IOException | DirectoryIteratorException unreadable) {
+    } catch (IOException unreadable) {
       // Nothing here is this user's to remove.
       assert !unreadable.toString().isEmpty();
     }
@@ -219,14 +220,10 @@ public final class NewFile implements AutoCloseable {
 
   private static void removeLeft(Path unfinished) {
     try {
-      // Before it is opened: the opening of a pipe waits for a reader.
-      if (!Files.isRegularFile(unfinished, LinkOption.NOFOLLOW_LINKS)
-          || !FileOwner.isTrusted(unfinished)) {
+      if (!FileOwner.isTrusted(unfinished)) {
         return;
       }
-      try (FileChannel channel =
-          FileChannel.open(
-              unfinished, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS))) {
+      try (FileChannel channel = LockFile.open(unfinished)) {
         if (channel.tryLock() != null) {
           Files.deleteIfExists(unfinished);
         }
@@ -267,13 +264,20 @@ public final class NewFile implements AutoCloseable {
 
   /// The file that is replaced.
   private static Path target(Path file) throws IOException {
+    Path directory = file.getParent();
+    if (directory != null) {
+      ForeignDirectory.requireOwnWay(directory);
+    }
     BasicFileAttributes there;
     try {
       there = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     } catch (NoSuchFileException none) {
       return file;
     }
-    if (there.isSymbolicLink() && FileOwner.isTrusted(file)) {
+    if (there.isSymbolicLink()) {
+      if (!FileOwner.isOwnLink(file)) {
+        throw new FileSystemException(file.toString(), null, FileKind.foreignLink(file));
+      }
       Path real = realPath(file);
       if (Files.isRegularFile(real, LinkOption.NOFOLLOW_LINKS)) {
         return real;

@@ -4,7 +4,6 @@ package io.weft.file;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.DirectoryIteratorException;
 import java.nio.file.FileSystemException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -16,7 +15,6 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +45,7 @@ public final class ScratchDirectory implements AutoCloseable {
   /// @param parent made if it is not there
   /// @param prefix of its name, followed by what no other has
   public static ScratchDirectory create(Path parent, String prefix) throws IOException {
-    Files.createDirectories(parent);
+    ForeignDirectory.make(parent);
     sweep(parent, prefix);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       String name = prefix + "-" + NewFile.PROCESS + "-" + NewFile.random();
@@ -76,8 +74,8 @@ public final class ScratchDirectory implements AutoCloseable {
 
   private static void sweep(Path parent, String prefix) {
     Pattern names = Pattern.compile(Pattern.quote(prefix) + "-([0-9a-f]+)-([0-9a-f]+)\\.lock");
-    try (var entries = Files.newDirectoryStream(parent, "*.lock")) {
-      for (Path lock : entries) {
+    try {
+      for (Path lock : ForeignDirectory.entries(parent, "*.lock")) {
         String name = lock.getFileName().toString();
         Matcher matcher = names.matcher(name);
         // Of this process's own: to open one more channel and close it would end its lock.
@@ -85,7 +83,7 @@ public final class ScratchDirectory implements AutoCloseable {
           removeLeft(lock, parent.resolve(name.substring(0, name.length() - ".lock".length())));
         }
       }
-    } catch (IOException | DirectoryIteratorException unreadable) {
+    } catch (IOException unreadable) {
       // Nothing here is this user's to remove.
       assert !unreadable.toString().isEmpty();
     }
@@ -93,12 +91,10 @@ public final class ScratchDirectory implements AutoCloseable {
 
   private static void removeLeft(Path lock, Path left) {
     try {
-      // Before it is opened: the opening of a pipe waits for a reader.
-      if (!Files.isRegularFile(lock, LinkOption.NOFOLLOW_LINKS) || !FileOwner.isTrusted(lock)) {
+      if (!FileOwner.isTrusted(lock)) {
         return;
       }
-      try (FileChannel channel =
-          FileChannel.open(lock, Set.of(StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS))) {
+      try (FileChannel channel = LockFile.open(lock)) {
         if (channel.tryLock() != null) {
           if (Files.isDirectory(left, LinkOption.NOFOLLOW_LINKS) && FileOwner.isTrusted(left)) {
             delete(left);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.flight;
 
+import io.weft.file.ForeignDirectory;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
 import io.weft.transport.limit.Refusal;
@@ -32,7 +33,7 @@ public record FlightFile(Path directory) implements FlightSink {
 
   @Override
   public void put(FlightLog log) throws IOException {
-    Files.createDirectories(directory);
+    ForeignDirectory.make(directory);
     Path file = of(log.self().rank());
     NewFile.write(file, log.text().getBytes(StandardCharsets.UTF_8));
   }
@@ -44,7 +45,7 @@ public record FlightFile(Path directory) implements FlightSink {
       throw new NotDirectoryException(directory.toString());
     }
     try {
-      Files.createDirectories(directory);
+      ForeignDirectory.make(directory);
       NewFile.begin(directory.resolve("writable")).close();
     } catch (IOException refused) {
       throw new FileSystemException(directory.toString(), null, Refusal.reason(refused));

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.natives;
 
-import static java.nio.file.StandardOpenOption.CREATE;
-import static java.nio.file.StandardOpenOption.WRITE;
-
 import io.weft.comm.CommException;
+import io.weft.file.ForeignDirectory;
+import io.weft.file.LockFile;
+import io.weft.transport.limit.Refusal;
 import io.weft.transport.limit.Span;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -35,10 +34,11 @@ public final class UnpackLock {
   /// Runs `work` while no other process that calls this is in `directory`. Where the directory
   /// cannot be locked (it is read-only, or its file system has no locks) it runs at once: nothing
   /// can be unpacked there, or nobody can know. Throws `CommException.Setup` if others take longer
-  /// than `limit`.
+  /// than `limit`, or where something else than a file is in the place of the lock.
   ///
   /// @param what that is unpacked, for messages
   public static void alone(Path directory, String what, Duration limit, Runnable work) {
+    requireFile(directory, FILE, what);
     long start = System.nanoTime();
     long nanos = limit.compareTo(Duration.ofDays(365)) > 0 ? Long.MAX_VALUE : Span.nanos(limit);
     try {
@@ -59,9 +59,20 @@ public final class UnpackLock {
     }
   }
 
+  /// Throws `CommException.Setup` where something else than a regular file is in the place of a
+  /// lock of the directory, as a pipe, whose opening would wait for ever.
+  public static void requireFile(Path directory, String lock, String what) {
+    try {
+      LockFile.check(directory.resolve(lock));
+    } catch (FileSystemException other) {
+      throw new CommException.Setup(
+          what + " cannot be unpacked: " + Refusal.words(other) + "; remove it", other);
+    }
+  }
+
   private static FileChannel open(Path directory) throws IOException {
-    Files.createDirectories(directory);
-    return FileChannel.open(directory.resolve(FILE), CREATE, WRITE, LinkOption.NOFOLLOW_LINKS);
+    ForeignDirectory.make(directory);
+    return LockFile.make(directory.resolve(FILE));
   }
 
   private static FileLock lock(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.timeline;
 
+import io.weft.file.ForeignDirectory;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
 import io.weft.transport.limit.Refusal;
@@ -8,7 +9,6 @@ import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.DirectoryIteratorException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,7 +51,7 @@ public final class TimelineFile {
   public static void prepare(Path directory, int rank) throws IOException {
     Path file = of(directory, rank);
     try {
-      Files.createDirectories(directory);
+      ForeignDirectory.make(directory);
     } catch (IOException refused) {
       throw new FileSystemException(directory.toString(), null, Refusal.reason(refused));
     }
@@ -65,15 +65,11 @@ public final class TimelineFile {
   /// The timelines in a directory, by rank. Throws `IOException` where it cannot be listed.
   public static SortedMap<Integer, Path> in(Path directory) throws IOException {
     SortedMap<Integer, Path> found = new TreeMap<>();
-    try (var entries = Files.newDirectoryStream(directory, "rank-*.weft-trace")) {
-      for (Path entry : entries) {
-        Matcher matcher = NAME.matcher(entry.getFileName().toString());
-        if (matcher.matches() && Integer.parseInt(matcher.group(1)) < TimelineFormat.MOST_RANKS) {
-          found.put(Integer.parseInt(matcher.group(1)), entry);
-        }
+    for (Path entry : ForeignDirectory.entries(directory, "rank-*.weft-trace")) {
+      Matcher matcher = NAME.matcher(entry.getFileName().toString());
+      if (matcher.matches() && Integer.parseInt(matcher.group(1)) < TimelineFormat.MOST_RANKS) {
+        found.put(Integer.parseInt(matcher.group(1)), entry);
       }
-    } catch (DirectoryIteratorException unreadable) {
-      throw unreadable.getCause();
     }
     return found;
   }

@@ -3,6 +3,7 @@ package io.weft.dataparallel.tune;
 
 import io.weft.Weft;
 import io.weft.cluster.Member;
+import io.weft.file.ForeignDirectory;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
 import java.io.IOException;
@@ -95,7 +96,7 @@ public final class TuningStore {
     for (int p = 0; p < values.size(); p++) {
       text.append(parameters.get(p).name()).append('=').append(values.get(p)).append('\n');
     }
-    Files.createDirectories(directory);
+    ForeignDirectory.make(directory);
     NewFile.write(file(fingerprint), text.toString().getBytes(StandardCharsets.UTF_8));
   }
 

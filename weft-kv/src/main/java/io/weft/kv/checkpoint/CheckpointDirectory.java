@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.checkpoint;
 
+import io.weft.file.ForeignDirectory;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -52,12 +51,10 @@ public final class CheckpointDirectory {
     if (!Files.isDirectory(path)) {
       return numbers;
     }
-    try (var entries = Files.newDirectoryStream(path, "checkpoint-*")) {
-      for (Path entry : entries) {
-        Matcher name = NUMBERED.matcher(entry.getFileName().toString());
-        if (name.matches() && Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)) {
-          numbers.add(Integer.parseInt(name.group(1)));
-        }
+    for (Path entry : ForeignDirectory.entries(path, "checkpoint-*")) {
+      Matcher name = NUMBERED.matcher(entry.getFileName().toString());
+      if (name.matches() && Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)) {
+        numbers.add(Integer.parseInt(name.group(1)));
       }
     }
     numbers.sort(Comparator.naturalOrder());
@@ -73,7 +70,7 @@ public final class CheckpointDirectory {
   /// what is wrong, also where the last checkpoint is of another job, which would lose its own.
   public int begin() throws IOException {
     try {
-      Files.createDirectories(path);
+      ForeignDirectory.make(path);
     } catch (FileAlreadyExistsException file) {
       throw wrong(path, "it is no directory, and checkpoints need one");
     } catch (AccessDeniedException denied) {
@@ -130,16 +127,10 @@ public final class CheckpointDirectory {
   /// Writes the manifest, by which the checkpoint is there.
   public void finish(Manifest manifest) throws IOException {
     Path directory = of(manifest.number());
-    force(directory);
+    ForeignDirectory.force(directory);
     NewFile.write(directory.resolve(Manifest.NAME), manifest.encode());
-    force(directory);
-    force(path);
-  }
-
-  private static void force(Path directory) throws IOException {
-    try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-      channel.force(true);
-    }
+    ForeignDirectory.force(directory);
+    ForeignDirectory.force(path);
   }
 
   /// Reads the manifest of a checkpoint. Throws a `FileSystemException` with what is wrong.
@@ -297,17 +288,13 @@ public final class CheckpointDirectory {
   /// The manifest goes first, so that what is half removed is no checkpoint.
   private static void remove(Path directory) throws IOException {
     Files.deleteIfExists(directory.resolve(Manifest.NAME));
-    try (var entries = Files.newDirectoryStream(directory)) {
-      for (Path entry : entries) {
-        if (MEMBER.matcher(entry.getFileName().toString()).matches()) {
-          Files.deleteIfExists(entry);
-        }
+    for (Path entry : ForeignDirectory.entries(directory, "*")) {
+      if (MEMBER.matcher(entry.getFileName().toString()).matches()) {
+        Files.deleteIfExists(entry);
       }
     }
-    try (var left = Files.list(directory)) {
-      if (left.findAny().isPresent()) {
-        return; // something of somebody else's
-      }
+    if (!ForeignDirectory.entries(directory, "*").isEmpty()) {
+      return; // something of somebody else's
     }
     Files.deleteIfExists(directory);
   }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.flight;
 
+import io.weft.file.ForeignDirectory;
 import io.weft.flight.FlightFile;
 import io.weft.flight.FlightLog;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Map;
@@ -13,7 +12,6 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /// What is known of a job that failed.
 ///
@@ -57,17 +55,11 @@ public record JobLogs(
     var logs = new TreeMap<Integer, FlightLog>();
     var unreadable = new TreeMap<Integer, String>();
     var files = new FlightFile(directory);
-    // Before it is opened: the opening of a pipe waits for a writer.
-    if (Files.exists(directory) && !Files.isDirectory(directory)) {
-      throw new NotDirectoryException(directory.toString());
-    }
-    try (Stream<Path> entries = Files.list(directory)) {
-      entries
-          .map(entry -> FILE.matcher(entry.getFileName().toString()))
-          .filter(Matcher::matches)
-          .limit(MOST_FILES)
-          .forEach(name -> find(files::find, Integer.parseInt(name.group(1)), logs, unreadable));
-    }
+    ForeignDirectory.entries(directory, "*").stream()
+        .map(entry -> FILE.matcher(entry.getFileName().toString()))
+        .filter(Matcher::matches)
+        .limit(MOST_FILES)
+        .forEach(name -> find(files::find, Integer.parseInt(name.group(1)), logs, unreadable));
     return new JobLogs(logs, Map.of(), unreadable);
   }
 

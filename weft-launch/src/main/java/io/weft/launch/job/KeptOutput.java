@@ -2,13 +2,13 @@
 package io.weft.launch.job;
 
 import io.weft.comm.CommException;
+import io.weft.file.ForeignDirectory;
 import io.weft.file.NewFile;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +33,7 @@ final class KeptOutput {
   static KeptOutput in(Optional<Path> directory, String rank, PrintStream err) {
     if (directory.isPresent()) {
       try {
-        Files.createDirectories(directory.get());
+        ForeignDirectory.make(directory.get());
       } catch (IOException refused) {
         throw new CommException.Setup(
             "--output-dir: the directory "
@@ -47,16 +47,26 @@ final class KeptOutput {
   }
 
   /// A file for one of the rank's streams, empty, under its own name at once: it is read while the
-  /// job runs. Throws `IOException` where something else than a file is there.
-  Stream stream(String name) throws IOException {
+  /// job runs. Throws `CommException.Setup` where it cannot be made, as where a link of another
+  /// user's is there.
+  Stream stream(String name) {
     if (directory.isEmpty()) {
       return new Stream(Path.of(name), OutputStream.nullOutputStream());
     }
     Path file = directory.get().resolve(name);
-    if (Files.exists(file) && !Files.isRegularFile(file)) {
-      throw new IOException(file + " is there, and is not a file");
+    try {
+      NewFile begun = NewFile.begin(file);
+      try {
+        begun.publish();
+        return new Stream(file, begun.stream());
+      } catch (IOException | RuntimeException refused) {
+        begun.close();
+        throw refused;
+      }
+    } catch (IOException refused) {
+      throw new CommException.Setup(
+          "--output-dir: " + file + " cannot be written: " + Refusal.reason(refused), refused);
     }
-    return new Stream(file, Files.newOutputStream(file));
   }
 
   /// Notes how it ended.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
+import io.weft.file.ForeignDirectory;
+import io.weft.file.LockFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -106,14 +107,14 @@ final class LaunchDirectory implements AutoCloseable {
 
   private static void sweep(Path own) throws IOException {
     UserPrincipal user = Files.getOwner(own);
-    try (var entries = Files.newDirectoryStream(own.resolveSibling(""), PREFIX + "*")) {
-      for (Path entry : entries) {
+    try {
+      for (Path entry : ForeignDirectory.entries(own.resolveSibling(""), PREFIX + "*")) {
         // A process that closes a file loses all its locks on it, so ours are not looked at.
         if (!entry.getFileName().toString().startsWith(OWN_PREFIX) && isLeft(entry, user)) {
           remove(entry);
         }
       }
-    } catch (IOException | DirectoryIteratorException unreadable) {
+    } catch (IOException unreadable) {
       // What cannot be read is not this user's to remove.
       assert !unreadable.toString().isEmpty();
     }
@@ -125,9 +126,7 @@ final class LaunchDirectory implements AutoCloseable {
           || !Files.getOwner(directory, LinkOption.NOFOLLOW_LINKS).equals(user)) {
         return false;
       }
-      try (FileChannel channel =
-          FileChannel.open(
-              directory.resolve(LOCK), StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+      try (FileChannel channel = LockFile.open(directory.resolve(LOCK))) {
         return channel.tryLock() != null;
       }
     } catch (NoSuchFileException unlocked) {

@@ -250,9 +250,15 @@ public final class LaunchedJob implements AutoCloseable {
     try {
       return starts.start(plan.ranks().get(lost.rank()), start);
     } catch (IOException refused) {
-      err.println("weft: cannot start rank " + lost.rank() + " again: " + Refusal.words(refused));
-      return Optional.empty();
+      return notAgain(lost, Refusal.words(refused));
+    } catch (CommException.Setup refused) {
+      return notAgain(lost, String.valueOf(refused.getMessage()));
     }
+  }
+
+  private Optional<RankProcess> notAgain(RankProcess lost, String why) {
+    err.println("weft: cannot start rank " + lost.rank() + " again: " + why);
+    return Optional.empty();
   }
 
   /// Waits until all ranks have ended well, or one has not and the others had time to say so and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.process;
 
+import io.weft.file.ForeignDirectory;
 import io.weft.file.NewFile;
 import java.io.IOException;
 import java.io.InputStream;
@@ -62,7 +63,7 @@ public record CProgram(
 
   private void compile(Path compiler, Path program, String remedy)
       throws IOException, InterruptedException {
-    Files.createDirectories(cache);
+    ForeignDirectory.make(cache);
     Path directory = Files.createTempDirectory(cache, "build-");
     Path fresh = directory.resolve("program");
     try {

@@ -34,6 +34,23 @@ final class FileRules {
           "io.weft.verbs.ffm.Ibverbs",
           "io.weft.workloads.report.TrainingHost");
 
+  /// Classes that write below directories which they have made for their user alone.
+  private static final Set<String> IN_PRIVATE_DIRECTORIES =
+      Set.of(
+          "io.weft.cluster.store.FileStore",
+          "io.weft.cluster.store.JobDirectory",
+          "io.weft.launch.job.LaunchDirectory",
+          "io.weft.perf.peer.FlightRocksServer");
+
+  /// Classes that list directories of the installed system, or what they have made themselves.
+  private static final Set<String> OF_THE_SYSTEM =
+      Set.of(
+          "io.weft.launch.doctor.RdmaDevice",
+          "io.weft.launch.doctor.RdmaLibrary",
+          "io.weft.launch.doctor.RdmaPort",
+          "io.weft.launch.doctor.TensorFlowCheck",
+          "io.weft.tensorflow.saved.WholeDirectory");
+
   private FileRules() {}
 
   static List<ArchRule> all() {
@@ -44,11 +61,33 @@ final class FileRules {
             .accessTargetWhere(READING)
             .because(
                 "what somebody else may have put there is no pipe, no link and not endless:"
-                    + " ForeignFile"));
+                    + " ForeignFile"),
+        noClasses()
+            .that(describe("write where nobody else can", FileRules::isBoundToWrite))
+            .should()
+            .accessTargetWhere(WRITING)
+            .because("a link that somebody else has put there leads nothing elsewhere: NewFile"),
+        noClasses()
+            .that(describe("list no directories of the system", FileRules::isBoundToList))
+            .should()
+            .accessTargetWhere(LISTING)
+            .because("a pipe in place of a directory keeps nobody waiting: ForeignDirectory"));
+  }
+
+  private static boolean isBoundToWrite(JavaClass type) {
+    return isBound(type) && !IN_PRIVATE_DIRECTORIES.contains(outermost(type));
+  }
+
+  private static boolean isBoundToList(JavaClass type) {
+    return isBoundToWrite(type) && !OF_THE_SYSTEM.contains(outermost(type));
+  }
+
+  private static String outermost(JavaClass type) {
+    return type.getFullName().replaceAll("\\$.*", "");
   }
 
   private static boolean isBound(JavaClass type) {
-    String name = type.getFullName().replaceAll("\\$.*", "");
+    String name = outermost(type);
     return !OF_THE_KERNEL.contains(name)
         && !name.startsWith("io.weft.file.")
         && !name.startsWith("io.weft.testkit.")
@@ -64,4 +103,27 @@ final class FileRules {
                       "java\\.nio\\.file\\.Files\\.(readAll.*|readString|lines|newInputStream"
                           + "|newBufferedReader|newByteChannel)"
                           + "|java\\.io\\.(FileInputStream|FileReader|RandomAccessFile)\\.<init>"));
+
+  private static final DescribedPredicate<JavaAccess<?>> WRITING =
+      describe(
+          "a file is opened to be written, or a directory is made with those above it",
+          access ->
+              access
+                  .getTarget()
+                  .getFullName()
+                  .matches(
+                      "java\\.nio\\.file\\.Files\\.(write.*|newOutputStream|newBufferedWriter"
+                          + "|createDirectories|createFile|copy)\\(.*"
+                          + "|java\\.nio\\.channels\\.(FileChannel|AsynchronousFileChannel)\\.open\\(.*"
+                          + "|java\\.io\\.(FileWriter|PrintStream|PrintWriter)\\.<init>\\((java\\.io\\.File[,)]|java\\.lang\\.String).*"
+                          + "|java\\.io\\.FileOutputStream\\.<init>\\((java\\.io\\.File[,)]|java\\.lang\\.String).*"));
+
+  private static final DescribedPredicate<JavaAccess<?>> LISTING =
+      describe(
+          "a directory is listed",
+          access ->
+              (access.getTargetOwner().getFullName() + "." + access.getTarget().getName())
+                  .matches(
+                      "java\\.nio\\.file\\.Files\\.(newDirectoryStream|list|walk|walkFileTree|find)"
+                          + "|java\\.io\\.File\\.(list|listFiles)"));
 }

@@ -2,12 +2,14 @@
 package io.weft.tensorflow.natives;
 
 import io.weft.file.ForeignFile;
+import io.weft.file.NewFile;
 import io.weft.natives.NativeLibraries;
 import io.weft.natives.UnpackLock;
 import java.io.IOException;
 import java.net.JarURLConnection;
 import java.net.URI;
 import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -24,6 +26,11 @@ import org.tensorflow.TensorFlow;
 public final class TensorFlowLibraries implements NativeLibraries {
 
   private static final String UNPACKED = ".weft-tensorflow";
+  private static final String LIBRARIES = "TensorFlow's libraries";
+
+  /// JavaCPP opens this file in its cache, without a limit, before it unpacks a library.
+  private static final String JAVACPP_LOCK = ".lock";
+
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
   /// For the service loader.
@@ -31,7 +38,7 @@ public final class TensorFlowLibraries implements NativeLibraries {
 
   /// Loads them, unpacked if need be, and returns TensorFlow's version. Throws `LinkageError` where
   /// they are missing or do not load, `CommException.Setup` if another process unpacks for more
-  /// than five minutes.
+  /// than five minutes, or if something else than a file is in the place of a lock.
   public static String load() {
     load(LIMIT);
     return TensorFlow.version();
@@ -53,9 +60,10 @@ public final class TensorFlowLibraries implements NativeLibraries {
     if (cache.isEmpty() || unpacked(cache)) {
       return;
     }
+    UnpackLock.requireFile(cache.get(), JAVACPP_LOCK, LIBRARIES);
     UnpackLock.alone(
         cache.get(),
-        "TensorFlow's libraries",
+        LIBRARIES,
         limit,
         () -> {
           var unused = TensorFlow.version(); // unpacks and loads
@@ -110,7 +118,8 @@ public final class TensorFlowLibraries implements NativeLibraries {
         }
       }
       if (lines.size() > 1) {
-        Files.write(cache.resolve(UNPACKED), lines);
+        String text = String.join("\n", lines) + "\n";
+        NewFile.write(cache.resolve(UNPACKED), text.getBytes(StandardCharsets.UTF_8));
       }
     } catch (IOException | RuntimeException unwritable) {
       // Then every process takes the lock in turn, as if nothing were unpacked.

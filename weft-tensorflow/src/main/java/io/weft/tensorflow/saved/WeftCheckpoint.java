@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.saved;
 
+import io.weft.file.ForeignDirectory;
 import io.weft.tensorflow.WeftVariables;
 import io.weft.tensorflow.partition.Pruning;
 import io.weft.tensorflow.placement.GraphIndex;
@@ -9,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
-import java.util.stream.Stream;
 import org.tensorflow.Graph;
 import org.tensorflow.GraphOperation;
 import org.tensorflow.Session;
@@ -38,14 +38,12 @@ public final class WeftCheckpoint {
             String name = target.getFileName().toString();
             variables.write(session, into.resolve(name).toString());
             String index = name + ".index";
-            try (Stream<Path> files = Files.list(into)) {
-              for (Path file : files.toList()) {
-                if (!file.endsWith(index)) {
-                  Files.move(
-                      file,
-                      target.resolveSibling(file.getFileName()),
-                      StandardCopyOption.ATOMIC_MOVE);
-                }
+            for (Path file : ForeignDirectory.entries(into, "*")) {
+              if (!file.endsWith(index)) {
+                Files.move(
+                    file,
+                    target.resolveSibling(file.getFileName()),
+                    StandardCopyOption.ATOMIC_MOVE);
               }
             }
             // Last: a checkpoint is there when its index is.

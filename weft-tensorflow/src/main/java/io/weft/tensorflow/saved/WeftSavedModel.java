@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.saved;
 
+import io.weft.file.NewFile;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -65,13 +65,9 @@ public final class WeftSavedModel {
             for (Signature signature : signatures) {
               meta.putSignatureDef(signature.key(), SavedSignatures.definition(signature));
             }
-            try (OutputStream out = Files.newOutputStream(into.resolve("saved_model.pb"))) {
-              SavedModel.newBuilder()
-                  .setSavedModelSchemaVersion(1)
-                  .addMetaGraphs(meta)
-                  .build()
-                  .writeTo(out);
-            }
+            SavedModel model =
+                SavedModel.newBuilder().setSavedModelSchemaVersion(1).addMetaGraphs(meta).build();
+            NewFile.write(into.resolve("saved_model.pb"), model.toByteArray());
           }
         });
   }

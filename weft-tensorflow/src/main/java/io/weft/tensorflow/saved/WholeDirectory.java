@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.saved;
 
+import io.weft.file.ForeignDirectory;
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
@@ -50,7 +51,7 @@ final class WholeDirectory {
     if (parent == null) {
       throw new IOException(target + " has no directory");
     }
-    Files.createDirectories(parent);
+    ForeignDirectory.make(parent);
     Path closed = Files.createTempDirectory(parent, ".weft-saving-");
     try {
       // The inner one has the rights that the user's mask gives, and can be moved out.
@@ -65,9 +66,7 @@ final class WholeDirectory {
   }
 
   private static List<Path> list(Path directory) throws IOException {
-    try (Stream<Path> entries = Files.list(directory)) {
-      return entries.toList();
-    }
+    return ForeignDirectory.entries(directory, "*");
   }
 
   private static void remove(Path directory) throws IOException {

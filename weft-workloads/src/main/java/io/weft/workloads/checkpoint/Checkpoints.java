@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.checkpoint;
 
+import io.weft.file.ForeignDirectory;
 import io.weft.file.NewFile;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /// The checkpoints of one run in a directory: `epoch-00003.weft` after the third epoch, the last
 /// two kept. A file appears whole or not at all. One process alone reads and writes. One thread.
@@ -29,7 +28,7 @@ public record Checkpoints(Path directory) {
   /// `CheckpointException`.
   public int epochsDone(Manifest run) {
     try {
-      Files.createDirectories(directory);
+      ForeignDirectory.make(directory);
       if (!Files.isWritable(directory)) {
         throw new IOException("it is not writable");
       }
@@ -104,7 +103,7 @@ public record Checkpoints(Path directory) {
   public void save(Manifest manifest, History history, List<SavedTensor> tensors) {
     Path file = CheckpointFile.of(directory, manifest.epochs());
     try {
-      Files.createDirectories(directory); // another rank may have looked after it before
+      ForeignDirectory.make(directory); // another rank may have looked after it before
       CheckpointFile.write(file, manifest, history, tensors);
       List<Path> all = files();
       for (Path old : all.subList(0, Math.max(0, all.size() - KEPT))) {
@@ -126,11 +125,12 @@ public record Checkpoints(Path directory) {
   }
 
   private List<Path> files() {
-    try (Stream<Path> all = Files.list(directory)) {
-      return all.filter(f -> NAME.matcher(f.getFileName().toString()).matches())
+    try {
+      return ForeignDirectory.entries(directory, "*").stream()
+          .filter(f -> NAME.matcher(f.getFileName().toString()).matches())
           .sorted(Comparator.comparingInt(Checkpoints::epochs))
           .toList();
-    } catch (IOException | UncheckedIOException e) {
+    } catch (IOException e) {
       throw new CheckpointException(
           "--checkpoint " + directory + " cannot be listed: " + e.getMessage());
     }

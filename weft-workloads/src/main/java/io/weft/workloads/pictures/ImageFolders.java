@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.pictures;
 
+import io.weft.file.ForeignDirectory;
 import io.weft.file.ForeignFile;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.data.DataFile;
@@ -14,7 +15,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 
 /// Images of 32x32 pixels in a folder for each class: classes are numbered by the order of the
@@ -84,8 +84,8 @@ final class ImageFolders {
   }
 
   private static List<Path> sorted(Path folder) {
-    try (Stream<Path> found = Files.list(folder)) {
-      return found.sorted().toList();
+    try {
+      return ForeignDirectory.entries(folder, "*").stream().sorted().toList();
     } catch (IOException e) {
       throw new DataException.Missing(
           "cannot read " + folder + ": " + e + "; " + CifarFiles.REMEDY);
