@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
+import io.weft.cluster.MeshService;
+import io.weft.cluster.channel.MeshChannel;
+import io.weft.cluster.elastic.Membership;
+import io.weft.collective.service.Collectives;
+import io.weft.rendezvous.service.MeshRendezvous;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -61,5 +66,24 @@ public record ServiceThreads(List<List<String>> threads) {
     return threads.stream()
         .map(services -> String.join("+", services))
         .collect(Collectors.joining(","));
+  }
+
+  /// Returns the services of these names, which share a progress thread.
+  static List<MeshService> services(
+      List<String> names,
+      Collectives collectives,
+      Membership membership,
+      MeshRendezvous rendezvous,
+      MeshChannel channel) {
+    List<MeshService> services = new ArrayList<>();
+    for (String name : names) {
+      switch (name) {
+        case COLLECTIVES -> services.addAll(List.of(collectives, membership));
+        case RENDEZVOUS -> services.add(rendezvous);
+        case CHANNEL -> services.add(channel);
+        default -> throw new IllegalArgumentException("there is no service " + name);
+      }
+    }
+    return services;
   }
 }

@@ -9,7 +9,6 @@ import io.weft.cluster.JobProcess;
 import io.weft.cluster.JoinClaim;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.Mesh;
-import io.weft.cluster.MeshService;
 import io.weft.cluster.NodeEnvironment;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.ProgressThreads;
@@ -48,11 +47,11 @@ import io.weft.tensor.kernel.Kernels;
 import io.weft.transport.spi.Credentials;
 import io.weft.transport.spi.Secret;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,6 +82,7 @@ public final class Weft implements AutoCloseable {
   private final FlightWriter flights;
   private final Observers observers;
   private final TensorPool tensors;
+  private final Attachments attachments = new Attachments();
   private final int size;
 
   /// Null while this rank is in no epoch.
@@ -270,7 +270,10 @@ public final class Weft implements AutoCloseable {
             around.runners().ticker(),
             Heartbeat.of(config.heartbeat(), config.silenceLimit()),
             config.required(ThreadsConfig.PROGRESS_THREADS).threads().stream()
-                .map(names -> services(names, collectives, membership, rendezvous, channel))
+                .map(
+                    names ->
+                        ServiceThreads.services(
+                            names, collectives, membership, rendezvous, channel))
                 .toList(),
             thread ->
                 sink ->
@@ -343,24 +346,6 @@ public final class Weft implements AutoCloseable {
           claim.members(threads.addresses(), config.sameOnAllRanks()), config.startDeadline());
       claim.joined(threads.addresses(), config.sameOnAllRanks());
     }
-  }
-
-  private static List<MeshService> services(
-      List<String> names,
-      Collectives collectives,
-      Membership membership,
-      MeshRendezvous rendezvous,
-      MeshChannel channel) {
-    List<MeshService> services = new ArrayList<>();
-    for (String name : names) {
-      switch (name) {
-        case ServiceThreads.COLLECTIVES -> services.addAll(List.of(collectives, membership));
-        case ServiceThreads.RENDEZVOUS -> services.add(rendezvous);
-        case ServiceThreads.CHANNEL -> services.add(channel);
-        default -> throw new IllegalArgumentException("there is no service " + name);
-      }
-    }
-    return services;
   }
 
   private static AlgorithmTable table(WeftConfig config) {
@@ -525,6 +510,13 @@ public final class Weft implements AutoCloseable {
     return tensors.allocate(dtype, shape);
   }
 
+  /// Returns this process's object of this type for the job: made by `open` at the first call, and
+  /// closed with this. For layers above, such as data parallelism. `open` may attach others. Throws
+  /// `IllegalStateException` after `close`. Any thread.
+  public <T extends AutoCloseable> T attached(Class<T> type, Function<? super Weft, T> open) {
+    return attachments.of(type, () -> open.apply(this));
+  }
+
   /// Where tensors of a graph that is spread over the ranks wait for who asks for them; closed with
   /// this.
   public Rendezvous rendezvous() {
@@ -582,6 +574,7 @@ public final class Weft implements AutoCloseable {
   public void close() {
     try {
       if (!threads.isInside()) {
+        attachments.close();
         storeEnd.getAndSet(() -> {}).run();
       }
     } finally {

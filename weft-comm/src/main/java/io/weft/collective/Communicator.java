@@ -44,6 +44,12 @@ public interface Communicator extends AutoCloseable {
     return false;
   }
 
+  /// Returns another communicator of the same ranks, whose operations meet only those of duplicates
+  /// that were made by the same name: MPI's `MPI_Comm_dup`. All ranks make it, those of one name in
+  /// the same order, those of different names in any order and on any thread. The caller owns it.
+  /// It waits for no rank. Throws `IllegalArgumentException` for a blank name.
+  Communicator duplicate(String name);
+
   /// Combines `input` of all ranks, element by element, into `output` on all ranks: bitwise equal
   /// on all ranks, and the same for the same inputs, size and algorithm, whatever the timing; and
   /// with a hook, as far as that copies out the same on all. In place when both are the same

@@ -2,6 +2,7 @@
 package io.weft.dataparallel;
 
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
 import java.util.List;
 
 /// What is alike with negotiation and without: who the ranks are, and objects.
@@ -13,6 +14,14 @@ abstract sealed class CommunicatorReducer implements Reducer
   CommunicatorReducer(Communicator communicator) {
     this.communicator = communicator;
   }
+
+  /// Fails what is under way and what is submitted from now on, on all ranks.
+  final void abort(CommException cause) {
+    communicator.abort(cause);
+  }
+
+  /// Ends it, on this rank. What has not ended fails.
+  abstract void close();
 
   @Override
   public final int rank() {

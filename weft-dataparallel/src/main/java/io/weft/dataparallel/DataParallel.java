@@ -5,104 +5,174 @@ import io.weft.Weft;
 import io.weft.collective.Communicator;
 import io.weft.dataparallel.timeline.Timeline;
 import io.weft.gradient.GradientReducer;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 
 /// Data-parallel training over the communicators of a `Weft`: what optimizers take as the factory
 /// of their reducers. Owned; close it on all ranks after their last reduction, and before the
 /// `Weft`. Thread-safe.
 ///
+/// Each has names of its own: tensors of two never meet, and neither meets what a program asks of
+/// the communicator itself. Ranks match a `DataParallel` by its name, or those without one by the
+/// order in which they are first used over a communicator: on one thread, in the same order on all
+/// ranks.
+///
 /// ```java
-/// try (Weft weft = Weft.init();
-///     DataParallel parallel = DataParallel.over(weft)) {
-///   Reducer reducer = parallel.over(weft.communicator());
+/// try (Weft weft = Weft.init()) {
+///   Reducer reducer = DataParallel.of(weft).over(weft.communicator());
 ///   reducer.reduce("gradient", tensor).await();
 /// }
 /// ```
 public final class DataParallel implements GradientReducer.Factory, AutoCloseable {
 
+  /// Names of duplicates, which end with that of the layer if it has one.
+  private static final String OF_JOB = "data-parallel of the job";
+
+  private static final String UNNAMED = "data-parallel";
+  private static final String NAMED = "data-parallel named ";
+
   private final Weft weft;
   private final DataParallelOptions options;
   private final LayerSpans spans;
+  private final String duplicate;
+  private final LayerSettings settings;
+  private final UnnamedLayers unnamed;
 
   /// Guarded by this.
-  private final Map<Communicator, Reducer> reducers = new HashMap<>();
+  private final Map<Communicator, CommunicatorReducer> reducers = new HashMap<>();
 
   private boolean closed;
 
-  private DataParallel(Weft weft, DataParallelOptions options, LayerSpans spans) {
+  private DataParallel(
+      Weft weft, DataParallelOptions options, LayerSpans spans, String duplicate, String place) {
     this.weft = weft;
     this.options = options;
     this.spans = spans;
+    this.duplicate = duplicate;
+    this.settings = LayerSettings.of(options, place);
+    this.unnamed = weft.attached(UnnamedLayers.class, of -> new UnnamedLayers());
   }
 
-  /// As the settings of this rank say.
+  /// Returns the layer of the job, as the settings of this rank say: the same object at each call,
+  /// opened at the first and closed with the `Weft`.
+  public static DataParallel of(Weft weft) {
+    return weft.attached(
+        DataParallel.class,
+        of ->
+            new DataParallel(of, DataParallelOptions.of(of.config()), LayerSpans.NONE, OF_JOB, ""));
+  }
+
+  /// Makes one as the settings of this rank say.
   public static DataParallel over(Weft weft) {
     return over(weft, DataParallelOptions.of(weft.config()));
   }
 
-  /// With these options.
+  /// Makes one with these options.
   public static DataParallel over(Weft weft, DataParallelOptions options) {
-    return new DataParallel(weft, options, LayerSpans.NONE);
+    return over(weft, options, LayerSpans.NONE);
   }
 
-  /// The same, and records into `timeline` how long tensors are negotiated and queued, copies into
-  /// and out of fusion buffers, and how long the program waits. The operations themselves are
-  /// recorded where the timeline observes the `Weft`.
+  /// Makes one with these options that records into `timeline` how long tensors are negotiated and
+  /// queued, copies into and out of fusion buffers, and how long the program waits. The operations
+  /// themselves are recorded where the timeline observes the `Weft`.
   public static DataParallel over(Weft weft, DataParallelOptions options, Timeline timeline) {
-    return new DataParallel(weft, options, new LayerSpans(timeline));
+    return over(weft, options, new LayerSpans(timeline));
   }
 
-  /// The reducer of this communicator, which must be of this `Weft`: the same object at each call.
-  /// All its ranks call this. Throws `IllegalStateException` after `close`.
+  private static DataParallel over(Weft weft, DataParallelOptions options, LayerSpans spans) {
+    return options.name().isEmpty()
+        ? new DataParallel(weft, options, spans, UNNAMED, caller())
+        : new DataParallel(weft, options, spans, NAMED + options.name(), "");
+  }
+
+  /// Class and line of the program that makes a layer: where ranks make several in different
+  /// orders, they differ.
+  private static String caller() {
+    return StackWalker.getInstance()
+        .walk(
+            frames ->
+                frames
+                    .filter(frame -> !frame.getClassName().equals(DataParallel.class.getName()))
+                    .findFirst()
+                    .map(frame -> frame.getClassName() + ":" + frame.getLineNumber())
+                    .orElse(""));
+  }
+
+  /// Returns the reducer of this communicator, which must be of this `Weft`: the same object at
+  /// each call, until it was restarted. All ranks of the communicator call this. Throws
+  /// `IllegalStateException` after `close`, and for a layer without a name where another thread
+  /// uses one over this communicator.
   @Override
   public synchronized Reducer over(Communicator communicator) {
     if (closed) {
       throw new IllegalStateException("this DataParallel is closed; make another one");
     }
-    return reducers.computeIfAbsent(communicator, this::create);
+    CommunicatorReducer known = reducers.get(communicator);
+    if (known != null) {
+      return known;
+    }
+    if (duplicate.equals(UNNAMED)) {
+      unnamed.open(this, communicator);
+    }
+    CommunicatorReducer made = create(communicator);
+    reducers.put(communicator, made);
+    return made;
   }
 
-  private Reducer create(Communicator communicator) {
+  private CommunicatorReducer create(Communicator communicator) {
+    Communicator own = communicator.duplicate(duplicate);
     return switch (options.fusion()) {
-      case OFF -> new DirectReducer(communicator, "fusion is off");
+      case OFF -> direct(own, "fusion is off");
       case AUTO ->
           communicator.sharesMemory()
-              ? new DirectReducer(communicator, "all ranks share memory")
-              : negotiated(communicator, "ranks do not share memory");
-      case ON -> negotiated(communicator, "fusion is on");
+              ? direct(own, "all ranks share memory")
+              : negotiated(own, "ranks do not share memory");
+      case ON -> negotiated(own, "fusion is on");
     };
   }
 
-  private Reducer negotiated(Communicator communicator, String why) {
-    if (communicator.size() == 1) {
-      return new DirectReducer(communicator, "there is one rank");
+  private CommunicatorReducer direct(Communicator own, String why) {
+    DirectReducer reducer = new DirectReducer(own, options.deadline(), why);
+    if (own.size() > 1) {
+      reducer.compare(settings, describe(own));
     }
+    return reducer;
+  }
+
+  private CommunicatorReducer negotiated(Communicator own, String why) {
+    if (own.size() == 1) {
+      return direct(own, "there is one rank");
+    }
+    return new NegotiatedReducer(own, options, settings, weft::allocate, describe(own), why, spans);
+  }
+
+  private IntFunction<String> describe(Communicator communicator) {
     List<Integer> world = communicator.members().ranks();
-    return new NegotiatedReducer(
-        communicator,
-        options,
-        weft::allocate,
-        rank -> weft.topology().describe(world.get(rank)),
-        why,
-        spans);
+    return rank -> weft.topology().describe(world.get(rank));
   }
 
   /// Ends the reducer of this communicator, if there is one, as `close` does; before the
   /// communicator is closed. All its ranks call this. The others' reducers work on.
   public void close(Communicator communicator) {
-    Reducer reducer;
+    CommunicatorReducer reducer;
     synchronized (this) {
       reducer = reducers.remove(communicator);
     }
-    if (reducer instanceof NegotiatedReducer negotiated) {
-      negotiated.close();
+    if (reducer != null) {
+      close(communicator, reducer);
     }
   }
 
-  /// What is taken for the communicator of all ranks, and why, in words.
+  private void close(Communicator communicator, CommunicatorReducer reducer) {
+    if (duplicate.equals(UNNAMED)) {
+      unnamed.close(this, communicator);
+    }
+    reducer.close();
+  }
+
+  /// Returns what is taken for the communicator of all ranks, and why, in words.
   public String describe() {
     return over(weft.communicator()).describe();
   }
@@ -111,16 +181,12 @@ public final class DataParallel implements GradientReducer.Factory, AutoCloseabl
   /// most five seconds. What has not ended here fails. A second call has no effect.
   @Override
   public void close() {
-    List<Reducer> open;
+    Map<Communicator, CommunicatorReducer> open;
     synchronized (this) {
       closed = true;
-      open = new ArrayList<>(reducers.values());
+      open = new HashMap<>(reducers);
       reducers.clear();
     }
-    for (Reducer reducer : open) {
-      if (reducer instanceof NegotiatedReducer negotiated) {
-        negotiated.close();
-      }
-    }
+    open.forEach(this::close);
   }
 }

@@ -4,37 +4,67 @@ package io.weft.dataparallel;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
+import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.IntFunction;
 
 /// Each tensor as an allreduce of its own, which ranks match by its name. Any thread.
 final class DirectReducer extends CommunicatorReducer {
 
   private final String why;
+  private final Duration deadline;
 
+  /// @param communicator of this reducer alone, which it closes
+  /// @param deadline of a tensor that has none
   /// @param why the reason, for `describe`
-  DirectReducer(Communicator communicator, String why) {
+  DirectReducer(Communicator communicator, Duration deadline, String why) {
     super(communicator);
+    this.deadline = deadline;
     this.why = why;
+  }
+
+  /// Compares the settings with the other ranks', while the first tensors are under way: where they
+  /// differ, the reducer ends on all ranks.
+  ///
+  /// @param describe a rank of the communicator for people
+  void compare(LayerSettings settings, IntFunction<String> describe) {
+    settings
+        .exchange(communicator)
+        .whenDone(
+            (sent, cause) -> {
+              if (sent != null) {
+                try (sent) {
+                  settings.compare(sent.view().data(), size(), describe);
+                } catch (CommException.Mismatch differ) {
+                  abort(differ);
+                }
+              }
+            });
+  }
+
+  private Duration limit(Duration own) {
+    return own.isZero() ? deadline : own;
   }
 
   @Override
   public Handle<TensorView> allreduce(ReductionRequest request) {
-    return communicator.allreduce(request.asAllreduce());
+    return communicator.allreduce(request.asAllreduce(deadline));
   }
 
   @Override
   public Handle<List<TensorView>> reduceAll(List<ReductionRequest> group) {
-    return communicator.allreduceAll(group.stream().map(ReductionRequest::asAllreduce).toList());
+    return communicator.allreduceAll(
+        group.stream().map(each -> each.asAllreduce(deadline)).toList());
   }
 
   @Override
   public <T> Handle<T> submit(CollectiveRequest<T> request) {
-    Handle<T> handle = CollectiveStart.submit(communicator, request, request.deadline());
+    Handle<T> handle = CollectiveStart.submit(communicator, request, limit(request.deadline()));
     if (!CollectiveStart.isScaledAfter(request)) {
       return handle;
     }
@@ -105,6 +135,16 @@ final class DirectReducer extends CommunicatorReducer {
   @Override
   public Handle<?> tune(Tuning next) {
     return communicator.tune(next);
+  }
+
+  @Override
+  public Tuning tuning() {
+    return communicator.tuning();
+  }
+
+  @Override
+  void close() {
+    communicator.close();
   }
 
   @Override

@@ -54,6 +54,8 @@ final class NegotiatedReducer extends CommunicatorReducer {
   private volatile @Nullable CommException ended;
   private volatile long threshold;
 
+  /// @param communicator of this reducer alone, which it closes
+  /// @param settings which all ranks must have
   /// @param allocator memory of the transport
   /// @param describe a rank of the communicator for people
   /// @param why the reason, for `describe`
@@ -61,6 +63,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
   NegotiatedReducer(
       Communicator communicator,
       DataParallelOptions options,
+      LayerSettings settings,
       BiFunction<DType, Shape, TensorLease> allocator,
       IntFunction<String> describe,
       String why,
@@ -73,7 +76,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     this.threshold = options.fusionThreshold();
     var shared =
         new NegotiationThread.Shared(
-            communicator, options, Ticker.SYSTEM, submissions, this::end, describe);
+            communicator, options, settings, Ticker.SYSTEM, submissions, this::end, describe);
     this.thread =
         new NegotiationThread(
             "weft-negotiation-" + communicator.members().ranks().get(communicator.rank()),
@@ -224,7 +227,9 @@ final class NegotiatedReducer extends CommunicatorReducer {
 
   private void submit(List<? extends Pending> tensors) {
     Duration own = tensors.getFirst().deadline();
-    if (!offer(new Submission.Tensors(tensors), own.isZero() ? options.deadline() : own)) {
+    if (!offer(
+        new Submission.Tensors(tensors, Ticker.SYSTEM.nanos()),
+        own.isZero() ? options.deadline() : own)) {
       CommException full =
           new CommException.TimedOut(
               self() + ": there was no room for '" + tensors.getFirst().name() + "'", List.of());
@@ -315,8 +320,14 @@ final class NegotiatedReducer extends CommunicatorReducer {
     }
   }
 
+  @Override
+  public Tuning tuning() {
+    return communicator.tuning();
+  }
+
   /// Tells the other ranks that this one leaves; waits for at most five seconds. What has not ended
   /// fails.
+  @Override
   void close() {
     thread.leave();
     try {

@@ -40,10 +40,10 @@ final class NegotiationThread extends Thread {
 
   private static final Logger LOG = LoggerFactory.getLogger(NegotiationThread.class);
 
-  /// How long the first round waits for ranks that have not made their reducer.
-  private static final Duration FIRST_LIMIT = Duration.ofMinutes(10);
-
   private static final long IDLE_NANOS = 1_000_000_000;
+
+  /// How often deadlines are looked at while ranks are missing.
+  private static final long MISSING_NANOS = 10_000_000;
 
   // Rounds in which nothing happens: the first follows at once, the others after longer and longer.
   private static final long LEAST_PAUSE_NANOS = 50_000;
@@ -83,12 +83,15 @@ final class NegotiationThread extends Thread {
 
   /// What the thread shares with the reducer.
   ///
+  /// @param communicator the layer's own, closed when the thread ends
+  /// @param settings which all ranks must have
   /// @param submissions from user threads
   /// @param onEnd told the cause, once, when the thread ends
   /// @param describe a rank for people
   record Shared(
       Communicator communicator,
       DataParallelOptions options,
+      LayerSettings settings,
       Ticker ticker,
       Queue<Submission> submissions,
       Consumer<CommException> onEnd,
@@ -192,57 +195,56 @@ final class NegotiationThread extends Thread {
     }
     shared.onEnd().accept(cause);
     pipeline.close();
+    shared.communicator().close();
   }
 
   private String self() {
     return shared.describe().apply(shared.communicator().rank());
   }
 
-  /// Ranks with different settings would cut their tensors in different ways.
+  /// Returns when all ranks have made their reducer with the same settings. Tensors that wait for
+  /// longer than their deadline fail meanwhile.
   private void compareSettings() throws InterruptedException {
-    long[] own = {shared.options().fusionThreshold(), shared.options().cacheCapacity()};
-    long[] both = {own[0], own[1], -own[0], -own[1]};
-    MemorySegment memory = Arena.ofAuto().allocateFrom(ValueLayout.JAVA_LONG, both);
-    TensorView tensor = new TensorView(DType.INT64, Shape.of(both.length), memory);
-    CollectiveOptions options = CollectiveOptions.named("weft/settings").within(FIRST_LIMIT);
-    awaitAll(shared.communicator().allreduce(tensor, tensor, ReduceOp.MIN, options));
-    long[] least = memory.toArray(ValueLayout.JAVA_LONG);
-    for (int i = 0; i < own.length; i++) {
-      if (least[i] != -least[own.length + i]) {
-        throw new CommException.Mismatch(
-            (i == 0 ? "fusion threshold" : "cache capacity")
-                + " is "
-                + own[i]
-                + " on "
-                + self()
-                + ", "
-                + least[i]
-                + " to "
-                + -least[own.length + i]
-                + " on all ranks; set the same on all");
+    Handle<TensorLease> all = shared.settings().exchange(shared.communicator());
+    all.whenDone((result, cause) -> wake());
+    long begun = shared.ticker().nanos();
+    lastWarning = begun;
+    while (!all.isDone()) {
+      signalled = false;
+      long now = shared.ticker().nanos();
+      var unused = drain(now);
+      for (String late : negotiation.giveUp(now)) {
+        pipeline.fail(late, missing(late, now - begun));
       }
+      if (now - lastWarning >= Span.nanos(shared.options().stallCheckTime())) {
+        lastWarning = now;
+        LOG.warn("{}; at most {} minutes", missing(now - begun), LayerSettings.LIMIT.toMinutes());
+      }
+      if (!all.isDone()) {
+        park(negotiation.isWaiting() ? MISSING_NANOS : IDLE_NANOS, true);
+      }
+    }
+    try (TensorLease sent = all.await()) {
+      shared
+          .settings()
+          .compare(sent.view().data(), shared.communicator().size(), shared.describe());
     }
   }
 
-  /// Warns while ranks have not made their reducer.
-  private void awaitAll(Handle<?> first) throws InterruptedException {
-    while (true) {
-      try {
-        var unused = first.await(shared.options().stallCheckTime());
-        return;
-      } catch (CommException.TimedOut waiting) {
-        if (first.isDone()) {
-          throw waiting;
-        }
-        LOG.warn(
-            "{} waits for the other ranks of process set {} to make their reducer of it, with the"
-                + " same ranks in the same order; at most {} minutes: {}",
-            self(),
-            shared.communicator().members().ranks(),
-            FIRST_LIMIT.toMinutes(),
-            waiting.getMessage());
-      }
-    }
+  private CommException missing(String tensor, long nanos) {
+    return new CommException.Broken(
+        "'" + tensor + "' was not begun before its deadline: " + missing(nanos),
+        world(shared.communicator().rank()),
+        null);
+  }
+
+  private String missing(long nanos) {
+    return self()
+        + " has waited "
+        + nanos / 1_000_000
+        + " ms for other ranks of process set "
+        + shared.communicator().members().ranks()
+        + " to make their reducer; all ranks make the same ones";
   }
 
   /// Until this rank or another one leaves; returns the cause.
@@ -288,11 +290,11 @@ final class NegotiationThread extends Thread {
     while (next != null) {
       work++;
       switch (next) {
-        case Submission.Tensors(List<? extends Pending> tensors) -> {
+        case Submission.Tensors(List<? extends Pending> tensors, long nanos) -> {
           for (Pending tensor : tensors) {
             Duration own = tensor.deadline();
             long limit = own.isZero() ? deadlineNanos : Span.nanos(own);
-            negotiation.submit(tensor.name(), tensor.signature(), now, now + limit);
+            negotiation.submit(tensor.name(), tensor.signature(), nanos, nanos + limit);
           }
         }
         case Submission.Join(ReductionHandle<Integer> handle) -> {
@@ -353,7 +355,8 @@ final class NegotiationThread extends Thread {
         return end(begun, List.of(), now);
       }
       byte[] bytes = ReportFormat.encode(begun.brought.report());
-      begun.reports = exchange(bytes);
+      begun.reports = RankBytes.exchange(shared.communicator(), bytes, reportOptions);
+      begun.reports.whenDone((result, cause) -> wake());
     } else if (reports != null && reports.isDone()) {
       try (TensorLease all = reports.await()) {
         return end(begun, decode(all.view().data()), now);
@@ -362,35 +365,18 @@ final class NegotiationThread extends Thread {
     return null;
   }
 
-  /// Each rank's report as a row: its length, and its bytes.
-  private Handle<TensorLease> exchange(byte[] report) {
-    MemorySegment memory = Arena.ofAuto().allocate(Integer.BYTES + (long) report.length, 8);
-    memory.set(ValueLayout.JAVA_INT, 0, report.length);
-    MemorySegment.copy(report, 0, memory, ValueLayout.JAVA_BYTE, Integer.BYTES, report.length);
-    TensorView tensor = new TensorView(DType.UINT8, Shape.of(memory.byteSize()), memory);
-    Handle<TensorLease> handle = shared.communicator().allgather(tensor, reportOptions);
-    handle.whenDone((result, cause) -> wake());
-    return handle;
-  }
-
   private List<RankReport> decode(MemorySegment all) {
     List<RankReport> reports = new ArrayList<>();
-    long at = 0;
-    for (int rank = 0; rank < shared.communicator().size(); rank++) {
-      long left = all.byteSize() - at - Integer.BYTES;
-      int length = left < 0 ? -1 : all.get(ValueLayout.JAVA_INT_UNALIGNED, at);
-      if (length < 0 || length > left) {
-        throw new IllegalStateException(
-            "report of " + shared.describe().apply(rank) + " has " + length + " bytes of " + left);
-      }
-      at += Integer.BYTES;
-      byte[] bytes = all.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE);
-      at += length;
+    for (byte[] row : RankBytes.rows(all, shared.communicator().size(), shared.describe())) {
       try {
-        reports.add(ReportFormat.decode(bytes));
+        reports.add(ReportFormat.decode(row));
       } catch (IllegalArgumentException e) {
         throw new IllegalStateException(
-            "report of " + shared.describe().apply(rank) + " cannot be read: " + e.getMessage(), e);
+            "report of "
+                + shared.describe().apply(reports.size())
+                + " cannot be read: "
+                + e.getMessage(),
+            e);
       }
     }
     return reports;
@@ -447,20 +433,23 @@ final class NegotiationThread extends Thread {
     return shared.communicator().members().ranks().get(rank);
   }
 
-  /// While anything is under way this thread runs the progress engine, as a user's that waits does.
   private void park(long now) {
     boolean blocked = round != null || pipeline.isFull();
     idle = !blocked;
     if (blocked || shared.submissions().isEmpty()) {
       long longest = blocked ? IDLE_NANOS : Math.max(1, untilNext(now) - (now - lastRound));
-      boolean driven =
-          (blocked || !pipeline.isIdle())
-              && shared.communicator().progress(() -> signalled, Duration.ofNanos(longest));
-      if (!driven && !signalled) {
-        LockSupport.parkNanos(this, longest); // what ends wakes it
-      }
+      park(longest, blocked || !pipeline.isIdle());
     }
     idle = false;
+  }
+
+  /// While anything is under way this thread runs the progress engine, as a user's that waits does.
+  private void park(long longest, boolean underWay) {
+    boolean driven =
+        underWay && shared.communicator().progress(() -> signalled, Duration.ofNanos(longest));
+    if (!driven && !signalled) {
+      LockSupport.parkNanos(this, longest); // what ends wakes it
+    }
     if (Thread.interrupted()) {
       throw new CommException.Aborted(self() + ": the layer's thread was interrupted", null);
     }

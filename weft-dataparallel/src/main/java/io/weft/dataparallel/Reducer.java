@@ -78,8 +78,11 @@ public sealed interface Reducer extends GradientReducer permits CommunicatorRedu
   /// not fused.
   void fusionThreshold(long bytes);
 
-  /// Changes the sizes of the communicator as `Communicator.tune` does, where ranks negotiate
-  /// between two of their rounds; while it is in flight nothing else is submitted to the
+  /// Returns the sizes by which the reducer's operations are cut; see `Communicator.tuning`.
+  Tuning tuning();
+
+  /// Changes the sizes of the reducer's operations as `Communicator.tune` does, where ranks
+  /// negotiate between two of their rounds; while it is in flight nothing else is submitted to the
   /// communicator.
   Handle<?> tune(Tuning next);
 

@@ -79,8 +79,11 @@ public record ReductionRequest(
   }
 
   /// What the communicator is asked, when all ranks are known to ask the same.
-  AllreduceRequest asAllreduce() {
-    CollectiveOptions options = CollectiveOptions.named(name).within(deadline).inFixedOrder();
+  ///
+  /// @param otherwise the deadline of a request that has none
+  AllreduceRequest asAllreduce(Duration otherwise) {
+    Duration limit = deadline.isZero() ? otherwise : deadline;
+    CollectiveOptions options = CollectiveOptions.named(name).within(limit).inFixedOrder();
     return new AllreduceRequest(input, output, op, hook(prescale, postscale), options);
   }
 

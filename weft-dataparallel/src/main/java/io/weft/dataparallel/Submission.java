@@ -7,7 +7,9 @@ import java.util.List;
 sealed interface Submission {
 
   /// One tensor, or a group.
-  record Tensors(List<? extends Pending> tensors) implements Submission {}
+  ///
+  /// @param nanos when it was submitted, by the layer's clock
+  record Tensors(List<? extends Pending> tensors, long nanos) implements Submission {}
 
   /// This rank has no more data.
   record Join(ReductionHandle<Integer> handle) implements Submission {}

@@ -100,8 +100,9 @@ class BadInputTest {
                         .withLimits(Duration.ofSeconds(10), LIMIT);
                 var reducer =
                     new NegotiatedReducer(
-                        weft.communicator(),
+                        weft.communicator().duplicate("layer"),
                         options,
+                        LayerSettings.of(options, ""),
                         (dtype, shape) -> allocate(weft, dtype, shape),
                         weft.topology()::describe,
                         "of a test",

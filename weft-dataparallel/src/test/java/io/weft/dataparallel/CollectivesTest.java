@@ -283,7 +283,7 @@ class CollectivesTest {
           for (int turn = 0; turn < 200; turn++) {
             Tuning next = new Tuning(0, 16_384 << turn % 4, 1 << turn % 3);
             var unused = reducer.tune(next).await(LIMIT);
-            assertThat(weft.communicator().tuning()).isEqualTo(next);
+            assertThat(reducer.tuning()).isEqualTo(next);
             var sum = reducer.reduce("g" + turn % 7, ReducerTest.floats(turn)).await(LIMIT);
             assertThat(ReducerTest.floats(sum)).containsExactly(turn);
           }

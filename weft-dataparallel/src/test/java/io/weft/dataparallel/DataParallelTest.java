@@ -103,7 +103,8 @@ class DataParallelTest {
                   assertThatThrownBy(() -> reducer.reduce("g", ReducerTest.floats(1)).await(LIMIT))
                       .isInstanceOf(CommException.Mismatch.class)
                       .hasMessageContaining("fusion threshold")
-                      .hasMessageContaining("1048576 to 2097152");
+                      .hasMessageContaining("1048576 on rank 0")
+                      .hasMessageContaining("2097152 on rank 1");
                 }
                 return true;
               });

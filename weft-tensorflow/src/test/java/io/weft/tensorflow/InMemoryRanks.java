@@ -153,6 +153,11 @@ final class InMemoryRanks implements AutoCloseable {
     }
 
     @Override
+    public Communicator duplicate(String name) {
+      throw new UnsupportedOperationException("duplicate of " + this);
+    }
+
+    @Override
     public int size() {
       return communicators.size();
     }

@@ -34,6 +34,11 @@ final class RecordingCommunicator implements Communicator {
   }
 
   @Override
+  public Communicator duplicate(String name) {
+    throw new UnsupportedOperationException("duplicate of " + this);
+  }
+
+  @Override
   public int size() {
     return target.size();
   }

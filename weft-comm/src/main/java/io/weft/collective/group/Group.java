@@ -24,6 +24,7 @@ public final class Group {
   private final long key;
   private final long epoch;
   private final ProcessSet set;
+  private final String name;
   private final Topology topology;
   private final int rank;
   private final int[] memberOf;
@@ -32,11 +33,16 @@ public final class Group {
   private boolean aborted;
   private int names;
 
-  /// `instance` counts the communicators of the same set in the same epoch, from 1.
-  public Group(Epoch in, int instance, Topology topology, int worldRank) {
+  /// Makes the communicator of a set of ranks with this name.
+  ///
+  /// @param name empty for the communicators that a program makes without one
+  /// @param instance counts the communicators of the same set and name in the same epoch, from 1
+  public Group(Epoch in, String name, int instance, Topology topology, int worldRank) {
     this.set = in.members();
     this.epoch = in.number();
-    long family = Hash.of(0, "set " + set.ranks() + " of epoch " + epoch);
+    this.name = name;
+    String words = "set " + set.ranks() + " of epoch " + epoch;
+    long family = Hash.of(0, name.isEmpty() ? words : words + " named " + name);
     this.key = family << INSTANCE_BITS | instance;
     this.topology = topology;
     this.rank = set.rankOf(worldRank);
@@ -51,7 +57,7 @@ public final class Group {
     return key;
   }
 
-  /// What all communicators of one set and epoch have in common.
+  /// What all communicators of one set, name and epoch have in common.
   static long family(long key) {
     return key >>> INSTANCE_BITS;
   }
@@ -63,6 +69,11 @@ public final class Group {
 
   public long epoch() {
     return epoch;
+  }
+
+  /// Returns the name of a duplicate of this communicator that the caller calls `own`.
+  public String nameOfDuplicate(String own) {
+    return name + "#" + instance(key) + "/" + own;
   }
 
   /// World ranks of its members.

@@ -131,8 +131,17 @@ public final class Collectives implements MeshService {
   /// A communicator of these world ranks in an epoch that this rank has entered. All members make
   /// theirs in the same order; others must not. User thread.
   public Communicator communicator(ProcessSet set, Epoch in) {
+    return communicator(set, in, "");
+  }
+
+  /// Makes a communicator of the ranks of `of`, which only duplicates of that name meet.
+  Communicator duplicate(Group of, String name) {
+    return communicator(of.set(), new Epoch(of.epoch(), of.set()), of.nameOfDuplicate(name));
+  }
+
+  private Communicator communicator(ProcessSet set, Epoch in, String name) {
     Mesh connected = Objects.requireNonNull(mesh, "the mesh is not connected");
-    Group group = epochs.group(set, in, connected.topology(), connected.rank());
+    Group group = epochs.group(set, in, name, connected.topology(), connected.rank());
     commands.submit(() -> open(group), defaultDeadline);
     return new MeshCommunicator(this, group, commands.runner(), defaultDeadline);
   }

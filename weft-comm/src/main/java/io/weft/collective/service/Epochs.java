@@ -25,9 +25,12 @@ final class Epochs implements EpochFollower {
   private final Inbox inbox;
   private final CommunicatorFailures failures;
   private final Consumer<Group> onlooker;
-  private final Map<Epoch, Integer> instances = new HashMap<>();
+  private final Map<Family, Integer> instances = new HashMap<>();
   private @Nullable CommException revoked;
   private long epoch;
+
+  /// What communicators have in common that are counted.
+  private record Family(Epoch members, String name) {}
 
   /// Whoever keeps something for a communicator hears as `onlooker` that its epoch has ended.
   Epochs(
@@ -45,7 +48,9 @@ final class Epochs implements EpochFollower {
 
   /// A new group of these ranks in an epoch that this rank has entered. Throws
   /// `IllegalArgumentException` for ranks that are not in it. User thread.
-  synchronized Group group(ProcessSet set, Epoch in, Topology topology, int self) {
+  ///
+  /// @param name of a duplicate; else empty
+  synchronized Group group(ProcessSet set, Epoch in, String name, Topology topology, int self) {
     for (int rank : set.ranks()) {
       if (in.members().rankOf(rank) < 0) {
         throw new IllegalArgumentException(
@@ -64,7 +69,7 @@ final class Epochs implements EpochFollower {
           "rank " + self + " is not in the process set " + set.ranks());
     }
     Epoch made = new Epoch(in.number(), set);
-    int instance = instances.merge(made, 1, Integer::sum);
+    int instance = instances.merge(new Family(made, name), 1, Integer::sum);
     if (instance > Group.MAX_INSTANCES) {
       throw new IllegalStateException(
           "rank "
@@ -75,7 +80,7 @@ final class Epochs implements EpochFollower {
               + set.ranks()
               + ", more than can be told apart; use one again instead of making another");
     }
-    return new Group(made, instance, topology, self);
+    return new Group(made, name, instance, topology, self);
   }
 
   /// Opens a group; returns why it is of no use already, null if it is.

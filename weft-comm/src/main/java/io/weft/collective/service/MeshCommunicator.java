@@ -116,6 +116,15 @@ final class MeshCommunicator implements Communicator {
   }
 
   @Override
+  public Communicator duplicate(String name) {
+    if (name.isBlank()) {
+      throw new IllegalArgumentException(
+          "the name of a duplicate of the communicator of " + members().ranks() + " is blank");
+    }
+    return collectives.duplicate(group, name);
+  }
+
+  @Override
   public Handle<TensorView> allreduce(AllreduceRequest request) {
     checkMemory(request);
     PreparedOperation<TensorView> prepared = prepare(request, take(request.options()));

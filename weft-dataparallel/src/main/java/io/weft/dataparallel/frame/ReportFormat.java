@@ -5,6 +5,7 @@ import io.weft.dataparallel.frame.Announcement.Expired;
 import io.weft.dataparallel.frame.Announcement.Joined;
 import io.weft.dataparallel.frame.Announcement.Leaving;
 import io.weft.dataparallel.frame.Announcement.Submitted;
+import io.weft.dataparallel.frame.Announcement.Withdrawn;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -21,11 +22,12 @@ import java.util.List;
 /// and UTF-8. Every length is checked before anything is allocated for it.
 public final class ReportFormat {
 
-  private static final byte VERSION = 2;
+  private static final byte VERSION = 3;
   private static final byte SUBMITTED = 1;
   private static final byte EXPIRED = 2;
   private static final byte JOINED = 3;
   private static final byte LEAVING = 4;
+  private static final byte WITHDRAWN = 5;
 
   private static final int MOST_CHARACTERS = 512;
   private static final int MOST_TEXT_BYTES = 4 * MOST_CHARACTERS;
@@ -48,6 +50,10 @@ public final class ReportFormat {
       switch (each) {
         case Submitted(String name, TensorSignature signature) -> {
           putText(out.put(SUBMITTED), name);
+          putSignature(out, signature);
+        }
+        case Withdrawn(String name, TensorSignature signature) -> {
+          putText(out.put(WITHDRAWN), name);
           putSignature(out, signature);
         }
         case Expired(String name) -> putText(out.put(EXPIRED), name);
@@ -97,6 +103,7 @@ public final class ReportFormat {
     byte kind = in.get();
     return switch (kind) {
       case SUBMITTED -> new Submitted(name(in), signature(in));
+      case WITHDRAWN -> new Withdrawn(name(in), signature(in));
       case EXPIRED -> new Expired(name(in));
       case JOINED -> new Joined();
       case LEAVING -> new Leaving();
@@ -200,19 +207,23 @@ public final class ReportFormat {
     for (Announcement each : report.announcements()) {
       bytes +=
           switch (each) {
-            case Submitted(String name, TensorSignature signature) ->
-                textBytes(name)
-                    + textBytes(signature.group())
-                    + textBytes(signature.collective().name())
-                    + textBytes(signature.dtype().name())
-                    + textBytes(signature.op().name())
-                    + 8L * signature.shape().dims().size()
-                    + SIGNATURE_BYTES;
+            case Submitted(String name, TensorSignature signature) -> bytes(name, signature);
+            case Withdrawn(String name, TensorSignature signature) -> bytes(name, signature);
             case Expired(String name) -> textBytes(name);
             case Joined(), Leaving() -> 1;
           };
     }
     return bytes;
+  }
+
+  private static long bytes(String name, TensorSignature signature) {
+    return textBytes(name)
+        + textBytes(signature.group())
+        + textBytes(signature.collective().name())
+        + textBytes(signature.dtype().name())
+        + textBytes(signature.op().name())
+        + 8L * signature.shape().dims().size()
+        + SIGNATURE_BYTES;
   }
 
   private static long textBytes(String text) {

@@ -35,7 +35,8 @@ public final class Negotiation {
   private final Map<String, LocalTensor> local = new LinkedHashMap<>();
   private final Map<String, AnnouncedTensor> announced = new LinkedHashMap<>();
   private final TensorGroups groups = new TensorGroups();
-  private final Map<String, LateTensor> late = new LinkedHashMap<>();
+  private final List<LateTensor> late = new ArrayList<>();
+  private final List<Announcement> withdrawn = new ArrayList<>();
   private final BitSet joined = new BitSet();
   private final RankReport[] reports;
   private long reportedAt;
@@ -53,7 +54,11 @@ public final class Negotiation {
       int rank, int size, int cacheCapacity, long stallNanos, IntFunction<String> describe) {}
 
   /// A tensor that has failed without these ranks, each of which will submit it yet, or never.
-  private record LateTensor(BitSet ranks, FailedTensor cause) {}
+  private record LateTensor(BitSet ranks, FailedTensor cause) {
+    boolean is(String name, int rank) {
+      return cause.name().equals(name) && ranks.get(rank);
+    }
+  }
 
   public Negotiation(Settings settings) {
     this.settings = settings;
@@ -81,9 +86,23 @@ public final class Negotiation {
     leaving = true;
   }
 
+  /// Gives up what this rank has submitted and whose deadline has passed, before the first round
+  /// has begun: the first one tells the other ranks. Returns the names.
+  public List<String> giveUp(long nanos) {
+    List<String> names = new ArrayList<>();
+    for (LocalTensor tensor : local.values()) {
+      if (nanos - tensor.deadline >= 0) {
+        withdrawn.add(new Announcement.Withdrawn(tensor.name, tensor.signature));
+        names.add(tensor.name);
+      }
+    }
+    names.forEach(local::remove);
+    return names;
+  }
+
   /// Whether a tensor of this rank, or its `join`, waits for other ranks.
   public boolean isWaiting() {
-    return !local.isEmpty() || joined.get(settings.rank()) || joining;
+    return !local.isEmpty() || !withdrawn.isEmpty() || joined.get(settings.rank()) || joining;
   }
 
   /// When the tensor was submitted that waits longest; `otherwise` if none waits.
@@ -97,7 +116,8 @@ public final class Negotiation {
   /// @param idleNanos how long ago
   public Round begin(long nanos, String lastOperation, long idleNanos) {
     rounds++;
-    List<Announcement> told = new ArrayList<>();
+    List<Announcement> told = new ArrayList<>(withdrawn);
+    withdrawn.clear();
     boolean stalled = false;
     for (LocalTensor tensor : local.values()) {
       tell(tensor, nanos, told);
@@ -163,6 +183,8 @@ public final class Negotiation {
         switch (each) {
           case Announcement.Submitted(String name, TensorSignature signature) ->
               admit(rank, name, signature, failed);
+          case Announcement.Withdrawn(String name, TensorSignature signature) ->
+              withdraw(rank, name, signature, failed);
           case Announcement.Expired(String name) -> expire(name, failed);
           case Announcement.Joined() -> {
             joined.set(rank);
@@ -190,24 +212,62 @@ public final class Negotiation {
   }
 
   private void admit(int rank, String name, TensorSignature signature, List<FailedTensor> failed) {
-    LateTensor before = late.get(name);
-    if (before != null && before.ranks().get(rank)) {
-      before.ranks().clear(rank);
-      if (before.ranks().isEmpty()) {
-        late.remove(name);
-      }
+    FailedTensor before = lateOf(rank, name);
+    if (before != null) {
       if (rank == settings.rank()) {
-        failed.add(before.cause());
+        failed.add(before);
       }
       return;
     }
+    forget(name);
+    announced
+        .computeIfAbsent(name, key -> new AnnouncedTensor(key, settings.size()))
+        .announce(rank, signature);
+  }
+
+  /// Why the tensor of this name failed that the rank submits only now; null if it is not late.
+  private @Nullable FailedTensor lateOf(int rank, String name) {
+    for (LateTensor each : late) {
+      if (each.is(name, rank)) {
+        each.ranks().clear(rank);
+        if (each.ranks().isEmpty()) {
+          late.remove(each);
+        }
+        return each.cause();
+      }
+    }
+    return null;
+  }
+
+  private void forget(String name) {
     if (cache.has(name)) {
       cache.remove(name);
       announceAgain(name);
     }
-    announced
-        .computeIfAbsent(name, key -> new AnnouncedTensor(key, settings.size()))
-        .announce(rank, signature);
+  }
+
+  /// A rank has given up a tensor that it never announced, and does not wait for it any more.
+  private void withdraw(
+      int rank, String name, TensorSignature signature, List<FailedTensor> failed) {
+    if (lateOf(rank, name) != null) {
+      return; // others had given it up before
+    }
+    forget(name);
+    AnnouncedTensor others = announced.remove(name);
+    AnnouncedTensor tensor = others == null ? new AnnouncedTensor(name, settings.size()) : others;
+    BitSet missing = tensor.missing(joined);
+    missing.clear(rank);
+    FailedTensor cause =
+        new FailedTensor(
+            name,
+            rank,
+            settings.describe().apply(rank)
+                + " gave up '"
+                + name
+                + "', whose deadline passed before all ranks had made their reducer; make it on"
+                + " all ranks sooner, or raise the deadline; the reducer works on");
+    remember(name, missing, cause);
+    fail(tensor, signature, cause, failed);
   }
 
   /// The cache does not know it any more.
@@ -306,10 +366,22 @@ public final class Negotiation {
   }
 
   private void fail(AnnouncedTensor tensor, FailedTensor cause, List<FailedTensor> failed) {
+    fail(tensor, null, cause, failed);
+  }
+
+  /// @param withdrawn by a rank that has not announced it; null if there is none
+  private void fail(
+      AnnouncedTensor tensor,
+      @Nullable TensorSignature withdrawn,
+      FailedTensor cause,
+      List<FailedTensor> failed) {
     if (tensor.isBy(settings.rank())) {
       failed.add(cause);
     }
     Map<String, Integer> sizes = new LinkedHashMap<>();
+    if (withdrawn != null && withdrawn.isGrouped()) {
+      sizes.put(withdrawn.group(), withdrawn.groupSize());
+    }
     for (TensorSignature signature : tensor.bySignature().keySet()) {
       if (signature.isGrouped()) {
         sizes.merge(signature.group(), signature.groupSize(), Math::max);
@@ -344,9 +416,9 @@ public final class Negotiation {
 
   private void remember(String name, BitSet missing, FailedTensor cause) {
     if (!missing.isEmpty()) {
-      late.put(name, new LateTensor(missing, cause));
+      late.add(new LateTensor(missing, cause));
       if (late.size() > MOST_LATE) {
-        late.remove(late.keySet().iterator().next());
+        late.removeFirst();
       }
     }
   }

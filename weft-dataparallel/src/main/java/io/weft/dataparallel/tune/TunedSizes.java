@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.tune;
 
-import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.Reducer;
@@ -30,17 +29,15 @@ public final class TunedSizes implements GradientReducer {
   private static final List<Long> SEGMENTS = withAuto(powers(14, 22));
   private static final List<Long> WINDOWS = withAuto(powers(1, 5));
 
-  private final Communicator communicator;
   private final Reducer fused;
   private final Reducer single;
   private volatile boolean fuses = true;
 
-  /// Gradients travel by one of two reducers of this communicator. Begins with `fused`.
+  /// Gradients travel by one of two reducers of the same ranks. Begins with `fused`.
   ///
   /// @param fused by which ranks negotiate, or where they cannot, `single`
   /// @param single by which each tensor travels by itself
-  public TunedSizes(Communicator communicator, Reducer fused, Reducer single) {
-    this.communicator = communicator;
+  public TunedSizes(Reducer fused, Reducer single) {
     this.fused = fused;
     this.single = single;
   }
@@ -60,7 +57,7 @@ public final class TunedSizes implements GradientReducer {
   ///
   /// @param fixed names of those that stay
   public List<TunedParameter> parameters(Set<String> fixed) {
-    Tuning now = communicator.tuning();
+    Tuning now = fused.tuning();
     List<TunedParameter> all = new ArrayList<>();
     all.add(parameter(FUSION_THRESHOLD, THRESHOLDS, fuses ? fused.fusionThreshold() : 0, fixed));
     all.add(parameter(SEGMENT_BYTES, SEGMENTS, now.segmentBytes(), fixed));
@@ -81,12 +78,15 @@ public final class TunedSizes implements GradientReducer {
     if (fuses && fused.fusionThreshold() != 0) {
       fused.fusionThreshold(values.get(0));
     }
-    Tuning now = communicator.tuning();
+    Tuning now = fused.tuning();
     var next =
         new Tuning(
             now.eagerBytes(), Math.toIntExact(values.get(1)), Math.toIntExact(values.get(2)));
     if (!next.equals(now)) {
-      var unused = fused.tune(next).await();
+      Handle<?> first = fused.tune(next);
+      Handle<?> second = single.tune(next);
+      var unusedFused = first.await();
+      var unusedSingle = second.await();
     }
   }
 

@@ -8,6 +8,7 @@ import io.weft.dataparallel.frame.Announcement.Expired;
 import io.weft.dataparallel.frame.Announcement.Joined;
 import io.weft.dataparallel.frame.Announcement.Leaving;
 import io.weft.dataparallel.frame.Announcement.Submitted;
+import io.weft.dataparallel.frame.Announcement.Withdrawn;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -42,6 +43,7 @@ class ReportFormatTest {
                       0,
                       "",
                       0)),
+              new Withdrawn("given up", Signatures.floats(3)),
               new Expired("late"),
               new Joined(),
               new Leaving()));
@@ -78,6 +80,6 @@ class ReportFormatTest {
   void anotherVersionIsNamed() {
     byte[] bytes = ReportFormat.encode(RankReport.NONE);
     bytes[0] = 9;
-    assertThatThrownBy(() -> ReportFormat.decode(bytes)).hasMessage("version 9, expected 2");
+    assertThatThrownBy(() -> ReportFormat.decode(bytes)).hasMessage("version 9, expected 3");
   }
 }

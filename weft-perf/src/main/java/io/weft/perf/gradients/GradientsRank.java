@@ -88,8 +88,7 @@ public final class GradientsRank {
     try (var reducers = new Reducers(weft, timeline)) {
       switch (plan.purpose()) {
         case COMPARE -> compare(reducers);
-        case TUNE ->
-            tune(new TunedSizes(weft.communicator(), reducers.of(true), reducers.of(false)));
+        case TUNE -> tune(new TunedSizes(reducers.of(true), reducers.of(false)));
         case RECORD -> record(reducers.of(plan.fusion().getFirst()), timeline);
       }
     }

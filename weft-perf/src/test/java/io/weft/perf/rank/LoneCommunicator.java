@@ -62,6 +62,11 @@ final class LoneCommunicator implements Communicator {
   }
 
   @Override
+  public Communicator duplicate(String name) {
+    throw new UnsupportedOperationException("duplicate of " + this);
+  }
+
+  @Override
   public int size() {
     return 1;
   }

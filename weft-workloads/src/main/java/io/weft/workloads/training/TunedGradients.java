@@ -49,7 +49,7 @@ final class TunedGradients implements AutoCloseable {
     this.single =
         DataParallel.over(weft, options.with(either(options, Fusion.OFF)), job.timeline());
     var communicator = weft.communicator();
-    this.sizes = new TunedSizes(communicator, fused.over(communicator), single.over(communicator));
+    this.sizes = new TunedSizes(fused.over(communicator), single.over(communicator));
     this.parameters = sizes.parameters(fixed(weft, options));
     this.tuner =
         new Autotuner(

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.Weft;
+import io.weft.cluster.ProcessSet;
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.tensor.ReduceOp;
+import io.weft.tensor.TensorView;
+import io.weft.testkit.job.LocalJob;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Two layers over one communicator do not meet, whatever their tensors are called.
+class LayersApartTest {
+
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final int ROUNDS = 20;
+
+  private static DataParallelOptions options(Weft weft, Fusion fusion) {
+    return DataParallelOptions.of(weft.config()).with(fusion);
+  }
+
+  /// Sums 1 of each rank in `small` and 1000 of each rank in `large`, under one name.
+  private static void sumBoth(int rank, Reducer small, Reducer large) throws Exception {
+    for (int round = 0; round < ROUNDS; round++) {
+      TensorView one = ReducerTest.floats(1);
+      TensorView thousand = ReducerTest.floats(1000);
+      Handle<TensorView> first;
+      Handle<TensorView> second;
+      if (rank == 0) {
+        first = small.allreduce(ReductionRequest.of("g", one, ReduceOp.SUM));
+        second = large.allreduce(ReductionRequest.of("g", thousand, ReduceOp.SUM));
+      } else {
+        second = large.allreduce(ReductionRequest.of("g", thousand, ReduceOp.SUM));
+        first = small.allreduce(ReductionRequest.of("g", one, ReduceOp.SUM));
+      }
+      assertThat(ReducerTest.floats(first.await(LIMIT))).as("round %d", round).containsExactly(2);
+      assertThat(ReducerTest.floats(second.await(LIMIT))).containsExactly(2000);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"inproc,ON,ON", "shm,OFF,OFF", "tcp,AUTO,AUTO", "shm,AUTO,ON", "inproc,OFF,ON"})
+  void equalNamesOfTwoLayersDoNotMeet(String transport, Fusion first, Fusion second) {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
+      var unused =
+          job.run(
+              weft -> {
+                try (var small = DataParallel.over(weft, options(weft, first));
+                    var large = DataParallel.over(weft, options(weft, second))) {
+                  Communicator all = weft.communicator();
+                  sumBoth(weft.rank(), small.over(all), large.over(all));
+                }
+                return true;
+              });
+    }
+  }
+
+  @Test
+  void theLayerOfTheJobMeetsNoOtherAndIsMadeOnce() {
+    try (LocalJob job = LocalJob.over("inproc", 2)) {
+      var unused =
+          job.run(
+              weft -> {
+                DataParallel own = DataParallel.of(weft);
+                assertThat(DataParallel.of(weft)).isSameAs(own);
+                try (var other = DataParallel.over(weft, options(weft, Fusion.ON))) {
+                  Communicator all = weft.communicator();
+                  sumBoth(weft.rank(), own.over(all), other.over(all));
+                }
+                return true;
+              });
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"inproc,ON", "shm,OFF"})
+  void aTensorDoesNotMeetAnOperationOfTheCommunicator(String transport, Fusion fusion) {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
+      var unused =
+          job.run(
+              weft -> {
+                try (var parallel = DataParallel.over(weft, options(weft, fusion))) {
+                  Communicator all = weft.communicator();
+                  Reducer reducer = parallel.over(all);
+                  TensorView one = ReducerTest.floats(1);
+                  TensorView thousand = ReducerTest.floats(1000);
+                  var request = ReductionRequest.of("g", one, ReduceOp.SUM);
+                  var options = CollectiveOptions.named("g");
+                  Handle<TensorView> layer;
+                  Handle<TensorView> plain;
+                  if (weft.rank() == 0) {
+                    layer = reducer.allreduce(request);
+                    plain = all.allreduce(thousand, thousand, ReduceOp.SUM, options);
+                  } else {
+                    plain = all.allreduce(thousand, thousand, ReduceOp.SUM, options);
+                    layer = reducer.allreduce(request);
+                  }
+                  assertThat(ReducerTest.floats(layer.await(LIMIT))).containsExactly(2);
+                  assertThat(ReducerTest.floats(plain.await(LIMIT))).containsExactly(2000);
+                }
+                return true;
+              });
+    }
+  }
+
+  @Test
+  void namedLayersOfTwoThreadsAreMadeInAnyOrder() {
+    try (LocalJob job = LocalJob.over("inproc", 2)) {
+      var unused =
+          job.run(
+              weft -> {
+                List<CompletableFuture<Float>> sums =
+                    weft.rank() == 0
+                        ? List.of(sumOf(weft, "actor", 1), sumOf(weft, "critic", 1000))
+                        : List.of(sumOf(weft, "critic", 1000), sumOf(weft, "actor", 1));
+                float first = sums.get(weft.rank()).get(60, TimeUnit.SECONDS);
+                float second = sums.get(1 - weft.rank()).get(60, TimeUnit.SECONDS);
+                assertThat(first).isEqualTo(2);
+                assertThat(second).isEqualTo(2000);
+                return true;
+              });
+    }
+  }
+
+  /// Makes a layer on a thread of its own and sums the value over all ranks.
+  private static CompletableFuture<Float> sumOf(Weft weft, String name, float value) {
+    CompletableFuture<Float> sum = new CompletableFuture<>();
+    Thread.ofPlatform()
+        .daemon()
+        .start(
+            () -> {
+              var options = options(weft, Fusion.ON).named(name);
+              try (var parallel = DataParallel.over(weft, options)) {
+                var request = ReductionRequest.of("g", ReducerTest.floats(value), ReduceOp.SUM);
+                Reducer reducer = parallel.over(weft.communicator());
+                TensorView all = reducer.allreduce(request).await(LIMIT);
+                sum.complete(ReducerTest.floats(all)[0]);
+              } catch (Throwable t) {
+                sum.completeExceptionally(t);
+              }
+            });
+    return sum;
+  }
+
+  @Test
+  void aSecondThreadNeedsAName() {
+    try (LocalJob job = LocalJob.over("inproc", 1)) {
+      var unused =
+          job.run(
+              weft -> {
+                try (var first = DataParallel.over(weft);
+                    var second = DataParallel.over(weft)) {
+                  var reducer = first.over(weft.communicator());
+                  assertThat(reducer.size()).isEqualTo(1);
+                  assertThat(refusalOnAnotherThread(weft, second))
+                      .isInstanceOf(IllegalStateException.class)
+                      .hasMessageContaining("DataParallelOptions.named");
+                  first.close(weft.communicator());
+                  assertThat(refusalOnAnotherThread(weft, second)).isNull();
+                }
+                return true;
+              });
+    }
+  }
+
+  private static Throwable refusalOnAnotherThread(Weft weft, DataParallel parallel)
+      throws Exception {
+    return CompletableFuture.supplyAsync(() -> parallel.over(weft.communicator()))
+        .handle((reducer, refusal) -> refusal == null ? null : refusal.getCause())
+        .get(60, TimeUnit.SECONDS);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"inproc,ON", "shm,OFF"})
+  void layersThatRanksMakeInDifferentOrdersAreRefused(String transport, Fusion fusion) {
+    try (LocalJob job = LocalJob.over(transport, 2)) {
+      var unused =
+          job.run(
+              weft -> {
+                DataParallel actor;
+                DataParallel critic;
+                if (weft.rank() == 0) {
+                  actor = DataParallel.over(weft, options(weft, fusion));
+                  critic = DataParallel.over(weft, options(weft, fusion));
+                } else {
+                  critic = DataParallel.over(weft, options(weft, fusion));
+                  actor = DataParallel.over(weft, options(weft, fusion));
+                }
+                DataParallel first = weft.rank() == 0 ? actor : critic;
+                try (actor;
+                    critic) {
+                  Reducer reducer = first.over(weft.communicator());
+                  assertThatThrownBy(
+                          () -> {
+                            for (int i = 0; i < 100; i++) { // directly, some may pass before
+                              var unusedSum =
+                                  reducer.reduce("g" + i, ReducerTest.floats(1)).await(LIMIT);
+                            }
+                          })
+                      .isInstanceOf(CommException.class)
+                      .hasMessageContaining("different orders")
+                      .hasMessageContaining("LayersApartTest")
+                      .hasMessageContaining("DataParallelOptions.named");
+                }
+                return true;
+              });
+    }
+  }
+
+  @Test
+  void layersOfAProcessSetAreApartToo() {
+    try (LocalJob job = LocalJob.over("inproc", 3)) {
+      var unused =
+          job.run(
+              weft -> {
+                if (weft.rank() == 2) {
+                  return true;
+                }
+                try (Communicator some = weft.communicator(new ProcessSet(List.of(0, 1)));
+                    var small = DataParallel.over(weft, options(weft, Fusion.ON));
+                    var large = DataParallel.over(weft, options(weft, Fusion.ON))) {
+                  sumBoth(weft.rank(), small.over(some), large.over(some));
+                }
+                return true;
+              });
+    }
+  }
+}
