@@ -4,6 +4,7 @@ package io.weft.dataparallel;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.collective.WireHook;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.frame.Collective;
@@ -161,12 +162,15 @@ final class BatchPipeline {
         refuse(batch, name, unusable);
         return;
       }
-      run(batch, name, allreduce(name, buffer, buffer, first.signature()), buffer, null);
+      // Each tensor was scaled as it was copied in.
+      WireHook none = WireHook.NONE;
+      run(batch, name, allreduce(name, buffer, buffer, first.signature(), none), buffer, null);
     } else if (own != null) {
       ReductionRequest asked = own.request();
       Handle<?> handle;
       try {
-        handle = allreduce(first.name(), asked.input(), asked.output(), first.signature());
+        handle =
+            allreduce(first.name(), asked.input(), asked.output(), first.signature(), own.hook());
       } catch (IllegalStateException | IllegalArgumentException unusable) {
         refuse(batch, first.name(), unusable);
         return;
@@ -176,7 +180,8 @@ final class BatchPipeline {
       TensorSignature signature = first.signature();
       TensorLease scratch = allocator.apply(signature.dtype(), signature.shape());
       Neutral.fill(scratch.view().data(), signature.dtype(), signature.op());
-      Handle<?> handle = allreduce(first.name(), scratch.view(), scratch.view(), signature);
+      Handle<?> handle =
+          allreduce(first.name(), scratch.view(), scratch.view(), signature, WireHook.NONE);
       run(batch, first.name(), handle, null, scratch);
     }
   }
@@ -203,7 +208,7 @@ final class BatchPipeline {
     TensorView one =
         new TensorView(
             signature.dtype(), Shape.of(1), Arena.ofAuto().allocate(signature.dtype().bytes(), 64));
-    run(batch, name, allreduce(name, one, one, signature), null, null);
+    run(batch, name, allreduce(name, one, one, signature, WireHook.NONE), null, null);
   }
 
   private static String words(Batch batch) {
@@ -240,14 +245,10 @@ final class BatchPipeline {
   }
 
   private Handle<TensorView> allreduce(
-      String name, TensorView input, TensorView output, TensorSignature signature) {
+      String name, TensorView input, TensorView output, TensorSignature signature, WireHook hook) {
     return communicator.allreduce(
         new AllreduceRequest(
-            input,
-            output,
-            signature.op(),
-            ReductionRequest.hook(signature.prescale(), signature.postscale()),
-            CollectiveOptions.named(name).inFixedOrder()));
+            input, output, signature.op(), hook, CollectiveOptions.named(name).inFixedOrder()));
   }
 
   private void copyIn(Batch batch, TensorView buffer) {
@@ -257,7 +258,7 @@ final class BatchPipeline {
       var part = buffer.data().asSlice(at, bytes);
       PendingTensor own = allreduce(tensor.name());
       if (own != null) {
-        part.copyFrom(own.request().input().data());
+        own.copyIn(part);
       } else {
         Neutral.fill(part, tensor.signature().dtype(), tensor.signature().op());
       }
@@ -304,7 +305,7 @@ final class BatchPipeline {
       PendingTensor own = allreduce(tensor.name());
       if (own != null) {
         try {
-          own.request().output().data().copyFrom(buffer.data().asSlice(at, bytes));
+          own.copyOut(buffer.data().asSlice(at, bytes));
         } catch (IllegalStateException closed) {
           fail(
               tensor.name(),

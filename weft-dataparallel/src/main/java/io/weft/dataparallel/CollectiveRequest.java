@@ -2,10 +2,12 @@
 package io.weft.dataparallel;
 
 import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
+import java.util.List;
 
 /// One collective of the data-parallel layer other than an allreduce, as data. What is not a tensor
 /// is the same on all ranks, but for the deadline. Tensors are borrowed until the handle completes.
@@ -15,6 +17,7 @@ public sealed interface CollectiveRequest<T>
     permits CollectiveRequest.Allgather,
         CollectiveRequest.ReduceScatter,
         CollectiveRequest.Broadcast,
+        CollectiveRequest.Alltoall,
         TuneRequest {
 
   /// By which ranks match it: 1 to 512 characters.
@@ -59,7 +62,8 @@ public sealed interface CollectiveRequest<T>
       implements CollectiveRequest<TensorView> {
 
     /// Throws `IllegalArgumentException` for a scalar, if the types differ, if another type than a
-    /// floating one is scaled, or what is not added, or for a bad name.
+    /// floating one is scaled, or what is not added, or by a factor that is not a normal number of
+    /// its type, or for a bad name.
     public ReduceScatter {
       checkRows(name, input, deadline);
       if (output.dtype() != input.dtype()) {
@@ -68,7 +72,8 @@ public sealed interface CollectiveRequest<T>
                 .formatted(name, output.signature(), input.dtype()));
       }
       if (prescale != 1 || postscale != 1) {
-        ReductionRequest.checkScaled("reduceScatter '" + name + "'", input.dtype(), op);
+        ReductionRequest.checkScaled(
+            "reduceScatter '" + name + "'", input.dtype(), op, prescale, postscale);
       }
     }
 
@@ -101,6 +106,43 @@ public sealed interface CollectiveRequest<T>
     /// With the deadline of the options.
     public static Broadcast of(String name, TensorView tensor, int root) {
       return new Broadcast(name, tensor, root, Duration.ZERO);
+    }
+  }
+
+  /// Sends each rank its rows, and gives what all ranks sent here, in rank order. Rows are of one
+  /// type and shape on all ranks. Completes with what came, which the caller owns.
+  ///
+  /// @param splits how many rows go to each rank; together the first extent
+  record Alltoall(String name, TensorView input, List<Long> splits, Duration deadline)
+      implements CollectiveRequest<Communicator.Received> {
+
+    /// Throws `IllegalArgumentException` for a scalar, a negative number of rows, splits that are
+    /// not the first extent together, or a bad name.
+    public Alltoall {
+      checkRows(name, input, deadline);
+      splits = List.copyOf(splits);
+      long rows = input.shape().dims().getFirst();
+      long left = rows;
+      for (long split : splits) {
+        if (split < 0 || split > left) {
+          throw refused(name, splits, rows);
+        }
+        left -= split;
+      }
+      if (left != 0) {
+        throw refused(name, splits, rows);
+      }
+    }
+
+    private static IllegalArgumentException refused(String name, List<Long> splits, long rows) {
+      return new IllegalArgumentException(
+          "alltoall '%s': splits of %s rows; together they are the %d rows of the input"
+              .formatted(name, splits, rows));
+    }
+
+    /// With the deadline of the options.
+    public static Alltoall of(String name, TensorView input, List<Long> splits) {
+      return new Alltoall(name, input, splits, Duration.ZERO);
     }
   }
 

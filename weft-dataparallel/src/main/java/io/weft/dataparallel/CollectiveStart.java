@@ -6,6 +6,7 @@ import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.CollectiveRequest.Allgather;
+import io.weft.dataparallel.CollectiveRequest.Alltoall;
 import io.weft.dataparallel.CollectiveRequest.Broadcast;
 import io.weft.dataparallel.CollectiveRequest.ReduceScatter;
 import io.weft.dataparallel.frame.Collective;
@@ -38,6 +39,8 @@ final class CollectiveStart {
               communicator.reduceScatter(scaled(scatter), scatter.output(), scatter.op(), options);
           case Broadcast(var name, var tensor, int root, var deadline) ->
               communicator.broadcast(tensor, root, options);
+          case Alltoall(var name, var input, var splits, var deadline) ->
+              communicator.alltoall(input, splits, options);
           case TuneRequest(Tuning next) -> communicator.tune(next);
         };
     @SuppressWarnings("unchecked") // each record names the type of its handle
@@ -58,8 +61,7 @@ final class CollectiveStart {
 
   /// Memory like this tensor's.
   static TensorView memory(TensorView like) {
-    return new TensorView(
-        like.dtype(), like.shape(), Arena.ofAuto().allocate(Math.max(1, like.bytes()), 64));
+    return new TensorView(like.dtype(), like.shape(), Arena.ofAuto().allocate(like.bytes(), 64));
   }
 
   /// Whether `finish` has something to do.
@@ -78,6 +80,8 @@ final class CollectiveStart {
   static void discard(@Nullable Object result) {
     if (result instanceof TensorLease lease) {
       lease.close();
+    } else if (result instanceof Communicator.Received received) {
+      received.tensor().close();
     }
   }
 
@@ -101,6 +105,8 @@ final class CollectiveStart {
               groupSize);
       case Broadcast broadcast ->
           of(Collective.BROADCAST, broadcast.root(), in, in.shape(), group, groupSize);
+      case Alltoall alltoall ->
+          of(Collective.ALLTOALL, 0, in, in.shape().withFirst(0), group, groupSize);
       case TuneRequest tune -> of(Collective.TUNE, 0, in, tune.sizes(), group, groupSize);
     };
   }

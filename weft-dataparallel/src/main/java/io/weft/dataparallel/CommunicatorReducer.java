@@ -3,7 +3,11 @@ package io.weft.dataparallel;
 
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.dataparallel.worker.Worker;
+import io.weft.tensor.TensorView;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// What is alike with negotiation and without: who the ranks are, and objects.
 abstract sealed class CommunicatorReducer implements Reducer
@@ -11,8 +15,18 @@ abstract sealed class CommunicatorReducer implements Reducer
 
   final Communicator communicator;
 
+  private final Worker narrowing;
+
   CommunicatorReducer(Communicator communicator) {
     this.communicator = communicator;
+    this.narrowing = new Worker("weft-narrowing-" + communicator.rank());
+  }
+
+  /// The handle of a reduction that is submitted.
+  ///
+  /// @param narrowed its way in another type; null = in its own
+  final Handle<TensorView> checked(Handle<TensorView> reduced, @Nullable NarrowedTensor narrowed) {
+    return narrowed == null ? reduced : new NarrowedHandle(this, reduced, narrowed, narrowing);
   }
 
   /// Fails what is under way and what is submitted from now on, on all ranks.
@@ -31,6 +45,11 @@ abstract sealed class CommunicatorReducer implements Reducer
   @Override
   public final int size() {
     return communicator.size();
+  }
+
+  @Override
+  public final List<Integer> members() {
+    return communicator.members().ranks();
   }
 
   @Override

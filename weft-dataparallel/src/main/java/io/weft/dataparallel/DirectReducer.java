@@ -53,13 +53,27 @@ final class DirectReducer extends CommunicatorReducer {
 
   @Override
   public Handle<TensorView> allreduce(ReductionRequest request) {
-    return communicator.allreduce(request.asAllreduce(deadline));
+    NarrowedTensor narrowed = NarrowedTensor.of(request);
+    return checked(communicator.allreduce(request.asAllreduce(deadline, narrowed)), narrowed);
   }
 
   @Override
   public Handle<List<TensorView>> reduceAll(List<ReductionRequest> group) {
+    if (group.stream().anyMatch(each -> NarrowedTensor.of(each) != null)) {
+      return narrowedGroup(group);
+    }
     return communicator.allreduceAll(
-        group.stream().map(each -> each.asAllreduce(deadline)).toList());
+        group.stream().map(each -> each.asAllreduce(deadline, null)).toList());
+  }
+
+  /// A group of which some travel in another type: each has a handle of its own, which looks at
+  /// what came.
+  private Handle<List<TensorView>> narrowedGroup(List<ReductionRequest> group) {
+    List<Handle<TensorView>> handles = new ArrayList<>(group.size());
+    for (ReductionRequest each : group) {
+      handles.add(allreduce(each));
+    }
+    return Reducer.all(handles);
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.weft.dataparallel;
 
 import io.weft.collective.Communicator;
 import io.weft.dataparallel.CollectiveRequest.Allgather;
+import io.weft.dataparallel.CollectiveRequest.Alltoall;
 import io.weft.dataparallel.CollectiveRequest.Broadcast;
 import io.weft.dataparallel.CollectiveRequest.ReduceScatter;
 import io.weft.dataparallel.frame.Collective;
@@ -12,6 +13,7 @@ import io.weft.dataparallel.negotiation.ReadyTensor;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.Arena;
+import java.util.Collections;
 
 /// What a rank that has joined contributes to collectives other than allreduces. Pure.
 final class JoinedRequest {
@@ -29,6 +31,8 @@ final class JoinedRequest {
     return switch (signature.collective()) {
       case ALLREDUCE, TUNE ->
           throw new IllegalStateException(signature.collective() + " has no such request");
+      case ALLTOALL ->
+          Alltoall.of(tensor.name(), memory, Collections.nCopies(communicator.size(), 0L));
       case ALLGATHER -> Allgather.of(tensor.name(), memory);
       case BROADCAST -> Broadcast.of(tensor.name(), memory, signature.root());
       case REDUCE_SCATTER -> {

@@ -7,6 +7,7 @@ import io.weft.collective.Tuning;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.CollectiveRequest.Allgather;
+import io.weft.dataparallel.CollectiveRequest.Alltoall;
 import io.weft.dataparallel.CollectiveRequest.Broadcast;
 import io.weft.dataparallel.CollectiveRequest.ReduceScatter;
 import io.weft.tensor.DType;
@@ -92,7 +93,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     PendingTensor tensor = PendingTensor.of(request, "", 0, spans);
     take(tensor);
     submit(List.of(tensor));
-    return tensor.handle();
+    return checked(tensor.handle(), tensor.narrowed());
   }
 
   @Override
@@ -104,7 +105,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     return ReductionHandle.of(
         "group of " + group.size() + " tensors",
         spans,
-        all.stream().map(PendingTensor::handle).toList(),
+        all.stream().map(each -> checked(each.handle(), each.narrowed())).toList(),
         CollectiveStart::discard);
   }
 
@@ -168,6 +169,11 @@ final class NegotiatedReducer extends CommunicatorReducer {
                       rows));
         }
       }
+      case Alltoall alltoall when alltoall.splits().size() != size() ->
+          throw new IllegalArgumentException(
+              "alltoall '%s': splits for %d ranks, there are %d"
+                  .formatted(alltoall.name(), alltoall.splits().size(), size()));
+      case Alltoall alltoall -> {}
       case Broadcast broadcast -> {}
       case Allgather gather -> {}
       case TuneRequest tune -> {}

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.weft.comm.CommException;
 import io.weft.dataparallel.CollectiveRequest.Allgather;
+import io.weft.dataparallel.CollectiveRequest.Alltoall;
 import io.weft.dataparallel.CollectiveRequest.Broadcast;
 import io.weft.dataparallel.CollectiveRequest.ReduceScatter;
 import io.weft.dataparallel.frame.TensorSignature;
@@ -51,6 +52,7 @@ record PendingCollective<T>(
     return switch (request) {
       case ReduceScatter scatter -> List.of(scatter.input(), scatter.output());
       case Allgather gather -> List.of(gather.input());
+      case Alltoall alltoall -> List.of(alltoall.input());
       case Broadcast broadcast -> List.of(broadcast.input());
       case TuneRequest tune -> List.of();
     };
@@ -61,6 +63,7 @@ record PendingCollective<T>(
     return switch (request) {
       case ReduceScatter scatter -> List.of(scatter.output());
       case Allgather gather -> List.of();
+      case Alltoall alltoall -> List.of();
       case TuneRequest tune -> List.of();
       case Broadcast broadcast -> List.of(broadcast.input());
     };

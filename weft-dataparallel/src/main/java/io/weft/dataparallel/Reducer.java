@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel;
 
+import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.comm.Handle;
-import io.weft.gradient.GradientReducer;
-import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.List;
@@ -17,7 +16,23 @@ import java.util.List;
 /// transport. Where ranks negotiate, what one rank asks in another way, or never, fails on all
 /// ranks that asked it, with `Mismatch` or `Broken`, and the rest works on; without negotiation, as
 /// `Communicator` says.
-public sealed interface Reducer extends GradientReducer permits CommunicatorReducer {
+public sealed interface Reducer extends TensorReducer permits CommunicatorReducer {
+
+  /// A reducer without negotiation and fusion, of a communicator that is borrowed: each tensor goes
+  /// at once, by itself. It need not be closed.
+  static Reducer direct(Communicator communicator) {
+    return new DirectReducer(communicator, Duration.ZERO, "it was asked for");
+  }
+
+  /// One handle for all of these: done when all are, with their outputs in this order; fails with
+  /// the cause of the first of them that failed.
+  static Handle<List<TensorView>> all(List<? extends Handle<TensorView>> handles) {
+    return ReductionHandle.of(
+        "group of " + handles.size() + " tensors",
+        LayerSpans.NONE,
+        handles,
+        CollectiveStart::discard);
+  }
 
   /// This process's rank in the communicator.
   int rank();
@@ -25,21 +40,22 @@ public sealed interface Reducer extends GradientReducer permits CommunicatorRedu
   /// Ranks in the communicator.
   int size();
 
+  /// These ranks in the job, in order.
+  List<Integer> members();
+
   /// Combines the input of all ranks, element by element, into the output on all. Throws
   /// `IllegalStateException` if a tensor of this name is in flight here, or after `join`.
+  @Override
   Handle<TensorView> allreduce(ReductionRequest request);
 
   /// The same for a group, which all ranks submit as one: none of its tensors travels before all
   /// are ready on all ranks, and if one fails, all do. Completes with the outputs in the order of
   /// the requests.
+  @Override
   Handle<List<TensorView>> reduceAll(List<ReductionRequest> group);
 
-  @Override
-  default Handle<TensorView> reduce(String name, TensorView gradient, TensorView average) {
-    return allreduce(ReductionRequest.of(name, gradient, average, ReduceOp.AVERAGE));
-  }
-
-  /// An allgather, reduceScatter or broadcast. As `allreduce`, but each travels by itself.
+  /// An allgather, reduceScatter, broadcast or alltoall. As `allreduce`, but each travels by
+  /// itself.
   <T> Handle<T> submit(CollectiveRequest<T> request);
 
   /// The same for a group, which all ranks submit as one, as with `reduceAll`. Completes with the
@@ -47,9 +63,9 @@ public sealed interface Reducer extends GradientReducer permits CommunicatorRedu
   <T> Handle<List<T>> submitAll(List<? extends CollectiveRequest<T>> group);
 
   /// This rank has no more data: from now on it contributes what changes nothing (zeros to sums,
-  /// and to averages, which are divided by all ranks; no rows to allgathers) to what the others
-  /// submit; a broadcast from a rank that has joined fails with `Broken`. Completes when all ranks
-  /// have called it, with the rank that did last; then all may go on. Throws
+  /// and to averages, which are divided by all ranks; no rows to allgathers and alltoalls) to what
+  /// the others submit; a broadcast from a rank that has joined fails with `Broken`. Completes when
+  /// all ranks have called it, with the rank that did last; then all may go on. Throws
   /// `IllegalStateException` where ranks do not negotiate: set `fusion` to `on`.
   Handle<Integer> join();
 

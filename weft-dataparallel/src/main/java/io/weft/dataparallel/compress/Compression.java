@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.compress;
 
-import io.weft.collective.WireHook;
+import io.weft.dataparallel.DataParallel;
+import io.weft.dataparallel.Reducer;
+import io.weft.dataparallel.TensorReducer;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
 import io.weft.tensor.quantize.Quantizer;
@@ -16,6 +18,11 @@ public sealed interface Compression {
 
   /// As they are.
   record None() implements Compression {
+    @Override
+    public TensorReducer over(Reducer below, Element.Source source) {
+      return below;
+    }
+
     @Override
     public GradientReducer.Factory reducers(Element.Source source) {
       return GradientReducer.ALLREDUCE;
@@ -44,8 +51,8 @@ public sealed interface Compression {
     }
 
     @Override
-    public GradientReducer.Factory reducers(Element.Source source) {
-      return GradientReducer.allreduce(WireHook.narrowing(type));
+    public TensorReducer over(Reducer below, Element.Source source) {
+      return new NarrowReducer(below, type);
     }
 
     @Override
@@ -73,13 +80,13 @@ public sealed interface Compression {
     }
 
     @Override
-    public GradientReducer.Factory reducers(Element.Source source) {
+    public TensorReducer over(Reducer below, Element.Source source) {
       var quantizer = new Quantizer(bits);
-      return communicator ->
-          new FeedbackReducer(
-              communicator,
-              (name, elements, worker) ->
-                  new QuantizedExchange(communicator, worker, name, elements, quantizer, source));
+      return new FeedbackReducer(
+          below,
+          source,
+          (name, elements, worker) ->
+              new QuantizedExchange(below, worker, name, elements, quantizer, source));
     }
 
     @Override
@@ -107,12 +114,12 @@ public sealed interface Compression {
     }
 
     @Override
-    public GradientReducer.Factory reducers(Element.Source source) {
-      return communicator ->
-          new FeedbackReducer(
-              communicator,
-              (name, elements, worker) ->
-                  new TopKExchange(communicator, worker, name, elements, ratio, source));
+    public TensorReducer over(Reducer below, Element.Source source) {
+      return new FeedbackReducer(
+          below,
+          source,
+          (name, elements, worker) ->
+              new TopKExchange(below, worker, name, elements, ratio, source));
     }
 
     @Override
@@ -156,16 +163,34 @@ public sealed interface Compression {
     return ratio > 0 ? Optional.of(ratio) : Optional.empty();
   }
 
-  /// Makes the reducers that carry gradients so. A reducer keeps the residual of each tensor name
-  /// for as long as it lives; a name is always of one length. A NaN or an infinity in a gradient
-  /// fails that exchange on all ranks with `Broken`, which names tensor, rank and index; residuals
-  /// and gradients are then as they were, and the communicator works on.
+  /// What carries tensors so, over this reducer, which is borrowed and may fuse them; ranks may
+  /// join, when the handles of all that they have submitted are done. It keeps the residual of each
+  /// tensor name for as long as it lives; a name is always of one length, and what it is scaled by
+  /// is not compressed. An element that does not travel (a NaN, an infinity, one that is infinite
+  /// in the narrower type), on a rank or in the sum, fails that exchange on all ranks with
+  /// `Broken`, which names tensor, rank, value and index; residuals and gradients are then as they
+  /// were, and the reducer works on.
+  default TensorReducer over(Reducer below) {
+    return over(below, Element.Source.GRADIENT);
+  }
+
+  /// The same for tensors that consist of parts of others, which errors then name.
+  TensorReducer over(Reducer below, Element.Source source);
+
+  /// Makes reducers that carry gradients so, over the layer's.
+  default GradientReducer.Factory reducers(DataParallel parallel) {
+    return communicator -> over(parallel.over(communicator));
+  }
+
+  /// Makes reducers that carry gradients so, each by itself, without the layer.
   default GradientReducer.Factory reducers() {
     return reducers(Element.Source.GRADIENT);
   }
 
   /// The same for tensors that consist of parts of others, which errors then name.
-  GradientReducer.Factory reducers(Element.Source source);
+  default GradientReducer.Factory reducers(Element.Source source) {
+    return communicator -> over(Reducer.direct(communicator), source);
+  }
 
   /// What a rank sends to average a tensor of so many FLOAT32 over so many ranks where no rank
   /// sends twice what it need send once: in bytes, without the heads of messages, the mean over the

@@ -9,10 +9,10 @@ import io.weft.comm.CommException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// What stands before the elements that a rank sends, so that all ranks find the same errors: 32
+/// What stands before the elements that a rank sends, so that all ranks find the same errors: 40
 /// bytes. Bytes 0 to 7: number of elements of the tensor. 8 to 15: how many of them travel. 16 to
 /// 23: place of the first one that is no number, or -1. 24 to 27: that element. 28 to 31: bits of
-/// an element that travels. Pure.
+/// an element that travels. 32 to 35: the sender's rank in the communicator. 36 to 39: zero. Pure.
 ///
 /// @param name of the tensor
 /// @param elements of it
@@ -24,23 +24,59 @@ record ExchangeHeader(
     String name, long elements, long sent, int bits, List<Integer> ranks, Element.Source source) {
 
   /// Its length.
-  static final int BYTES = 32;
+  static final int BYTES = 40;
+
+  private static final String UNDONE =
+      "; the exchange is undone on all ranks, residuals and gradients are as before; lower the"
+          + " learning rate, clip gradients, or leave out compression";
 
   private static final int SENT = 8;
   private static final int BAD = 16;
   private static final int VALUE = 24;
   private static final int BITS = 28;
+  private static final int SENDER = 32;
 
   /// Hot path.
   ///
+  /// @param sender this rank
   /// @param bad place of the first element that is no number, or -1
   /// @param value of that element
-  void write(MemorySegment into, long offset, long bad, float value) {
+  void write(MemorySegment into, long offset, int sender, long bad, float value) {
     into.set(JAVA_LONG_UNALIGNED, offset, elements);
     into.set(JAVA_LONG_UNALIGNED, offset + SENT, sent);
     into.set(JAVA_LONG_UNALIGNED, offset + BAD, bad);
     into.set(JAVA_FLOAT_UNALIGNED, offset + VALUE, value);
     into.set(JAVA_INT_UNALIGNED, offset + BITS, bits);
+    into.set(JAVA_INT_UNALIGNED, offset + SENDER, sender);
+    into.set(JAVA_INT_UNALIGNED, offset + SENDER + Integer.BYTES, 0);
+  }
+
+  /// Which rank of the communicator has sent what begins here, if that is told; else `otherwise`.
+  ///
+  /// @param length of what is left
+  int sender(MemorySegment from, long offset, long length, int otherwise) {
+    int told = length < BYTES ? -1 : from.get(JAVA_INT_UNALIGNED, offset + SENDER);
+    return told >= 0 && told < ranks.size() ? told : otherwise;
+  }
+
+  /// Of a rank that was there when the exchange began, and now sends nothing.
+  CommException.Broken absent(int rank) {
+    int culprit = ranks.get(rank);
+    return new CommException.Broken(
+        "rank %d has joined before its exchange of gradient '%s' was done; await the handles of all"
+                .formatted(culprit, name)
+            + " compressed gradients before join",
+        culprit,
+        null);
+  }
+
+  /// A sum over ranks that is no number: the same on all ranks.
+  ///
+  /// @param index in the tensor
+  CommException.Broken notFinite(long index, float sum, int rank) {
+    int culprit = ranks.get(rank);
+    return new CommException.Broken(
+        bad(source.of(name, index), culprit, "the mean of ", sum), culprit, null);
   }
 
   /// Compares what a rank has sent with what this one expects. Throws `Mismatch` if it exchanges
@@ -87,19 +123,20 @@ record ExchangeHeader(
   void requireNumbers(MemorySegment from, long offset, int rank, String what) {
     long bad = from.get(JAVA_LONG_UNALIGNED, offset + BAD);
     if (bad >= 0) {
-      Element element = source.of(name, bad);
       int culprit = ranks.get(rank);
+      float value = from.get(JAVA_FLOAT_UNALIGNED, offset + VALUE);
       throw new CommException.Broken(
-          "rank %d: %s%s has %s at index %d; the exchange is undone on all ranks, residuals and gradients are as before"
-                  .formatted(
-                      culprit,
-                      what,
-                      element.tensor(),
-                      from.get(JAVA_FLOAT_UNALIGNED, offset + VALUE),
-                      element.index())
-              + "; lower the learning rate, clip gradients, or leave out compression",
-          culprit,
-          null);
+          bad(source.of(name, bad), culprit, what, value), culprit, null);
     }
+  }
+
+  /// In words.
+  ///
+  /// @param rank of the job
+  /// @param what the rank has looked at, in words that the tensor follows
+  static String bad(Element element, int rank, String what, float value) {
+    return "rank %d: %s%s has %s at index %d"
+            .formatted(rank, what, element.tensor(), value, element.index())
+        + UNDONE;
   }
 }

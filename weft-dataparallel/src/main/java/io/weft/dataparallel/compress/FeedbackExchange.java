@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.compress;
 
-import io.weft.collective.CollectiveOptions;
-import io.weft.collective.Communicator;
 import io.weft.comm.Handle;
+import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.worker.Worker;
 import io.weft.dataparallel.worker.WorkerHandle;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
+import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.quantize.Residual;
 import java.lang.foreign.Arena;
 import java.util.Objects;
@@ -19,15 +19,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 abstract sealed class FeedbackExchange implements TensorExchange
     permits QuantizedExchange, TopKExchange {
 
-  final Communicator communicator;
+  final Reducer reducer;
+  final String name;
   final Residual residual;
   private final Worker worker;
-  private final String name;
   private final long elements;
   private final AtomicBoolean busy = new AtomicBoolean();
 
-  FeedbackExchange(Communicator communicator, Worker worker, String name, long elements) {
-    this.communicator = communicator;
+  FeedbackExchange(Reducer reducer, Worker worker, String name, long elements) {
+    this.reducer = reducer;
     this.worker = worker;
     this.name = name;
     this.elements = elements;
@@ -37,7 +37,8 @@ abstract sealed class FeedbackExchange implements TensorExchange
   /// An exchange that is under way.
   ///
   /// @param average where the result is written
-  record Running(TensorView average, WorkerHandle<TensorView> handle) {}
+  /// @param factor it is multiplied by this then
+  record Running(TensorView average, double factor, WorkerHandle<TensorView> handle) {}
 
   /// What is done with the result of a collective, on the worker's thread.
   @FunctionalInterface
@@ -57,7 +58,7 @@ abstract sealed class FeedbackExchange implements TensorExchange
   }
 
   @Override
-  public final Handle<TensorView> start(TensorView gradient, TensorView average) {
+  public final Handle<TensorView> start(TensorView gradient, TensorView average, double factor) {
     if (!busy.compareAndSet(false, true)) {
       throw new IllegalStateException(
           "gradient '%s' is being averaged already on rank %d; await that first, or give this one another name"
@@ -66,7 +67,7 @@ abstract sealed class FeedbackExchange implements TensorExchange
     var handle =
         new WorkerHandle<TensorView>("%s of '%s' on rank %d".formatted(words(), name, self()));
     try {
-      begin(gradient, new Running(average, handle));
+      begin(gradient, new Running(average, factor, handle));
       return handle;
     } catch (RuntimeException | Error refused) {
       busy.set(false);
@@ -79,11 +80,6 @@ abstract sealed class FeedbackExchange implements TensorExchange
 
   /// Compresses and submits the first collective.
   abstract void begin(TensorView gradient, Running running);
-
-  /// Options of a collective of this exchange.
-  final CollectiveOptions named(String part) {
-    return CollectiveOptions.named(name + part);
-  }
 
   /// Goes on when the collective is done, or fails with it.
   final <R> void then(Handle<R> collective, Running running, Arrival<R> next) {
@@ -105,6 +101,9 @@ abstract sealed class FeedbackExchange implements TensorExchange
   /// The average is written.
   final void succeed(Running running) {
     residual.commit();
+    if (running.factor() != 1) {
+      Kernels.scale(running.average(), running.average(), running.factor());
+    }
     busy.set(false);
     running.handle().complete(running.average());
   }
@@ -116,6 +115,6 @@ abstract sealed class FeedbackExchange implements TensorExchange
 
   /// The job's rank.
   private int self() {
-    return communicator.members().ranks().get(communicator.rank());
+    return reducer.members().get(reducer.rank());
   }
 }

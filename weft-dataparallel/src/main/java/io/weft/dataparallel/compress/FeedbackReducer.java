@@ -1,42 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.compress;
 
-import io.weft.collective.Communicator;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+
+import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.dataparallel.Reducer;
+import io.weft.dataparallel.ReductionRequest;
+import io.weft.dataparallel.TensorReducer;
 import io.weft.dataparallel.worker.Worker;
-import io.weft.gradient.GradientReducer;
+import io.weft.dataparallel.worker.WorkerHandle;
 import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
+import io.weft.tensor.kernel.Kernels;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Averages gradients by exchanges that keep residuals, one for each name. What is not FLOAT32, and
-/// everything on a single rank, goes by a plain allreduce. Thread-safe.
-final class FeedbackReducer implements GradientReducer {
+/// Averages gradients by exchanges that keep residuals, one for each name, over the reducer below.
+/// A sum is the average times the ranks. What is not FLOAT32, or by another operation, and
+/// everything on a single rank, goes as the reducer below does it. Thread-safe.
+final class FeedbackReducer implements TensorReducer {
 
   private final Map<String, TensorExchange> exchanges = new ConcurrentHashMap<>();
-  private final GradientReducer plain;
+  private final Reducer below;
   private final TensorExchange.Opening opening;
+  private final Element.Source source;
   private final Worker worker;
-  private final boolean alone;
 
-  FeedbackReducer(Communicator communicator, TensorExchange.Opening opening) {
-    this.plain = GradientReducer.ALLREDUCE.over(communicator);
+  FeedbackReducer(Reducer below, Element.Source source, TensorExchange.Opening opening) {
+    this.below = below;
     this.opening = opening;
-    this.worker = new Worker("weft-compression-" + communicator.rank());
-    this.alone = communicator.size() == 1;
+    this.source = source;
+    this.worker = new Worker("weft-compression-" + below.rank());
   }
 
   @Override
-  public Handle<TensorView> reduce(String name, TensorView gradient, TensorView average) {
-    if (alone || gradient.dtype() != DType.FLOAT32) {
-      return plain.reduce(name, gradient, average);
+  public Handle<TensorView> allreduce(ReductionRequest request) {
+    TensorView gradient = request.input();
+    boolean averages = request.op() == ReduceOp.AVERAGE || request.op() == ReduceOp.SUM;
+    if (gradient.dtype() != DType.FLOAT32 || !averages) {
+      return below.allreduce(request);
     }
-    if (average.dtype() != DType.FLOAT32 || !average.shape().equals(gradient.shape())) {
-      throw new IllegalArgumentException(
-          "gradient '%s': the average is %s, expected %s"
-              .formatted(name, average.signature(), gradient.signature()));
+    if (below.size() == 1) {
+      return alone(request);
     }
+    String name = request.name();
     long elements = gradient.shape().elements();
     TensorExchange exchange =
         exchanges.computeIfAbsent(name, key -> opening.open(key, elements, worker));
@@ -46,6 +57,35 @@ final class FeedbackReducer implements GradientReducer {
                   .formatted(name, elements, exchange.elements())
               + " another name");
     }
-    return exchange.start(gradient, average);
+    return exchange.start(gradient, request.output(), factor(request));
+  }
+
+  /// What the average is multiplied by: the exchange does not care how large numbers are.
+  private double factor(ReductionRequest request) {
+    double sums = request.op() == ReduceOp.SUM ? below.size() : 1;
+    return request.prescale() * request.postscale() * sums;
+  }
+
+  /// Nothing is sent, but what the exchange would refuse is refused.
+  private Handle<TensorView> alone(ReductionRequest request) {
+    long bad = Kernels.firstNotFinite(request.input());
+    if (bad < 0) {
+      return below.allreduce(request);
+    }
+    float value = request.input().data().getAtIndex(JAVA_FLOAT_UNALIGNED, bad);
+    var handle = new WorkerHandle<TensorView>("the mean of '" + request.name() + "'");
+    int self = below.members().getFirst();
+    String words = ExchangeHeader.bad(source.of(request.name(), bad), self, "", value);
+    handle.fail(new CommException.Broken(words, self, null));
+    return handle;
+  }
+
+  @Override
+  public Handle<List<TensorView>> reduceAll(List<ReductionRequest> group) {
+    List<Handle<TensorView>> handles = new ArrayList<>(group.size());
+    for (ReductionRequest each : group) {
+      handles.add(allreduce(each));
+    }
+    return Reducer.all(handles);
   }
 }

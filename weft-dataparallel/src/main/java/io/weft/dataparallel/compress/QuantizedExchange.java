@@ -3,9 +3,13 @@ package io.weft.dataparallel.compress;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
-import io.weft.collective.Communicator;
+import io.weft.collective.Communicator.Received;
+import io.weft.dataparallel.CollectiveRequest.Allgather;
+import io.weft.dataparallel.CollectiveRequest.Alltoall;
+import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.worker.Worker;
 import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
@@ -15,6 +19,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /// The mean of quantized gradients, in two collectives:
 ///
@@ -23,6 +28,9 @@ import java.util.List;
 ///    that sum, quantizes it, and sends it to all (allgather), who write what they get.
 ///
 /// All ranks so write the same bits. Each sends 2(n-1)/n of the quantized bytes.
+///
+/// A rank that has joined counts as zeros, and adds up no slice: the others send each other what
+/// they have of it (allgather), and each adds it up in FLOAT32.
 final class QuantizedExchange extends FeedbackExchange {
 
   private final Quantizer quantizer;
@@ -35,29 +43,28 @@ final class QuantizedExchange extends FeedbackExchange {
   private final List<Long> splits;
 
   QuantizedExchange(
-      Communicator communicator,
+      Reducer reducer,
       Worker worker,
       String name,
       long elements,
       Quantizer quantizer,
       Element.Source source) {
-    super(communicator, worker, name, elements);
+    super(reducer, worker, name, elements);
     this.quantizer = quantizer;
-    this.slices = new Slices(elements, communicator.size());
+    this.slices = new Slices(elements, reducer.size());
     this.header =
-        new ExchangeHeader(
-            name, elements, elements, quantizer.bits(), communicator.members().ranks(), source);
-    long own = slices.count(communicator.rank());
+        new ExchangeHeader(name, elements, elements, quantizer.bits(), reducer.members(), source);
+    long own = slices.count(reducer.rank());
     this.residualOfSum = new Residual(own);
     Arena arena = Arena.ofAuto();
     this.sum = arena.allocate(Math.max(1, own) * Float.BYTES, 64);
     var lengths = new ArrayList<Long>();
-    for (int rank = 0; rank < communicator.size(); rank++) {
+    for (int rank = 0; rank < reducer.size(); rank++) {
       lengths.add(length(rank));
     }
     this.splits = List.copyOf(lengths);
     this.outgoing = bytes(arena, splits.stream().mapToLong(Long::longValue).sum());
-    this.averaged = bytes(arena, length(communicator.rank()));
+    this.averaged = bytes(arena, length(reducer.rank()));
   }
 
   /// Of the slice that this rank adds up, on the wire.
@@ -74,7 +81,7 @@ final class QuantizedExchange extends FeedbackExchange {
   void begin(TensorView gradient, Running running) {
     quantize(gradient.data());
     then(
-        communicator.alltoall(outgoing, splits, named("/slices")),
+        reducer.submit(Alltoall.of(name + "/slices", outgoing, splits)),
         running,
         received -> slicesArrived(received, running));
   }
@@ -84,7 +91,7 @@ final class QuantizedExchange extends FeedbackExchange {
     MemorySegment data = outgoing.data();
     long bad = -1;
     long offset = 0;
-    for (int rank = 0; rank < communicator.size() && bad < 0; rank++) {
+    for (int rank = 0; rank < reducer.size() && bad < 0; rank++) {
       long first = slices.first(rank);
       long count = slices.count(rank);
       long at = first * Float.BYTES;
@@ -100,41 +107,55 @@ final class QuantizedExchange extends FeedbackExchange {
       bad = place < 0 ? -1 : first + place;
       offset += length(rank);
     }
-    float value = bad < 0 ? 0 : gradient.getAtIndex(JAVA_FLOAT_UNALIGNED, bad);
+    float value =
+        bad < 0
+            ? 0
+            : gradient.getAtIndex(JAVA_FLOAT_UNALIGNED, bad)
+                + residual.kept().getAtIndex(JAVA_FLOAT_UNALIGNED, bad);
     offset = 0;
-    for (int rank = 0; rank < communicator.size(); rank++) {
-      header.write(data, offset, bad, value);
+    for (int rank = 0; rank < reducer.size(); rank++) {
+      header.write(data, offset, reducer.rank(), bad, value);
       offset += length(rank);
     }
   }
 
-  private void slicesArrived(Communicator.Received received, Running running) {
+  private void slicesArrived(Received received, Running running) {
+    List<Long> lengths = received.splits();
     try (TensorLease parts = received.tensor()) {
-      addUp(parts.view().data(), received.splits());
+      addUp(parts.view().data(), lengths);
+    }
+    List<Integer> joined =
+        IntStream.range(0, lengths.size()).filter(rank -> lengths.get(rank) == 0).boxed().toList();
+    exchangeMeans(new Joined(joined, new ArrayList<>()), running);
+  }
+
+  /// Ranks that have joined, and the means of their slices as far as they are known.
+  private record Joined(List<Integer> ranks, List<MemorySegment> means) {}
+
+  private void exchangeMeans(Joined joined, Running running) {
+    if (joined.means().size() < joined.ranks().size()) {
+      addUpFor(joined, running);
+      return;
     }
     then(
-        communicator.allgather(averaged, named("/mean")),
+        reducer.submit(Allgather.of(name + "/mean", averaged)),
         running,
-        all -> meansArrived(all, running));
+        all -> meansArrived(all, joined, running));
   }
 
   /// Hot path.
   private void addUp(MemorySegment parts, List<Long> lengths) {
-    int self = communicator.rank();
+    int self = reducer.rank();
     long own = slices.count(self);
     long expected = length(self);
     long offset = 0;
     for (int rank = 0; rank < lengths.size(); rank++) {
-      header.requireSame(parts, offset, lengths.get(rank), expected, rank);
-      offset += expected;
+      if (lengths.get(rank) != 0) {
+        header.requireSame(parts, offset, lengths.get(rank), expected, rank);
+        offset += expected;
+      }
     }
-    offset = 0;
-    for (int rank = 0; rank < lengths.size(); rank++) {
-      header.requireNumbers(parts, offset, rank, "");
-      Quantizer.Into how = rank == 0 ? Quantizer.Into.COPY : Quantizer.Into.SUM;
-      quantizer.dequantize(parts, offset + ExchangeHeader.BYTES, sum, 0, own, how);
-      offset += expected;
-    }
+    addUp(parts, own);
     Kernels.divide(DType.FLOAT32, sum, 0, own, lengths.size());
     long bad =
         quantizer.quantize(
@@ -145,30 +166,101 @@ final class QuantizedExchange extends FeedbackExchange {
             averaged.data(),
             ExchangeHeader.BYTES);
     float value = bad < 0 ? 0 : sum.getAtIndex(JAVA_FLOAT_UNALIGNED, bad);
-    header.write(averaged.data(), 0, bad < 0 ? -1 : slices.first(self) + bad, value);
+    header.write(averaged.data(), 0, self, bad < 0 ? -1 : slices.first(self) + bad, value);
   }
 
-  private void meansArrived(TensorLease all, Running running) {
+  /// Adds up what several ranks have sent of one slice.
+  ///
+  /// Hot path.
+  ///
+  /// @param parts of equal length, in the order of ranks
+  private void addUp(MemorySegment parts, long elements) {
+    long length = ExchangeHeader.BYTES + quantizer.bytes(elements);
+    for (long at = 0; at < parts.byteSize(); at += length) {
+      header.requireNumbers(parts, at, header.sender(parts, at, length, 0), "");
+      Quantizer.Into how = at == 0 ? Quantizer.Into.COPY : Quantizer.Into.SUM;
+      quantizer.dequantize(parts, at + ExchangeHeader.BYTES, sum, 0, elements, how);
+    }
+  }
+
+  private void meansArrived(TensorLease all, Joined joined, Running running) {
     try (all) {
-      write(all.view().data(), running.average().data());
+      write(all.view().data(), joined, running.average().data());
     }
     residualOfSum.commit();
     succeed(running);
   }
 
   /// Hot path.
-  private void write(MemorySegment means, MemorySegment average) {
+  private void write(MemorySegment means, Joined joined, MemorySegment average) {
     long offset = 0;
     for (int rank = 0; rank < splits.size(); rank++) {
-      header.requireSame(means, offset, splits.get(rank), splits.get(rank), rank);
-      header.requireNumbers(means, offset, rank, "the mean of ");
-      offset += splits.get(rank);
+      if (!joined.ranks().contains(rank)) {
+        requireThere(means, offset, rank);
+        header.requireSame(means, offset, splits.get(rank), splits.get(rank), rank);
+        header.requireNumbers(means, offset, rank, "the mean of ");
+        offset += splits.get(rank);
+      }
     }
     offset = ExchangeHeader.BYTES;
     for (int rank = 0; rank < splits.size(); rank++) {
-      quantizer.dequantize(
-          means, offset, average, slices.first(rank), slices.count(rank), Quantizer.Into.COPY);
-      offset += splits.get(rank);
+      long first = slices.first(rank);
+      long count = slices.count(rank);
+      int place = joined.ranks().indexOf(rank);
+      if (place < 0) {
+        quantizer.dequantize(means, offset, average, first, count, Quantizer.Into.COPY);
+        offset += splits.get(rank);
+      } else {
+        MemorySegment mean = joined.means().get(place);
+        MemorySegment.copy(mean, 0, average, first * Float.BYTES, count * Float.BYTES);
+      }
     }
+  }
+
+  /// Throws `Broken` if this rank's part is missing, since it has joined meanwhile.
+  private void requireThere(MemorySegment parts, long offset, int rank) {
+    long left = parts.byteSize() - offset;
+    if (left == 0 || header.sender(parts, offset, left, rank) > rank) {
+      throw header.absent(rank);
+    }
+  }
+
+  /// The next slice of those that joined ranks would have added up.
+  private void addUpFor(Joined joined, Running running) {
+    int slice = joined.ranks().get(joined.means().size());
+    long offset = splits.subList(0, slice).stream().mapToLong(Long::longValue).sum();
+    MemorySegment own = outgoing.data().asSlice(offset, splits.get(slice));
+    var row = new TensorView(DType.UINT8, Shape.of(own.byteSize()), own);
+    then(
+        reducer.submit(Allgather.of(name + "/joined/" + slice, row)),
+        running,
+        all -> {
+          try (all) {
+            int there = reducer.size() - joined.ranks().size();
+            joined.means().add(mean(all.view().data(), slice, there));
+          }
+          exchangeMeans(joined, running);
+        });
+  }
+
+  /// Of a slice, by all ranks alike.
+  private MemorySegment mean(MemorySegment parts, int slice, int expected) {
+    long count = slices.count(slice);
+    long length = splits.get(slice);
+    if (parts.byteSize() != expected * length) {
+      throw header.absent(slice);
+    }
+    MemorySegment mean = Arena.ofAuto().allocate(count * Float.BYTES, 64);
+    for (long at = 0; at < parts.byteSize(); at += length) {
+      Quantizer.Into how = at == 0 ? Quantizer.Into.COPY : Quantizer.Into.SUM;
+      quantizer.dequantize(parts, at + ExchangeHeader.BYTES, mean, 0, count, how);
+    }
+    Kernels.divide(DType.FLOAT32, mean, 0, count, reducer.size());
+    long bad = Kernels.firstNotFinite(new TensorView(DType.FLOAT32, Shape.of(count), mean));
+    if (bad >= 0) {
+      float value = mean.getAtIndex(JAVA_FLOAT_UNALIGNED, bad);
+      throw header.notFinite(slices.first(slice) + bad, value, slice);
+    }
+    return mean;
   }
 }

@@ -14,7 +14,9 @@ interface TensorExchange {
 
   /// Compresses and submits, on the calling thread. Throws `IllegalStateException` while the
   /// exchange before is under way.
-  Handle<TensorView> start(TensorView gradient, TensorView average);
+  ///
+  /// @param factor the average is multiplied by it
+  Handle<TensorView> start(TensorView gradient, TensorView average, double factor);
 
   /// Makes the exchange of a name.
   @FunctionalInterface

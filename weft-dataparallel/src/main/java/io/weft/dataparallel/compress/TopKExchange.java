@@ -4,9 +4,11 @@ package io.weft.dataparallel.compress;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
-import io.weft.collective.Communicator;
+import io.weft.dataparallel.CollectiveRequest.Allgather;
+import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.worker.Worker;
 import io.weft.tensor.DType;
+import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
@@ -25,11 +27,12 @@ final class TopKExchange extends FeedbackExchange {
   private final int sent;
   private final ExchangeHeader header;
   private final TensorView outgoing;
+  private final MemorySegment sum;
   private final Largest largest = new Largest();
 
   /// Throws `IllegalArgumentException` for a tensor whose indices are no INT32.
   TopKExchange(
-      Communicator communicator,
+      Reducer reducer,
       Worker worker,
       String name,
       long elements,
@@ -40,13 +43,14 @@ final class TopKExchange extends FeedbackExchange {
           "gradient '%s' has %d elements; of at most %d the largest can be sent: cut it in two"
               .formatted(name, elements, Integer.MAX_VALUE));
     }
-    super(communicator, worker, name, elements);
+    super(reducer, worker, name, elements);
     this.elements = (int) elements;
     this.sent = (int) sent(elements, ratio);
     this.header =
-        new ExchangeHeader(
-            name, elements, sent, BYTES * Byte.SIZE, communicator.members().ranks(), source);
-    this.outgoing = bytes(Arena.ofAuto(), length());
+        new ExchangeHeader(name, elements, sent, BYTES * Byte.SIZE, reducer.members(), source);
+    Arena arena = Arena.ofAuto();
+    this.outgoing = bytes(arena, length());
+    this.sum = arena.allocate(elements * Float.BYTES, 64);
   }
 
   /// How many elements travel.
@@ -66,13 +70,15 @@ final class TopKExchange extends FeedbackExchange {
   @Override
   void begin(TensorView gradient, Running running) {
     long bad = add(gradient.data());
-    float value = bad < 0 ? 0 : gradient.data().getAtIndex(JAVA_FLOAT_UNALIGNED, bad);
-    header.write(outgoing.data(), 0, bad, value);
+    float value = bad < 0 ? 0 : whole(gradient.data(), bad);
+    header.write(outgoing.data(), 0, reducer.rank(), bad, value);
     if (bad < 0) {
       select();
     }
     then(
-        communicator.allgather(outgoing, named("/largest")), running, all -> arrived(all, running));
+        reducer.submit(Allgather.of(name + "/largest", outgoing)),
+        running,
+        all -> arrived(all, running));
   }
 
   /// Gradient plus residual. Returns the place of the first that is no number, or -1.
@@ -124,30 +130,63 @@ final class TopKExchange extends FeedbackExchange {
     succeed(running);
   }
 
+  /// Ranks that have joined send nothing, and count as zeros.
+  ///
   /// Hot path.
   private void addUp(MemorySegment parts, MemorySegment average) {
-    int ranks = communicator.size();
     long length = length();
-    for (int rank = 0; rank < ranks; rank++) {
-      long there = Math.clamp(parts.byteSize() - rank * length, 0, length);
-      boolean last = rank == ranks - 1;
-      long rest = last ? parts.byteSize() - rank * length : there;
-      header.requireSame(parts, rank * length, rest, length, rank);
+    int next = 0;
+    for (long at = 0; at < parts.byteSize(); at += length) {
+      long left = parts.byteSize() - at;
+      int rank = header.sender(parts, at, left, Math.min(next, reducer.size() - 1));
+      boolean last = rank == reducer.size() - 1;
+      header.requireSame(parts, at, last ? left : Math.min(left, length), length, rank);
+      next = rank + 1;
     }
-    for (int rank = 0; rank < ranks; rank++) {
-      header.requireNumbers(parts, rank * length, rank, "");
+    for (long at = 0; at < parts.byteSize(); at += length) {
+      header.requireNumbers(parts, at, header.sender(parts, at, length, 0), "");
     }
-    average.fill((byte) 0);
-    for (int rank = 0; rank < ranks; rank++) {
-      long index = rank * length + ExchangeHeader.BYTES;
+    sum.fill((byte) 0);
+    for (long at = 0; at < parts.byteSize(); at += length) {
+      long index = at + ExchangeHeader.BYTES;
       long value = index + (long) sent * Integer.BYTES;
       for (int i = 0; i < sent; i++) {
-        int at = parts.get(JAVA_INT_UNALIGNED, index + (long) i * Integer.BYTES);
+        int place = parts.get(JAVA_INT_UNALIGNED, index + (long) i * Integer.BYTES);
         float added = parts.get(JAVA_FLOAT_UNALIGNED, value + (long) i * Float.BYTES);
-        float before = average.getAtIndex(JAVA_FLOAT_UNALIGNED, at);
-        average.setAtIndex(JAVA_FLOAT_UNALIGNED, at, before + added);
+        float before = sum.getAtIndex(JAVA_FLOAT_UNALIGNED, place);
+        sum.setAtIndex(JAVA_FLOAT_UNALIGNED, place, before + added);
       }
     }
-    Kernels.divide(DType.FLOAT32, average, 0, elements, ranks);
+    TensorView whole = new TensorView(DType.FLOAT32, Shape.of(elements), sum);
+    long bad = Kernels.firstNotFinite(whole);
+    if (bad >= 0) {
+      int culprit = largest(parts, (int) bad);
+      throw header.notFinite(bad, sum.getAtIndex(JAVA_FLOAT_UNALIGNED, bad), culprit);
+    }
+    Kernels.divide(DType.FLOAT32, sum, 0, elements, reducer.size());
+    MemorySegment.copy(sum, 0, average, 0, (long) elements * Float.BYTES);
+  }
+
+  /// Which rank's element at this place is the largest.
+  private int largest(MemorySegment parts, int place) {
+    int rank = 0;
+    float most = -1;
+    for (long at = 0; at < parts.byteSize(); at += length()) {
+      long index = at + ExchangeHeader.BYTES;
+      for (int i = 0; i < sent; i++) {
+        float value = parts.get(JAVA_FLOAT_UNALIGNED, index + (long) sent * Integer.BYTES + i * 4L);
+        if (parts.get(JAVA_INT_UNALIGNED, index + i * 4L) == place && Math.abs(value) > most) {
+          most = Math.abs(value);
+          rank = header.sender(parts, at, length(), 0);
+        }
+      }
+    }
+    return rank;
+  }
+
+  /// An element of the gradient with what was left out of it before.
+  private float whole(MemorySegment gradient, long index) {
+    return gradient.getAtIndex(JAVA_FLOAT_UNALIGNED, index)
+        + residual.kept().getAtIndex(JAVA_FLOAT_UNALIGNED, index);
   }
 }

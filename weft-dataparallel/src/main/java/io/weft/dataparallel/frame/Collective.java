@@ -11,6 +11,8 @@ public enum Collective {
   REDUCE_SCATTER("reduceScatter"),
   /// The root's goes to all.
   BROADCAST("broadcast"),
+  /// Each rank sends every rank rows.
+  ALLTOALL("alltoall"),
   /// Other sizes for the communicator, which are its shape: eager bytes, segment, window.
   TUNE("tune");
 

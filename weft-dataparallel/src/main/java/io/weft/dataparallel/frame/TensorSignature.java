@@ -10,7 +10,7 @@ import io.weft.tensor.TensorView;
 ///
 /// @param collective what is done with it
 /// @param root rank that a broadcast comes from; 0 where there is none
-/// @param shape of an allgather without rows, since their number may differ
+/// @param shape of an allgather or alltoall without rows, since their number may differ
 /// @param op SUM where nothing is combined
 /// @param prescale factor before the reduction
 /// @param postscale factor after it
@@ -59,6 +59,7 @@ public record TensorSignature(
       case ALLGATHER -> "allgather of any number of rows of ";
       case REDUCE_SCATTER -> "reduceScatter by " + op + " of ";
       case BROADCAST -> "broadcast from rank " + root + " of ";
+      case ALLTOALL -> "alltoall of any number of rows of ";
       case TUNE -> "eager bytes, segment and window of ";
     };
   }

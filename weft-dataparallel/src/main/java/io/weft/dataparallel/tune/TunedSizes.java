@@ -4,7 +4,8 @@ package io.weft.dataparallel.tune;
 import io.weft.collective.Tuning;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.Reducer;
-import io.weft.gradient.GradientReducer;
+import io.weft.dataparallel.ReductionRequest;
+import io.weft.dataparallel.TensorReducer;
 import io.weft.tensor.TensorView;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +15,7 @@ import java.util.stream.LongStream;
 /// The sizes that an autotuner changes: whether tensors are fused and the longest fusion buffer,
 /// the segments of collectives and how many of them are in flight. It is the reducer whose
 /// gradients travel so. Any thread.
-public final class TunedSizes implements GradientReducer {
+public final class TunedSizes implements TensorReducer {
 
   /// The longest fusion buffer, as the setting is called; 0 = tensors are not fused.
   public static final String FUSION_THRESHOLD = "fusion-threshold";
@@ -43,8 +44,13 @@ public final class TunedSizes implements GradientReducer {
   }
 
   @Override
-  public Handle<TensorView> reduce(String name, TensorView gradient, TensorView average) {
-    return (fuses ? fused : single).reduce(name, gradient, average);
+  public Handle<TensorView> allreduce(ReductionRequest request) {
+    return (fuses ? fused : single).allreduce(request);
+  }
+
+  @Override
+  public Handle<List<TensorView>> reduceAll(List<ReductionRequest> group) {
+    return (fuses ? fused : single).reduceAll(group);
   }
 
   /// Points that are good in general, in the order of the parameters: fused in buffers of 1 MiB or

@@ -35,6 +35,11 @@ public final class Worker {
 
   /// Calls `job` with result or failure of the operation, on the worker's thread, when it is done.
   public <T> void after(Handle<T> operation, BiConsumer<@Nullable T, @Nullable CommException> job) {
-    operation.whenDone((result, failure) -> thread.execute(() -> job.accept(result, failure)));
+    operation.whenDone((result, failure) -> run(() -> job.accept(result, failure)));
+  }
+
+  /// Runs `job` on the worker's thread, soon.
+  public void run(Runnable job) {
+    thread.execute(job);
   }
 }

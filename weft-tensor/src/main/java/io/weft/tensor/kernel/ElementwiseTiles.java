@@ -3,14 +3,15 @@ package io.weft.tensor.kernel;
 
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
 
-/// Multiplies floating elements by a factor, and converts them between binary32 and the 16-bit
-/// types, on heap tiles: see `TileKernels` for why.
+/// Multiplies floating elements by a factor, converts them between binary32 and the 16-bit types,
+/// and looks for those that are not finite, on heap tiles: see `TileKernels` for why.
 final class ElementwiseTiles {
 
   /// Elements in a tile: 16 KiB of the widest type.
@@ -22,6 +23,7 @@ final class ElementwiseTiles {
   private final short[] shorts = new short[TILE];
   private final float[] floats = new float[TILE];
   private final double[] doubles = new double[TILE];
+  private final int[] magnitudes = new int[TILE];
 
   private ElementwiseTiles() {}
 
@@ -45,7 +47,7 @@ final class ElementwiseTiles {
     }
   }
 
-  static void convert(TensorView from, TensorView into) {
+  static void convert(TensorView from, TensorView into, float factor) {
     requireSameShape(from, into);
     requireConvertible(from);
     requireConvertible(into);
@@ -54,8 +56,41 @@ final class ElementwiseTiles {
     for (long i = 0; i < elements; i += TILE) {
       int n = (int) Math.min(TILE, elements - i);
       tile.load(from, i, n);
+      if (factor != 1) {
+        scale(tile.floats, factor, n);
+      }
       tile.store(into, i, n);
     }
+  }
+
+  static long firstNotFinite(TensorView tensor) {
+    requireConvertible(tensor);
+    ElementwiseTiles tile = TILES.get();
+    long elements = tensor.shape().elements();
+    for (long i = 0; i < elements; i += TILE) {
+      int n = (int) Math.min(TILE, elements - i);
+      int infinite = tile.loadMagnitudes(tensor, i, n);
+      if (largest(tile.magnitudes, n) >= infinite) {
+        int at = 0;
+        while (tile.magnitudes[at] < infinite) {
+          at++;
+        }
+        return i + at;
+      }
+    }
+    return -1;
+  }
+
+  /// Reads the bits of elements without their signs. Returns those of the infinite.
+  private int loadMagnitudes(TensorView from, long first, int n) {
+    if (from.dtype() == DType.FLOAT32) {
+      MemorySegment.copy(from.data(), JAVA_INT_UNALIGNED, first * 4, magnitudes, 0, n);
+      withoutSigns(magnitudes, n);
+      return 0x7F80_0000;
+    }
+    MemorySegment.copy(from.data(), JAVA_SHORT_UNALIGNED, first * 2, shorts, 0, n);
+    withoutSigns(shorts, magnitudes, n);
+    return from.dtype() == DType.FLOAT16 ? 0x7C00 : 0x7F80;
   }
 
   private static void requireSameShape(TensorView from, TensorView into) {
@@ -139,5 +174,25 @@ final class ElementwiseTiles {
     for (int i = 0; i < n; i++) {
       into[i] = HalfPrecision.toBfloat16(from[i]);
     }
+  }
+
+  private static void withoutSigns(int[] bits, int n) {
+    for (int i = 0; i < n; i++) {
+      bits[i] &= 0x7FFF_FFFF;
+    }
+  }
+
+  private static void withoutSigns(short[] from, int[] into, int n) {
+    for (int i = 0; i < n; i++) {
+      into[i] = from[i] & 0x7FFF;
+    }
+  }
+
+  private static int largest(int[] values, int n) {
+    int most = 0;
+    for (int i = 0; i < n; i++) {
+      most = Math.max(most, values[i]);
+    }
+    return most;
   }
 }

@@ -62,7 +62,19 @@ public final class Kernels {
   /// even: of one shape, and of FLOAT32, FLOAT16 or BFLOAT16 each. Throws
   /// `IllegalArgumentException` for other tensors.
   public static void convert(TensorView from, TensorView into) {
-    ElementwiseTiles.convert(from, into);
+    convert(from, into, 1);
+  }
+
+  /// The same of each element times `factor`, which is rounded to binary32: the product is rounded
+  /// to that first, and to the type of `into` then.
+  public static void convert(TensorView from, TensorView into, double factor) {
+    ElementwiseTiles.convert(from, into, (float) factor);
+  }
+
+  /// Returns the index of the first NaN or infinity, or -1. Of FLOAT32, FLOAT16 and BFLOAT16;
+  /// throws `IllegalArgumentException` for other tensors. One pass over the tensor.
+  public static long firstNotFinite(TensorView tensor) {
+    return ElementwiseTiles.firstNotFinite(tensor);
   }
 
   /// Warms up what data-parallel training uses: the sum and the mean of FLOAT32. Takes about 0.3 s
