@@ -27,6 +27,7 @@ module io.weft.comm {
   exports io.weft.observer;
   exports io.weft.rendezvous;
 
+  uses io.weft.InstrumentProvider;
   uses io.weft.natives.NativeLibraries;
   uses io.weft.transport.spi.TransportProvider;
 

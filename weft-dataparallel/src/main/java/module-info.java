@@ -5,9 +5,8 @@ module io.weft.dataparallel {
   requires static transitive org.jspecify;
   requires transitive io.weft.comm;
   requires io.prometheus.metrics.core;
-  requires io.prometheus.metrics.exporter.httpserver;
   requires io.prometheus.metrics.model;
-  requires jdk.httpserver;
+  requires io.prometheus.writer.text;
   requires jdk.jfr;
   requires org.slf4j;
 
@@ -21,6 +20,9 @@ module io.weft.dataparallel {
   exports io.weft.dataparallel.sparse;
   exports io.weft.dataparallel.timeline;
 
+  provides io.weft.InstrumentProvider with
+      io.weft.dataparallel.metrics.MetricsInstrument,
+      io.weft.dataparallel.timeline.TimelineInstrument;
   provides io.weft.config.OptionProvider with
       io.weft.dataparallel.DataParallelConfig,
       io.weft.dataparallel.metrics.MetricsConfig,

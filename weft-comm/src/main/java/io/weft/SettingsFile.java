@@ -18,11 +18,14 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// The file that settings may stand in, and the environment around it: what is unknown there is
 /// told with the name that was probably meant. Pure but for the file that it reads.
 final class SettingsFile {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Weft.class);
   private static final String FILE_PROPERTY = "weft.config.file";
   private static final String FILE_VARIABLE = "WEFT_CONFIG_FILE";
   private static final String PREFIX = "WEFT_";
@@ -44,6 +47,16 @@ final class SettingsFile {
     return new SettingSources(environment, system, read(Path.of(named)), named);
   }
 
+  /// Logs what of the environment changes no setting, or sets one under another system's name.
+  static void warnOfVariables(Map<String, String> environment, Settings settings) {
+    foreignVariables(environment, settings).forEach(LOG::warn);
+    String unknown = unknownVariables(environment);
+    if (!unknown.isEmpty()) {
+      LOG.warn(
+          "variables that no part of Weft here reads, so that they change nothing: {}", unknown);
+    }
+  }
+
   /// What to say of the variables that begin as Weft's and that nothing here reads, but for those
   /// of tests; empty where there are none.
   static String unknownVariables(Map<String, String> environment) {
@@ -62,8 +75,8 @@ final class SettingsFile {
     for (ConfigOption<?> option : OptionProvider.all()) {
       option
           .foreign()
+          .filter(variable -> variable.in(environment).isPresent())
           .map(ForeignVariable::name)
-          .filter(environment::containsKey)
           .ifPresent(name -> lines.add(understood(name, environment, option, settings)));
     }
     OptionProvider.allIgnoredVariables()

@@ -53,8 +53,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// This process's membership in its job. `init` joins, `close` leaves. Thread-safe.
 ///
@@ -65,7 +63,6 @@ import org.slf4j.LoggerFactory;
 /// ```
 public final class Weft implements AutoCloseable {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Weft.class);
   private static final long FIRST_EPOCH = 0;
 
   /// Of the keys of programs: those of Weft itself have another one.
@@ -149,7 +146,9 @@ public final class Weft implements AutoCloseable {
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
     LauncherWatch.start(environment);
-    warnOfVariables(config, launch, environment);
+    if (launch.rank() == 0) {
+      SettingsFile.warnOfVariables(environment, config);
+    }
     NativeLibraries.unpackAll(config.startDeadline());
     Thread warmUp = Thread.ofPlatform().daemon().name("weft-warm-up").start(Kernels::warmUp);
     try {
@@ -216,24 +215,18 @@ public final class Weft implements AutoCloseable {
     }
   }
 
-  private static void warnOfVariables(
-      WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
-    if (launch.rank() != 0) {
-      return;
-    }
-    SettingsFile.foreignVariables(environment, config).forEach(LOG::warn);
-    String unknown = SettingsFile.unknownVariables(environment);
-    if (!unknown.isEmpty()) {
-      LOG.warn(
-          "variables that no part of Weft here reads, so that they change nothing: {}", unknown);
-    }
-  }
-
   private static Weft join(
       WeftConfig config, LaunchEnvironment launch, NodeEnvironment around, List<FlightSink> sinks)
       throws InterruptedException {
     try (JoinClaim claim = config.required(JobConfig.JOIN) ? claim(config, launch, around) : null) {
-      return join(config, launch, around, sinks, claim);
+      Weft joined = join(config, launch, around, sinks, claim);
+      try {
+        InstrumentProvider.openAll(joined, around.runners().ticker());
+      } catch (RuntimeException | Error refused) {
+        joined.close();
+        throw refused;
+      }
+      return joined;
     }
   }
 

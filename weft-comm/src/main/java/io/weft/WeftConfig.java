@@ -84,9 +84,15 @@ public final class WeftConfig implements Settings {
   /// take each other for lost, as `NAME=VALUE`. Of a file, what is in it counts.
   List<String> sameOnAllRanks() {
     return OptionProvider.all().stream()
-        .filter(option -> option.scope() == ConfigOption.Scope.JOB)
-        .map(option -> option.name() + "=" + words(option))
+        .filter(option -> option.scope() != ConfigOption.Scope.RANK)
+        .map(option -> option.name() + "=" + said(option))
         .toList();
+  }
+
+  private String said(ConfigOption<?> option) {
+    return option.scope() == ConfigOption.Scope.JOB
+        ? words(option)
+        : value(option).isPresent() ? "given" : "not given";
   }
 
   private String words(ConfigOption<?> option) {

@@ -13,6 +13,9 @@ import java.util.Map;
 /// The settings of data-parallel training. Stateless; any thread.
 public final class DataParallelConfig implements OptionProvider {
 
+  /// 0 turns tensor fusion off.
+  private static final String THRESHOLD = "HOROVOD_FUSION_THRESHOLD";
+
   /// Whether tensors travel together.
   public static final ConfigOption<Fusion> FUSION =
       ConfigOption.of(
@@ -21,6 +24,7 @@ public final class DataParallelConfig implements OptionProvider {
               "auto",
               "whether gradients that are ready on all ranks travel together: auto (where ranks do"
                   + " not share memory), on, off")
+          .orVariable(new ForeignVariable(THRESHOLD, text -> isZero(text) ? "off" : ""))
           .sameOn(Scope.JOB);
 
   /// Longest fusion buffer.
@@ -30,7 +34,7 @@ public final class DataParallelConfig implements OptionProvider {
               OptionType.bytes(4096, 4L << 30),
               "64M",
               "longest fusion buffer; a longer gradient travels by itself")
-          .orVariable(ForeignVariable.named("HOROVOD_FUSION_THRESHOLD"))
+          .orVariable(new ForeignVariable(THRESHOLD, text -> isZero(text) ? "" : text))
           .sameOn(Scope.JOB);
 
   /// How many tensors ranks remember.
@@ -48,14 +52,18 @@ public final class DataParallelConfig implements OptionProvider {
   public static final ConfigOption<Duration> STALL_CHECK_TIME =
       ConfigOption.of(
               "stall-check-time",
-              OptionType.duration(),
+              OptionType.durationOrZero(1),
               "10s",
               "after which wait for other ranks a warning says which tensors and which ranks are"
-                  + " missing")
+                  + " missing; 0 = never")
           .orVariable(ForeignVariable.inUnit("HOROVOD_STALL_CHECK_TIME_SECONDS", "s"));
 
   /// For `ServiceLoader`.
   public DataParallelConfig() {}
+
+  private static boolean isZero(String text) {
+    return text.strip().matches("0+");
+  }
 
   @Override
   public List<ConfigOption<?>> options() {

@@ -22,6 +22,7 @@ public record DataParallelOptions(
     String name) {
 
   private static final int MOST_CHARACTERS = 128;
+  private static final Duration NEVER = Duration.ofDays(7);
 
   /// Throws `IllegalArgumentException` for a size below 0, a duration that is not positive, or a
   /// name of more than 128 characters.
@@ -50,9 +51,15 @@ public record DataParallelOptions(
         config.required(DataParallelConfig.FUSION),
         config.required(DataParallelConfig.FUSION_THRESHOLD),
         config.required(DataParallelConfig.CACHE_CAPACITY),
-        config.required(DataParallelConfig.STALL_CHECK_TIME),
+        stallCheckTime(config),
         config.deadline(),
         "");
+  }
+
+  /// Returns the time of the settings, of which 0 is never: longer than any wait.
+  private static Duration stallCheckTime(WeftConfig config) {
+    Duration time = config.required(DataParallelConfig.STALL_CHECK_TIME);
+    return time.isZero() ? NEVER : time;
   }
 
   /// Returns these options with fusion on, off, or as Weft chooses.

@@ -23,7 +23,9 @@ public final class ConfigOption<T> {
     /// Each rank may have its own.
     RANK,
     /// The same on all ranks of a job.
-    JOB
+    JOB,
+    /// On all ranks of a job, or on none; each rank may have its own.
+    PRESENCE
   }
 
   private final String name;

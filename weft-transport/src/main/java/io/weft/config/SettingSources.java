@@ -36,12 +36,10 @@ public record SettingSources(
       return Optional.of(option.parse(text, "file " + fileName + ", key " + option.property()));
     }
     Optional<ForeignVariable> foreign = option.foreign();
-    if (foreign.isPresent() && environment.containsKey(foreign.get().name())) {
-      String name = foreign.get().name();
-      return Optional.of(
-          option.parse(
-              foreign.get().translation().apply(environment.get(name)),
-              "environment variable " + name));
+    Optional<String> translated = foreign.flatMap(variable -> variable.in(environment));
+    if (translated.isPresent()) {
+      String origin = "environment variable " + foreign.orElseThrow().name();
+      return Optional.of(option.parse(translated.get(), origin));
     }
     return option.defaultText().map(given -> option.parse(given, "default"));
   }

@@ -31,7 +31,8 @@ class OptionTypeTest {
     assertThat(OptionType.powerOfTwoBytes(1 << 19, 1 << 30).allowed())
         .isEqualTo("512K to 1G, a power of two");
     assertThat(OptionType.durationOrZero(20).allowed()).isEqualTo("0, or 20ms to 168h");
-    assertThat(OptionType.choice(ConfigOption.Scope.class).allowed()).isEqualTo("RANK, JOB");
+    assertThat(OptionType.choice(ConfigOption.Scope.class).allowed())
+        .isEqualTo("RANK, JOB, PRESENCE");
   }
 
   @ParameterizedTest

@@ -1,51 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.metrics;
 
-import com.sun.net.httpserver.HttpExchange;
 import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
-import io.prometheus.metrics.exporter.httpserver.HTTPServer;
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
+import io.prometheus.metrics.expositionformats.ExpositionFormats;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.Unit;
 import io.weft.Weft;
 import io.weft.comm.CommException;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /// The metrics of one rank, served in Prometheus' text format from `open` to `close`. They are read
-/// when somebody asks. Owned.
+/// when somebody asks. Where the setting `metrics` says where, `Weft.init` opens them and
+/// `Weft.close` closes them, whatever the program knows of them. Owned. Any thread.
 public final class RankMetrics implements AutoCloseable {
 
-  private final Weft weft;
-  private final OperationCounts operations;
-  private final HTTPServer server;
-  private final MetricsAddress address;
+  private static final ExpositionFormats FORMATS = ExpositionFormats.init();
 
-  private RankMetrics(
-      Weft weft, OperationCounts operations, HTTPServer server, MetricsAddress address) {
+  private final Weft weft;
+  private final PrometheusRegistry registry = new PrometheusRegistry();
+  private final OperationCounts operations = new OperationCounts();
+  private final MetricsAddress address;
+  private final MetricsServer server;
+  private final AtomicReference<@Nullable GoodputMeter> goodput = new AtomicReference<>();
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private RankMetrics(Weft weft, MetricsAddress address) throws IOException {
     this.weft = weft;
-    this.operations = operations;
-    this.server = server;
     this.address = address;
+    register(registry, weft, operations);
+    this.server = MetricsServer.listen(address, MetricsServer.LIMIT, this::answer);
   }
 
-  /// Serves at the port of this local rank. Throws `CommException.Setup` where it is taken or the
-  /// host is none of this machine.
+  /// Serves at the port of this local rank, with the use of time that the program measures. Where
+  /// `Weft.init` has opened the metrics of this address, that is the port: it ends when it is
+  /// closed here. Throws `CommException.Setup` where the port is taken or the host is none of this
+  /// machine.
   public static RankMetrics open(Weft weft, GoodputMeter goodput, MetricsAddress base) {
-    var operations = new OperationCounts();
     MetricsAddress own = own(weft, base);
-    var registry = new PrometheusRegistry();
-    register(registry, weft, operations);
-    register(registry, goodput);
-    HTTPServer server;
+    RankMetrics metrics =
+        MetricsInstrument.begun(weft)
+            .filter(each -> !each.closed.get() && each.address.equals(own))
+            .orElseGet(() -> begin(weft, base));
+    metrics.add(goodput);
+    return metrics;
+  }
+
+  static RankMetrics begin(Weft weft, MetricsAddress base) {
+    MetricsAddress own = own(weft, base);
     try {
-      server =
-          HTTPServer.builder()
-              .hostname(own.host())
-              .port(own.port())
-              .registry(registry)
-              .defaultHandler(RankMetrics::elsewhere)
-              .buildAndStart();
+      var metrics = new RankMetrics(weft, own);
+      weft.observe(metrics.operations);
+      return metrics;
     } catch (IOException | RuntimeException refused) {
       throw new CommException.Setup(
           "rank "
@@ -58,17 +71,33 @@ public final class RankMetrics implements AutoCloseable {
               + " those above",
           refused);
     }
-    weft.observe(operations);
-    return new RankMetrics(weft, operations, server, own);
   }
 
-  private static void elsewhere(HttpExchange exchange) throws IOException {
-    byte[] words = "metrics are at /metrics\n".getBytes(StandardCharsets.UTF_8);
-    exchange.getResponseHeaders().set("Content-Type", "text/plain; charset=utf-8");
-    exchange.sendResponseHeaders(
-        exchange.getRequestURI().getPath().equals("/") ? 200 : 404, words.length);
-    exchange.getResponseBody().write(words);
-    exchange.close();
+  /// The last one counts.
+  private void add(GoodputMeter meter) {
+    if (goodput.getAndSet(meter) == null) {
+      register(registry, () -> Objects.requireNonNull(goodput.get(), "set before"));
+    }
+  }
+
+  /// On the thread of the port.
+  private MetricsResponse answer(MetricsRequest request) {
+    boolean head = request.method().equals("HEAD");
+    if (!head && !request.method().equals("GET")) {
+      return MetricsResponse.text(405, "only GET and HEAD are answered\n");
+    }
+    if (!request.path().equals("/metrics")) {
+      int status = request.path().equals("/") ? 200 : 404;
+      return MetricsResponse.text(status, "metrics are at /metrics\n");
+    }
+    var body = new ByteArrayOutputStream();
+    ExpositionFormatWriter format = FORMATS.findWriter(request.accept());
+    try {
+      format.write(body, registry.scrape());
+    } catch (IOException | RuntimeException defect) {
+      return MetricsResponse.text(500, "the metrics cannot be read: " + defect + "\n");
+    }
+    return new MetricsResponse(200, format.getContentType(), body.toByteArray(), !head);
   }
 
   private static MetricsAddress own(Weft weft, MetricsAddress base) {
@@ -116,11 +145,11 @@ public final class RankMetrics implements AutoCloseable {
         .register(registry);
   }
 
-  private static void register(PrometheusRegistry registry, GoodputMeter goodput) {
+  private static void register(PrometheusRegistry registry, Supplier<GoodputMeter> meter) {
     CounterWithCallback.builder()
         .name("weft_steps")
         .help("Steps of training that this rank has taken")
-        .callback(to -> to.call((double) goodput.steps()))
+        .callback(to -> to.call((double) meter.get().steps()))
         .register(registry);
     CounterWithCallback.builder()
         .name("weft_time_seconds")
@@ -130,7 +159,7 @@ public final class RankMetrics implements AutoCloseable {
         .callback(
             to -> {
               for (TimeUse use : TimeUse.values()) {
-                to.call(goodput.nanos(use) / 1e9, use.label());
+                to.call(meter.get().nanos(use) / 1e9, use.label());
               }
             })
         .register(registry);
@@ -141,6 +170,7 @@ public final class RankMetrics implements AutoCloseable {
         .labelNames("rank")
         .callback(
             to -> {
+              GoodputMeter goodput = meter.get();
               for (int rank = 0; rank < goodput.ranks(); rank++) {
                 to.call(goodput.waitingNanos(rank) / 1e9, "" + rank);
               }
@@ -153,9 +183,12 @@ public final class RankMetrics implements AutoCloseable {
     return address;
   }
 
+  /// Serves no more. A second call has no effect.
   @Override
   public void close() {
-    weft.unobserve(operations);
-    server.close();
+    if (!closed.getAndSet(true)) {
+      weft.unobserve(operations);
+      server.close();
+    }
   }
 }

@@ -12,14 +12,16 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The timeline of a rank and its file: recorded from `open` to `close`, written when asked for and
-/// after each failure of a communicator. Owned. Thread-safe but for `compareClocks`, which is
-/// collective.
+/// The timeline of a rank and its file: recorded from `open` to `close`, written when asked for,
+/// after each failure of a communicator, and when a signal ends the process. Where the setting
+/// `timeline` names a directory, `Weft.init` opens it and `Weft.close` closes it, whatever the
+/// program knows of it. Owned. Thread-safe but for `compareClocks`, which is collective.
 public final class RankTimeline implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(RankTimeline.class);
@@ -33,7 +35,10 @@ public final class RankTimeline implements AutoCloseable {
   private final @Nullable Path directory;
   private final List<ClockSample> clocks = new CopyOnWriteArrayList<>();
   private final AtomicReference<@Nullable Thread> writing = new AtomicReference<>();
+  private final Thread onExit =
+      Thread.ofPlatform().name("weft-timeline-exit").unstarted(this::writeOrTell);
   private volatile boolean written;
+  private final AtomicBoolean closed = new AtomicBoolean();
 
   private RankTimeline(Weft weft, Timeline timeline, Ticker ticker, @Nullable Path directory) {
     this.weft = weft;
@@ -50,9 +55,16 @@ public final class RankTimeline implements AutoCloseable {
     return open(weft, ticker, weft.config().value(TimelineConfig.DIRECTORY));
   }
 
-  /// The same into this directory, or nowhere.
+  /// The same into this directory, or nowhere. Where `Weft.init` has opened the timeline of this
+  /// directory, that is the one: it ends when it is closed here.
   public static RankTimeline open(Weft weft, Ticker ticker, Optional<Path> directory)
       throws IOException {
+    Optional<RankTimeline> begun =
+        TimelineInstrument.begun(weft).filter(each -> each.isOpenIn(directory));
+    return begun.isPresent() ? begun.get() : begin(weft, ticker, directory);
+  }
+
+  static RankTimeline begin(Weft weft, Ticker ticker, Optional<Path> directory) throws IOException {
     if (directory.isPresent()) {
       TimelineFile.prepare(directory.get(), weft.rank());
     }
@@ -61,8 +73,24 @@ public final class RankTimeline implements AutoCloseable {
     weft.observe(recorded);
     if (directory.isPresent()) {
       weft.onFailure(opened::failed);
+      opened.writeOnExit();
     }
     return opened;
+  }
+
+  private boolean isOpenIn(Optional<Path> wanted) {
+    return !closed.get()
+        && directory != null
+        && wanted.map(Path::toAbsolutePath).equals(Optional.of(directory.toAbsolutePath()));
+  }
+
+  private void writeOnExit() {
+    try {
+      Runtime.getRuntime().addShutdownHook(onExit);
+    } catch (IllegalStateException ending) {
+      // The process is ending already.
+      assert ending.getMessage() != null;
+    }
   }
 
   /// What is recorded.
@@ -96,9 +124,18 @@ public final class RankTimeline implements AutoCloseable {
   }
 
   /// Records no more. Waits at most 5 s for a file that is being written because of a failure, and
-  /// writes one where none was written.
+  /// writes one where none was written. A second call has no effect.
   @Override
   public void close() {
+    if (closed.getAndSet(true)) {
+      return;
+    }
+    try {
+      Runtime.getRuntime().removeShutdownHook(onExit);
+    } catch (IllegalStateException ending) {
+      // It is running.
+      assert ending.getMessage() != null;
+    }
     weft.unobserve(timeline);
     timeline.stop();
     Thread thread = writing.get();

@@ -2,6 +2,8 @@
 package io.weft.dataparallel.timeline;
 
 import io.weft.config.ConfigOption;
+import io.weft.config.ConfigOption.Scope;
+import io.weft.config.ForeignVariable;
 import io.weft.config.OptionProvider;
 import io.weft.config.OptionType;
 import java.nio.file.Path;
@@ -13,10 +15,12 @@ public final class TimelineConfig implements OptionProvider {
   /// Where this rank leaves its timeline; empty = nowhere.
   public static final ConfigOption<Path> DIRECTORY =
       ConfigOption.withoutDefault(
-          "timeline",
-          OptionType.path(),
-          "directory where each rank leaves its timeline, at the end and when something fails; on"
-              + " all ranks or on none");
+              "timeline",
+              OptionType.path(),
+              "directory where each rank leaves its timeline, at the end and when something fails;"
+                  + " on all ranks or on none")
+          .orVariable(new ForeignVariable("HOROVOD_TIMELINE", TimelineConfig::directory))
+          .sameOn(Scope.PRESENCE);
 
   /// How many events a rank keeps.
   public static final ConfigOption<Integer> EVENTS =
@@ -25,6 +29,11 @@ public final class TimelineConfig implements OptionProvider {
           OptionType.number(Timeline.FEWEST, Timeline.MOST),
           "131072",
           "how many events of its timeline a rank keeps, the latest; 48 bytes each");
+
+  /// Horovod's names a file, or says that the program will start it.
+  private static String directory(String file) {
+    return file.equals("DYNAMIC") ? "" : file.replaceFirst("\\.json$", "");
+  }
 
   /// For `ServiceLoader`.
   public TimelineConfig() {}

@@ -39,6 +39,7 @@ final class SystemRules {
             .resideOutsideOfPackages(
                 "io.weft.transport..", // carries the bytes
                 "io.weft.cluster.store", // runs before there is a transport
+                "io.weft.dataparallel.metrics", // answers whoever collects metrics
                 "io.weft.launch.doctor", // tries what a transport will need
                 "io.weft.launch.job", // chooses the address that remote ranks call
                 "io.weft.perf.plain", // a socket without Weft, measured beside it

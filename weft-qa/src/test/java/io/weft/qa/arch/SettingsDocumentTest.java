@@ -45,7 +45,7 @@ class SettingsDocumentTest {
       if (!row.allowed().startsWith(option.type().allowed())) {
         wrong.add(option + ": allowed " + option.type().allowed() + ", not " + row.allowed());
       }
-      if (option.scope() != ConfigOption.Scope.RANK && !row.allowed().contains("the same ")) {
+      if (option.scope() == ConfigOption.Scope.JOB && !row.allowed().contains("the same ")) {
         wrong.add(option + ": must be the same on several ranks");
       }
     }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel.metrics;
+
+import io.weft.InstrumentProvider;
+import io.weft.Weft;
+import io.weft.agent.Ticker;
+import java.util.Optional;
+
+/// Serves the metrics of each rank whose settings say where. Stateless; any thread.
+public final class MetricsInstrument implements InstrumentProvider {
+
+  /// What is closed with the rank.
+  private record Begun(Optional<RankMetrics> metrics) implements AutoCloseable {
+
+    @Override
+    public void close() {
+      metrics.ifPresent(RankMetrics::close);
+    }
+  }
+
+  /// For `ServiceLoader`.
+  public MetricsInstrument() {}
+
+  /// Returns the metrics that `Weft.init` has opened; they may be closed.
+  static Optional<RankMetrics> begun(Weft weft) {
+    return weft.attached(Begun.class, rank -> new Begun(Optional.empty())).metrics();
+  }
+
+  @Override
+  public void open(Weft weft, Ticker clock) {
+    weft.config()
+        .value(MetricsConfig.ADDRESS)
+        .ifPresent(
+            address -> {
+              RankMetrics metrics = RankMetrics.begin(weft, address);
+              var unused = weft.attached(Begun.class, rank -> new Begun(Optional.of(metrics)));
+            });
+  }
+}
