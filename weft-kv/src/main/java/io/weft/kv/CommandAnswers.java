@@ -3,6 +3,7 @@ package io.weft.kv;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.weft.agent.AgentRunner;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.kv.frame.KvReply;
 import java.lang.foreign.MemorySegment;
@@ -14,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /// Answers the commands that come to a server, one after the other, on a thread of its own. Any
 /// thread.
@@ -21,10 +23,16 @@ final class CommandAnswers implements AutoCloseable {
 
   private final int self;
   private final KvCommands commands;
+  private final AgentRunner clock;
   private final ExecutorService thread;
+  private volatile @Nullable Running running;
 
-  CommandAnswers(int self, KvCommands commands) {
+  /// A command that is being answered.
+  private record Running(int rank, String command, long sinceNanos) {}
+
+  CommandAnswers(int self, KvCommands commands, AgentRunner clock) {
     this.self = self;
+    this.clock = clock;
     this.commands = commands;
     this.thread =
         Executors.newSingleThreadExecutor(
@@ -47,6 +55,7 @@ final class CommandAnswers implements AutoCloseable {
     } catch (IllegalArgumentException wrong) {
       return KvReply.refused("rank " + self + ": " + wrong.getMessage());
     }
+    running = new Running(request.fromRank(), command, clock.nanos());
     try {
       Optional<String> answer = commands.answer(request.fromRank(), command);
       return Objects.requireNonNull(answer, "no Optional, but null")
@@ -59,7 +68,18 @@ final class CommandAnswers implements AutoCloseable {
     } catch (RuntimeException failed) {
       return KvReply.refused(
           "rank %d: command '%s' failed: %s".formatted(self, command, failed.getMessage()));
+    } finally {
+      running = null;
     }
+  }
+
+  /// The command that is being answered, in words, and for how long; null = there is none.
+  @Nullable String running() {
+    Running now = running;
+    return now == null
+        ? null
+        : "the program on rank %d answers command '%s' of rank %d, for %.1f s; others wait for that"
+            .formatted(self, now.command(), now.rank(), (clock.nanos() - now.sinceNanos()) / 1e9);
   }
 
   private KvReply reply(String answer) {

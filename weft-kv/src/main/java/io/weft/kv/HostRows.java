@@ -4,6 +4,7 @@ package io.weft.kv;
 import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
@@ -100,6 +101,9 @@ final class HostRows {
       pushed = Optional.empty();
       try {
         var unused = before.handle().await();
+      } catch (CommException failed) {
+        host.abort(failed); // the others of the host would wait for this worker
+        throw failed;
       } finally {
         before.values().close();
       }

@@ -2,6 +2,8 @@
 package io.weft.kv;
 
 import io.weft.Weft;
+import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
@@ -41,12 +43,18 @@ final class HostTensor implements AutoCloseable {
     }
   }
 
-  /// Where the host's sum goes, when the push before has left it.
-  TensorView sum() throws InterruptedException {
+  /// Where the host's sum goes, when the push before has left it. Where that has failed the other
+  /// workers of the host hear of it, which would wait for this one.
+  TensorView sum(Communicator host) throws InterruptedException {
     if (pushed.isPresent()) {
       Handle<Void> before = pushed.get();
       pushed = Optional.empty();
-      var unused = before.await();
+      try {
+        var unused = before.await();
+      } catch (CommException failed) {
+        host.abort(failed);
+        throw failed;
+      }
     }
     return sum.view();
   }

@@ -121,7 +121,7 @@ public final class KVStore implements AutoCloseable {
     for (Map.Entry<String, TensorView> each : inOrder(gradients)) {
       HostTensor tensor = tensor(each.getKey());
       tensor.check(each.getKey(), each.getValue());
-      TensorView into = tensor.sum();
+      TensorView into = tensor.sum(host());
       sums.add(
           new AllreduceRequest(
               new TensorView(DType.FLOAT32, into.shape(), each.getValue().data()),
@@ -214,7 +214,7 @@ public final class KVStore implements AutoCloseable {
   /// servers.
   public void barrier() throws InterruptedException {
     for (HostTensor each : tensors.values()) {
-      var unused = each.sum();
+      var unused = each.sum(host());
     }
     for (HostRows each : rows.values()) {
       each.flush();

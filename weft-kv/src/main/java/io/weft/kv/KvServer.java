@@ -61,6 +61,9 @@ public final class KvServer implements AutoCloseable {
   private static final int NO_WORKER = -1;
   private static final long LOOK_NANOS = 10_000_000;
 
+  /// A function that has run no longer is not why somebody waits.
+  private static final long SHORT_NANOS = 100_000_000;
+
   private final Layout layout;
   private final Set<Integer> workersHere;
   private final List<ShardTurns> turned = new ArrayList<>();
@@ -93,7 +96,7 @@ public final class KvServer implements AutoCloseable {
     this.self = weft.rank();
     servers.addAll(layout.servers());
     this.workersHere = new HashSet<>(layout.workers());
-    this.commands = new CommandAnswers(self, options.commands());
+    this.commands = new CommandAnswers(self, options.commands(), runner);
     this.files =
         Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("weft-checkpoint-" + weft.rank()).factory());
@@ -227,6 +230,9 @@ public final class KvServer implements AutoCloseable {
         commands.answer(request);
         return;
       }
+      if (head.op() == KvOp.WHY && answersWhy(request, head)) {
+        return;
+      }
       if (head.op() == KvOp.RETURN) {
         returned(request, head);
         return;
@@ -255,6 +261,30 @@ public final class KvServer implements AutoCloseable {
     } else {
       shards.mirror(request, head, worker);
     }
+  }
+
+  /// Tells who waits behind a function or a command, whose thread cannot; whether there is one.
+  private boolean answersWhy(IncomingRequest request, KvHead head) {
+    String words =
+        KvOp.of(head.digestHigh()) == KvOp.COMMAND ? commands.running() : running(head.shard());
+    if (words == null) {
+      return false;
+    }
+    request.reply(KvReply.done(KvReply.NOT_KNOWN, words).encode());
+    return true;
+  }
+
+  private @Nullable String running(int shard) {
+    for (ShardStates.Call each : states.calls()) {
+      long nanos = runner.nanos() - each.sinceNanos();
+      boolean sameThread =
+          byProgram != null || layout.threadOf(each.shard()) == layout.threadOf(shard);
+      if (sameThread && nanos >= SHORT_NANOS) {
+        return "the thread of shard %d on rank %d runs %s, for %.1f s; what is asked of its shards waits for that"
+            .formatted(each.shard(), self, each.words(), nanos / 1e9);
+      }
+    }
+    return null;
   }
 
   private void requireWorker(int rank) {

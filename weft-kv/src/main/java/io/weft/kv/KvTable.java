@@ -19,9 +19,14 @@ import java.lang.foreign.MemorySegment;
 /// where the memory is in the heap, or where the order of the keys is not that of the shards:
 /// ascending keys and ranges need no copy. Any thread.
 ///
-/// A handle fails with `CommException.Mismatch` where a server refuses, with the reason; all else
-/// works on. With `CommException.TimedOut` after the deadline: then it is not known whether a push
-/// was applied. With `CommException.PeerLost` where a server is gone.
+/// What is wrong with a push in itself is thrown by the call, before anything is sent: its length,
+/// and with `Checks.FINITE` a value that is not finite, also as the sum of those for one key. A
+/// handle fails with `CommException.Mismatch` where a server refuses, with the reason; with
+/// `CommException.TimedOut` after the deadline, which tells what the server waits for; with
+/// `CommException.PeerLost` where a server is gone. The message of a failed push tells on how many
+/// shards it was applied. In a synchronous table a push is whole or nothing: where no shard has
+/// taken it, it may be pushed again; where some have, the table ends for all workers, whose calls
+/// fail with `CommException.Mismatch` and the reason.
 public final class KvTable extends KvStored {
 
   private static final int LISTS = 64;
@@ -46,7 +51,7 @@ public final class KvTable extends KvStored {
   /// Pushes a row for each key. In a synchronous table this is the worker's next clock: every
   /// worker pushes as often, and what all have pushed is applied at once.
   public Handle<Void> push(KeyList keys, MemorySegment values) throws InterruptedException {
-    check(LentMemory.VALUES, keys, values);
+    checkValues(keys, values, Values.FLOAT32);
     return requests.send(KvOp.PUSH, keys, values, null);
   }
 
@@ -55,7 +60,7 @@ public final class KvTable extends KvStored {
   /// to nearest even after each addition.
   public Handle<Void> push(KeyList keys, TensorView values) throws InterruptedException {
     Values format = format(values);
-    check(LentMemory.VALUES, keys, values.data(), format);
+    checkValues(keys, values.data(), format);
     return requests.send(KvOp.PUSH, format, keys, values.data(), null);
   }
 
@@ -103,8 +108,8 @@ public final class KvTable extends KvStored {
   /// Pushes, and pulls what there is then.
   public Handle<Void> pushPull(KeyList keys, MemorySegment values, MemorySegment into)
       throws InterruptedException {
-    check(LentMemory.VALUES, keys, values);
     check(LentMemory.PLACE, keys, into);
+    checkValues(keys, values, Values.FLOAT32);
     return requests.send(KvOp.PUSH_PULL, keys, values, into);
   }
 
@@ -124,6 +129,13 @@ public final class KvTable extends KvStored {
     throw new IllegalArgumentException(
         "table '%s': %s; servers take FLOAT32 and FLOAT16"
             .formatted(spec().name(), view.signature()));
+  }
+
+  private void checkValues(KeyList keys, MemorySegment values, Values format) {
+    check(LentMemory.VALUES, keys, values, format);
+    if (spec().checks() == TableSpec.Checks.FINITE) {
+      requests.checkFinite(keys, values, format);
+    }
   }
 
   private void check(LentMemory what, KeyList keys, MemorySegment memory) {

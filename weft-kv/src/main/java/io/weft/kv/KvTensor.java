@@ -2,6 +2,7 @@
 package io.weft.kv;
 
 import io.weft.comm.Handle;
+import io.weft.kv.frame.Finite;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.spec.TableSpec;
@@ -49,6 +50,7 @@ public final class KvTensor extends KvStored {
   /// specification says. Fails after a push.
   public Handle<Void> init(MemorySegment values) throws InterruptedException {
     check(LentMemory.FIRST_VALUES, values, Values.FLOAT32);
+    checkFinite(values, Values.FLOAT32);
     return requests.init(first ? values : MemorySegment.NULL);
   }
 
@@ -122,11 +124,12 @@ public final class KvTensor extends KvStored {
   private Handle<Void> send(
       KvOp op, @Nullable MemorySegment values, @Nullable MemorySegment into, Travel travel)
       throws InterruptedException {
-    if (values != null) {
-      check(LentMemory.VALUES, values, travel.format());
-    }
     if (into != null) {
       check(LentMemory.PLACE, into, travel.format());
+    }
+    if (values != null) {
+      check(LentMemory.VALUES, values, travel.format());
+      checkFinite(values, travel.format());
     }
     return requests.send(op, values, into, travel);
   }
@@ -141,6 +144,17 @@ public final class KvTensor extends KvStored {
     throw new IllegalArgumentException(
         "tensor '%s': %s; servers take FLOAT32 and FLOAT16"
             .formatted(spec().name(), view.signature()));
+  }
+
+  private void checkFinite(MemorySegment values, Values format) {
+    if (spec().checks() == TableSpec.Checks.FINITE) {
+      long at = Finite.firstOther(values, format);
+      if (at >= 0) {
+        throw new IllegalArgumentException(
+            "tensor '%s': value %s of element %d is not finite; nothing was sent"
+                .formatted(spec().name(), Finite.text(values, at, format), at));
+      }
+    }
   }
 
   private void check(LentMemory what, MemorySegment memory, Values format) {

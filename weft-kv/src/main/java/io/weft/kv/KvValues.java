@@ -2,6 +2,8 @@
 package io.weft.kv;
 
 import io.weft.comm.Handle;
+import io.weft.kv.frame.Finite;
+import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.ValueRequests;
@@ -35,7 +37,7 @@ public final class KvValues extends KvStored {
   /// @param lengths floats of each key's value, at least 1
   public Handle<Void> push(long[] keys, int[] lengths, MemorySegment values)
       throws InterruptedException {
-    check(LentMemory.VALUES, keys, lengths, values);
+    checkValues(keys, lengths, values);
     return requests.send(KvOp.PUSH, keys.clone(), lengths.clone(), values, null);
   }
 
@@ -60,8 +62,8 @@ public final class KvValues extends KvStored {
   /// Pushes, and pulls what there is then. Both may be the same memory.
   public Handle<Void> pushPull(long[] keys, int[] lengths, MemorySegment values, MemorySegment into)
       throws InterruptedException {
-    check(LentMemory.VALUES, keys, lengths, values);
     check(LentMemory.PLACE, keys, lengths, into);
+    checkValues(keys, lengths, values);
     return requests.send(KvOp.PUSH_PULL, keys.clone(), lengths.clone(), values, into);
   }
 
@@ -91,6 +93,23 @@ public final class KvValues extends KvStored {
 
   private static long floats(int[] lengths) {
     return Arrays.stream(lengths).asLongStream().sum();
+  }
+
+  private void checkValues(long[] keys, int[] lengths, MemorySegment values) {
+    check(LentMemory.VALUES, keys, lengths, values);
+    long at = spec().checks() == TableSpec.Checks.FINITE ? Finite.firstOther(values) : -1;
+    if (at >= 0) {
+      int key = 0;
+      long before = 0;
+      while (before + lengths[key] <= at) {
+        before += lengths[key];
+        key++;
+      }
+      throw new IllegalArgumentException(
+          "table '%s': value %s of key %d, float %d, is not finite; nothing was pushed"
+              .formatted(
+                  spec().name(), Finite.text(values, at, Values.FLOAT32), keys[key], at - before));
+    }
   }
 
   private void check(LentMemory what, long[] keys, int[] lengths, MemorySegment memory) {

@@ -5,6 +5,7 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.testkit.job.LocalJob;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.function.UnaryOperator;
 
 /// A parameter server of ranks in this process.
@@ -25,10 +26,20 @@ final class KvJob implements AutoCloseable {
 
   KvJob(
       String transport, int ranks, KvOptions options, UnaryOperator<WeftConfig.Builder> settings) {
+    this(transport, ranks, options, settings, rank -> options);
+  }
+
+  /// Where ranks differ in what need not be the same, as the deadline.
+  KvJob(
+      String transport,
+      int ranks,
+      KvOptions options,
+      UnaryOperator<WeftConfig.Builder> settings,
+      IntFunction<KvOptions> own) {
     this.job =
         LocalJob.start(ranks, settings.apply(WeftConfig.builder().transport(transport)).build());
     this.options = options;
-    this.members = job.ranks().stream().map(it -> KeyValue.over(it, options)).toList();
+    this.members = job.ranks().stream().map(it -> KeyValue.over(it, own.apply(it.rank()))).toList();
   }
 
   LocalJob job() {

@@ -112,7 +112,7 @@ class RefusalTest {
       assertThatThrownBy(() -> table.pull(new long[] {1}, new float[1]).await())
           .isInstanceOf(CommException.TimedOut.class)
           .hasMessageContaining("table 'lonely'")
-          .hasMessageContaining("workers that they wait for");
+          .hasMessageContaining("clock 1 lacks the pushes of ranks [2]");
     }
   }
 
@@ -151,6 +151,11 @@ class RefusalTest {
               RawRequests.ask(job, push(1, KvHead.Keys.INLINE, 2), pairs(new long[] {9, 4}, 1, 2))
                   .text())
           .contains("key 4 at 1 comes after 9");
+      assertThat(
+              RawRequests.ask(
+                      job, push(1, KvHead.Keys.INLINE, 2), pairs(new long[] {4, 9}, 1, Float.NaN))
+                  .text())
+          .contains("value NaN of key 9, column 0, is not finite");
       assertThat(
               RawRequests.ask(job, push(1, KvHead.Keys.INLINE, 9), pairs(new long[] {9, 4})).text())
           .contains("9 keys in a payload of 16 bytes");
@@ -196,11 +201,10 @@ class RefusalTest {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       KeyValueStore store = job.member(1).store();
       KvTable table = store.register(SPEC);
-      assertThatThrownBy(() -> table.push(new long[] {1, 2}, new float[] {1, Float.NaN}).await())
-          .isInstanceOf(CommException.Mismatch.class)
-          .hasMessageContaining("value NaN of key 2")
+      assertThatThrownBy(() -> table.push(new long[] {1, 2}, new float[] {1, Float.NaN}))
+          .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("table 't'")
-          .hasMessageContaining("rank 0");
+          .hasMessageContaining("value NaN of key 2");
       assertThatThrownBy(() -> store.register(TableSpec.rows("t", 2).withRule("sgd:lr=0.1")))
           .isInstanceOf(CommException.Mismatch.class)
           .hasMessageContaining("all workers register the same; floats: '1', now '2'")

@@ -100,7 +100,7 @@ public record KvHead(
   public static final int BYTES = 76;
 
   /// Version of the layout.
-  static final short VERSION = 2;
+  static final short VERSION = 3;
 
   private static final KvOp[] OPS = KvOp.values();
   private static final Keys[] KEYS = Keys.values();

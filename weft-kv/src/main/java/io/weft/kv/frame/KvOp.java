@@ -53,12 +53,27 @@ public enum KvOp {
   /// is the ring of servers in which it shall have the shard.
   BEGIN(22),
   /// To a server or worker: these servers have a shard from now on. The payload is their ring.
-  RING(23);
+  RING(23),
+  /// A synchronous table has ended, on all shards: the payload tells why.
+  END(24),
+  /// Tells what a request waits for that was not answered in time, and whether the push of its
+  /// worker at this clock was taken. `digestHigh` is the operation of that request.
+  WHY(25);
+
+  private static final KvOp[] ALL = values();
 
   private final byte code;
 
   KvOp(int code) {
     this.code = (byte) code;
+  }
+
+  /// The operation of this number. Throws `IllegalArgumentException` for a number of none.
+  public static KvOp of(long number) {
+    if (number < 0 || number >= ALL.length) {
+      throw new IllegalArgumentException("operation " + number);
+    }
+    return ALL[(int) number];
   }
 
   /// Whether a worker numbers it, so that a shard does it once.
@@ -67,7 +82,7 @@ public enum KvOp {
   }
 
   /// Its number on the wire.
-  byte code() {
+  public byte code() {
     return code;
   }
 }

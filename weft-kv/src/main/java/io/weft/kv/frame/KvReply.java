@@ -23,6 +23,15 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
   /// Values that are no longer come in the reply itself; longer ones are written to their place.
   public static final long MOST_VALUE_BYTES = 512;
 
+  /// In the place of the clocks, where `WHY` was asked: the push was not taken.
+  public static final long NOT_TAKEN = 0;
+
+  /// The push was taken.
+  public static final long TAKEN = 1;
+
+  /// It is not known.
+  public static final long NOT_KNOWN = 2;
+
   private static final int FIXED_BYTES = 12;
   private static final int MAX_TEXT_BYTES = RequestChannel.MAX_HEAD_BYTES - FIXED_BYTES;
   private static final byte[] LEFT_OUT = " ... ".getBytes(StandardCharsets.UTF_8);
@@ -39,7 +48,9 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
     /// It is done, and values come behind.
     VALUES(3),
     /// It was not done: the shard has another ring of servers, which is the text.
-    MOVED(4);
+    MOVED(4),
+    /// It was not done: the table has ended, and the text tells why.
+    ENDED(5);
 
     private final byte code;
 
@@ -75,6 +86,11 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
   /// Other servers have the shard.
   public static KvReply moved(String ring) {
     return new KvReply(Status.MOVED, 0, ring);
+  }
+
+  /// The table has ended.
+  public static KvReply ended(String why) {
+    return new KvReply(Status.ENDED, 0, why);
   }
 
   /// It was refused.

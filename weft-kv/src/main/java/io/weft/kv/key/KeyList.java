@@ -28,11 +28,18 @@ public final class KeyList {
     this.slices = slices;
   }
 
-  /// Cuts these keys, which are copied. Pure; sorts those that are not ascending. Of a synchronous
-  /// table shards without keys get an empty slice.
-  public static KeyList cut(long[] keys, TableSpec table, int shards) {
+  /// Which shards get a slice.
+  public enum Slices {
+    /// Those that have keys of the list.
+    WITH_KEYS,
+    /// All: what is pushed there counts, also without keys.
+    OF_ALL
+  }
+
+  /// Cuts these keys, which are copied. Pure; sorts those that are not ascending.
+  public static KeyList cut(long[] keys, TableSpec table, int shards, Slices which) {
     Slicer slicer = table.slicer();
-    boolean every = table.consistency().isSynchronous();
+    boolean every = which == Slices.OF_ALL;
     long[] own = keys.clone();
     int[] shardOf = new int[own.length];
     int[] counts = new int[shards];
@@ -102,6 +109,11 @@ public final class KeyList {
   /// How many keys, the same one several times counted as often.
   public int size() {
     return keys.length;
+  }
+
+  /// The key at this place.
+  public long key(int place) {
+    return keys[place];
   }
 
   /// Whether these are its keys, in this order.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.key;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.weft.kv.frame.KvHead.Values;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -79,8 +82,28 @@ public final class KeySlice {
     return values.asSlice(first * rowBytes, count * rowBytes);
   }
 
-  /// Copies its rows out of those of the list; keys that the list has several times are added up.
-  public void gather(MemorySegment values, int width, MemorySegment into) {
+  /// Whether the list has a key of it several times.
+  public boolean hasTwice() {
+    int[] all = positions;
+    return all != null && all.length > count;
+  }
+
+  /// A key of it.
+  public long key(int place) {
+    return keys.get(JAVA_LONG_UNALIGNED, (long) Long.BYTES * place);
+  }
+
+  /// Copies its rows of FLOAT32 or FLOAT16 out of those of the list; keys that the list has several
+  /// times are added up.
+  public void gather(MemorySegment values, int width, Values format, MemorySegment into) {
+    if (format == Values.FLOAT16) {
+      gatherHalves(values, width, into);
+    } else {
+      gather(values, width, into);
+    }
+  }
+
+  void gather(MemorySegment values, int width, MemorySegment into) {
     int[] from = positions;
     int[] to = slots;
     if (from == null || to == null) {
@@ -111,8 +134,7 @@ public final class KeySlice {
     }
   }
 
-  /// The same as `gather` of FLOAT16.
-  public void gatherHalves(MemorySegment values, int width, MemorySegment into) {
+  private void gatherHalves(MemorySegment values, int width, MemorySegment into) {
     int[] from = positions;
     int[] to = slots;
     if (from == null || to == null) {

@@ -18,6 +18,11 @@ record Adam(float lr, float beta1, float beta2, float eps) implements UpdateRule
   }
 
   @Override
+  public boolean countsSteps() {
+    return true;
+  }
+
+  @Override
   public float rate(long step) {
     if (step < 1) {
       throw new IllegalArgumentException("Adam: step " + step + ", but the first one is 1");

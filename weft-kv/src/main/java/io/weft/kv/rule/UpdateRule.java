@@ -22,6 +22,12 @@ public interface UpdateRule {
     return 0;
   }
 
+  /// Whether `rate` depends on the step. Then each push goes to all shards, also to those that have
+  /// none of its keys, so that all of them count the updates of the table.
+  default boolean countsSteps() {
+    return false;
+  }
+
   /// Learning rate of a step: found once for a push, then given to each `apply` of it. Anything
   /// that is the same for all rows of a step belongs here, as Adam's correction of the bias.
   ///

@@ -20,6 +20,16 @@ public final class UpdateRules {
 
   private UpdateRules() {}
 
+  /// Whether the rule of a text counts the updates of its table. False for a text that is no
+  /// rule's: the servers say what is wrong with it.
+  public static boolean countsSteps(String text) {
+    try {
+      return parse(text).countsSteps();
+    } catch (IllegalArgumentException none) {
+      return false;
+    }
+  }
+
   /// The rule of a text as `adagrad:lr=0.05,eps=1e-7`. Throws `IllegalArgumentException`, whose
   /// message tells what is allowed.
   public static UpdateRule parse(String text) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /// The clocks of the workers of one table on one shard, and which pulls they let pass. Pure: no
 /// thread, no time. Confined to the shard's thread.
 final class Clocks {
@@ -53,6 +56,17 @@ final class Clocks {
         slowest = clocks[i];
       }
     }
+  }
+
+  /// Those that are there and have not come to this clock.
+  List<Integer> below(long clock) {
+    List<Integer> workers = new ArrayList<>();
+    for (int i = 0; i < clocks.length; i++) {
+      if (!left[i] && clocks[i] < clock) {
+        workers.add(i);
+      }
+    }
+    return workers;
   }
 
   /// Whether it is gone.

@@ -104,6 +104,31 @@ final class Rounds<P> {
     return pushes;
   }
 
+  /// Workers that are there and have not pushed at the next clock.
+  List<Integer> missing() {
+    List<Integer> missing = new ArrayList<>();
+    for (int i = 0; i < workers; i++) {
+      if (!left[i] && (open.isEmpty() || open.getFirst().byWorker.get(i) == null)) {
+        missing.add(i);
+      }
+    }
+    return missing;
+  }
+
+  /// Whether the push of a worker for this clock was kept, or its clock was applied.
+  boolean has(int worker, long clock) {
+    int index = (int) Math.min(clock - applied - 1, Integer.MAX_VALUE);
+    return index < 0 || (index < open.size() && open.get(index).byWorker.get(worker) != null);
+  }
+
+  /// The pushes that wait are the caller's; no clock comes any more.
+  List<P> end() {
+    List<P> waiting = new ArrayList<>();
+    forEach((clock, worker, push) -> waiting.add(push));
+    open.clear();
+    return waiting;
+  }
+
   /// Sees the pushes that wait.
   interface KeptVisitor<P> {
 

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.kv.checkpoint.ShardFile.Content;
+import io.weft.kv.frame.Finite;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.function.ShardValues.ValuesVisitor;
@@ -164,7 +165,7 @@ final class RowsTable extends KeyedTable {
       long at = Finite.firstOther(values);
       if (at >= 0) {
         throw new Refusal(
-            "value %s of key %d, column %d, is not finite; the push was not applied"
+            "value %s of key %d, column %d, is not finite; this shard has not applied the push"
                 .formatted(
                     values.getAtIndex(JAVA_FLOAT_UNALIGNED, at),
                     keys(subject).list().key((int) (at / width)),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
@@ -8,11 +10,9 @@ import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.server.ShardTable.Subject;
 import io.weft.kv.spec.Replicas;
-import io.weft.kv.spill.RowStoreException;
-import io.weft.kv.table.MemoryBudgetException;
-import io.weft.tensor.TensorLease;
-import java.lang.foreign.Arena;
+import io.weft.kv.spec.TableSpec;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -32,12 +32,12 @@ final class Shard {
 
   private final int number;
   private final ShardContext context;
-  private final Runnable wake;
   private final ShardTables tables;
   private final ShardPushes pushes;
   private final ShardSaves saves;
   private final ShardMirror mirror;
   private final ShardCalls calls;
+  private final ShardAnswers answers;
   private final boolean[] left;
 
   /// Workers that are gone, where another server says when that counts.
@@ -45,12 +45,6 @@ final class Shard {
 
   /// Requests of workers that know of a loss before this server does, in order.
   private final ArrayDeque<Pending> early = new ArrayDeque<>();
-
-  /// What is answered in a reply.
-  private final MemorySegment shortAnswer = Arena.ofAuto().allocate(KvReply.MOST_VALUE_BYTES, 64);
-
-  /// Requests whose answers find no memory, in order.
-  private final ArrayDeque<Pending> unanswered = new ArrayDeque<>();
 
   /// @param wake any thread: memory of answers is free again
   /// @param news what is known already of other servers
@@ -65,11 +59,11 @@ final class Shard {
     this.tables = new ShardTables(context);
     this.mirror = new ShardMirror(number, context, new Copied(), news, onThread);
     this.calls = new ShardCalls(context, tables, mirror);
+    this.answers = new ShardAnswers(number, context, tables, wake);
     this.left = new boolean[context.workers().size()];
     this.context = context;
-    this.wake = wake;
     this.saves = new ShardSaves(number, context, wake);
-    this.pushes = new ShardPushes(context, saves, this::resume);
+    this.pushes = new ShardPushes(context, saves, this::ended);
   }
 
   /// What a new mirror gets.
@@ -104,7 +98,7 @@ final class Shard {
       }
       int version = mirror.ring().version();
       if (head.ring() < version) {
-        moved(it);
+        ShardAnswers.moved(it, mirror.ring());
       } else if (mirror.serves() && head.ring() == version) {
         checkComplete();
         serve(it);
@@ -112,7 +106,7 @@ final class Shard {
         early.add(it); // who asks knows already what this server will hear
       }
     } catch (Refusal | RuntimeException | Error why) {
-      failed(it, why);
+      answers.failed(it, why);
     }
   }
 
@@ -143,7 +137,7 @@ final class Shard {
       Replicas ring = tells ? told(it) : mirror.ring();
       if (head.op() == KvOp.RING) {
         adopt(ring);
-        done(it, 0);
+        ShardAnswers.done(it, 0);
         return;
       }
       if (mirror.serves()) {
@@ -153,71 +147,64 @@ final class Shard {
         case BEGIN -> {
           mirror.begin(from, head.ring(), ring);
           drop();
-          done(it, 0);
+          ShardAnswers.done(it, 0);
         }
-        case REGISTER -> done(it, tables.register(it));
+        case REGISTER -> ShardAnswers.done(it, tables.register(it));
         case PUSH -> push(it);
         case CLOCK -> clock(it);
         case LOAD -> {
           tables.load(it);
-          done(it, 0);
+          ShardAnswers.done(it, 0);
         }
         case INIT -> init(it);
         case CHANGE -> change(it);
         case STATE -> {
           tables.takeState(it);
-          done(it, 0);
+          ShardAnswers.done(it, 0);
         }
         case COPY -> {
           tables.takeCopy(it);
-          done(it, 0);
+          ShardAnswers.done(it, 0);
         }
         case KEEP -> {
-          pushes.takeKept(it, table(head));
-          done(it, 0);
+          pushes.takeKept(it, tables.known(head));
+          ShardAnswers.done(it, 0);
         }
         case WINDOW -> {
           ShardTables.checkPayload(it, NumberWindow.EXPORT_BYTES);
           pushes.take(worker, request.payload());
-          done(it, 0);
+          ShardAnswers.done(it, 0);
         }
         case LEAVE -> {
           leaveNow(worker);
-          done(it, 0);
+          ShardAnswers.done(it, 0);
         }
         case COMPLETE -> {
           mirror.completed(it);
-          done(it, 0);
+          ShardAnswers.done(it, 0);
         }
-        case PUSH_PULL, PULL, WAIT, HOLD, CUT, RELEASE, STATISTICS, CALL, COMMAND, RETURN, RING ->
+        case END -> {
+          end(it);
+          ShardAnswers.done(it, 0);
+        }
+        case PUSH_PULL,
+            PULL,
+            WAIT,
+            HOLD,
+            CUT,
+            RELEASE,
+            STATISTICS,
+            CALL,
+            COMMAND,
+            RETURN,
+            RING,
+            WHY ->
             throw new Refusal(head.op() + " is nothing that a mirror does");
       }
       mirror.taken(from);
     } catch (Refusal | RuntimeException | Error why) {
-      failed(it, why);
+      answers.failed(it, why);
     }
-  }
-
-  private void failed(Pending it, Throwable why) {
-    if (why instanceof Refusal
-        || why instanceof MemoryBudgetException
-        || why instanceof RowStoreException) {
-      refuse(it, String.valueOf(why.getMessage()));
-    } else {
-      LOG.error("shard {} of rank {}: {} failed", number, context.rank(), it.head(), why);
-      refuse(it, "it failed there: " + why);
-    }
-  }
-
-  private void refuse(Pending it, String why) {
-    ShardTable table = tables.find(it.head().table());
-    String about = table == null ? "" : "table '" + table.spec().name() + "', ";
-    it.request()
-        .reply(
-            KvReply.refused(
-                    "%sshard %d, %s of rank %d: %s"
-                        .formatted(about, number, it.head().op(), it.request().fromRank(), why))
-                .encode());
   }
 
   private void serve(Pending it) throws Refusal {
@@ -227,7 +214,7 @@ final class Shard {
       case PULL -> pull(it);
       case CLOCK -> clock(it);
       case WAIT -> await(it);
-      case HOLD -> done(it, saves.hold(table(it.head()), it.worker()));
+      case HOLD -> ShardAnswers.done(it, saves.hold(table(it.head()), it.worker()));
       case CUT -> {
         ShardTable table = table(it.head());
         saves.cut(it, table);
@@ -238,7 +225,7 @@ final class Shard {
         ShardTable table = table(it.head());
         saves.release(table, it.worker());
         pushes.applyComplete(table);
-        done(it, 0);
+        ShardAnswers.done(it, 0);
         resume(table);
       }
       case LOAD -> {
@@ -250,6 +237,11 @@ final class Shard {
       case CHANGE -> change(it);
       case STATISTICS ->
           it.request().reply(KvReply.done(0, table(it.head()).statistics().text()).encode());
+      case END -> {
+        end(it);
+        both(it, 0);
+      }
+      case WHY -> why(it);
       case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY, COMMAND, RETURN, BEGIN, RING ->
           throw new Refusal(it.head().op() + " is for servers");
     }
@@ -267,19 +259,7 @@ final class Shard {
         it.worker(),
         payload.byteSize(),
         to -> to.copyFrom(payload),
-        refusal -> over(it, refusal, () -> done(it, applied)));
-  }
-
-  private void over(Pending it, @Nullable String refusal, Runnable answer) {
-    if (refusal == null) {
-      answer.run();
-    } else {
-      refuse(it, refusal);
-    }
-  }
-
-  private static void done(Pending it, long applied) {
-    it.request().reply(KvReply.done(applied).encode());
+        refusal -> answers.over(it, refusal, () -> ShardAnswers.done(it, applied)));
   }
 
   private void init(Pending it) throws Refusal {
@@ -302,7 +282,7 @@ final class Shard {
     table.hear(it);
     Subject subject = table.subject(head, it.request().payload());
     if (subject == null) {
-      unknown(it);
+      ShardAnswers.unknown(it);
       return;
     }
     MemorySegment values = table.values(head, subject, it.request().payload());
@@ -318,17 +298,31 @@ final class Shard {
     if (!mirror.isMirrored()) {
       answerPush(it, at);
     } else {
-      mirror.forwardPush(
-          it, table, subject, values, why -> over(it, why, () -> answerPush(it, at)));
+      mirror.forwardPush(it, table, subject, values, why -> mirrored(it, table, why, at));
     }
     resume(table);
+  }
+
+  /// The mirror has taken a push, or has not: then this server has what the mirror lacks.
+  private void mirrored(Pending it, ShardTable table, @Nullable String refusal, long told) {
+    if (refusal == null) {
+      answerPush(it, told);
+    } else if (table.spec().consistency().isSynchronous()) {
+      table.end(
+          "rank %d: a push of clock %d is here and not at %s; start again from the last checkpoint"
+              .formatted(context.rank(), it.head().clock(), refusal));
+      ended(table);
+      answers.refuseEnded(it, table.why());
+    } else {
+      answers.refuse(it, "it was applied here and not at " + refusal);
+    }
   }
 
   private void answerPush(Pending it, long told) {
     if (it.head().op() == KvOp.PUSH_PULL) {
       again(it);
     } else {
-      done(it, told);
+      ShardAnswers.done(it, told);
     }
   }
 
@@ -361,12 +355,9 @@ final class Shard {
         it.worker(),
         payload.byteSize(),
         to -> to.copyFrom(payload),
-        refusal -> over(it, failure == null ? refusal : failure, () -> done(it, 0)));
+        refusal ->
+            answers.over(it, failure == null ? refusal : failure, () -> ShardAnswers.done(it, 0)));
     resume(table);
-  }
-
-  private static void unknown(Pending it) {
-    it.request().reply(KvReply.unknownList().encode());
   }
 
   // --- pulls
@@ -376,54 +367,21 @@ final class Shard {
     table.hear(it);
     Subject subject = table.subject(it.head(), it.request().payload());
     if (subject == null) {
-      unknown(it);
+      ShardAnswers.unknown(it);
     } else if (table.lets(subject, it.head().clock())) {
-      answer(it, table, subject);
+      answers.values(it, table, subject);
     } else {
       table.parked().add(it);
     }
-  }
-
-  private void answer(Pending it, ShardTable table, Subject subject) throws Refusal {
-    long bytes = subject.valueBytes();
-    long told = table.clockToTell(subject, it.head().clock());
-    if (bytes <= KvReply.MOST_VALUE_BYTES) {
-      MemorySegment values = shortAnswer.asSlice(0, bytes);
-      table.read(subject, values);
-      it.request().reply(KvReply.done(told, values).encode());
-      return;
-    }
-    if (it.request().intoBytes() < bytes) {
-      throw new Refusal(
-          "%d bytes to be answered, and room for %d".formatted(bytes, it.request().intoBytes()));
-    }
-    TensorLease lease = context.replies().tryLease(it.worker(), bytes);
-    if (lease == null) {
-      unanswered.add(it);
-      return;
-    }
-    MemorySegment into = lease.view().data().asSlice(0, bytes);
-    Runnable release =
-        () -> {
-          context.replies().release(it.worker(), bytes, lease);
-          wake.run();
-        };
-    try {
-      table.read(subject, into);
-    } catch (Refusal | RuntimeException | Error refused) {
-      release.run();
-      throw refused;
-    }
-    it.request().reply(KvReply.done(told).encode(), into, release);
   }
 
   private void await(Pending it) throws Refusal {
     ShardTable table = table(it.head());
     Subject subject = table.subject(it.head(), it.request().payload());
     if (subject == null) {
-      unknown(it);
+      ShardAnswers.unknown(it);
     } else if (table.lets(subject, it.head().clock())) {
-      done(it, it.head().clock());
+      ShardAnswers.done(it, it.head().clock());
     } else {
       table.parked().add(it);
     }
@@ -431,6 +389,7 @@ final class Shard {
 
   /// Memory of answers is free again: those that waited for it go on.
   void resume() {
+    ArrayDeque<Pending> unanswered = answers.unanswered();
     int waiting = unanswered.size();
     for (int i = 0; i < waiting; i++) {
       again(unanswered.remove());
@@ -453,8 +412,64 @@ final class Shard {
         default -> pull(it);
       }
     } catch (Refusal | RuntimeException | Error why) {
-      failed(it, why);
+      answers.failed(it, why);
     }
+  }
+
+  // --- tables that end
+
+  /// A worker's push is on some shards and not on others, or a clock could not be applied.
+  private void end(Pending it) throws Refusal {
+    ShardTable table = tables.known(it.head());
+    if (!table.spec().consistency().isSynchronous()) {
+      throw new Refusal("its table is not synchronous, and does not end");
+    }
+    MemorySegment payload = it.request().payload();
+    if (payload.byteSize() > TableSpec.MAX_TEXT_BYTES) {
+      throw new Refusal("a reason of " + payload.byteSize() + " bytes");
+    }
+    table.end(new String(payload.toArray(JAVA_BYTE), StandardCharsets.UTF_8));
+    letGo(table);
+  }
+
+  /// A table has ended here, which its mirror must know too.
+  private void ended(ShardTable table) {
+    letGo(table);
+    if (mirror.serves()) {
+      byte[] why = table.why().getBytes(StandardCharsets.UTF_8);
+      mirror.forward(
+          ShardCopy.head(KvOp.END, number, table.spec().id(), 0),
+          0,
+          why.length,
+          to -> MemorySegment.copy(why, 0, to, JAVA_BYTE, 0, why.length),
+          refusal -> {});
+    }
+  }
+
+  /// All that waits for a table that has ended hears why.
+  private void letGo(ShardTable table) {
+    pushes.end(table);
+    saves.end(table);
+    resume(table);
+  }
+
+  private void why(Pending it) throws Refusal {
+    ShardTable table = table(it.head());
+    Subject subject = table.subject(it.head(), MemorySegment.NULL);
+    if (subject == null) {
+      throw new Refusal("keys of which nothing is asked");
+    }
+    long clock = it.head().clock();
+    long taken = KvReply.NOT_KNOWN;
+    if (table.spec().consistency().isSynchronous()) {
+      taken = table.rounds(subject).has(it.worker(), clock) ? KvReply.TAKEN : KvReply.NOT_TAKEN;
+    }
+    String words =
+        KvOp.of(it.head().digestHigh()) == KvOp.INIT
+            ? "it waits for the first values of rank %d: see whether it has called init"
+                .formatted(context.workers().getFirst())
+            : table.waitsFor(subject, clock);
+    it.request().reply(KvReply.done(taken, words).encode());
   }
 
   // --- clocks
@@ -548,10 +563,6 @@ final class Shard {
     pushes.clear();
   }
 
-  private void moved(Pending it) {
-    it.request().reply(KvReply.moved(mirror.ring().text()).encode());
-  }
-
   /// The ring has changed, or will not: what has waited for that goes on, here or elsewhere.
   private void turned() {
     if (mirror.serves()) {
@@ -559,14 +570,14 @@ final class Shard {
       gone.clear();
     } else {
       tables.all().forEach(table -> moveAll(table.parked()));
-      moveAll(unanswered);
+      moveAll(answers.unanswered());
     }
     retryEarly();
   }
 
   private void moveAll(ArrayDeque<Pending> waiting) {
     while (!waiting.isEmpty()) {
-      moved(waiting.remove());
+      ShardAnswers.moved(waiting.remove(), mirror.ring());
     }
   }
 

@@ -4,6 +4,7 @@ package io.weft.kv.server;
 import io.weft.kv.frame.KvCall;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.function.KvChange;
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /// Functions and changes that workers call on a shard. Confined to the shard's thread.
@@ -29,8 +30,30 @@ final class ShardCalls {
 
   /// Runs a function and answers with its result.
   void call(Pending it) throws Refusal {
-    var view = new ShardView(tables.of(it.head()), tables);
-    it.request().reply(KvReply.done(0, context.functions().call(called(it), view)).encode());
+    ShardTable table = tables.of(it.head());
+    KvCall call = called(it);
+    begin(it, table, "function", call);
+    MemorySegment result;
+    try {
+      result = context.functions().call(call, new ShardView(table, tables));
+    } finally {
+      context.states().end(it.head().shard());
+    }
+    it.request().reply(KvReply.done(0, result).encode());
+  }
+
+  /// Whoever waits behind it is told of it.
+  private void begin(Pending it, ShardTable table, String kind, KvCall call) {
+    int shard = it.head().shard();
+    context
+        .states()
+        .begin(
+            new ShardStates.Call(
+                shard,
+                "%s '%s' on table '%s', which rank %d has called"
+                    .formatted(
+                        kind, call.name(), table.spec().name(), context.workers().get(it.worker())),
+                context.mirroring().channel().runner().nanos()));
   }
 
   /// Throws `Refusal` for a change that cannot be made, before its number is used.
@@ -50,11 +73,14 @@ final class ShardCalls {
     table.changed();
     KvCall call = called(it);
     KvChange change = context.functions().change(call);
+    begin(it, table, "change", call);
     try {
       new ShardChanging(table, tables).run(change, call);
       return null;
     } catch (Refusal why) {
       return String.valueOf(why.getMessage());
+    } finally {
+      context.states().end(it.head().shard());
     }
   }
 }

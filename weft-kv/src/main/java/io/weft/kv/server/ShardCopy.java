@@ -62,7 +62,9 @@ final class ShardCopy {
       }
     }
     for (ShardTable table : source.tables()) {
-      parts.add(new Part(table));
+      if (!table.hasEnded()) {
+        parts.add(new Part(table));
+      }
     }
   }
 
@@ -95,6 +97,11 @@ final class ShardCopy {
     long id = table.spec().id();
     byte[] text = table.spec().text().getBytes(StandardCharsets.UTF_8);
     send(head(KvOp.REGISTER, shard, id, 0), 0, text, text.length);
+    if (table.hasEnded()) {
+      byte[] why = table.why().getBytes(StandardCharsets.UTF_8);
+      send(head(KvOp.END, shard, id, 0), 0, why, why.length);
+      return;
+    }
     table.states(
         (part, initialized, step, rounds) -> {
           byte[] state = new byte[STATE_BYTES];

@@ -17,14 +17,14 @@ final class ShardPushes {
 
   private final ShardContext context;
   private final ShardSaves saves;
-  private final Consumer<ShardTable> resume;
+  private final Consumer<ShardTable> ended;
   private final NumberWindow[] seen;
 
-  /// @param resume lets what has waited for a table's clock go on
-  ShardPushes(ShardContext context, ShardSaves saves, Consumer<ShardTable> resume) {
+  /// @param ended hears of a table that has ended, since a clock could not be applied
+  ShardPushes(ShardContext context, ShardSaves saves, Consumer<ShardTable> ended) {
     this.context = context;
     this.saves = saves;
-    this.resume = resume;
+    this.ended = ended;
     this.seen = new NumberWindow[context.workers().size()];
     clear();
   }
@@ -53,8 +53,18 @@ final class ShardPushes {
     }
   }
 
+  /// The table has ended: the pushes that wait are given up.
+  void end(ShardTable table) {
+    for (Rounds<KeptPush> rounds : table.allRounds()) {
+      rounds.end().forEach(each -> context.budget().release(each.bytes()));
+    }
+  }
+
   /// Another server has kept this push.
   void takeKept(Pending it, ShardTable table) throws Refusal {
+    if (table.hasEnded()) {
+      return;
+    }
     MemorySegment payload = it.request().payload();
     Subject subject = table.subject(it.head(), payload);
     if (subject != null) {
@@ -102,8 +112,8 @@ final class ShardPushes {
         table.applyClock(complete, rounds.applied());
       } finally {
         complete.forEach(each -> context.budget().release(each.bytes()));
-        if (table.isBroken()) {
-          resume.accept(table); // those that wait for it hear why
+        if (table.hasEnded()) {
+          ended.accept(table);
         }
       }
       complete = rounds.takeComplete();

@@ -137,6 +137,11 @@ final class ShardSaves {
     }
   }
 
+  /// The table has ended: a checkpoint that waits for a clock of it is not made.
+  void end(ShardTable table) {
+    release(table);
+  }
+
   private static List<String> asked(Pending it) {
     byte[] words = it.request().payload().toArray(JAVA_BYTE);
     return List.of(new String(words, StandardCharsets.UTF_8).split("\n", -1));

@@ -24,7 +24,7 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   private final Clocks clocks;
   private final ArrayDeque<Pending> parked = new ArrayDeque<>();
   private boolean changed;
-  private @Nullable String broken;
+  private @Nullable String ended;
 
   ShardTable(TableSpec spec, ShardContext context) {
     this.spec = spec;
@@ -82,22 +82,36 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     try {
       applyAll(pushes);
     } catch (Refusal | RuntimeException failed) {
-      broken =
-          "clock %d could not be applied: %s; this table has ended here, since all that followed would lack that clock: start again from the last checkpoint"
-              .formatted(clock, failed.getMessage());
-      throw new Refusal(broken);
+      end(
+          "rank %d: clock %d could not be applied: %s; all that follows would lack that clock: start again from the last checkpoint"
+              .formatted(context.rank(), clock, failed.getMessage()));
+      throw Refusal.ended(why());
     }
   }
 
-  /// Whether a clock could not be applied.
-  final boolean isBroken() {
-    return broken != null;
+  /// Nothing more is pushed or pulled, since what follows would lack something. The first reason
+  /// counts.
+  final void end(String why) {
+    if (ended == null) {
+      ended = why;
+    }
   }
 
-  /// Throws `Refusal` where a clock could not be applied.
-  final void checkWhole() throws Refusal {
-    if (broken != null) {
-      throw new Refusal(broken);
+  /// Whether it has ended.
+  final boolean hasEnded() {
+    return ended != null;
+  }
+
+  /// Why it has ended; empty where it has not.
+  final String why() {
+    String its = ended;
+    return its == null ? "" : its;
+  }
+
+  /// Throws `Refusal` where it has ended.
+  final void checkNotEnded() throws Refusal {
+    if (hasEnded()) {
+      throw Refusal.ended(why());
     }
   }
 
@@ -211,6 +225,26 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     if (spec.consistency().staleness() == Consistency.ASYNCHRONOUS) {
       clocks.advance(it.worker(), it.head().clock());
     }
+  }
+
+  /// What a pull of a worker at this clock waits for, in words.
+  final String waitsFor(Subject subject, long clock) {
+    if (lets(subject, clock)) {
+      return "it waits for nothing there: the shard is behind, or the answers that the worker has"
+          + " not taken yet fill its share of kv-reply-memory";
+    }
+    if (spec.consistency().isSynchronous()) {
+      Rounds<KeptPush> rounds = rounds(subject);
+      return "it waits for clock %d, and clock %d lacks the pushes of ranks %s: see whether they go on"
+          .formatted(clock, rounds.applied() + 1, ranks(rounds.missing()));
+    }
+    long least = clock - spec.consistency().staleness();
+    return "at clock %d it waits until all workers are at clock %d, and ranks %s are not: see whether they go on, and call clock()"
+        .formatted(clock, least, ranks(clocks.below(least)));
+  }
+
+  private List<Integer> ranks(List<Integer> positions) {
+    return positions.stream().map(context.workers()::get).toList();
   }
 
   /// What an answer tells of clocks: those that a synchronous table has applied; of others, where

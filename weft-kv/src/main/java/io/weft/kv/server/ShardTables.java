@@ -43,13 +43,20 @@ final class ShardTables {
     return tables.get(id);
   }
 
+  /// A table that has not ended.
   ShardTable of(KvHead head) throws Refusal {
+    ShardTable table = known(head);
+    table.checkNotEnded();
+    return table;
+  }
+
+  /// A table, whether it has ended or not.
+  ShardTable known(KvHead head) throws Refusal {
     ShardTable table = tables.get(head.table());
     if (table == null) {
       throw new Refusal(
           "there is no table %016x; register it first, on every worker".formatted(head.table()));
     }
-    table.checkWhole();
     return table;
   }
 
@@ -75,6 +82,7 @@ final class ShardTables {
             "registered before with another specification; all workers register the same; "
                 + String.join("; ", differences));
       }
+      known.checkNotEnded();
       return clock(known);
     } catch (IllegalArgumentException wrong) {
       throw new Refusal(String.valueOf(wrong.getMessage()));
@@ -111,7 +119,7 @@ final class ShardTables {
     if (table.isChanged()) {
       throw new Refusal("there were pushes already; a checkpoint is restored before the first");
     }
-    takeCopy(it);
+    takeContent(it, table);
     table.restored(head.part());
     table.step(it.request().payload().get(JAVA_LONG_UNALIGNED, 8));
     for (Rounds<KeptPush> rounds : table.allRounds()) {
@@ -119,15 +127,19 @@ final class ShardTables {
     }
   }
 
-  /// Takes rows or elements.
+  /// Takes rows or elements, which are of no use to a table that has ended.
   void takeCopy(Pending it) throws Refusal {
+    ShardTable table = known(it.head());
+    if (!table.hasEnded()) {
+      takeContent(it, table);
+    }
+  }
+
+  private static void takeContent(Pending it, ShardTable table) throws Refusal {
     checkPayload(it, LOAD_HEAD_BYTES);
     MemorySegment payload = it.request().payload();
-    of(it.head())
-        .load(
-            it.head().part(),
-            payload.get(JAVA_LONG_UNALIGNED, 0),
-            payload.asSlice(LOAD_HEAD_BYTES));
+    table.load(
+        it.head().part(), payload.get(JAVA_LONG_UNALIGNED, 0), payload.asSlice(LOAD_HEAD_BYTES));
   }
 
   /// Takes clock and step of rows or of a part.

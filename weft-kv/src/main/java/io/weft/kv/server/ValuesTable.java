@@ -4,6 +4,7 @@ package io.weft.kv.server;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
 import io.weft.kv.checkpoint.ShardFile.Content;
+import io.weft.kv.frame.Finite;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
@@ -61,8 +62,8 @@ final class ValuesTable extends KeyedTable {
     if (head.values() != Values.FLOAT32) {
       throw new Refusal("values as " + head.values() + "; they travel as FLOAT32");
     }
-    boolean pushes = head.op() != KvOp.PULL && head.op() != KvOp.WAIT;
-    if (head.op() == KvOp.WAIT) {
+    boolean pushes = head.op() != KvOp.PULL;
+    if (head.op() == KvOp.WAIT || head.op() == KvOp.WHY) {
       return new Listed(new ValueList(true, 0, 0, payload));
     }
     try {
@@ -104,7 +105,7 @@ final class ValuesTable extends KeyedTable {
       key++;
     }
     throw new Refusal(
-        "value %s of key %d, float %d, is not finite; the push was not applied"
+        "value %s of key %d, float %d, is not finite; this shard has not applied the push"
             .formatted(list.value(at), list.key(key), at - before));
   }
 

@@ -32,6 +32,7 @@ public final class KvHandle<T> implements Handle<T> {
   private final AgentRunner runner;
   private final String words;
   private final Supplier<? extends @Nullable T> result;
+  private final @Nullable Verdict verdict;
   private final AtomicInteger left = new AtomicInteger(1);
   private @Nullable List<BiConsumer<? super @Nullable T, ? super @Nullable CommException>> actions;
   private volatile @Nullable CommException failure;
@@ -42,9 +43,47 @@ public final class KvHandle<T> implements Handle<T> {
   /// @param words what runs, on which rank, for errors
   /// @param result called once, when all requests have succeeded
   public KvHandle(AgentRunner runner, String words, Supplier<? extends @Nullable T> result) {
+    this(runner, words, result, null);
+  }
+
+  /// @param verdict hears of requests that fail, and says what the handle fails with; null = with
+  ///   the first failure
+  KvHandle(
+      AgentRunner runner,
+      String words,
+      Supplier<? extends @Nullable T> result,
+      @Nullable Verdict verdict) {
     this.runner = runner;
     this.words = words;
     this.result = result;
+    this.verdict = verdict;
+  }
+
+  /// What has become of a request that failed.
+  enum Fate {
+    /// The shard has done it.
+    DONE,
+    /// The shard has not done it, and will not.
+    NOT_DONE,
+    /// It is not known.
+    UNKNOWN,
+    /// The shard has said that the table has ended.
+    ENDED
+  }
+
+  /// Knows what it means that some requests of a handle have failed. Any thread.
+  interface Verdict {
+
+    /// A request begins.
+    void begun();
+
+    /// A request that has begun has failed.
+    void failed(ShardRequest.What what, Fate fate, CommException cause);
+
+    /// All requests are over, and some have failed: what the handle fails with.
+    ///
+    /// @param first failure
+    CommException judge(CommException first);
   }
 
   /// What runs, on which rank.
@@ -71,6 +110,31 @@ public final class KvHandle<T> implements Handle<T> {
     }
   }
 
+  /// One of the requests that its verdict knows of begins.
+  void begun() {
+    if (verdict != null) {
+      verdict.begun();
+    }
+  }
+
+  /// A request is over without success.
+  void failed(ShardRequest.What what, Fate fate, CommException cause) {
+    if (verdict != null) {
+      verdict.failed(what, fate, cause);
+    }
+    over(cause);
+  }
+
+  /// Whether a request has failed.
+  boolean hasFailed() {
+    return failure != null;
+  }
+
+  /// Whether no request is under way, before `sealed`.
+  boolean isIdle() {
+    return left.get() == 1;
+  }
+
   /// All its requests are added. Once.
   public void sealed() {
     over(null);
@@ -78,7 +142,10 @@ public final class KvHandle<T> implements Handle<T> {
 
   private void end() {
     List<BiConsumer<? super @Nullable T, ? super @Nullable CommException>> due;
-    if (failure == null) {
+    CommException first = failure;
+    if (first != null && verdict != null) {
+      failure = verdict.judge(first);
+    } else if (first == null) {
       try {
         value = result.get();
       } catch (RuntimeException | Error defect) {

@@ -10,6 +10,8 @@ import io.weft.comm.CommException;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
+import io.weft.kv.worker.KvHandle.Fate;
+import io.weft.kv.worker.ShardRequest.What;
 import io.weft.transport.limit.Span;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -29,6 +31,9 @@ final class ServerLink {
 
   /// Requests that wait for credits; who has more waits in the call.
   static final int MOST_WAITING = 1024;
+
+  /// How long a server may take to tell why it has not answered.
+  private static final Duration MOST_WHY = Duration.ofSeconds(2);
 
   /// Whom it leads to, and how.
   ///
@@ -127,7 +132,9 @@ final class ServerLink {
       it.stage(staging);
     } catch (RuntimeException | Error refused) {
       settle(it);
-      it.fail(new CommException.Broken(it.handle().words() + ": " + refused, way.self(), refused));
+      it.fail(
+          new CommException.Broken(it.handle().words() + ": " + refused, way.self(), refused),
+          Fate.NOT_DONE);
       return;
     }
     synchronized (this) {
@@ -190,7 +197,9 @@ final class ServerLink {
     } catch (RuntimeException | Error refused) {
       release(bytes);
       settle(it);
-      it.fail(new CommException.Broken(it.handle().words() + ": " + refused, way.self(), refused));
+      it.fail(
+          new CommException.Broken(it.handle().words() + ": " + refused, way.self(), refused),
+          Fate.NOT_DONE);
       return true;
     }
     return postponed(it, bytes);
@@ -213,7 +222,8 @@ final class ServerLink {
                 + ": other services have as many requests open to rank "
                 + way.peer()
                 + " as there may be; wait for some of theirs",
-            List.of(way.peer())));
+            List.of(way.peer())),
+        Fate.NOT_DONE);
     return true;
   }
 
@@ -241,9 +251,11 @@ final class ServerLink {
         Runnable fails =
             () -> {
               settle(it);
-              it.fail(named(it, cause));
+              it.fail(cause, Fate.UNKNOWN);
             };
-        if (!gone || !way.elsewhere().test(it, fails)) {
+        if (cause instanceof CommException.TimedOut late) {
+          askWhy(it, late);
+        } else if (!gone || !way.elsewhere().test(it, fails)) {
           fails.run();
         }
       }
@@ -251,14 +263,75 @@ final class ServerLink {
     pump();
   }
 
-  /// The channel knows no tables, and whoever waits may wait for another worker.
-  private static CommException named(ShardRequest it, CommException cause) {
-    return cause instanceof CommException.TimedOut late
-        ? new CommException.TimedOut(
-            "%s: shard %d: %s; in a table that is not asynchronous, shards answer when the workers that they wait for have pushed, have told their clock or have left: see whether all of them go on"
-                .formatted(it.handle().words(), it.what().shard(), late.getMessage()),
-            late.missing())
-        : cause;
+  /// The channel knows no tables, and who waits may wait for another worker: the server knows.
+  private void askWhy(ShardRequest it, CommException.TimedOut late) {
+    What about = it.what();
+    MemorySegment words = MemorySegment.ofArray(new byte[KvHead.BYTES]);
+    new KvHead(
+            KvOp.WHY,
+            KvHead.Keys.NONE,
+            about.shard(),
+            about.table(),
+            0,
+            0,
+            about.clock(),
+            about.op().code(),
+            0,
+            0,
+            about.part(),
+            KvHead.Values.FLOAT32,
+            it.ring())
+        .write(words);
+    Duration limit = bounds.limit().compareTo(MOST_WHY) < 0 ? bounds.limit() : MOST_WHY;
+    var request = Request.of(way.kind(), words, MemorySegment.NULL, limit);
+    boolean asked;
+    try {
+      asked = way.channel().tryRequest(way.peer(), request, told -> late(it, late, told));
+    } catch (RuntimeException | Error unasked) {
+      asked = false;
+    }
+    if (!asked) {
+      late(it, late, Fate.UNKNOWN, "too many requests are open to rank " + way.peer());
+    }
+  }
+
+  private void late(ShardRequest it, CommException.TimedOut late, RequestOutcome told) {
+    if (told instanceof RequestOutcome.Replied(MemorySegment body, long _)) {
+      try {
+        KvReply reply = KvReply.read(body);
+        switch (reply.status()) {
+          case DONE, VALUES -> late(it, late, fate(reply.applied()), reply.text());
+          case ENDED -> late(it, late, Fate.ENDED, "the table has ended: " + reply.text());
+          case UNKNOWN_LIST, REFUSED, MOVED -> late(it, late, Fate.UNKNOWN, reply.text());
+        }
+        return;
+      } catch (IllegalArgumentException wrong) {
+        late(it, late, Fate.UNKNOWN, String.valueOf(wrong.getMessage()));
+        return;
+      }
+    }
+    late(
+        it,
+        late,
+        Fate.UNKNOWN,
+        "rank " + way.peer() + " does not tell what it does, as one that is stopped or overloaded");
+  }
+
+  private static Fate fate(long taken) {
+    if (taken == KvReply.TAKEN) {
+      return Fate.DONE;
+    }
+    return taken == KvReply.NOT_TAKEN ? Fate.NOT_DONE : Fate.UNKNOWN;
+  }
+
+  private void late(ShardRequest it, CommException.TimedOut late, Fate fate, String why) {
+    settle(it);
+    it.fail(
+        new CommException.TimedOut(
+            "%s: shard %d: %s; %s"
+                .formatted(it.handle().words(), it.what().shard(), late.getMessage(), why),
+            late.missing()),
+        it.what().op() == KvOp.WAIT ? Fate.NOT_DONE : fate);
   }
 
   private void replied(ShardRequest it, MemorySegment body, long written) {
@@ -286,6 +359,12 @@ final class ServerLink {
         }
       }
       case REFUSED -> refuse(it, reply.text());
+      case ENDED -> {
+        settle(it);
+        it.fail(
+            new CommException.Mismatch(WholePush.ended(it.handle().words(), reply.text())),
+            Fate.ENDED);
+      }
     }
   }
 
@@ -293,6 +372,7 @@ final class ServerLink {
     settle(it);
     it.fail(
         new CommException.Mismatch(
-            "%s: rank %d has refused it: %s".formatted(it.handle().words(), way.peer(), why)));
+            "%s: rank %d has refused it: %s".formatted(it.handle().words(), way.peer(), why)),
+        Fate.NOT_DONE);
   }
 }

@@ -7,6 +7,7 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.key.KeyDigest;
 import io.weft.kv.key.KeySlice;
+import io.weft.kv.worker.KvHandle.Fate;
 import io.weft.tensor.TensorLease;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -99,6 +100,10 @@ final class ShardRequest {
     ring = version;
   }
 
+  int ring() {
+    return ring;
+  }
+
   /// Its shard has no server; how often that was so.
   int looks() {
     return ++looks;
@@ -171,11 +176,7 @@ final class ShardRequest {
       payload = lease(from, bytes);
       MemorySegment.copy(slice.keys(), 0, payload, 0, keyBytes);
       if (pushes) {
-        if (what.values() == KvHead.Values.FLOAT16) {
-          slice.gatherHalves(memory.values(), memory.width(), payload.asSlice(keyBytes));
-        } else {
-          slice.gather(memory.values(), memory.width(), payload.asSlice(keyBytes));
-        }
+        slice.gather(memory.values(), memory.width(), what.values(), payload.asSlice(keyBytes));
       }
     }
     MemorySegment into = memory.into();
@@ -271,7 +272,7 @@ final class ShardRequest {
     MemorySegment from = place;
     MemorySegment into = memory.into();
     long answered = from == null ? reply.values().byteSize() : written;
-    CommException wrong = null;
+    CommException wrong;
     if (into != null && answered != answerBytes()) {
       wrong =
           new CommException.Mismatch(
@@ -280,7 +281,7 @@ final class ShardRequest {
     } else {
       wrong = take(reply, from == null ? reply.values() : from.asSlice(0, written), from == null);
     }
-    end(wrong);
+    end(wrong, Fate.DONE);
   }
 
   /// Puts values where they shall be; what has come of it. Memory may have been closed since.
@@ -309,18 +310,22 @@ final class ShardRequest {
   }
 
   /// It is over without success.
-  void fail(CommException cause) {
-    end(cause);
+  void fail(CommException cause, Fate fate) {
+    end(cause, fate);
   }
 
-  private void end(@Nullable CommException cause) {
+  private void end(@Nullable CommException cause, Fate fate) {
     freeStaged();
     TensorLease landed = landing;
     landing = null;
     if (landed != null) {
       landed.close();
     }
-    handle.over(cause);
+    if (cause == null) {
+      handle.over(null);
+    } else {
+      handle.failed(what, fate, cause);
+    }
   }
 
   private void freeStaged() {

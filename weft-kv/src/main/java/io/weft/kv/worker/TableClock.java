@@ -3,6 +3,7 @@ package io.weft.kv.worker;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.weft.comm.CommException;
 import io.weft.kv.frame.Ahead;
 import io.weft.kv.frame.KvCall;
 import io.weft.kv.frame.KvHead;
@@ -10,6 +11,7 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
+import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
@@ -24,10 +26,17 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /// What a worker asks of all shards of a table, whatever the table has; and its clock there: what
 /// it adds to requests, and what answers tell of the others. Any thread.
 public final class TableClock {
+
+  /// Longest reason of an end that is told.
+  private static final int MOST_REASON_BYTES = 2048;
+
+  /// How often a shard is told of an end.
+  private static final int MOST_TOLD = 10;
 
   private static final Memory NOTHING = new Memory(null, 0, MemorySegment.NULL, null);
 
@@ -42,6 +51,9 @@ public final class TableClock {
 
   /// Clocks that each shard, or each part of a tensor, has said that it has applied.
   private final AtomicLongArray applied;
+
+  /// Why the table has ended; null = it has not.
+  private final AtomicReference<@Nullable String> ended = new AtomicReference<>();
 
   /// @param units shards, or parts of a tensor
   /// @param shardOf each unit
@@ -114,6 +126,65 @@ public final class TableClock {
     return op != KvOp.PULL && synchronous ? clock.incrementAndGet() : clock.get();
   }
 
+  /// A handle of a push or pull.
+  ///
+  /// @param requests to shards, or of parts, that it consists of
+  KvHandle<Void> handle(String words, KvOp op, long at, int requests) {
+    return links.handle(words, () -> null, new WholePush(this, op, at, requests));
+  }
+
+  /// Whether each push goes to all shards, also to those that have none of its keys: their clocks,
+  /// or the steps of the update rule, count the pushes of the table.
+  static boolean pushesToAll(TableSpec spec) {
+    return spec.consistency().isSynchronous() || UpdateRules.countsSteps(spec.rule());
+  }
+
+  /// Whether what all workers push at a clock is applied together.
+  boolean isSynchronous() {
+    return synchronous;
+  }
+
+  /// No shard has taken the worker's push of this clock: the next one has it. False where there was
+  /// another one meanwhile.
+  boolean giveBack(long at) {
+    return clock.compareAndSet(at, at - 1);
+  }
+
+  /// A synchronous table has ended: whatever this worker asks of it fails, and all shards are told,
+  /// so that the other workers hear of it.
+  void end(String why) {
+    if (ended.compareAndSet(null, why)) {
+      byte[] text = why.getBytes(StandardCharsets.UTF_8);
+      MemorySegment reason =
+          MemorySegment.ofArray(Arrays.copyOf(text, Math.min(text.length, MOST_REASON_BYTES)));
+      for (int shard = 0; shard < links.shards(); shard++) {
+        tellEnd(shard, reason, MOST_TOLD);
+      }
+    }
+  }
+
+  /// A shard that does not answer is told again: its other workers would wait for ever. Why it has
+  /// ended; null = it has not, as far as this worker knows.
+  @Nullable String why() {
+    return ended.get();
+  }
+
+  private void tellEnd(int shard, MemorySegment reason, int times) {
+    KvHandle<Void> told = links.handle("end of table '" + spec.name() + "'", () -> null);
+    links.follow(
+        new What(KvOp.END, shard, spec.id(), 0, 0, KvHead.Values.FLOAT32, Integer.MAX_VALUE),
+        new Memory(null, 0, reason, null),
+        told,
+        (reply, written) -> {});
+    told.sealed();
+    told.whenDone(
+        (nothing, cause) -> {
+          if (cause instanceof CommException.TimedOut && times > 1) {
+            tellEnd(shard, reason, times - 1);
+          }
+        });
+  }
+
   /// Sends a push or pull of this shard or part; where it is too far ahead of the other workers,
   /// when they have come.
   void send(int unit, What what, Memory memory, KvHandle<?> handle) throws InterruptedException {
@@ -126,6 +197,19 @@ public final class TableClock {
   void send(
       int unit, What what, Memory memory, KvHandle<?> handle, Consumer<MemorySegment> onValues)
       throws InterruptedException {
+    if (what.op() != KvOp.PULL && handle.hasFailed()) {
+      return; // the rest of a push that did not come to a shard
+    }
+    handle.begun();
+    String why = ended.get();
+    if (why != null) {
+      handle.add();
+      handle.failed(
+          what,
+          KvHandle.Fate.NOT_DONE,
+          new CommException.Mismatch(WholePush.ended(handle.words(), why)));
+      return;
+    }
     long before = what.clock() - Ahead.CLOCKS;
     if (!synchronous || what.op() == KvOp.PULL || before <= applied.get(unit)) {
       links.submit(

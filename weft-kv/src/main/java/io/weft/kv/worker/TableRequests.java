@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.worker;
 
+import io.weft.kv.frame.Finite;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.key.KeyList;
@@ -9,6 +10,7 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// What a worker asks of one table, cut by shard. Any thread.
@@ -17,22 +19,53 @@ public final class TableRequests {
   private final WorkerLinks links;
   private final TableSpec spec;
   private final TableClock clock;
+  private final KeyList.Slices cut;
 
   /// Of this table.
   public TableRequests(WorkerLinks links, TableSpec spec) {
     this.links = links;
     this.spec = spec;
+    this.cut = TableClock.pushesToAll(spec) ? KeyList.Slices.OF_ALL : KeyList.Slices.WITH_KEYS;
     this.clock = new TableClock(links, spec, links.shards(), shard -> shard);
   }
 
   /// A list of keys of this table.
   public KeyList cut(long[] keys) {
-    return KeyList.cut(keys, spec, links.shards());
+    return KeyList.cut(keys, spec, links.shards(), cut);
   }
 
   /// What is asked of all shards.
   public TableClock clock() {
     return clock;
+  }
+
+  /// Throws `IllegalArgumentException` for a value that is not finite, also one that becomes so
+  /// where a key is there several times.
+  public void checkFinite(KeyList keys, MemorySegment values, KvHead.Values format) {
+    int width = (int) spec.width();
+    long at = Finite.firstOther(values, format);
+    if (at >= 0) {
+      throw notFinite(
+          Finite.text(values, at, format), keys.key((int) (at / width)), at % width, "value");
+    }
+    for (KeySlice slice : keys.slices()) {
+      if (slice.hasTwice()) {
+        MemorySegment sums =
+            MemorySegment.ofArray(new byte[Math.toIntExact(format.bytes(width) * slice.count())]);
+        slice.gather(values, width, format, sums);
+        long sum = Finite.firstOther(sums, format);
+        if (sum >= 0) {
+          throw notFinite(
+              Finite.text(sums, sum, format), slice.key((int) (sum / width)), sum % width, "sum");
+        }
+      }
+    }
+  }
+
+  private IllegalArgumentException notFinite(String value, long key, long column, String what) {
+    return new IllegalArgumentException(
+        "table '%s': %s %s of key %d, column %d, is not finite; nothing was pushed"
+            .formatted(spec.name(), what, value, key, column));
   }
 
   /// Pushes, pulls or both.
@@ -68,11 +101,15 @@ public final class TableRequests {
       throws InterruptedException {
     KvOp op = what.op();
     boolean pushes = op != KvOp.PULL;
+    List<KeySlice> slices = keys.slices();
     KvHandle<Void> handle =
-        links.handle(
-            "%s of %d keys of table '%s'".formatted(op, keys.size(), spec.name()), () -> null);
+        clock.handle(
+            "%s of %d keys of table '%s'".formatted(op, keys.size(), spec.name()),
+            op,
+            what.clock(),
+            slices.size());
     try {
-      for (KeySlice slice : keys.slices()) {
+      for (KeySlice slice : slices) {
         if (pushes || slice.count() > 0) {
           clock.send(
               slice.shard(),

@@ -67,9 +67,9 @@ public final class TensorRequests {
   public KvHandle<Void> send(
       KvOp op, @Nullable MemorySegment values, @Nullable MemorySegment into, Travel travel)
       throws InterruptedException {
-    KvHandle<Void> handle =
-        links.handle("%s of tensor '%s'".formatted(op, spec.name()), () -> null);
     long at = clock.next(op);
+    KvHandle<Void> handle =
+        clock.handle("%s of tensor '%s'".formatted(op, spec.name()), op, at, parts.count());
     try {
       for (int part = 0; part < parts.count(); part++) {
         var memory =

@@ -18,11 +18,13 @@ public final class ValueRequests {
   private final WorkerLinks links;
   private final TableSpec spec;
   private final TableClock clock;
+  private final boolean toAll;
 
   /// Of this table.
   public ValueRequests(WorkerLinks links, TableSpec spec) {
     this.links = links;
     this.spec = spec;
+    this.toAll = TableClock.pushesToAll(spec);
     this.clock = new TableClock(links, spec, links.shards(), shard -> shard);
   }
 
@@ -74,14 +76,13 @@ public final class ValueRequests {
       @Nullable MemorySegment into)
       throws InterruptedException {
     List<ValueSlice> slices = ValueSlice.cut(spec, keys, links.shards()); // before a clock begins
-    KvHandle<Void> handle = links.handle(words(op.toString(), keys.length), () -> null);
+    boolean every = values != null && toAll;
+    List<ValueSlice> asked = every ? slices : slices.stream().filter(it -> it.count() > 0).toList();
     long at = clock.next(op);
+    KvHandle<Void> handle = clock.handle(words(op.toString(), keys.length), op, at, asked.size());
     try {
-      for (ValueSlice slice : slices) {
-        boolean pushes = values != null;
-        if (slice.count() > 0 || (pushes && spec.consistency().isSynchronous())) {
-          send(op, at, slice, slice.layout(lengths), values, into, handle);
-        }
+      for (ValueSlice slice : asked) {
+        send(op, at, slice, slice.layout(lengths), values, into, handle);
       }
     } finally {
       handle.sealed();

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.RequestChannel;
+import io.weft.comm.CommException;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.spec.Replicas;
@@ -237,6 +238,17 @@ public final class WorkerLinks {
     return new KvHandle<>(runner, "rank " + terms.rank() + ": " + words, result);
   }
 
+  /// A handle whose failures have a meaning of their own.
+  <T> KvHandle<T> handle(
+      String words, Supplier<? extends @Nullable T> result, KvHandle.Verdict verdict) {
+    return new KvHandle<>(runner, "rank " + terms.rank() + ": " + words, result, verdict);
+  }
+
+  /// The rank of the worker.
+  int rank() {
+    return terms.rank();
+  }
+
   /// Sends a request of this handle.
   void submit(
       What what, Memory memory, KvHandle<?> handle, BiConsumer<KvReply, MemorySegment> onReply)
@@ -259,14 +271,33 @@ public final class WorkerLinks {
     submit(route.link(), request);
   }
 
-  private static void submit(ServerLink link, ShardRequest request) throws InterruptedException {
-    request.handle().add();
+  /// Throws what it is refused with, unless other requests of the handle are under way, which
+  /// borrow memory of the caller: then the handle fails.
+  private void submit(ServerLink link, ShardRequest request) throws InterruptedException {
+    KvHandle<?> handle = request.handle();
+    boolean first = handle.isIdle();
+    handle.add();
     try {
       link.submit(request);
-    } catch (InterruptedException | RuntimeException | Error refused) {
-      request.handle().over(null);
-      throw refused;
+    } catch (InterruptedException interrupted) {
+      notSent(request, interrupted);
+      throw interrupted;
+    } catch (RuntimeException | Error refused) {
+      notSent(request, refused);
+      if (first) {
+        throw refused;
+      }
     }
+  }
+
+  private void notSent(ShardRequest request, Throwable refused) {
+    KvHandle<?> handle = request.handle();
+    handle.failed(
+        request.what(),
+        KvHandle.Fate.NOT_DONE,
+        refused instanceof CommException known
+            ? known
+            : new CommException.Broken(handle.words() + ": " + refused, terms.rank(), refused));
   }
 
   /// The same on the progress thread, which does not wait.

@@ -31,7 +31,8 @@ class KeyListTest {
       float[] back = new float[values.length];
       int distinct = 0;
       for (KeySlice slice :
-          KeyList.cut(keys, TableSpec.rows("t", 1).with(slicer), shards).slices()) {
+          KeyList.cut(keys, TableSpec.rows("t", 1).with(slicer), shards, KeyList.Slices.OF_ALL)
+              .slices()) {
         float[] rows = new float[2 * slice.count()];
         slice.gather(MemorySegment.ofArray(values), 2, MemorySegment.ofArray(rows));
         for (int i = 0; i < slice.count(); i++) {

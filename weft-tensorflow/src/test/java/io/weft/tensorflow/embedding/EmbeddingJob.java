@@ -10,6 +10,7 @@ import io.weft.testkit.job.LocalJob;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.UnaryOperator;
 
 /// Servers, and workers behind them, in this process.
 final class EmbeddingJob implements AutoCloseable {
@@ -24,8 +25,15 @@ final class EmbeddingJob implements AutoCloseable {
   }
 
   EmbeddingJob(String transport, int servers, int workers) {
+    this(transport, servers, workers, it -> it);
+  }
+
+  EmbeddingJob(
+      String transport, int servers, int workers, UnaryOperator<WeftConfig.Builder> settings) {
     this.servers = servers;
-    this.job = LocalJob.start(servers + workers, WeftConfig.builder().transport(transport).build());
+    this.job =
+        LocalJob.start(
+            servers + workers, settings.apply(WeftConfig.builder().transport(transport)).build());
     this.members =
         job.ranks().stream().map(it -> KeyValue.over(it, KvOptions.servers(servers))).toList();
   }

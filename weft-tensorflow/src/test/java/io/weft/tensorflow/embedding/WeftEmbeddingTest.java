@@ -4,6 +4,7 @@ package io.weft.tensorflow.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.kv.KvConfig;
 import io.weft.kv.KvTable;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
@@ -11,6 +12,7 @@ import io.weft.tensorflow.IndexedSlices;
 import io.weft.tensorflow.TensorViews;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -216,7 +218,7 @@ class WeftEmbeddingTest {
 
   @Test
   void gradientsThatDoNotFitAndPushesThatServersRefuseAreErrorsOfTheRun() {
-    try (var job = new EmbeddingJob("inproc", 1, 1)) {
+    try (var job = new EmbeddingJob("inproc", 1, 1, it -> it.set(KvConfig.MEMORY, "1M"))) {
       job.onWorkers(
           (store, weft) -> {
             KvTable table = store.register(TableSpec.rows("t", 2).with(TableSpec.Checks.FINITE));
@@ -234,15 +236,25 @@ class WeftEmbeddingTest {
                       new IndexedSlices<>(
                           tf.constant(new float[][] {{1, Float.NaN}}),
                           tf.constant(new long[] {1})));
+              long[] many = LongStream.range(0, 200_000).toArray();
+              var large =
+                  embedding.push(
+                      tf,
+                      new IndexedSlices<>(
+                          tf.zeros(tf.constant(new long[] {many.length, 2}), TFloat32.class),
+                          tf.constant(many)));
               Operand<TFloat32> rows = embedding.lookup(tf, tf.constant(new long[] {1})).rows();
               try (Session session = new Session(graph)) {
                 assertThatThrownBy(() -> session.runner().addTarget(short_).run())
                     .hasMessageContaining("push to table 't' on rank 1")
                     .hasMessageContaining("8 bytes for 2 keys of 2 floats, expected 16");
-                session.runner().addTarget(nan).run().close();
-                assertThatThrownBy(embedding::flush).hasMessageContaining("not finite");
-                assertThatThrownBy(() -> session.runner().fetch(rows).run())
+                assertThatThrownBy(() -> session.runner().addTarget(nan).run())
                     .hasMessageContaining("not finite");
+                session.runner().fetch(rows).run().close();
+                session.runner().addTarget(large).run().close();
+                assertThatThrownBy(embedding::flush).hasMessageContaining("memory budget");
+                assertThatThrownBy(() -> session.runner().fetch(rows).run())
+                    .hasMessageContaining("memory budget");
               }
             }
             return true;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import io.weft.kv.frame.KvReply;
+import io.weft.kv.server.ShardTable.Subject;
+import io.weft.kv.spec.Replicas;
+import io.weft.kv.spill.RowStoreException;
+import io.weft.kv.table.MemoryBudgetException;
+import io.weft.tensor.TensorLease;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// What a shard answers, and the requests whose answers find no memory. Confined to the shard's
+/// thread.
+final class ShardAnswers {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ShardAnswers.class);
+
+  private final int shard;
+  private final ShardContext context;
+  private final ShardTables tables;
+  private final Runnable wake;
+
+  /// What is answered in a reply.
+  private final MemorySegment shortAnswer = Arena.ofAuto().allocate(KvReply.MOST_VALUE_BYTES, 64);
+
+  private final ArrayDeque<Pending> unanswered = new ArrayDeque<>();
+
+  /// @param wake any thread: memory of answers is free again
+  ShardAnswers(int shard, ShardContext context, ShardTables tables, Runnable wake) {
+    this.shard = shard;
+    this.context = context;
+    this.tables = tables;
+    this.wake = wake;
+  }
+
+  /// Requests whose answers find no memory, in order.
+  ArrayDeque<Pending> unanswered() {
+    return unanswered;
+  }
+
+  /// Answers that it was done.
+  static void done(Pending it, long applied) {
+    it.request().reply(KvReply.done(applied).encode());
+  }
+
+  /// Answers that its list of keys is not kept here.
+  static void unknown(Pending it) {
+    it.request().reply(KvReply.unknownList().encode());
+  }
+
+  /// Answers that other servers have the shard.
+  static void moved(Pending it, Replicas ring) {
+    it.request().reply(KvReply.moved(ring.text()).encode());
+  }
+
+  /// Answers with what was thrown.
+  void failed(Pending it, Throwable why) {
+    if (why instanceof Refusal refusal && refusal.isEnd()) {
+      refuseEnded(it, String.valueOf(why.getMessage()));
+    } else if (why instanceof Refusal
+        || why instanceof MemoryBudgetException
+        || why instanceof RowStoreException) {
+      refuse(it, String.valueOf(why.getMessage()));
+    } else {
+      LOG.error("shard {} of rank {}: {} failed", shard, context.rank(), it.head(), why);
+      refuse(it, "it failed there: " + why);
+    }
+  }
+
+  /// Answers that it was not done.
+  void refuse(Pending it, String why) {
+    ShardTable table = tables.find(it.head().table());
+    String about = table == null ? "" : "table '" + table.spec().name() + "', ";
+    it.request()
+        .reply(
+            KvReply.refused(
+                    "%sshard %d, %s of rank %d: %s"
+                        .formatted(about, shard, it.head().op(), it.request().fromRank(), why))
+                .encode());
+  }
+
+  /// Answers that its table has ended.
+  void refuseEnded(Pending it, String why) {
+    it.request().reply(KvReply.ended(why).encode());
+  }
+
+  /// Answers by `answer` what the mirror has done too, and else with its refusal.
+  void over(Pending it, @Nullable String refusal, Runnable answer) {
+    if (refusal == null) {
+      answer.run();
+    } else {
+      refuse(it, refusal);
+    }
+  }
+
+  /// Answers with values, now or when there is memory for them. Throws `Refusal` where the request
+  /// has no room for them.
+  void values(Pending it, ShardTable table, Subject subject) throws Refusal {
+    long bytes = subject.valueBytes();
+    long told = table.clockToTell(subject, it.head().clock());
+    if (bytes <= KvReply.MOST_VALUE_BYTES) {
+      MemorySegment values = shortAnswer.asSlice(0, bytes);
+      table.read(subject, values);
+      it.request().reply(KvReply.done(told, values).encode());
+      return;
+    }
+    if (it.request().intoBytes() < bytes) {
+      throw new Refusal(
+          "%d bytes to be answered, and room for %d".formatted(bytes, it.request().intoBytes()));
+    }
+    TensorLease lease = context.replies().tryLease(it.worker(), bytes);
+    if (lease == null) {
+      unanswered.add(it);
+      return;
+    }
+    MemorySegment into = lease.view().data().asSlice(0, bytes);
+    Runnable release =
+        () -> {
+          context.replies().release(it.worker(), bytes, lease);
+          wake.run();
+        };
+    try {
+      table.read(subject, into);
+    } catch (Refusal | RuntimeException | Error refused) {
+      release.run();
+      throw refused;
+    }
+    it.request().reply(KvReply.done(told).encode(), into, release);
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.worker;
+
+import io.weft.comm.CommException;
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.worker.KvHandle.Fate;
+import io.weft.kv.worker.ShardRequest.What;
+import org.jspecify.annotations.Nullable;
+
+/// What it means that a push or pull has failed at some shards. A push of a synchronous table is
+/// whole or nothing: where no shard has taken it, its clock is free for the next push; where some
+/// have and others have not, the shards can never be at one clock again, and the table ends. A push
+/// of another table may be on some shards only, which its error says. Any thread.
+final class WholePush implements KvHandle.Verdict {
+
+  private static final String ENDED = "the table has ended: ";
+
+  private final TableClock clock;
+  private final KvOp op;
+  private final long at;
+  private final int requests;
+  private int begun;
+  private int notDone;
+  private int unknown;
+  private @Nullable String ended;
+
+  /// @param at the worker's clock
+  /// @param requests that it consists of; those that do not begin are not done
+  WholePush(TableClock clock, KvOp op, long at, int requests) {
+    this.clock = clock;
+    this.op = op;
+    this.at = at;
+    this.requests = requests;
+  }
+
+  /// What the table's reason begins with in messages.
+  static String ended(String words, String why) {
+    return words + ": " + ENDED + why;
+  }
+
+  @Override
+  public void begun() {
+    begun++; // by the thread that calls, before `sealed`
+  }
+
+  @Override
+  public synchronized void failed(What what, Fate fate, CommException cause) {
+    switch (fate) {
+      case DONE -> {}
+      case NOT_DONE -> notDone++;
+      case UNKNOWN -> unknown++;
+      case ENDED -> ended = ended == null ? reason(String.valueOf(cause.getMessage())) : ended;
+    }
+  }
+
+  private static String reason(String message) {
+    int at = message.indexOf(ENDED);
+    return at < 0 ? message : message.substring(at + ENDED.length());
+  }
+
+  @Override
+  public synchronized CommException judge(CommException first) {
+    if (ended != null) {
+      clock.end(ended);
+    }
+    String why = clock.why();
+    if (why != null) {
+      return String.valueOf(first.getMessage()).contains(ENDED) ? first : said(first, ENDED + why);
+    }
+    if (op == KvOp.PULL) {
+      return first;
+    }
+    int missing = notDone + requests - begun;
+    return clock.isSynchronous() ? ofClock(first, missing) : ofShards(first, missing);
+  }
+
+  private CommException ofClock(CommException first, int missing) {
+    if (missing + unknown == 0) {
+      return said(
+          first,
+          "all shards have taken the push, which is this worker's clock %d: do not push it again"
+              .formatted(at));
+    }
+    boolean nowhere = missing == requests;
+    if (nowhere && clock.giveBack(at)) {
+      return said(first, "no shard has taken the push, which may be pushed again");
+    }
+    String why =
+        "the push of clock %d is not whole: %s; start again from the last checkpoint"
+            .formatted(
+                at,
+                nowhere
+                    ? "no shard has taken it, and the worker had begun the next one"
+                    : counts(missing));
+    clock.end(first.getMessage() + "; " + why);
+    return said(first, ENDED + why);
+  }
+
+  private CommException ofShards(CommException first, int missing) {
+    return missing == requests ? first : said(first, "of the push, " + counts(missing));
+  }
+
+  private String counts(int missing) {
+    return "%d of %d parts were taken, %d were not, and of %d it is not known"
+        .formatted(requests - missing - unknown, requests, missing, unknown);
+  }
+
+  private static CommException said(CommException first, String more) {
+    String text = first.getMessage() + "; " + more;
+    return switch (first) {
+      case CommException.Mismatch _ -> new CommException.Mismatch(text);
+      case CommException.TimedOut late -> new CommException.TimedOut(text, late.missing());
+      default -> first;
+    };
+  }
+}

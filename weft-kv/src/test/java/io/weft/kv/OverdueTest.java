@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.weft.comm.CommException;
+import io.weft.comm.Handle;
+import io.weft.kv.function.KvFunction;
+import io.weft.kv.function.ShardValues;
+import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.TableSpec;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Who waits in vain is told what for.
+@Timeout(60)
+class OverdueTest {
+
+  private static final TableSpec COUNTERS =
+      TableSpec.rows("counters", 1).with(Consistency.asynchronous());
+
+  /// The second worker, rank 2, waits no longer than this.
+  private static final Duration SHORT = Duration.ofSeconds(1);
+
+  private static KvJob job(KvOptions options) {
+    return new KvJob(
+        "inproc", 3, options, it -> it, rank -> rank == 2 ? options.withDeadline(SHORT) : options);
+  }
+
+  /// Runs until it is let go.
+  private record Waits(CountDownLatch begun, CountDownLatch goesOn) implements KvFunction<Integer> {
+    @Override
+    public String name() {
+      return "waits";
+    }
+
+    @Override
+    public byte[] argument() {
+      return new byte[0];
+    }
+
+    @Override
+    public byte[] run(ShardValues values, byte[] argument) {
+      begun.countDown();
+      await(goesOn);
+      return new byte[0];
+    }
+
+    @Override
+    public Integer join(List<byte[]> results) {
+      return results.size();
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
+  void aRequestBehindAFunctionThatDoesNotReturnNamesIt() throws Exception {
+    var waits = new Waits(new CountDownLatch(1), new CountDownLatch(1));
+    try (KvJob job = job(KvOptions.servers(1).withFunction(waits))) {
+      KvTable first = job.member(1).store().register(COUNTERS);
+      KvTable second = job.member(2).store().register(COUNTERS);
+      Handle<Integer> called = first.call(waits);
+      await(waits.begun());
+      assertThatThrownBy(() -> second.pull(new long[] {1}, new float[1]).await())
+          .isInstanceOf(CommException.TimedOut.class)
+          .hasMessageContaining("the thread of shard 0 on rank 0 runs function 'waits'")
+          .hasMessageContaining("table 'counters', which rank 1 has called")
+          .hasMessageNotContaining("clock");
+      waits.goesOn().countDown();
+      called.await();
+    } finally {
+      waits.goesOn().countDown();
+    }
+  }
+
+  @Test
+  void aCommandBehindOneThatIsNotAnsweredNamesIt() throws Exception {
+    var begun = new CountDownLatch(1);
+    var goesOn = new CountDownLatch(1);
+    KvOptions options =
+        KvOptions.servers(1)
+            .withCommands(
+                (worker, command) -> {
+                  begun.countDown();
+                  await(goesOn);
+                  return Optional.of("done");
+                });
+    try (KvJob job = job(options)) {
+      var first = CompletableFuture.supplyAsync(() -> ask(job.member(1).store(), "save"));
+      await(begun);
+      assertThatThrownBy(() -> job.member(2).store().command("load"))
+          .isInstanceOf(CommException.TimedOut.class)
+          .hasMessageContaining("the program on rank 0 answers command 'save' of rank 1");
+      goesOn.countDown();
+      first.join();
+    } finally {
+      goesOn.countDown();
+    }
+  }
+
+  private static String ask(KeyValueStore store, String command) {
+    try {
+      return store.command(command).toString();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void aPullOfABoundedTableNamesTheWorkersThatAreBehind() throws Exception {
+    TableSpec spec = TableSpec.rows("b", 1).with(Consistency.bounded(1));
+    try (KvJob job = job(KvOptions.servers(1))) {
+      KvTable unused = job.member(1).store().register(spec);
+      KvTable second = job.member(2).store().register(spec);
+      second.clock().await();
+      second.clock().await();
+      assertThatThrownBy(() -> second.pull(new long[] {1}, new float[1]).await())
+          .isInstanceOf(CommException.TimedOut.class)
+          .hasMessageContaining("at clock 2 it waits until all workers are at clock 1")
+          .hasMessageContaining("ranks [1] are not");
+    }
+  }
+
+  @Test
+  void firstValuesThatDoNotComeAreNamedByTheirWorker() throws Exception {
+    TableSpec spec = TableSpec.tensor("w", 10);
+    try (KvJob job = job(KvOptions.servers(1))) {
+      KvTensor second = job.member(2).store().registerTensor(spec);
+      assertThatThrownBy(() -> second.init(MemorySegment.ofArray(new float[10])).await())
+          .isInstanceOf(CommException.TimedOut.class)
+          .hasMessageContaining("it waits for the first values of rank 1");
+    }
+  }
+}
