@@ -27,10 +27,6 @@ final class ElasticWait {
   private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss");
   private static final Duration DRAIN = Duration.ofMillis(500);
 
-  /// How long a rank that is needed has to end once all others have, beyond what its operations may
-  /// take: it may have something to save.
-  private static final Duration LEAVING = Duration.ofSeconds(30);
-
   private static final int MOST_NAMED = 6;
   private static final String NO_MAJORITY = "which is no majority";
 
@@ -72,7 +68,7 @@ final class ElasticWait {
     this.ended = ended;
     this.dispensable = plan.dispensable();
     this.stopped = new StoppedRanks(plan.config());
-    this.leaving = LEAVING.plus(plan.config().deadline());
+    this.leaving = plan.leaving().plus(plan.config().deadline());
     this.err = err;
   }
 

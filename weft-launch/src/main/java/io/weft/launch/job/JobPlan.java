@@ -4,6 +4,7 @@ package io.weft.launch.job;
 import io.weft.WeftConfig;
 import io.weft.cluster.elastic.OnFailure;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,6 +26,8 @@ import java.util.stream.Collectors;
 ///   ends with the first rank that fails
 /// @param restarts which ranks are started again when they are lost
 /// @param program whose program the ranks are
+/// @param leaving how long a rank that is needed has to end once all dispensable ones have, beyond
+///   what its operations may take: it may have something to save
 public record JobPlan(
     List<RankPlacement> ranks,
     List<String> command,
@@ -35,7 +38,11 @@ public record JobPlan(
     List<String> ssh,
     Set<Integer> dispensable,
     Restarts restarts,
-    Program program) {
+    Program program,
+    Duration leaving) {
+
+  /// Half a minute.
+  private static final Duration LEAVING = Duration.ofSeconds(30);
 
   /// Whose program the ranks are.
   public enum Program {
@@ -114,22 +121,38 @@ public record JobPlan(
             ? ranks.stream().map(RankPlacement::rank).collect(Collectors.toUnmodifiableSet())
             : Set.of(),
         Restarts.NONE,
-        Program.WEFTS);
+        Program.WEFTS,
+        LEAVING);
   }
 
   /// The same, but it is these ranks without which it goes on.
   public JobPlan dispensingWith(Set<Integer> others) {
-    return with(others, restarts, program);
+    return with(others, restarts, program, leaving);
   }
 
   /// The same, but these ranks are started again when they are lost.
   public JobPlan restarting(Restarts which) {
-    return with(dispensable, which, program);
+    return with(dispensable, which, program, leaving);
   }
 
-  private JobPlan with(Set<Integer> others, Restarts which, Program whose) {
+  /// Returns this plan with another time for needed ranks to end in.
+  public JobPlan leavingWithin(Duration time) {
+    return with(dispensable, restarts, program, time);
+  }
+
+  private JobPlan with(Set<Integer> others, Restarts which, Program whose, Duration time) {
     return new JobPlan(
-        ranks, command, environment, config, output, outputDirectory, ssh, others, which, whose);
+        ranks,
+        command,
+        environment,
+        config,
+        output,
+        outputDirectory,
+        ssh,
+        others,
+        which,
+        whose,
+        time);
   }
 
   /// Where ranks of a program of the user's look for programs on this host.
@@ -139,6 +162,6 @@ public record JobPlan(
 
   /// The same for a program of the user's.
   public JobPlan ofAnyProgram() {
-    return with(dispensable, restarts, Program.ANY);
+    return with(dispensable, restarts, Program.ANY, leaving);
   }
 }
