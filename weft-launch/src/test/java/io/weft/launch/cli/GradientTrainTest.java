@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,6 +18,7 @@ class GradientTrainTest {
 
   @TempDir private Path directory;
 
+  @Tag("long")
   @Test
   void eightBitGradientsOfTwoProcessesTakeAQuarterOfTheBytes() throws Exception {
     RealTraining training = RealTraining.in(directory);
@@ -30,11 +32,21 @@ class GradientTrainTest {
   }
 
   @Test
+  void shardsGiveOneAndTwoProcessesTheSameWeights() throws Exception {
+    assertSameWeights(List.of(1, 2), List.of("tcp"));
+  }
+
+  @Tag("long")
+  @Test
   void shardsGiveOneTwoAndFourProcessesTheSameWeights() throws Exception {
+    assertSameWeights(List.of(1, 2, 4), List.of("tcp", "auto"));
+  }
+
+  private void assertSameWeights(List<Integer> sizes, List<String> transports) throws Exception {
     RealTraining training = RealTraining.in(directory);
     var digests = new HashSet<String>();
-    for (int ranks : new int[] {1, 2, 4}) {
-      for (String transport : List.of("tcp", "auto")) {
+    for (int ranks : sizes) {
+      for (String transport : transports) {
         JsonNode report =
             training.run(
                 transport + ranks, ranks, "--reproducible=shards:4", "--transport", transport);

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.launch.process.Programs;
+import io.weft.testkit.job.OwnLoopback;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,14 +49,14 @@ class LaunchedServersTest {
     Files.createFile(
         secret, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     Files.writeString(secret, "a secret of thirty-two bytes or more");
-    int port = freePort();
+    String server = OwnLoopback.free(1);
     for (String task : List.of("ps 0", "worker 0", "worker 1")) {
       String config =
           """
-          {"cluster": {"ps": ["127.0.0.1:%d"], "worker": ["127.0.0.1:1", "127.0.0.1:2"]},
+          {"cluster": {"ps": ["%s"], "worker": ["127.0.0.1:1", "127.0.0.1:2"]},
            "task": {"type": "%s", "index": %s}}\
           """
-              .formatted(port, task.split(" ")[0], task.split(" ")[1]);
+              .formatted(server, task.split(" ")[0], task.split(" ")[1]);
       start(
           task,
           CommandProcess.of(with(TRAINING, "--json", directory.resolve(task + ".json").toString())),
@@ -67,6 +68,7 @@ class LaunchedServersTest {
     assertThat(directory.resolve("worker 1.json")).doesNotExist();
   }
 
+  @Tag("long")
   @Test
   void processesOfMpirunAreTheTasks() throws Exception {
     Optional<Path> mpirun = Programs.find("mpirun");
@@ -75,6 +77,7 @@ class LaunchedServersTest {
         List.of(mpirun.get().toString(), "--allow-run-as-root", "--oversubscribe", "-np", "3"));
   }
 
+  @Tag("long")
   @Test
   void ranksOfAnotherJobAreTheTasks() throws Exception {
     assertTrainsUnder(CommandProcess.of("run", "-np", "3", "--").command());
@@ -125,11 +128,5 @@ class LaunchedServersTest {
     List<String> all = new ArrayList<>(List.of(first));
     all.addAll(List.of(more));
     return all.toArray(String[]::new);
-  }
-
-  private static int freePort() throws IOException {
-    try (var socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    }
   }
 }

@@ -4,10 +4,10 @@ package io.weft.launch.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.weft.testkit.job.OwnLoopback;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -26,27 +26,18 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(240)
 class MetricsTrainTest {
 
-  private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
-
   @TempDir Path directory;
 
-  /// Two ports in a row that nobody has.
-  private static int freePorts() throws IOException {
-    while (true) {
-      try (var first = new ServerSocket(0, 1, LOOPBACK)) {
-        int port = first.getLocalPort();
-        try (var _ = new ServerSocket(port + 1, 1, LOOPBACK)) {
-          return port;
-        } catch (IOException | IllegalArgumentException taken) {
-          continue;
-        }
-      }
-    }
+  private static final String HOST = OwnLoopback.address().getHostAddress();
+
+  /// Returns the first of two ports in a row that nobody has.
+  private static int freePorts() {
+    return Integer.parseInt(OwnLoopback.free(2).substring(HOST.length() + 1));
   }
 
   private static List<String> metrics(int port) throws IOException {
     try (InputStream in =
-        URI.create("http://127.0.0.1:" + port + "/metrics").toURL().openStream()) {
+        URI.create("http://" + HOST + ":" + port + "/metrics").toURL().openStream()) {
       return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
     }
   }
@@ -73,7 +64,7 @@ class MetricsTrainTest {
     int port = freePorts();
     Path json = directory.resolve("report.json");
     Process launcher =
-        train("--epochs", "4", "--metrics", "127.0.0.1:" + port, "--json", json.toString());
+        train("--epochs", "4", "--metrics", HOST + ":" + port, "--json", json.toString());
     var err = new ArrayList<String>();
     List<List<String>> served = new ArrayList<>();
     try (BufferedReader reader = launcher.errorReader(StandardCharsets.UTF_8)) {
@@ -121,8 +112,8 @@ class MetricsTrainTest {
   @Test
   void portThatIsTakenEndsTheJobBeforeTraining() throws Exception {
     int port = freePorts();
-    try (var _ = new ServerSocket(port + 1, 1, LOOPBACK)) {
-      Process launcher = train("--metrics", Integer.toString(port));
+    try (var _ = new ServerSocket(port + 1, 1, OwnLoopback.address())) {
+      Process launcher = train("--metrics", HOST + ":" + port);
       String err;
       try (BufferedReader reader = launcher.errorReader(StandardCharsets.UTF_8)) {
         err = String.join("\n", reader.lines().toList());
@@ -133,7 +124,7 @@ class MetricsTrainTest {
       }
       assertThat(launcher.exitValue()).as(err).isEqualTo(2);
       assertThat(err)
-          .contains("rank 1 cannot serve metrics at 127.0.0.1:" + (port + 1) + " (")
+          .contains("rank 1 cannot serve metrics at " + HOST + ":" + (port + 1) + " (")
           .contains("give another --metrics HOST:PORT")
           .doesNotContain("epoch 1/");
     }

@@ -33,7 +33,9 @@ public final class RehearsedTraining implements ToolProvider {
       case "--list" -> say(out, "rehearsal", 0);
       case "--help" -> say(out, "options of rehearsal", 0);
       case "--validate", "--validate=own" ->
-          all.contains("--wrong") ? say(err, "option --wrong is wrong", 2) : 0;
+          all.contains("--wrong")
+              ? say(err, "option --wrong is wrong", 2)
+              : say(out, RehearsedSteps.of(all).plan(), 0);
       case "rehearsal" ->
           say(
               out,
@@ -51,6 +53,7 @@ public final class RehearsedTraining implements ToolProvider {
           System.getenv("WEFT_RANK").equals("1") ? say(err, "rank 1 gives up", 3) : wait(out);
       case "endless" -> wait(out);
       case "exchange" -> exchange(out, err);
+      case "steps" -> RehearsedSteps.of(all).run(out, err);
       default -> throw new IllegalStateException("rehearsed crash");
     };
   }

@@ -11,12 +11,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Real trainings of real processes, of which rank 0 is stopped, without which the others cannot go
 /// on: the launcher ends.
+@Tag("long")
 class StoppedRankTest {
 
   @ParameterizedTest

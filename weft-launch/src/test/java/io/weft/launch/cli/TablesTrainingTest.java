@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,6 +18,7 @@ import tools.jackson.databind.ObjectMapper;
 
 /// `weft train --via ps` in processes of their own, two servers and two workers: `wide-deep`
 /// against one process that has everything, `mnist-dnn` against the allreduce of two ranks.
+@Tag("long")
 @Timeout(600)
 class TablesTrainingTest {
 

@@ -34,7 +34,7 @@ class TimelineCommandsTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
   void slowRankIsNamed(String transport) throws IOException {
-    Recorded.job(directory, transport, 3, 20, 60);
+    Recorded.job(directory, transport, 3, 20, 30);
     Path json = directory.resolve("report.json");
     assertThat(weft.run("trace", "report", directory.toString(), "--json", json.toString()))
         .as(weft.err())
@@ -43,7 +43,7 @@ class TimelineCommandsTest {
     assertThat(report.get("slowestRank").intValue()).as(report.toString()).isEqualTo(2);
     assertThat(report.get("verdict").stringValue()).startsWith("rank 2 is the slowest");
     assertThat(report.get("steps").intValue()).isEqualTo(20);
-    assertThat(report.get("waitingShare").doubleValue()).isBetween(0.1, 0.7);
+    assertThat(report.get("waitingShare").doubleValue()).isGreaterThan(0.1);
     double sum =
         report.get("computeShare").doubleValue()
             + report.get("exposedShare").doubleValue()
@@ -53,14 +53,14 @@ class TimelineCommandsTest {
     JsonNode quick = report.get("byRank").get(0);
     assertThat(slow.get("waitingShare").doubleValue())
         .isLessThan(quick.get("waitingShare").doubleValue() / 2);
-    assertThat(quick.get("waitedSeconds").get("2").doubleValue()).isGreaterThan(0.5);
+    assertThat(quick.get("waitedSeconds").get("2").doubleValue()).isGreaterThan(0.3);
     assertThat(weft.out().lines()).hasSize(5).last().asString().startsWith("verdict: rank 2");
     assertThat(weft.err()).isEmpty();
   }
 
   @Test
   void negotiationQueueAndCopiesAreToldApart() throws IOException {
-    Recorded.fusedJob(directory, 3, 30, 15);
+    Recorded.fusedJob(directory, 3, 20, 15);
     Path json = directory.resolve("report.json");
     assertThat(weft.run("trace", "report", directory.toString(), "--json", json.toString()))
         .as(weft.err())

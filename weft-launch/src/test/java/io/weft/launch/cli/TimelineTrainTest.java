@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -79,6 +80,7 @@ class TimelineTrainTest {
     return JsonMapper.shared().readTree(Files.readString(json));
   }
 
+  @Tag("long")
   @Test
   void survivorsLeaveTheirTimelinesWhenARankIsKilled() throws Exception {
     Ended ended =
@@ -113,6 +115,7 @@ class TimelineTrainTest {
     assertThat(report.get("problems")).isEmpty();
   }
 
+  @Tag("lab")
   @Test
   void rankThatIsStoppedAgainAndAgainIsNamed() throws Exception {
     Ended ended =

@@ -26,6 +26,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -34,16 +35,18 @@ public final class Recorded {
 
   private Recorded() {}
 
-  /// Ranks that compute for so long in each of `steps` steps, the last rank `slowMillis` longer,
-  /// and then average a small and a longer tensor.
+  /// Records ranks that compute in each of `steps` steps, and then average a small and a longer
+  /// tensor. Where `slowMillis` is not 0, the last rank is slower by at least that much in each
+  /// step.
   public static void job(Path directory, String transport, int ranks, int steps, long slowMillis) {
     WeftConfig config = WeftConfig.builder().transport(transport).build();
+    var slowRank = new SlowRank(ranks, steps, slowMillis);
     try (LocalJob job = LocalJob.start(ranks, config)) {
       var unused =
           job.run(
               weft -> {
                 try {
-                  train(weft, directory, steps, weft.rank() == ranks - 1 ? slowMillis : 0);
+                  train(weft, directory, steps, slowRank);
                   return 0;
                 } catch (IOException unwritable) {
                   throw new UncheckedIOException(unwritable);
@@ -52,16 +55,17 @@ public final class Recorded {
     }
   }
 
-  /// The same for gradients that go through a `DataParallel` with tensor fusion: one rank submits
-  /// them one by one, `slowMillis` later than the others.
+  /// Records the same for gradients that go through a `DataParallel` with tensor fusion, which each
+  /// rank submits one by one.
   public static void fusedJob(Path directory, int ranks, int steps, long slowMillis) {
     WeftConfig config = WeftConfig.builder().transport("inproc").build();
+    var slowRank = new SlowRank(ranks, steps, slowMillis);
     try (LocalJob job = LocalJob.start(ranks, config)) {
       var unused =
           job.run(
               weft -> {
                 try {
-                  fuse(weft, directory, steps, weft.rank() == ranks - 1 ? slowMillis : 0);
+                  fuse(weft, directory, steps, slowRank);
                   return 0;
                 } catch (IOException unwritable) {
                   throw new UncheckedIOException(unwritable);
@@ -70,7 +74,7 @@ public final class Recorded {
     }
   }
 
-  private static void fuse(Weft weft, Path directory, int steps, long slowMillis)
+  private static void fuse(Weft weft, Path directory, int steps, SlowRank slowRank)
       throws IOException, InterruptedException {
     DataParallelOptions options = DataParallelOptions.of(weft.config()).with(Fusion.ON);
     try (RankTimeline rank = RankTimeline.open(weft, Ticker.SYSTEM, Optional.of(directory));
@@ -85,8 +89,9 @@ public final class Recorded {
       for (int step = 0; step < steps; step++) {
         try (var _ = rank.timeline().step(step)) {
           try (var _ = rank.timeline().span("forward & backward")) {
-            pause(3 + slowMillis);
+            slowRank.compute(weft.rank(), step);
           }
+          long submitted = Ticker.SYSTEM.nanos();
           List<Handle<TensorView>> handles = new ArrayList<>();
           for (int i = 0; i < gradients.size(); i++) {
             handles.add(reducer.reduce("gradient/" + i, gradients.get(i)));
@@ -94,6 +99,7 @@ public final class Recorded {
           for (Handle<TensorView> handle : handles) {
             var unused = handle.await();
           }
+          slowRank.communicated(weft.rank(), Ticker.SYSTEM.nanos() - submitted);
         }
       }
       rank.compareClocks();
@@ -101,21 +107,21 @@ public final class Recorded {
     }
   }
 
-  private static void train(Weft weft, Path directory, int steps, long slowMillis)
+  private static void train(Weft weft, Path directory, int steps, SlowRank slowRank)
       throws IOException, InterruptedException {
-    Ticker ticker = Ticker.SYSTEM;
-    try (RankTimeline rank = RankTimeline.open(weft, ticker, Optional.of(directory));
+    try (RankTimeline rank = RankTimeline.open(weft, Ticker.SYSTEM, Optional.of(directory));
         TensorLease small = weft.allocate(DType.FLOAT32, Shape.of(4));
         TensorLease large = weft.allocate(DType.FLOAT32, Shape.of(100_000))) {
       rank.compareClocks();
       for (int step = 0; step < steps; step++) {
         try (var _ = rank.timeline().step(step)) {
           try (var _ = rank.timeline().span(SpanCategory.INPUT, "read <input>")) {
-            pause(1);
+            pause(TimeUnit.MILLISECONDS.toNanos(1));
           }
           try (var _ = rank.timeline().span("forward & backward")) {
-            pause(5 + slowMillis);
+            slowRank.compute(weft.rank(), step);
           }
+          long submitted = Ticker.SYSTEM.nanos();
           var first =
               weft.communicator()
                   .allreduce(
@@ -132,6 +138,7 @@ public final class Recorded {
                       CollectiveOptions.named("kernel"));
           var unused = first.await();
           unused = second.await();
+          slowRank.communicated(weft.rank(), Ticker.SYSTEM.nanos() - submitted);
         }
       }
       rank.compareClocks();
@@ -139,9 +146,52 @@ public final class Recorded {
     }
   }
 
-  private static void pause(long millis) {
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-    for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+  /// The last rank, which is slower than the others by events and not by their speed: it computes
+  /// until all others have computed, and then for twice as long as communication has taken.
+  private static final class SlowRank {
+
+    private static final long LIMIT_SECONDS = 60;
+    private final int slow;
+    private final long leastNanos;
+    private final List<CountDownLatch> computed = new ArrayList<>();
+    private long pausedNanos;
+    private long communicatedNanos;
+
+    SlowRank(int ranks, int steps, long leastMillis) {
+      this.slow = ranks - 1;
+      this.leastNanos = TimeUnit.MILLISECONDS.toNanos(leastMillis);
+      for (int step = 0; step < steps; step++) {
+        computed.add(new CountDownLatch(slow));
+      }
+    }
+
+    /// Computes a step of a rank.
+    void compute(int rank, int step) throws InterruptedException {
+      if (leastNanos > 0 && rank == slow) {
+        if (!computed.get(step).await(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+          throw new AssertionError("the others have not computed step " + step);
+        }
+        long nanos = Math.max(leastNanos, 2 * communicatedNanos - pausedNanos);
+        pausedNanos += nanos;
+        pause(nanos);
+      } else {
+        pause(TimeUnit.MILLISECONDS.toNanos(2));
+        computed.get(step).countDown();
+      }
+    }
+
+    /// Notes how long the communication of a step has taken.
+    void communicated(int rank, long nanos) {
+      if (rank == slow) {
+        communicatedNanos += nanos;
+      }
+    }
+  }
+
+  /// Takes at least so long.
+  private static void pause(long nanos) {
+    long end = Ticker.SYSTEM.nanos() + nanos;
+    for (long left = nanos; left > 0; left = end - Ticker.SYSTEM.nanos()) {
       LockSupport.parkNanos(left);
     }
   }
