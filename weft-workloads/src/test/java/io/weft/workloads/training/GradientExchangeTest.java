@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,6 +92,7 @@ class GradientExchangeTest {
     assertThat(sets).containsOnly(plain + " true");
   }
 
+  @Tag("long")
   @Test
   void anAutotunerLeavesTheBitsOfWeightsAndLogsItsSamples() {
     TrainingSettings plain = Runs.settings(100);
@@ -133,6 +135,7 @@ class GradientExchangeTest {
         .allSatisfy(it -> assertThat(it).contains("training ended before the search"));
   }
 
+  @Tag("long")
   @Test
   void anAutotunerLeavesWhatIsSet() {
     TrainingSettings tuned = Runs.settings(60).with(new GradientExchange.Tuned(Optional.empty()));
