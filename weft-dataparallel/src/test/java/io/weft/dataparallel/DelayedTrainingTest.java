@@ -25,20 +25,23 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A hundred trainings whose ranks are delayed at random end with the same weights, to the bit.
+/// Trainings whose ranks are delayed at random end with the same weights, to the bit.
 @Timeout(240)
 class DelayedTrainingTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final int RANKS = 3;
   private static final int STEPS = 5;
-  private static final int TRAININGS = 20;
+
+  /// Of each way.
+  private static final int TRAININGS =
+      Integer.getInteger("weft.test.trainings", Boolean.getBoolean("weft.test.long") ? 20 : 4);
 
   /// Elements of each variable: some share a buffer, the last travels by itself where buffers are
   /// short.
   private static final int[] SIZES = {1, 10, 100, 7, 1000, 64, 3000, 5, 2048, 20_000};
 
-  /// How gradients travel in twenty of the trainings.
+  /// How gradients travel in some of the trainings.
   private record Way(String transport, Fusion fusion, long threshold) {}
 
   private static final List<Way> WAYS =
@@ -50,8 +53,8 @@ class DelayedTrainingTest {
           new Way("shm", Fusion.OFF, 4096));
 
   @Test
-  void aHundredTrainingsEndWithTheSameBits() {
-    long seed = new Random().nextLong();
+  void trainingsEndWithTheSameBits() {
+    long seed = Long.getLong("weft.test.seed", System.nanoTime());
     Set<Long> digests = new HashSet<>();
     int trainings = 0;
     for (Way way : WAYS) {
@@ -64,8 +67,10 @@ class DelayedTrainingTest {
         trainings += ofRanks.getFirst().size();
       }
     }
-    assertThat(trainings).isEqualTo(100);
-    assertThat(digests).as("digests of weights, seed of delays %d", seed).hasSize(1);
+    assertThat(trainings).isEqualTo(WAYS.size() * TRAININGS);
+    assertThat(digests)
+        .as("digests of weights, seed of delays %d (set -Dweft.test.seed)", seed)
+        .hasSize(1);
   }
 
   @Test
