@@ -10,10 +10,12 @@ import io.weft.perf.report.BenchmarkHost;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Real ranks of several contestants that take turns.
+@Tag("long")
 final class TurnsTest {
 
   private static final BenchmarkHost HOST =

@@ -10,6 +10,7 @@ import io.weft.perf.report.BenchmarkHost;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -57,6 +58,7 @@ class RecordingFigureTest {
         .hasMessage("the ranks' report has no steps with recording");
   }
 
+  @Tag("long")
   @Test
   @Timeout(120)
   void realRanksTakeAsManyStepsWithAsWithout() throws Exception {

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,7 @@ final class GrpcMessagesTest {
     program = new PeerProgram(GrpcMessages.class, directory);
   }
 
+  @Tag("long")
   @Test
   void everyAnswerIsComparedAndEveryIterationTimed() throws IOException, InterruptedException {
     assertThat(program.run("messages:8:64", "1", "16:3", "64:2")).as(program.errors()).isZero();
@@ -35,6 +37,7 @@ final class GrpcMessagesTest {
     assertThat(lines.get(3)).isEqualTo("done");
   }
 
+  @Tag("long")
   @ParameterizedTest
   @ValueSource(strings = {"messages:8", "allreduce:own", "messages:8:many"})
   void wrongArgumentsAreRefused(String what) throws IOException, InterruptedException {

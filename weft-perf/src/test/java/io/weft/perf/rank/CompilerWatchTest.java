@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class CompilerWatchTest {
@@ -12,6 +13,7 @@ class CompilerWatchTest {
   private final CompilerWatch watch = new CompilerWatch();
 
   /// This JVM has compiled something before it came here.
+  @Tag("lab")
   @Test
   void compilersHaveWorked() {
     assertThat(watch.nanos()).isBetween(1L, Duration.ofDays(1).toNanos());
@@ -27,6 +29,7 @@ class CompilerWatchTest {
     }
   }
 
+  @Tag("lab")
   @Test
   void waitingForRestIsBounded() throws InterruptedException {
     long begin = System.nanoTime();

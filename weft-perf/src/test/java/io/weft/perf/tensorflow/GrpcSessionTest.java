@@ -14,11 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// Stock TensorFlow's runtime as this package starts it, a server and a worker in a process each.
 class GrpcSessionTest {
 
+  @Tag("long")
   @Test
   void stepRunsOnBothTasksAndFailuresHaveTensorFlowsWords() throws Exception {
     int serverPort = free();
