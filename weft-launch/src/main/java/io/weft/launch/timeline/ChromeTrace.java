@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.timeline;
 
+import io.weft.dataparallel.timeline.EventKind;
 import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.dataparallel.timeline.TimelineEvent;
 import java.io.IOException;
@@ -100,6 +101,7 @@ public final class ChromeTrace implements AutoCloseable {
         name("thread_name", thread, track.threads().get(thread));
       }
       track.forEach(this::event);
+      open.left(track.header().lastNanos()).forEach(this::operation);
     }
 
     private void event(TimelineEvent event) {
@@ -167,7 +169,9 @@ public final class ChromeTrace implements AutoCloseable {
       if (operation.lastHeard() >= 0) {
         json.writeNumberProperty("heardLastOfRank", operation.lastHeard());
       }
-      json.writeStringProperty("end", operation.end().name().toLowerCase(Locale.ROOT));
+      EventKind end = operation.end();
+      json.writeStringProperty(
+          "end", end == null ? "unfinished" : end.name().toLowerCase(Locale.ROOT));
       json.writeEndObject();
       json.writeEndObject();
       for (TracedOperation.Phase phase : operation.phases()) {

@@ -3,6 +3,7 @@ package io.weft.launch.timeline;
 
 import io.weft.dataparallel.timeline.ClockLine;
 import io.weft.dataparallel.timeline.ClockSample;
+import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.dataparallel.timeline.TimelineEvent;
 import io.weft.dataparallel.timeline.TimelineFile;
 import io.weft.dataparallel.timeline.TimelineHeader;
@@ -34,12 +35,14 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
   /// @param threads names by index
   /// @param clock turns its times into those of rank 0
   /// @param uncertaintyNanos how wrong these may be
+  /// @param steps that the program has finished
   public record Track(
       Path file,
       TimelineHeader header,
       List<String> threads,
       ClockLine clock,
-      long uncertaintyNanos) {
+      long uncertaintyNanos,
+      long steps) {
 
     /// Whose it is.
     public int rank() {
@@ -81,12 +84,13 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
         if (reader.header().rank() != file.getKey()) {
           throw new IOException("it is of rank " + reader.header().rank());
         }
-        tracks.add(track(file.getValue(), reader));
-        boolean isEmpty = reader.next() == null;
-        while (reader.next() != null) {
-          // Only whether it is whole: what it says is read when it is wanted.
+        // Only whether it is whole and has steps: what it says is read when it is wanted.
+        long steps = 0;
+        for (TimelineEvent event = reader.next(); event != null; event = reader.next()) {
+          steps += event.category() == SpanCategory.STEP ? 1 : 0;
         }
-        if (isEmpty && reader.cutOff().isPresent()) {
+        tracks.add(track(file.getValue(), reader, steps));
+        if (reader.count() == 0 && reader.cutOff().isPresent()) {
           throw new IOException(reader.cutOff().get() + "; it has no event and is left out");
         }
         reader.cutOff().ifPresent(cut -> problems.add(name + ": " + cut));
@@ -134,14 +138,33 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
               + first.size()
               + " ranks; the others are missing");
     }
+    if (ofJob.stream().anyMatch(track -> track.steps() > 0)) {
+      for (Track track : ofJob) {
+        if (track.steps() == 0) {
+          problems.add(
+              track.file().getFileName()
+                  + ": its rank has finished no step; its time counts in no share");
+        }
+      }
+    }
     return new JobTimelines(ofJob, problems);
   }
 
-  private static Track track(Path file, TimelineReader reader) {
+  /// Returns whether the program of any rank has recorded steps.
+  boolean hasSteps() {
+    return tracks.stream().anyMatch(track -> track.steps() > 0);
+  }
+
+  private static Track track(Path file, TimelineReader reader, long steps) {
     long uncertainty =
         reader.clocks().stream().mapToLong(ClockSample::uncertaintyNanos).max().orElse(0);
     return new Track(
-        file, reader.header(), reader.threads(), ClockLine.through(reader.clocks()), uncertainty);
+        file,
+        reader.header(),
+        reader.threads(),
+        ClockLine.through(reader.clocks()),
+        uncertainty,
+        steps);
   }
 
   /// The earliest time of all, by rank 0's clock.

@@ -76,6 +76,16 @@ final class OpenOperations {
     return null;
   }
 
+  /// Returns those that have not ended, as they stood when the timeline did.
+  List<TracedOperation> left(long nanos) {
+    List<TracedOperation> left = new ArrayList<>();
+    for (Pending pending : open.values()) {
+      long last = pending.points.getLast().nanos();
+      left.add(traced(pending, Math.max(last, nanos), -1, null));
+    }
+    return left;
+  }
+
   private Pending begin(TimelineEvent event) {
     if (open.size() == MOST) {
       Pending oldest = open.pollFirstEntry().getValue();
@@ -104,7 +114,11 @@ final class OpenOperations {
     }
     lanes.clear(pending.lane);
     pending.points.add(new TracedOperation.Point(event.kind(), event.nanos()));
-    EventKind end = event.kind();
+    return traced(pending, event.nanos(), (int) event.value(), event.kind());
+  }
+
+  private static TracedOperation traced(
+      Pending pending, long endedNanos, int lastHeard, @Nullable EventKind end) {
     return new TracedOperation(
         pending.name,
         pending.lane,
@@ -112,7 +126,8 @@ final class OpenOperations {
         pending.use,
         pending.bytes,
         pending.points,
-        (int) event.value(),
+        endedNanos,
+        lastHeard,
         end);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.timeline;
 
+import io.weft.dataparallel.timeline.Waiting;
 import io.weft.launch.timeline.Intervals.Interval;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -12,8 +13,8 @@ import java.util.TreeMap;
 ///
 /// *Exposed* communication is the time from the last submission of a step until the last end of an
 /// operation that was submitted in it; where the program records what it computes, it is the time
-/// during which operations run and nothing is computed. Of that, *waiting* is the time before the
-/// last rank had submitted the same operation.
+/// during which operations run and nothing is computed. Of that, *waiting* is what `Waiting` says:
+/// the time before the last rank had submitted the same operation.
 ///
 /// Where a `DataParallel` records what it does, communication begins with a tensor's submission to
 /// it and ends when its result is copied. Of the exposed time that is not waiting, time in which no
@@ -65,7 +66,7 @@ final class RankTime {
         sent.stream().sorted(Comparator.comparingLong(Sent::submittedNanos)).toList();
     for (Sent operation : inOrder) {
       long begin = Math.max(counted, operation.submittedNanos());
-      long end = Math.min(operation.endedNanos(), operation.lastNanos());
+      long end = Waiting.endNanos(operation.endedNanos(), operation.lastNanos());
       if (operation.lastRank() != rank && end > begin) {
         waits.add(new Interval(begin, end));
         long waited = exposed.overlap(begin, end);

@@ -42,6 +42,7 @@ final class TimeAnalysis {
               submitted(track, operation);
             }
           });
+      open.left(track.header().lastNanos()).forEach(left -> submitted(track, left));
     }
     List<RankTime> ranks = new ArrayList<>();
     for (JobTimelines.Track track : job.tracks()) {
@@ -89,9 +90,11 @@ final class TimeAnalysis {
       }
     }
 
-    /// Where nobody recorded steps, all of it is one.
+    /// Where no rank recorded steps, all of it is one. A rank that has finished none, while others
+    /// have, ended in its first: of that nothing is known but its operations.
     RankTime end() {
-      if (time.steps() == 0) {
+      if (!job.hasSteps()) {
+        open.left(track.header().lastNanos()).forEach(left -> sent.add(sent(left)));
         long from = zero(track.header().firstNanos());
         long to = zero(track.header().lastNanos());
         time.step(from, to, sent, computed(computed), layer(from, to));

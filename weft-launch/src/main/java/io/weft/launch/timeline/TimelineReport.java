@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param ranks whose timelines were read
 /// @param steps most that one of them recorded; 1 where none was recorded
-/// @param stepSeconds mean over the ranks
+/// @param stepSeconds mean over the ranks that have finished a step
 /// @param computeShare neither of the next two; communication that is hidden counts here
 /// @param exposedShare communicating while nothing is computed
 /// @param waitingShare of a rank that had submitted an operation, for another that had not
@@ -88,7 +88,8 @@ public record TimelineReport(
       copy += time.copyNanos();
       time.waitedFor().forEach((rank, nanos) -> waitedFor.merge(rank, nanos, Long::sum));
     }
-    double compute = all == 0 ? 1 : 1 - (exposed + waiting) / all;
+    double compute = all == 0 ? 0 : 1 - (exposed + waiting) / all;
+    long counted = times.stream().filter(time -> time.stepNanos() > 0).count();
     double exposedShare = part(exposed, all);
     double waitingShare = part(waiting, all);
     Integer slowest =
@@ -101,7 +102,7 @@ public record TimelineReport(
     return new TimelineReport(
         times.size(),
         steps,
-        part(all, 1e9 * times.size()),
+        part(all, 1e9 * counted),
         compute,
         exposedShare,
         waitingShare,
@@ -124,6 +125,9 @@ public record TimelineReport(
       double waiting,
       @Nullable Integer slowest,
       double blamed) {
+    if (compute + exposed + waiting == 0) {
+      return "no time was recorded";
+    }
     if (ranks == 1) {
       return "one rank: it had nobody to wait for";
     }
@@ -164,7 +168,7 @@ public record TimelineReport(
         track.header().host(),
         time.steps(),
         all / 1e9,
-        1 - exposed - waiting,
+        all == 0 ? 0 : 1 - exposed - waiting,
         exposed,
         waiting,
         seconds,
@@ -202,6 +206,10 @@ public record TimelineReport(
               100 * part(copyShare, exposedShare)));
     }
     for (OfRank each : byRank) {
+      if (each.stepSeconds() == 0) {
+        lines.add("  rank " + each.rank() + " on " + each.host() + ": no step was finished");
+        continue;
+      }
       String most =
           each.waitedSeconds().entrySet().stream()
               .max(Map.Entry.comparingByValue())

@@ -5,6 +5,7 @@ import io.weft.dataparallel.timeline.EventKind;
 import io.weft.dataparallel.timeline.SpanCategory;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// An operation of one rank, put together from its events. Times are the rank's own.
 ///
@@ -14,8 +15,9 @@ import java.util.List;
 /// @param use how often the name was used before; -1 if that is not in the timeline
 /// @param bytes length of the tensor
 /// @param points what it reached when, from its submission to its end
+/// @param endedNanos when it ended; the end of the timeline where it had not
 /// @param lastHeard rank that was heard of last, or -1
-/// @param end `DONE` or `FAILED`
+/// @param end `DONE` or `FAILED`; null: it had not ended
 record TracedOperation(
     String name,
     int lane,
@@ -23,8 +25,9 @@ record TracedOperation(
     long use,
     long bytes,
     List<Point> points,
+    long endedNanos,
     int lastHeard,
-    EventKind end) {
+    @Nullable EventKind end) {
 
   /// Something it reached.
   record Point(EventKind kind, long nanos) {}
@@ -38,10 +41,6 @@ record TracedOperation(
 
   long submittedNanos() {
     return points.getFirst().nanos();
-  }
-
-  long endedNanos() {
-    return points.getLast().nanos();
   }
 
   /// What lies between two points is what leads to the later one.

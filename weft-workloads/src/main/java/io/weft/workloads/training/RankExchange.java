@@ -5,6 +5,7 @@ import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.Handle;
+import io.weft.dataparallel.timeline.JobClock;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -46,6 +47,19 @@ final class RankExchange {
       var view = new TensorView(DType.FLOAT64, Shape.of(values.length), memory);
       await(communicator().allreduce(view, view, op, named(what).inFixedOrder()));
       return memory.toArray(ValueLayout.JAVA_DOUBLE);
+    }
+  }
+
+  /// Sets the clock beside that of the first rank.
+  void compare(JobClock clock) {
+    if (alone()) {
+      return;
+    }
+    try {
+      clock.compare(communicator());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while ranks compare their clocks", e);
     }
   }
 

@@ -32,7 +32,15 @@ final class StepMeter implements OperationObserver {
   }
 
   /// One step, in nanoseconds.
-  record MeteredStep(long total, long ready, long exposed, long inFlight) {}
+  ///
+  /// @param begunNanos when it began, by the rank's clock
+  record MeteredStep(long begunNanos, long total, long ready, long exposed, long inFlight) {
+
+    /// When its last collective was submitted.
+    long readyNanos() {
+      return begunNanos + ready;
+    }
+  }
 
   synchronized void begin() {
     begun = ticker.nanos();
@@ -44,7 +52,8 @@ final class StepMeter implements OperationObserver {
   synchronized MeteredStep end() {
     long exposed = Math.max(0, lastDone - lastSubmitted);
     long total = ticker.nanos() - begun;
-    return new MeteredStep(total, exposed == 0 ? total : lastSubmitted - begun, exposed, inFlight);
+    return new MeteredStep(
+        begun, total, exposed == 0 ? total : lastSubmitted - begun, exposed, inFlight);
   }
 
   @Override

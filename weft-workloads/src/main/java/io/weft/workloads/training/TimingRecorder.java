@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.agent.Ticker;
+import io.weft.dataparallel.timeline.JobClock;
+import io.weft.dataparallel.timeline.Waiting;
 import io.weft.tensor.ReduceOp;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// Collects the times of steps and compares them over the ranks at the end of each epoch. Clocks
-/// are never compared, only durations: all ranks begin a step together, when the last collective of
-/// the step before ends, so that the largest `ready` of a step is that of its slowest rank. One
-/// thread.
+/// Collects the times of steps and compares them over the ranks at the end of each epoch, by the
+/// clock of the first rank: of the exposed communication of a step, a rank waits until the last
+/// rank has submitted its last collective of that step (`Waiting`), as in the report of a timeline.
+/// One thread.
 final class TimingRecorder {
 
   private final RankExchange exchange;
   private final TrainingJob job;
+  private final JobClock clock = new JobClock(Ticker.SYSTEM);
   private final List<StepMeter.MeteredStep> epoch = new ArrayList<>();
   private final List<Long> totals = new ArrayList<>();
   private double compute;
@@ -30,10 +34,18 @@ final class TimingRecorder {
     epoch.add(step);
   }
 
+  /// Before the first step of an epoch. Collective.
+  void beginEpoch() {
+    if (!clock.isCompared()) {
+      exchange.compare(clock);
+    }
+  }
+
   /// Collective.
   void endEpoch() {
+    exchange.compare(clock);
     double[] ready = new double[epoch.size()];
-    Arrays.setAll(ready, s -> epoch.get(s).ready());
+    Arrays.setAll(ready, s -> clock.firstRankNanos(epoch.get(s).readyNanos()));
     double[] slowest =
         ready.length == 0 ? ready : exchange.combine("timing/ready", ReduceOp.MAX, ready);
     double[] who = new double[ready.length];
@@ -41,7 +53,8 @@ final class TimingRecorder {
     double[] slow = ready.length == 0 ? who : exchange.combine("timing/slowest", ReduceOp.MIN, who);
     for (int s = 0; s < epoch.size(); s++) {
       StepMeter.MeteredStep step = epoch.get(s);
-      double late = Math.min((double) step.exposed(), slowest[s] - step.ready());
+      long own = (long) ready[s];
+      double late = Waiting.nanos(own, own + step.exposed(), (long) slowest[s]);
       wait += late / 1e9;
       if ((int) slow[s] < job.size()) {
         job.goodput().addWaiting(job.members().get((int) slow[s]), (long) late);
@@ -64,6 +77,7 @@ final class TimingRecorder {
       totals.add(step.total());
     }
     epoch.clear();
+    clock.forget();
   }
 
   /// Collective. Means over the ranks.

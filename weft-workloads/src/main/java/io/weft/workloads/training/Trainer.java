@@ -158,6 +158,7 @@ public final class Trainer {
     }
     recovery.done(run, observer);
     while (run.epochs() < settings.epochs()) {
+      recorder.beginEpoch();
       double[] losses = epoch(run, shard.columns().steps(), model, feed);
       recorder.endEpoch();
       run.endEpoch(losses, accuracy(model, shard));

@@ -11,7 +11,9 @@ import org.junit.jupiter.api.Test;
 
 class StepMeterTest {
 
-  private long now = 1000;
+  private static final long BEGUN = 1000;
+
+  private long now = BEGUN;
   private final StepMeter meter = new StepMeter(() -> now);
 
   @Test
@@ -22,7 +24,7 @@ class StepMeterTest {
     end("b", 25, null);
     end("a", 40, null);
     now = 1050;
-    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(50, 20, 20, 30));
+    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(BEGUN, 50, 20, 20, 30));
   }
 
   @Test
@@ -33,14 +35,14 @@ class StepMeterTest {
     submit("b", 30);
     end("b", 32, null);
     now = 1040;
-    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(40, 30, 2, 7));
+    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(BEGUN, 40, 30, 2, 7));
   }
 
   @Test
   void aStepWithoutCollectivesIsReadyAtItsEnd() {
     meter.begin();
     now = 1009;
-    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(9, 9, 0, 0));
+    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(BEGUN, 9, 9, 0, 0));
   }
 
   @Test

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.weft.dataparallel.timeline.Timeline;
+import io.weft.testkit.job.LocalJob;
+import java.util.List;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class TimingRecorderTest {
+
+  // So long that what a loaded machine does to the comparison of clocks is nothing beside it.
+  private static final long SECOND = 1_000_000_000;
+  private static final long BEGUN = 1_000_000 * SECOND;
+
+  private record Measured(Timing timing, long waitedForRank1) {}
+
+  /// Steps of equal length, of which one begins later: durations alone do not show the waiting.
+  @Test
+  void rankWaitsUntilTheLastRankHasSubmitted() {
+    List<Measured> measured;
+    try (LocalJob ranks = LocalJob.over("inproc", 2)) {
+      measured =
+          ranks.run(
+              weft -> {
+                var timeline = new Timeline(() -> 0, Timeline.FEWEST);
+                var job = TrainingJob.of(weft, OptionalInt.empty(), timeline);
+                var recorder = new TimingRecorder(new RankExchange(job), job);
+                recorder.beginEpoch();
+                recorder.add(
+                    weft.rank() == 0
+                        ? new StepMeter.MeteredStep(BEGUN, 80 * SECOND, 10 * SECOND, 70 * SECOND, 0)
+                        : new StepMeter.MeteredStep(
+                            BEGUN + 50 * SECOND, 30 * SECOND, 10 * SECOND, 20 * SECOND, 0));
+                recorder.endEpoch();
+                return new Measured(recorder.result(1), job.goodput().waitingNanos(1));
+              });
+    }
+    assertThat(measured.get(0).waitedForRank1() / 1e9).isCloseTo(50, within(5.0));
+    assertThat(measured.get(1).waitedForRank1()).isZero();
+    assertThat(measured.get(0).timing().waitSeconds()).isCloseTo(25, within(5.0));
+    assertThat(measured.get(0).timing().computeSeconds()).isCloseTo(10, within(0.1));
+  }
+}
