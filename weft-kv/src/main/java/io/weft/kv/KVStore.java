@@ -17,7 +17,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// MXNet's KVStore: tensors by name that live at servers, in two levels. The workers of a host add
@@ -49,6 +53,7 @@ public final class KVStore implements AutoCloseable {
   private final KVStoreOptions options;
   private final KeyValue member;
   private final @Nullable Communicator host;
+  private final @Nullable Communicator all;
   private final boolean leads;
   private final int workers;
   private final Map<String, HostTensor> tensors = new LinkedHashMap<>();
@@ -60,6 +65,11 @@ public final class KVStore implements AutoCloseable {
     this.workers = weft.size() - options.servers();
     this.member = KeyValue.over(weft, KvOptions.servers(options.servers()), layout.leaders());
     this.host = layout.mine().isEmpty() ? null : weft.communicator(new ProcessSet(layout.mine()));
+    List<Integer> every = IntStream.range(options.servers(), weft.size()).boxed().toList();
+    this.all =
+        layout.mine().isEmpty() || layout.mine().equals(every)
+            ? host
+            : weft.communicator(new ProcessSet(every));
     this.leads = layout.leaders().contains(weft.rank());
   }
 
@@ -86,8 +96,15 @@ public final class KVStore implements AutoCloseable {
   }
 
   /// Gives tensors of FLOAT32 their names and first values: those of the lowest worker count. Waits
-  /// until the servers have them.
+  /// until the servers have them. Throws `CommException.Mismatch` on all workers, before anything
+  /// has changed, where they have other options, names or lengths, with two ranks and what each
+  /// has.
   public void init(Map<String, TensorView> values) throws InterruptedException {
+    SortedMap<String, String> lengths = optionsInWords();
+    values.forEach(
+        (name, view) ->
+            lengths.put("'" + name + "'", view.dtype() + "[" + view.shape().elements() + "]"));
+    SameOnWorkers.require(all(), "init of the store", lengths);
     for (Map.Entry<String, TensorView> each : inOrder(values)) {
       String name = each.getKey();
       if (tensors.containsKey(name) || rows.containsKey(name)) {
@@ -176,10 +193,14 @@ public final class KVStore implements AutoCloseable {
         : new CommException.Aborted("pull of " + names + ": " + failed.getMessage(), failed);
   }
 
-  /// Makes a table of rows of so many floats, for row-sparse pushes and pulls.
+  /// Makes a table of rows of so many floats, for row-sparse pushes and pulls. Throws `Mismatch` as
+  /// `init` does.
   ///
   /// @param initial what a row has that nobody has pushed, such as `zero`
   public void initRows(String name, int width, String initial) throws InterruptedException {
+    SortedMap<String, String> words = optionsInWords();
+    words.put("'" + name + "'", "rows of " + width + " floats that begin with " + initial);
+    SameOnWorkers.require(all(), "initRows of the store", words);
     if (tensors.containsKey(name) || rows.containsKey(name)) {
       throw new IllegalStateException("'" + name + "' is there already");
     }
@@ -244,6 +265,19 @@ public final class KVStore implements AutoCloseable {
       throw new IllegalStateException("no rows '" + name + "'; initRows makes them");
     }
     return found;
+  }
+
+  private SortedMap<String, String> optionsInWords() {
+    var words = new TreeMap<String, String>();
+    words.put("the consistency", options.consistency().toString());
+    words.put("the optimizer", options.optimizer());
+    words.put("the compression", options.compression());
+    return words;
+  }
+
+  private Communicator all() {
+    var unused = host(); // refuses a server
+    return Objects.requireNonNull(all);
   }
 
   private Communicator host() {

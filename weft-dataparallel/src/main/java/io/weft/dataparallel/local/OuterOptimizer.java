@@ -20,13 +20,13 @@ public record OuterOptimizer(float learningRate, float momentum) {
   /// The mean of the ranks' weights.
   public static final OuterOptimizer MEAN = new OuterOptimizer(1, 0);
 
-  /// Throws `IllegalArgumentException` for other rates.
+  /// Throws `IllegalArgumentException` for other rates, and for those that are subnormal.
   public OuterOptimizer {
-    if (!(learningRate > 0 && learningRate <= 10)) {
+    if (!(learningRate >= Float.MIN_NORMAL && learningRate <= 10)) {
       throw new IllegalArgumentException(
           "the outer learning rate is above 0 and at most 10, got " + learningRate);
     }
-    if (!(momentum >= 0 && momentum < 1)) {
+    if (!(momentum == 0 || (momentum >= Float.MIN_NORMAL && momentum < 1))) {
       throw new IllegalArgumentException(
           "the outer momentum is from 0 and below 1, got " + momentum);
     }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.rate;
 
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
@@ -13,7 +10,11 @@ import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -21,14 +22,53 @@ import java.util.TreeMap;
 /// by how many examples each has. Holds nothing; any thread.
 public final class MetricAverage {
 
-  private static final int HEAD = 2;
+  /// The most examples of which a mean can count each.
+  private static final double MOST_WEIGHT = 1L << 53;
 
   private MetricAverage() {}
 
-  /// The mean of each metric over the ranks, weighted: added in the order of ranks, and so the same
-  /// bits on all. Collective, and waits; all ranks give the same names. Throws `Mismatch` on all
-  /// ranks if they do not, and `IllegalArgumentException` for a weight that is negative or no
-  /// number. Where all weights are 0 the means are NaN.
+  /// What a rank sends.
+  ///
+  /// @param weight of its metrics
+  /// @param metrics by name, in one order
+  private record Row(double weight, SortedMap<String, Double> metrics) {
+
+    /// Weight, number of metrics, and each of them as length of its name, name and value.
+    byte[] encode() {
+      List<byte[]> names = new ArrayList<>();
+      int bytes = Double.BYTES + Integer.BYTES;
+      for (String name : metrics.keySet()) {
+        byte[] text = name.getBytes(StandardCharsets.UTF_8);
+        names.add(text);
+        bytes += Integer.BYTES + text.length + Double.BYTES;
+      }
+      ByteBuffer out = ByteBuffer.allocate(bytes).putDouble(weight).putInt(metrics.size());
+      int at = 0;
+      for (double value : metrics.values()) {
+        byte[] text = names.get(at++);
+        out.putInt(text.length).put(text).putDouble(value);
+      }
+      return out.array();
+    }
+
+    static Row decode(ByteBuffer in) {
+      double weight = in.getDouble();
+      int count = in.getInt();
+      var metrics = new TreeMap<String, Double>();
+      for (int i = 0; i < count; i++) {
+        byte[] text = new byte[in.getInt()];
+        in.get(text);
+        metrics.put(new String(text, StandardCharsets.UTF_8), in.getDouble());
+      }
+      return new Row(weight, metrics);
+    }
+  }
+
+  /// Returns the mean of each metric over the ranks, weighted: added in the order of ranks, and so
+  /// the same bits on all. Collective, and waits; all ranks give the same names. Throws `Mismatch`
+  /// on all ranks if they do not, with the names that two ranks have, and
+  /// `IllegalArgumentException` for a weight that is no number from 0 to 2^53. Where all weights
+  /// are 0 the means are NaN.
   ///
   /// @param name of this exchange, the same on all ranks
   /// @param metrics by name
@@ -36,57 +76,52 @@ public final class MetricAverage {
   public static SortedMap<String, Double> over(
       Communicator communicator, String name, SortedMap<String, Double> metrics, double weight)
       throws InterruptedException {
-    if (!(weight >= 0 && weight <= Double.MAX_VALUE)) {
+    if (!(weight >= 0 && weight <= MOST_WEIGHT)) {
       throw new IllegalArgumentException(
-          "the weight of metrics '" + name + "' is a number from 0, got " + weight);
+          "the weight of metrics '" + name + "' is a number from 0 to 2^53, got " + weight);
     }
-    int width = HEAD + metrics.size();
+    byte[] own = new Row(weight, metrics).encode();
     try (Arena arena = Arena.ofShared()) {
-      MemorySegment row = arena.allocate(width * 8L, 64);
-      row.set(JAVA_LONG_UNALIGNED, 0, String.join("\n", metrics.keySet()).hashCode());
-      row.set(JAVA_DOUBLE_UNALIGNED, 8, weight);
-      long at = HEAD * 8L;
-      for (double value : metrics.values()) {
-        row.set(JAVA_DOUBLE_UNALIGNED, at, value);
-        at += 8;
-      }
-      var view = new TensorView(DType.FLOAT64, Shape.of(1, width), row);
+      MemorySegment bytes = arena.allocate(own.length, 8);
+      bytes.copyFrom(MemorySegment.ofArray(own));
+      var view = new TensorView(DType.UINT8, Shape.of(own.length), bytes);
       try (TensorLease all = communicator.allgather(view, CollectiveOptions.named(name)).await()) {
-        requireSameNames(communicator, name, all.view().data(), width);
-        return means(communicator, metrics, all.view().data(), width);
+        ByteBuffer in = all.view().data().asByteBuffer();
+        List<Row> rows = new ArrayList<>();
+        for (int rank = 0; rank < communicator.size(); rank++) {
+          rows.add(Row.decode(in));
+        }
+        requireSameNames(communicator, name, rows);
+        return means(rows);
       }
     }
   }
 
-  private static void requireSameNames(
-      Communicator communicator, String name, MemorySegment all, int width) {
+  private static void requireSameNames(Communicator communicator, String name, List<Row> rows) {
     List<Integer> ranks = communicator.members().ranks();
-    long own = all.get(JAVA_LONG_UNALIGNED, 8L * width * communicator.rank());
-    for (int rank = 0; rank < communicator.size(); rank++) {
-      if (all.get(JAVA_LONG_UNALIGNED, 8L * width * rank) != own) {
+    var first = rows.getFirst().metrics().keySet();
+    for (int rank = 1; rank < rows.size(); rank++) {
+      var its = rows.get(rank).metrics().keySet();
+      if (!its.equals(first)) {
         throw new CommException.Mismatch(
-            "metrics '%s': rank %d has other names of metrics than rank %d; give all ranks the same"
-                .formatted(name, ranks.get(rank), ranks.get(communicator.rank())));
+            "metrics '%s': rank %d has %s, rank %d has %s; give all ranks the same names of metrics"
+                .formatted(name, ranks.getFirst(), first, ranks.get(rank), its));
       }
     }
   }
 
-  private static SortedMap<String, Double> means(
-      Communicator communicator, SortedMap<String, Double> metrics, MemorySegment all, int width) {
+  private static SortedMap<String, Double> means(List<Row> rows) {
     var means = new TreeMap<String, Double>();
-    int column = HEAD;
-    for (String metric : metrics.keySet()) {
+    for (Map.Entry<String, Double> metric : rows.getFirst().metrics().entrySet()) {
       double sum = 0;
       double weights = 0;
-      for (int rank = 0; rank < communicator.size(); rank++) {
-        long row = 8L * width * rank;
-        double weight = all.get(JAVA_DOUBLE_UNALIGNED, row + 8);
-        weights += weight;
+      for (Row row : rows) {
+        weights += row.weight();
         // A rank without examples may have no metric either.
-        sum += weight == 0 ? 0 : weight * all.get(JAVA_DOUBLE_UNALIGNED, row + column * 8L);
+        double value = row.metrics().getOrDefault(metric.getKey(), Double.NaN);
+        sum += row.weight() == 0 ? 0 : row.weight() * value;
       }
-      means.put(metric, sum / weights);
-      column++;
+      means.put(metric.getKey(), sum / weights);
     }
     return means;
   }

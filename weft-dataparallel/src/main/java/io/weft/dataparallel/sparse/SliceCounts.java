@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What a rank tells of its gradient before rows travel: six INT64. Pure.
+/// What a rank tells of its gradient before rows travel: seven INT64. Pure.
 ///
 /// @param unique rows, each id once
 /// @param tableRows of the table
@@ -17,13 +17,22 @@ import java.util.List;
 /// @param mean 1 where the mean is asked for, 0 for the sum
 /// @param badPlace of the first id that is not a row, or -1
 /// @param badId that id
-record SliceCounts(long unique, long tableRows, long width, long mean, long badPlace, long badId) {
+/// @param denseAbove part of the table's rows above which the whole table is reduced
+record SliceCounts(
+    long unique,
+    long tableRows,
+    long width,
+    long mean,
+    long badPlace,
+    long badId,
+    double denseAbove) {
 
   /// Numbers of a rank.
-  static final int FIELDS = 6;
+  static final int FIELDS = 7;
 
   void write(MemorySegment into) {
-    long[] fields = {unique, tableRows, width, mean, badPlace, badId};
+    long dense = Double.doubleToLongBits(denseAbove);
+    long[] fields = {unique, tableRows, width, mean, badPlace, badId, dense};
     MemorySegment.copy(fields, 0, into, JAVA_LONG_UNALIGNED, 0, FIELDS);
   }
 
@@ -34,23 +43,28 @@ record SliceCounts(long unique, long tableRows, long width, long mean, long badP
       long[] f = new long[FIELDS];
       MemorySegment.copy(
           from, JAVA_LONG_UNALIGNED, (long) rank * FIELDS * Long.BYTES, f, 0, FIELDS);
-      all.add(new SliceCounts(f[0], f[1], f[2], f[3], f[4], f[5]));
+      double dense = Double.longBitsToDouble(f[6]);
+      all.add(new SliceCounts(f[0], f[1], f[2], f[3], f[4], f[5], dense));
     }
     return all;
   }
 
-  /// Throws `Mismatch` if a rank has another table or combines otherwise than this one, and
-  /// `Broken` if a rank has an id that is no row.
+  /// Throws `Mismatch` if a rank has another table or density, or combines otherwise than this one,
+  /// and `Broken` if a rank has an id that is no row.
   ///
   /// @param all in the order of ranks
   /// @param ranks of the job, by rank of the communicator
   void requireSame(String name, List<SliceCounts> all, List<Integer> ranks) {
     for (int rank = 0; rank < all.size(); rank++) {
       SliceCounts its = all.get(rank);
-      if (its.tableRows != tableRows || its.width != width || its.mean != mean) {
+      if (its.tableRows != tableRows
+          || its.width != width
+          || its.mean != mean
+          || its.denseAbove != denseAbove) {
         throw new CommException.Mismatch(
-            "sparse gradient '%s': rank %d has %s, here it has %s; give all ranks the same table and operation"
-                .formatted(name, ranks.get(rank), its.words(), words()));
+            "sparse gradient '%s': rank %d has %s, here it has %s; give all ranks the same table,"
+                    .formatted(name, ranks.get(rank), its.words(), words())
+                + " operation and density");
       }
     }
     for (int rank = 0; rank < all.size(); rank++) {
@@ -66,7 +80,7 @@ record SliceCounts(long unique, long tableRows, long width, long mean, long badP
   }
 
   private String words() {
-    return "%d rows of %d elements, by %s"
-        .formatted(tableRows, width, mean == 1 ? ReduceOp.AVERAGE : ReduceOp.SUM);
+    return "%d rows of %d elements, by %s, whole above %s of them"
+        .formatted(tableRows, width, mean == 1 ? ReduceOp.AVERAGE : ReduceOp.SUM, denseAbove);
   }
 }

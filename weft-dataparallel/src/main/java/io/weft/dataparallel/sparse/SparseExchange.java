@@ -58,7 +58,7 @@ final class SparseExchange {
         new RowSums.Rows(packed.view().data(), Long.BYTES, counts.width()));
   }
 
-  Handle<ReducedSlices> start(double denseAbove) {
+  Handle<ReducedSlices> start() {
     OwnedTensor own = OwnedTensor.allocate(DType.INT64, Shape.of(1, SliceCounts.FIELDS));
     counts.write(own.view().data());
     try {
@@ -66,7 +66,7 @@ final class SparseExchange {
           communicator.allgather(own.view(), CollectiveOptions.named(name + "/counts")),
           (all, failure) -> {
             own.close();
-            counted(all, failure, denseAbove);
+            counted(all, failure);
           });
     } catch (RuntimeException | Error refused) {
       own.close();
@@ -76,8 +76,7 @@ final class SparseExchange {
     return handle;
   }
 
-  private void counted(
-      @Nullable TensorLease gathered, @Nullable CommException failure, double denseAbove) {
+  private void counted(@Nullable TensorLease gathered, @Nullable CommException failure) {
     if (failure != null) {
       end(failure);
       return;
@@ -86,7 +85,7 @@ final class SparseExchange {
       List<SliceCounts> all = SliceCounts.read(lease.view().data(), communicator.size());
       counts.requireSame(name, all, communicator.members().ranks());
       long rows = all.stream().mapToLong(SliceCounts::unique).sum();
-      if (rows > denseAbove * counts.tableRows()) {
+      if (rows > counts.denseAbove() * counts.tableRows()) {
         reduceTable();
       } else {
         worker.after(

@@ -23,15 +23,15 @@ public final class SparseReducer {
 
   /// Borrows the communicator.
   ///
-  /// @param denseAbove part of a table's rows, from 0; where all ranks' rows together are more, the
-  ///   whole table is reduced. 0.5 is near where it takes as many bytes
+  /// @param denseAbove part of a table's rows, from 0, the same on all ranks; where all ranks' rows
+  ///   together are more, the whole table is reduced. 0.5 is near where it takes as many bytes
   public SparseReducer(Communicator communicator, double denseAbove) {
     if (!(denseAbove >= 0)) {
       throw new IllegalArgumentException(
           "the density above which a gradient is reduced whole is from 0, got " + denseAbove);
     }
     this.communicator = communicator;
-    this.denseAbove = denseAbove;
+    this.denseAbove = denseAbove + 0.0; // no -0
     this.worker = new Worker("weft-sparse-" + communicator.rank());
   }
 
@@ -41,7 +41,7 @@ public final class SparseReducer {
   ///
   /// Throws `IllegalArgumentException` for another operation or a table without rows. The handle
   /// fails with `Broken` on all ranks for an id that is not of the table, which it names, and with
-  /// `Mismatch` if ranks disagree on table or operation; the communicator works on.
+  /// `Mismatch` if ranks disagree on table, operation or density; the communicator works on.
   ///
   /// @param tableRows of the table; ids are below it
   /// @param op SUM or AVERAGE
@@ -67,9 +67,10 @@ public final class SparseReducer {
             gradient.width(),
             op == ReduceOp.AVERAGE ? 1 : 0,
             bad,
-            bad < 0 ? 0 : ids[bad]);
+            bad < 0 ? 0 : ids[bad],
+            denseAbove);
     var own = new SparseExchange.Contribution(name, gradient, sums, counts, op);
-    return new SparseExchange(communicator, worker, own).start(denseAbove);
+    return new SparseExchange(communicator, worker, own).start();
   }
 
   private static int firstOutside(long[] ids, long tableRows) {

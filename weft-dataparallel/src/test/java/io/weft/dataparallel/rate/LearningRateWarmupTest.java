@@ -32,4 +32,22 @@ class LearningRateWarmupTest {
     assertThatThrownBy(() -> new LearningRateWarmup(1, 0, 1)).hasMessageContaining("0 ranks");
     assertThatThrownBy(() -> new LearningRateWarmup(1, 1, -1)).hasMessageContaining("-1 steps");
   }
+
+  @Test
+  void stepsBelowZeroAndRatesThatOverflowAreRefused() {
+    var warmup = new LearningRateWarmup(0.5, 4, 10);
+    assertThatThrownBy(() -> warmup.at(-1))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got step -1");
+    assertThatThrownBy(() -> new LearningRateWarmup(1e308, 4, 10))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("Infinity");
+    assertThatThrownBy(() -> new LearningRateWarmup(1e38, 8, 10))
+        .hasMessageContaining("that of 8 ranks 8.0E38, which FLOAT32 does not hold");
+    for (double rate : new double[] {-0.0, -1, 1e-300, 1e-40, Double.POSITIVE_INFINITY}) {
+      assertThatThrownBy(() -> new LearningRateWarmup(rate, 1, 0))
+          .as("%s", rate)
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
 }
