@@ -7,8 +7,10 @@ import io.weft.workloads.keyvalue.KeyValueTraining;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.parameterserver.Servers;
+import io.weft.workloads.report.Preparation;
 import io.weft.workloads.report.ProgressPrinter;
 import io.weft.workloads.report.Summary;
+import io.weft.workloads.report.ToldSource;
 import io.weft.workloads.report.TrainReport;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingSettings;
@@ -62,10 +64,25 @@ final class ServedTool {
 
   private static void run(
       TrainOptions options, Servers servers, Weft weft, PrintWriter out, PrintWriter err) {
+    boolean first = weft.rank() == servers.servers();
+    try (var preparation = Preparation.start(err, TrainTool.style(), () -> first)) {
+      run(options, servers, weft, preparation, out, err);
+    }
+  }
+
+  private static void run(
+      TrainOptions options,
+      Servers servers,
+      Weft weft,
+      Preparation preparation,
+      PrintWriter out,
+      PrintWriter err) {
     var settings = options.settings();
+    var source = new ToldSource(options.source(), preparation);
     var progress =
         new ProgressPrinter(
             err,
+            preparation,
             TrainTool.style(),
             settings.epochs(),
             settings.batch(),
@@ -79,10 +96,8 @@ final class ServedTool {
       int threads = options.threads().orElse(weft.processorShare());
       served =
           servers.via() == Servers.Via.PS
-              ? new KeyValueTraining(settings, servers, options.source(), weft, threads, progress)
-                  .run()
-              : new ServedTraining(settings, servers, options.source(), weft, threads, progress)
-                  .run();
+              ? new KeyValueTraining(settings, servers, source, weft, threads, progress).run()
+              : new ServedTraining(settings, servers, source, weft, threads, progress).run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while training", e);

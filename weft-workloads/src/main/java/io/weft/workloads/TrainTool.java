@@ -15,8 +15,10 @@ import io.weft.workloads.checkpoint.CheckpointException;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.GraphException;
+import io.weft.workloads.report.Preparation;
 import io.weft.workloads.report.ProgressPrinter;
 import io.weft.workloads.report.Summary;
+import io.weft.workloads.report.ToldSource;
 import io.weft.workloads.report.TrainReport;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.Trainer;
@@ -191,16 +193,28 @@ public final class TrainTool implements ToolProvider {
   }
 
   static void train(TrainOptions options, TrainingJob job, PrintWriter out, PrintWriter err) {
+    try (var preparation = Preparation.start(err, style(), () -> job.rank() == 0)) {
+      train(options, job, preparation, out, err);
+    }
+  }
+
+  private static void train(
+      TrainOptions options,
+      TrainingJob job,
+      Preparation preparation,
+      PrintWriter out,
+      PrintWriter err) {
     var settings = options.settings();
     var observer =
         new ProgressPrinter(
-            err, style(), settings.epochs(), settings.batch(), () -> job.rank() == 0);
+            err, preparation, style(), settings.epochs(), settings.batch(), () -> job.rank() == 0);
     var extras = new ReportFiles(options);
     if (job.rank() == 0) {
       extras.sweep();
       GradientFlags.variable(settings, System.getenv()).ifPresent(err::println);
     }
-    var trainer = new Trainer(settings, options.source(), job, observer);
+    var trainer =
+        new Trainer(settings, new ToldSource(options.source(), preparation), job, observer);
     TrainingOutcome outcome =
         trainer.run(result -> extras.write(TrainReport.of(settings, result, job), result));
     if (job.rank() == 0) {

@@ -3,6 +3,7 @@ package io.weft.workloads.census;
 
 import io.weft.workloads.data.DataFile;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.ReadProgress;
 import io.weft.workloads.data.RowBuilder;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,9 +22,15 @@ final class CensusCsv {
 
   /// At most `limit` rows from the start.
   static Examples read(DataFile file, int limit) {
+    return read(file, limit, ReadProgress.SILENT);
+  }
+
+  /// The same, of which `progress` hears.
+  static Examples read(DataFile file, int limit, ReadProgress progress) {
     var rows = new RowBuilder(Encoding.FEATURES, 2, 1f);
     file.lines(
         (line, number) -> {
+          progress.at(number, ReadProgress.UNKNOWN, "lines");
           if (!line.isBlank() && !(number == 1 && line.startsWith("|"))) {
             row(file, rows, split(line), number);
           }

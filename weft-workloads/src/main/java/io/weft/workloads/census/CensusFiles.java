@@ -5,6 +5,7 @@ import io.weft.workloads.data.DataFile;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.Libsvm;
+import io.weft.workloads.data.ReadProgress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -32,7 +33,7 @@ public record CensusFiles(Path directory) implements DataSource {
     for (boolean train : new boolean[] {true, false}) {
       DataFile file = file(train);
       if (libsvm()) {
-        Examples ignored = Libsvm.read(file, Encoding.FEATURES);
+        Examples ignored = Libsvm.read(file, Encoding.FEATURES, ReadProgress.SILENT);
       } else {
         Examples ignored = CensusCsv.read(file, CHECKED_ROWS);
       }
@@ -40,17 +41,19 @@ public record CensusFiles(Path directory) implements DataSource {
   }
 
   @Override
-  public Examples train() {
-    return read(file(true));
+  public Examples train(ReadProgress progress) {
+    return read(file(true), progress);
   }
 
   @Override
-  public Examples test() {
-    return read(file(false));
+  public Examples test(ReadProgress progress) {
+    return read(file(false), progress);
   }
 
-  private Examples read(DataFile file) {
-    return libsvm() ? Libsvm.read(file, Encoding.FEATURES) : CensusCsv.read(file);
+  private Examples read(DataFile file, ReadProgress progress) {
+    return libsvm()
+        ? Libsvm.read(file, Encoding.FEATURES, progress)
+        : CensusCsv.read(file, Integer.MAX_VALUE, progress);
   }
 
   private boolean libsvm() {

@@ -3,6 +3,7 @@ package io.weft.workloads.census;
 
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.ReadProgress;
 import io.weft.workloads.data.RowBuilder;
 import java.util.SplittableRandom;
 
@@ -27,16 +28,16 @@ public record SyntheticCensus(long seed) implements DataSource {
   public void check() {}
 
   @Override
-  public Examples train() {
-    return draw(TRAIN, seed * 2);
+  public Examples train(ReadProgress progress) {
+    return draw(TRAIN, seed * 2, progress);
   }
 
   @Override
-  public Examples test() {
-    return draw(TEST, seed * 2 + 1);
+  public Examples test(ReadProgress progress) {
+    return draw(TEST, seed * 2 + 1, progress);
   }
 
-  private Examples draw(int count, long stream) {
+  private Examples draw(int count, long stream, ReadProgress progress) {
     double[] weights = new double[Encoding.FEATURES];
     var planted = new SplittableRandom(seed);
     for (int f = 0; f < weights.length; f++) {
@@ -46,6 +47,7 @@ public record SyntheticCensus(long seed) implements DataSource {
     var rows = new RowBuilder(Encoding.FEATURES, 2, 1f);
     var random = new SplittableRandom(stream ^ 0x9e3779b97f4a7c15L);
     for (int i = 0; i < count; i++) {
+      progress.at(i, count, "people");
       int[] codes = person(random);
       double blurred = score(codes, weights) + NOISE * spread.deviation * random.nextGaussian();
       byte[] row = rows.next((byte) (blurred > spread.mean ? 1 : 0));

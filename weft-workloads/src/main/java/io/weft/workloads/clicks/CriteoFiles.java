@@ -4,6 +4,7 @@ package io.weft.workloads.clicks;
 import io.weft.workloads.data.DataFile;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.ReadProgress;
 import io.weft.workloads.data.RowBuilder;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,27 +34,28 @@ public record CriteoFiles(Path directory) implements DataSource {
 
   @Override
   public void check() {
-    Examples unused = read(CHECKED_LINES, false, file());
+    Examples unused = read(CHECKED_LINES, false, file(), ReadProgress.SILENT);
   }
 
   @Override
-  public Examples train() {
-    return read(MOST_LINES, false, file());
+  public Examples train(ReadProgress progress) {
+    return read(MOST_LINES, false, file(), progress);
   }
 
   @Override
-  public Examples test() {
-    return read(MOST_LINES, true, file());
+  public Examples test(ReadProgress progress) {
+    return read(MOST_LINES, true, file(), progress);
   }
 
   private DataFile file() {
     return DataFile.find(directory, List.of("train.txt"), REMEDY);
   }
 
-  private static Examples read(int most, boolean test, DataFile file) {
+  private static Examples read(int most, boolean test, DataFile file, ReadProgress progress) {
     var rows = new RowBuilder(Ids.BYTES * COLUMNS, 2, 1f);
     file.lines(
         (line, number) -> {
+          progress.at(number, ReadProgress.UNKNOWN, "lines");
           if (!line.isBlank() && (number % TESTED == 0) == test) {
             row(file, rows, line, number);
           }

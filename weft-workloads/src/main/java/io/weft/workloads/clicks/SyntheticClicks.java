@@ -3,6 +3,7 @@ package io.weft.workloads.clicks;
 
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.ReadProgress;
 import io.weft.workloads.data.RowBuilder;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -43,13 +44,13 @@ public record SyntheticClicks(int columns, int trainRows, long seed) implements 
   public void check() {}
 
   @Override
-  public Examples train() {
-    return draw(trainRows, 2 * seed);
+  public Examples train(ReadProgress progress) {
+    return draw(trainRows, 2 * seed, progress);
   }
 
   @Override
-  public Examples test() {
-    return draw(TEST, 2 * seed + 1);
+  public Examples test(ReadProgress progress) {
+    return draw(TEST, 2 * seed + 1, progress);
   }
 
   /// The planted model's probability of a click, for each row: no network can rank them better.
@@ -62,13 +63,14 @@ public record SyntheticClicks(int columns, int trainRows, long seed) implements 
     return probabilities;
   }
 
-  private Examples draw(int rows, long stream) {
+  private Examples draw(int rows, long stream, ReadProgress progress) {
     double[][] weights = planted();
     double[] frequencies = frequencies();
     var random = new SplittableRandom(stream ^ 0x9e3779b97f4a7c15L);
     var built = new RowBuilder(Ids.BYTES * columns, 2, 1f);
     byte[] drawn = new byte[Ids.BYTES * columns];
     for (int i = 0; i < rows; i++) {
+      progress.at(i, rows, "clicks");
       for (int c = 0; c < columns; c++) {
         Ids.put(drawn, c, category(frequencies, random.nextDouble()));
       }

@@ -11,8 +11,22 @@ public interface DataSource {
   void check();
 
   /// The examples to train on. Throws `DataException`.
-  Examples train();
+  ///
+  /// @param progress hears how much of it is read
+  Examples train(ReadProgress progress);
+
+  /// The same, of which nobody hears.
+  default Examples train() {
+    return train(ReadProgress.SILENT);
+  }
 
   /// The examples that measure accuracy; none of them is in `train`. Throws `DataException`.
-  Examples test();
+  ///
+  /// @param progress hears how much of it is read
+  Examples test(ReadProgress progress);
+
+  /// The same, of which nobody hears.
+  default Examples test() {
+    return test(ReadProgress.SILENT);
+  }
 }

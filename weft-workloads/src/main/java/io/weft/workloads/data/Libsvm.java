@@ -11,9 +11,15 @@ public final class Libsvm {
 
   /// Reads the whole file. Throws `Malformed` naming the line.
   public static Examples read(DataFile file, int features) {
+    return read(file, features, ReadProgress.SILENT);
+  }
+
+  /// The same, of which `progress` hears.
+  public static Examples read(DataFile file, int features, ReadProgress progress) {
     var rows = new RowBuilder(features, 2, 1f);
     file.lines(
         (line, number) -> {
+          progress.at(number, ReadProgress.UNKNOWN, "lines");
           if (!line.isBlank()) {
             row(file, rows, line, number);
           }

@@ -29,13 +29,13 @@ public record MnistFiles(Path directory) implements DataSource {
   }
 
   @Override
-  public Examples train() {
-    return read("train");
+  public Examples train(ReadProgress progress) {
+    return read("train", progress);
   }
 
   @Override
-  public Examples test() {
-    return read("t10k");
+  public Examples test(ReadProgress progress) {
+    return read("t10k", progress);
   }
 
   private DataFile images(String part) {
@@ -60,15 +60,17 @@ public record MnistFiles(Path directory) implements DataSource {
     sameCount(images, extents.getFirst(), labels, Idx.header(labels, 1).getFirst());
   }
 
-  private Examples read(String part) {
+  private Examples read(String part, ReadProgress progress) {
     DataFile images = images(part);
     DataFile labels = labels(part);
+    progress.at(0, 2, "files");
     byte[] answers = Idx.elements(labels, List.of());
     for (int i = 0; i < answers.length; i++) {
       if (answers[i] < 0 || answers[i] >= CLASSES) {
         throw labels.malformed("labels 0 to 9", (answers[i] & 0xff) + " at position " + i);
       }
     }
+    progress.at(1, 2, "files");
     byte[] pixels = Idx.elements(images, List.of(SIDE, SIDE));
     sameCount(images, pixels.length / (SIDE * SIDE), labels, answers.length);
     return new Examples(SIDE * SIDE, CLASSES, 1f / 255, pixels, answers);

@@ -3,6 +3,7 @@ package io.weft.workloads.digits;
 
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.ReadProgress;
 import java.util.SplittableRandom;
 
 /// Images of 28 by 28 grey pixels of the digits 0 to 9: a glyph of a random font under a random
@@ -32,20 +33,21 @@ public record SyntheticDigits(long seed, int trainCount, int testCount) implemen
   public void check() {}
 
   @Override
-  public Examples train() {
-    return draw(trainCount, TRAIN_STREAM);
+  public Examples train(ReadProgress progress) {
+    return draw(trainCount, TRAIN_STREAM, progress);
   }
 
   @Override
-  public Examples test() {
-    return draw(testCount, TEST_STREAM);
+  public Examples test(ReadProgress progress) {
+    return draw(testCount, TEST_STREAM, progress);
   }
 
-  private Examples draw(int count, long stream) {
+  private Examples draw(int count, long stream, ReadProgress progress) {
     var fonts = new Fonts();
     byte[] pixels = new byte[count * PIXELS];
     byte[] labels = new byte[count];
     for (int i = 0; i < count; i++) {
+      progress.at(i, count, "digits");
       var random = new SplittableRandom((seed * 31 + stream) * 0x9e3779b97f4a7c15L + i);
       labels[i] = (byte) random.nextInt(10);
       draw(fonts.glyph(random.nextInt(fonts.count()), labels[i]), random, pixels, i * PIXELS);

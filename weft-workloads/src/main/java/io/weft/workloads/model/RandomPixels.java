@@ -3,6 +3,7 @@ package io.weft.workloads.model;
 
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.ReadProgress;
 import java.util.Random;
 
 /// Images of noise with labels of noise, for networks of which only the speed is of interest. The
@@ -25,20 +26,21 @@ record RandomPixels(int features, long seed) implements DataSource {
   public void check() {}
 
   @Override
-  public Examples train() {
-    return draw(TRAIN, new Random(2 * seed));
+  public Examples train(ReadProgress progress) {
+    return draw(TRAIN, new Random(2 * seed), progress);
   }
 
   @Override
-  public Examples test() {
-    return draw(TEST, new Random(2 * seed + 1));
+  public Examples test(ReadProgress progress) {
+    return draw(TEST, new Random(2 * seed + 1), progress);
   }
 
-  private Examples draw(int count, Random random) {
+  private Examples draw(int count, Random random, ReadProgress progress) {
     byte[] values = new byte[Math.multiplyExact(count, features)];
     random.nextBytes(values);
     byte[] labels = new byte[count];
     for (int i = 0; i < count; i++) {
+      progress.at(i, count, "pictures");
       labels[i] = (byte) random.nextInt(CLASSES);
     }
     return new Examples(features, CLASSES, 1f / 255, values, labels);

@@ -3,6 +3,7 @@ package io.weft.workloads.pictures;
 
 import io.weft.workloads.data.DataFile;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.ReadProgress;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -34,12 +35,12 @@ final class BinaryBatches {
     }
   }
 
-  static Examples train(Path directory) {
-    return join(trainFiles(directory));
+  static Examples train(Path directory, ReadProgress progress) {
+    return join(trainFiles(directory), progress);
   }
 
-  static Examples test(Path directory) {
-    return join(List.of(testFile(directory)));
+  static Examples test(Path directory, ReadProgress progress) {
+    return join(List.of(testFile(directory)), progress);
   }
 
   private static List<DataFile> trainFiles(Path directory) {
@@ -58,10 +59,11 @@ final class BinaryBatches {
     return DataFile.find(directory, List.of(name), CifarFiles.REMEDY);
   }
 
-  private static Examples join(List<DataFile> files) {
+  private static Examples join(List<DataFile> files, ReadProgress progress) {
     List<byte[]> batches = new ArrayList<>();
     int count = 0;
     for (DataFile file : files) {
+      progress.at(batches.size(), files.size(), "files");
       byte[] batch = file.within(() -> records(file));
       batches.add(batch);
       count += batch.length / RECORD;

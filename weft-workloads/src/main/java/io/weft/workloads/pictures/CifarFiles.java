@@ -3,6 +3,7 @@ package io.weft.workloads.pictures;
 
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.ReadProgress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -47,12 +48,16 @@ public record CifarFiles(Path directory) implements DataSource {
   }
 
   @Override
-  public Examples train() {
-    return isFolders() ? ImageFolders.read(directory, "train") : BinaryBatches.train(directory);
+  public Examples train(ReadProgress progress) {
+    return isFolders()
+        ? ImageFolders.read(directory, "train", progress)
+        : BinaryBatches.train(directory, progress);
   }
 
   @Override
-  public Examples test() {
-    return isFolders() ? ImageFolders.read(directory, "test") : BinaryBatches.test(directory);
+  public Examples test(ReadProgress progress) {
+    return isFolders()
+        ? ImageFolders.read(directory, "test", progress)
+        : BinaryBatches.test(directory, progress);
   }
 }

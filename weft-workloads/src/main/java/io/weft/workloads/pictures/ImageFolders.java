@@ -6,6 +6,7 @@ import io.weft.file.ForeignFile;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.data.DataFile;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.ReadProgress;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -44,7 +45,7 @@ final class ImageFolders {
     return folders.stream().map(it -> it.getFileName().toString()).toList();
   }
 
-  static Examples read(Path directory, String part) {
+  static Examples read(Path directory, String part, ReadProgress progress) {
     check(directory);
     List<Path> images = new ArrayList<>();
     List<Integer> labels = new ArrayList<>();
@@ -65,6 +66,7 @@ final class ImageFolders {
     byte[] values = new byte[Math.multiplyExact(images.size(), CifarFiles.PICTURE)];
     byte[] answers = new byte[images.size()];
     for (int i = 0; i < answers.length; i++) {
+      progress.at(i, answers.length, "files");
       answers[i] = labels.get(i).byteValue();
       planes(images.get(i), values, i * CifarFiles.PICTURE);
     }

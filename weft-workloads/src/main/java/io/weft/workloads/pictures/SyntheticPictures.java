@@ -3,6 +3,7 @@ package io.weft.workloads.pictures;
 
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.ReadProgress;
 import java.util.Random;
 import java.util.SplittableRandom;
 
@@ -35,20 +36,21 @@ public record SyntheticPictures(long seed, int trainCount, int testCount) implem
   public void check() {}
 
   @Override
-  public Examples train() {
-    return draw(trainCount, 0);
+  public Examples train(ReadProgress progress) {
+    return draw(trainCount, 0, progress);
   }
 
   @Override
-  public Examples test() {
-    return draw(testCount, TEST_STREAM);
+  public Examples test(ReadProgress progress) {
+    return draw(testCount, TEST_STREAM, progress);
   }
 
-  private Examples draw(int count, long stream) {
+  private Examples draw(int count, long stream, ReadProgress progress) {
     double[][] patterns = patterns();
     byte[] values = new byte[count * CifarFiles.PICTURE];
     byte[] labels = new byte[count];
     for (int i = 0; i < count; i++) {
+      progress.at(i, count, "pictures");
       var random = new SplittableRandom((seed * 31 + stream) * 0x9e3779b97f4a7c15L + i);
       labels[i] = (byte) random.nextInt(CifarFiles.CLASSES);
       draw(patterns[labels[i]], random, values, i * CifarFiles.PICTURE);

@@ -14,10 +14,11 @@ public final class ProgressPrinter implements TrainingObserver {
 
   private static final double TERMINAL_SECONDS = 0.2;
   private static final double LOG_SECONDS = 5;
-  private static final String ERASE = "\r\u001b[K";
+  static final String ERASE = "\r\u001b[K";
   private static final double KEPT = 0.9;
 
   private final PrintWriter err;
+  private final Preparation preparation;
   private final BooleanSupplier speaks;
   private final Style style;
   private final int epochs;
@@ -39,10 +40,17 @@ public final class ProgressPrinter implements TrainingObserver {
 
   /// For a run of so many epochs with this global batch.
   ///
+  /// @param preparation what comes before the first step, which ends it
   /// @param speaks whether this is the rank that tells, at present; the others only listen
   public ProgressPrinter(
-      PrintWriter err, Style style, int epochs, int batch, BooleanSupplier speaks) {
+      PrintWriter err,
+      Preparation preparation,
+      Style style,
+      int epochs,
+      int batch,
+      BooleanSupplier speaks) {
     this.err = err;
+    this.preparation = preparation;
     this.speaks = speaks;
     this.style = style;
     this.epochs = epochs;
@@ -65,10 +73,12 @@ public final class ProgressPrinter implements TrainingObserver {
     } else if (begun.epochsDone() > 0) {
       line("resumed after epoch " + begun.epochsDone());
     }
+    preparation.begin("the first step, for which TensorFlow prepares its kernels");
   }
 
   @Override
   public void onStep(TrainedStep step) {
+    preparation.close();
     Start begun = start;
     if (begun == null) {
       return;

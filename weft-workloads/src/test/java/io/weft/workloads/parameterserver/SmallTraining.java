@@ -4,6 +4,7 @@ package io.weft.workloads.parameterserver;
 import io.weft.workloads.clicks.SyntheticClicks;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.ReadProgress;
 import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.training.Sync;
@@ -47,12 +48,12 @@ record SmallTraining(TrainingSettings settings, DataSource source) {
     public void check() {}
 
     @Override
-    public Examples train() {
+    public Examples train(ReadProgress progress) {
       return draw(24);
     }
 
     @Override
-    public Examples test() {
+    public Examples test(ReadProgress progress) {
       return draw(4);
     }
 

@@ -46,7 +46,9 @@ class ProgressPrinterTest {
   }
 
   private ProgressPrinter started(ProgressPrinter.Style style, int epochsDone) {
-    var progress = new ProgressPrinter(new PrintWriter(text, true), style, 2, 32, () -> true);
+    PrintWriter err = new PrintWriter(text, true);
+    var silent = new Preparation(err, style, () -> false, () -> 0);
+    var progress = new ProgressPrinter(err, silent, style, 2, 32, () -> true);
     progress.onStart(new TrainingObserver.Start("digits", 10, 3200, 100, epochsDone));
     text.getBuffer().setLength(0);
     if (epochsDone > 0 || style == ProgressPrinter.Style.TERMINAL) {
