@@ -105,17 +105,18 @@ public final class KvServer implements AutoCloseable {
             weft.config().value(KvConfig.SPILL_DIRECTORY).orElse(null),
             weft.config().required(KvConfig.SPILL_CACHE),
             weft.rank());
+    var budget = new MemoryBudget(weft.config().required(KvConfig.MEMORY));
     var context =
         new ShardContext(
             weft.rank(),
             layout.workers(),
-            new MemoryBudget(weft.config().required(KvConfig.MEMORY)),
+            budget,
             new ReplyMemory(
                 KeyValue.staging(weft),
                 weft.config().required(KvConfig.REPLY_MEMORY),
                 layout.workers().size()),
             weft.config().required(KvConfig.LIST_MEMORY),
-            new SavedFiles(files),
+            new SavedFiles(files, budget),
             new Mirroring(
                 layout.replicas(), weft.channel(), layout.kind(), KeyValue.staging(weft), limit),
             spills,

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// which is one when it has a manifest. On the thread that calls, which may block.
 public final class CheckpointDirectory {
 
-  private static final Pattern NUMBERED = Pattern.compile("checkpoint-(\\d{6,9})");
+  private static final Pattern NUMBERED = Pattern.compile("checkpoint-(\\d{6,10})");
   private static final Pattern MEMBER =
       Pattern.compile("manifest|table-\\d+-shard-\\d+|\\..*\\.tmp");
   private static final int MOST_CHAIN = 10_000;
@@ -53,8 +53,12 @@ public final class CheckpointDirectory {
     }
     for (Path entry : ForeignDirectory.entries(path, "checkpoint-*")) {
       Matcher name = NUMBERED.matcher(entry.getFileName().toString());
-      if (name.matches() && Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)) {
-        numbers.add(Integer.parseInt(name.group(1)));
+      long number = name.matches() ? Long.parseLong(name.group(1)) : 0;
+      if (number > 0
+          && number <= Integer.MAX_VALUE
+          && of((int) number).getFileName().equals(entry.getFileName())
+          && Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)) {
+        numbers.add((int) number);
       }
     }
     numbers.sort(Comparator.naturalOrder());
@@ -84,15 +88,18 @@ public final class CheckpointDirectory {
     }
     List<Integer> there = numbers();
     checkOwner(there);
-    int number = there.isEmpty() ? 1 : there.getLast() + 1;
-    while (true) {
+    int number = there.isEmpty() ? 0 : there.getLast();
+    while (number < Integer.MAX_VALUE) {
+      number++;
       try {
         Files.createDirectory(of(number));
         return number;
       } catch (FileAlreadyExistsException another) {
-        number++;
+        // of another worker, or a file of somebody's
       }
     }
+    throw wrong(
+        of(number), "no checkpoint can have a larger number; move this one to another directory");
   }
 
   /// The last checkpoint that can be read tells whose they are.

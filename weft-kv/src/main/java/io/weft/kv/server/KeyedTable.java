@@ -13,7 +13,7 @@ abstract sealed class KeyedTable extends ShardTable permits RowsTable, ValuesTab
 
   KeyedTable(TableSpec spec, ShardContext context) {
     super(spec, context);
-    this.rounds = new Rounds<>(context.workers().size(), spec.consistency());
+    this.rounds = newRounds();
   }
 
   @Override

@@ -38,6 +38,9 @@ final class PartsTable extends ShardTable {
   private final long seed;
   private final Map<Integer, Part> parts = new HashMap<>();
 
+  /// Of the parts that there are, and since a checkpoint began of all that belong to this shard.
+  private final Map<Integer, Rounds<KeptPush>> rounds = new HashMap<>();
+
   private final Halves conversion = new Halves();
 
   /// What is being copied out of it.
@@ -66,9 +69,6 @@ final class PartsTable extends ShardTable {
     private final Rounds<KeptPush> rounds;
     private long step;
     private boolean initialized;
-
-    /// Whether a request was about it.
-    private boolean asked;
 
     Part(int index, TensorPart values, Rounds<KeptPush> rounds) {
       this.index = index;
@@ -102,12 +102,6 @@ final class PartsTable extends ShardTable {
     if (index >= cut.count()) {
       throw new Refusal("part %d of %d".formatted(index, cut.count()));
     }
-    Part part = made(index);
-    part.asked = true;
-    return part;
-  }
-
-  private Part made(int index) {
     Part part = parts.get(index);
     if (part == null) {
       part = make(index);
@@ -120,9 +114,18 @@ final class PartsTable extends ShardTable {
   void complete(int shard) {
     for (int index = 0; index < cut.count(); index++) {
       if (cut.shard(index, context().shards()) == shard) {
-        Part unused = made(index);
+        Rounds<KeptPush> unused = roundsOf(index);
       }
     }
+  }
+
+  private Rounds<KeptPush> roundsOf(int index) {
+    Rounds<KeptPush> its = rounds.get(index);
+    if (its == null) {
+      its = newRounds();
+      rounds.put(index, its);
+    }
+    return its;
   }
 
   private Part make(int index) {
@@ -138,7 +141,7 @@ final class PartsTable extends ShardTable {
         values.assign(at, count, from, 0);
       }
     }
-    return new Part(index, values, new Rounds<>(context().workers().size(), spec().consistency()));
+    return new Part(index, values, roundsOf(index));
   }
 
   @Override
@@ -216,7 +219,7 @@ final class PartsTable extends ShardTable {
 
   @Override
   List<Rounds<KeptPush>> allRounds() {
-    return parts.values().stream().map(it -> it.rounds).toList();
+    return List.copyOf(rounds.values());
   }
 
   @Override
@@ -261,7 +264,7 @@ final class PartsTable extends ShardTable {
   /// Of parts that somebody has asked for: the others are as they are made.
   @Override
   Cut copy(ShardSink into) {
-    var begun = new PartsCut(into, parts.values().stream().filter(it -> it.asked).toList());
+    var begun = new PartsCut(into, List.copyOf(parts.values()));
     cuts.add(begun);
     return begun;
   }
@@ -315,9 +318,7 @@ final class PartsTable extends ShardTable {
   @Override
   void states(StateVisitor visitor) {
     for (Part each : parts.values()) {
-      if (each.asked) {
-        visitor.state(each.index, each.initialized, each.step, each.rounds);
-      }
+      visitor.state(each.index, each.initialized, each.step, each.rounds);
     }
   }
 

@@ -38,7 +38,6 @@ final class Shard {
   private final ShardMirror mirror;
   private final ShardCalls calls;
   private final ShardAnswers answers;
-  private final boolean[] left;
 
   /// Workers that are gone, where another server says when that counts.
   private final Set<Integer> gone = new TreeSet<>();
@@ -60,7 +59,6 @@ final class Shard {
     this.mirror = new ShardMirror(number, context, new Copied(), news, onThread);
     this.calls = new ShardCalls(context, tables, mirror);
     this.answers = new ShardAnswers(number, context, tables, wake);
-    this.left = new boolean[context.workers().size()];
     this.context = context;
     this.saves = new ShardSaves(number, context, wake);
     this.pushes = new ShardPushes(context, saves, this::ended);
@@ -80,7 +78,7 @@ final class Shard {
 
     @Override
     public boolean hasLeft(int worker) {
-      return left[worker];
+      return tables.hasLeft(worker);
     }
   }
 
@@ -582,12 +580,10 @@ final class Shard {
   }
 
   private void leaveNow(int worker) {
-    left[worker] = true;
+    tables.leave(worker);
     for (ShardTable table : tables.all()) {
       saves.release(table, worker);
-      table.clocks().leave(worker);
       for (Rounds<KeptPush> rounds : table.allRounds()) {
-        rounds.leave(worker);
         try {
           pushes.applyComplete(table, rounds);
         } catch (Refusal | RuntimeException | Error why) {

@@ -3,6 +3,7 @@ package io.weft.kv.server;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.weft.kv.checkpoint.Block;
 import io.weft.kv.checkpoint.ShardFile;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.checkpoint.ShardFileWriter;
@@ -160,12 +161,12 @@ final class ShardSaves {
             new ShardFileWriter.Memory() {
               @Override
               public void reserve(long bytes) {
-                context.budget().reserve("rows of a checkpoint that are not written yet", bytes);
+                context.files().reserve(bytes);
               }
 
               @Override
               public void release(long bytes) {
-                context.budget().release(bytes);
+                context.files().release(bytes);
                 wake.run();
               }
             },
@@ -228,7 +229,7 @@ final class ShardSaves {
         save.writer().abandon("it has failed");
         each.remove();
         some = true;
-      } else if (save.writer().hasRoom()) {
+      } else if (save.writer().hasRoom() && context.files().hasRoom(Block.PAYLOAD_BYTES)) {
         some = true;
         try {
           if (save.cut().advance()) {

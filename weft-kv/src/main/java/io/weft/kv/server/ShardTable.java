@@ -32,6 +32,23 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     this.clocks = new Clocks(context.workers().size(), spec.consistency().staleness());
   }
 
+  /// Rounds in which nobody waits for workers that have left.
+  final Rounds<KeptPush> newRounds() {
+    var rounds = new Rounds<KeptPush>(context.workers().size(), spec.consistency());
+    for (int worker = 0; worker < context.workers().size(); worker++) {
+      if (clocks.hasLeft(worker)) {
+        rounds.leave(worker);
+      }
+    }
+    return rounds;
+  }
+
+  /// Nobody waits for this worker any more.
+  final void leave(int worker) {
+    clocks.leave(worker);
+    allRounds().forEach(rounds -> rounds.leave(worker));
+  }
+
   /// What a request is about, once it was read and found to be right.
   interface Subject {
 

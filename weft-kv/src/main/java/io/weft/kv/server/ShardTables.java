@@ -13,6 +13,8 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /// The tables of a shard, from their registration on, and what is put into them from elsewhere: a
@@ -24,6 +26,9 @@ final class ShardTables {
 
   private final ShardContext context;
   private final Map<Long, ShardTable> tables = new HashMap<>();
+
+  /// Workers for which nobody waits any more.
+  private final Set<Integer> left = new TreeSet<>();
 
   ShardTables(ShardContext context) {
     this.context = context;
@@ -37,6 +42,17 @@ final class ShardTables {
   void clear() {
     tables.values().forEach(ShardTable::close);
     tables.clear();
+  }
+
+  /// Tables that there are, and those that come, do not wait for this worker.
+  void leave(int worker) {
+    left.add(worker);
+    tables.values().forEach(table -> table.leave(worker));
+  }
+
+  /// Whether nobody waits for this worker any more.
+  boolean hasLeft(int worker) {
+    return left.contains(worker);
   }
 
   @Nullable ShardTable find(long id) {
@@ -73,7 +89,9 @@ final class ShardTables {
       }
       ShardTable known = tables.get(spec.id());
       if (known == null) {
-        tables.put(spec.id(), make(spec));
+        ShardTable made = make(spec);
+        left.forEach(made::leave);
+        tables.put(spec.id(), made);
         return 0;
       }
       List<String> differences = known.spec().differences(spec);
