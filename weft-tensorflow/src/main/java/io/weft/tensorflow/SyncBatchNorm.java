@@ -12,7 +12,7 @@ import org.tensorflow.types.family.TFloating;
 
 /// Batch normalisation with mean and variance over the batches of all ranks, as one rank has them
 /// of the joint batch; so are the gradients. Channels are the last dimension. For training; a
-/// trained network uses `normalize` with the mean and the variance that it has kept.
+/// trained network uses `normalize` with the mean and the variance that `MovingMoments` has kept.
 ///
 /// Each rank counts by its number of rows. The sums are made in three small allreduces: of the
 /// rows, of the values, and of squared distances from the mean of all, since the difference of a
@@ -24,12 +24,20 @@ public final class SyncBatchNorm {
   private final String name;
   private final double epsilon;
 
-  /// In `graph`, over the ranks of `weft`.
+  /// In `graph`, over the ranks of `weft`. Throws `IllegalArgumentException` for an epsilon that is
+  /// neither 0 nor a normal number of FLOAT32 above it.
   ///
   /// @param weft of the same graph
   /// @param name of its ops, the same on all ranks
   /// @param epsilon is added to the variance, so that nothing is divided by zero
   public SyncBatchNorm(Graph graph, WeftOps weft, String name, double epsilon) {
+    if (!(epsilon == 0 || (epsilon >= Float.MIN_NORMAL && epsilon <= Float.MAX_VALUE))) {
+      throw new IllegalArgumentException(
+          "batch normalisation '"
+              + name
+              + "' adds to the variance 0 or a number of FLOAT32 above it, got "
+              + epsilon);
+    }
     this.tf = Ops.create(graph);
     this.weft = weft;
     this.name = name;
