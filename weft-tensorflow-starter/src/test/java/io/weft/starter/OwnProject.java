@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -27,6 +28,9 @@ record OwnProject(Path directory) {
           "--add-modules=jdk.incubator.vector",
           "--enable-native-access=ALL-UNNAMED",
           "--sun-misc-unsafe-memory-access=allow");
+
+  private static final Path OWN_JDK = Path.of(System.getProperty("java.home"));
+  private static final Path INSTALLED = Path.of("/usr/lib/jvm");
 
   private static final Pattern SHOWN_FILE =
       Pattern.compile(
@@ -61,7 +65,8 @@ record OwnProject(Path directory) {
     return new OwnProject(into);
   }
 
-  /// Runs Maven up to this phase.
+  /// Runs Maven up to this phase, on a JDK that is older than Weft's where one is installed beside
+  /// it: the project finds the other by itself.
   void build(String phase, PrivateRepository repository) throws Exception {
     Ended ended =
         run(
@@ -71,8 +76,20 @@ record OwnProject(Path directory) {
                 "-q",
                 "-Dmaven.repo.local=" + repository.directory(),
                 "-Dweft.version=" + System.getProperty("it.version"),
-                phase));
+                phase),
+            olderJdk().orElse(OWN_JDK));
     assertThat(ended.code()).as(ended.text()).isZero();
+  }
+
+  private static Optional<Path> olderJdk() throws IOException {
+    if (!INSTALLED.equals(OWN_JDK.getParent())) {
+      return Optional.empty(); // the project would not find it
+    }
+    try (Stream<Path> jdks = Files.list(INSTALLED)) {
+      return jdks.filter(jdk -> Files.isExecutable(jdk.resolve("bin/javac")))
+          .filter(jdk -> jdk.getFileName().toString().matches(".*\\b(17|21)\\b.*"))
+          .findFirst();
+    }
   }
 
   /// `weft run` with two ranks of a Java program.
@@ -99,13 +116,17 @@ record OwnProject(Path directory) {
   }
 
   private Ended run(List<String> command) throws Exception {
+    return run(command, OWN_JDK);
+  }
+
+  private Ended run(List<String> command, Path jdk) throws Exception {
     Path printed = Files.createTempFile(directory, "printed", ".txt");
     var builder =
         new ProcessBuilder(command)
             .directory(directory.toFile())
             .redirectErrorStream(true)
             .redirectOutput(printed.toFile());
-    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    builder.environment().put("JAVA_HOME", jdk.toString());
     builder.environment().put("TF_CPP_MIN_LOG_LEVEL", "2");
     builder.environment().keySet().removeIf(name -> name.startsWith("WEFT_"));
     Process process = builder.start();
