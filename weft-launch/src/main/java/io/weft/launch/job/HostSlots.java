@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -34,9 +35,17 @@ public record HostSlots(String name, int slots) {
       throw new IllegalArgumentException(
           "host '" + Printable.of(name) + "' has characters that cannot be printed");
     }
+    if (isThisHost(name)) {
+      name = RankPlacement.HERE;
+    }
     if (name.startsWith("-")) {
       throw new IllegalArgumentException("host '" + name + "' begins with a hyphen");
     }
+  }
+
+  /// Returns whether the name means this host: ranks under several such names are on one host.
+  private static boolean isThisHost(String name) {
+    return name.toLowerCase(Locale.ROOT).matches("localhost\\.?|127(\\.[0-9]{1,3}){1,3}|::1");
   }
 
   /// Reads `h1:4,h2`. Throws `IllegalArgumentException` with what is wrong.

@@ -65,7 +65,7 @@ public record RankPlacement(
 
   /// Whether it runs on this host, without ssh.
   public boolean isHere() {
-    return host.equals(HERE) || host.equals("127.0.0.1") || host.equals("::1");
+    return host.equals(HERE);
   }
 
   /// The variables that say all this to the rank.
