@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.config;
 
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -13,6 +14,7 @@ import java.util.stream.Collectors;
 /// @param <T> type of the value
 public final class OptionType<T> {
 
+  private static final char UNREADABLE = '\uFFFD';
   private static final String AUTO = "auto";
   private static final Duration WEEK = Duration.ofDays(7);
 
@@ -46,7 +48,34 @@ public final class OptionType<T> {
 
   /// Where a file or directory is.
   public static OptionType<Path> path() {
-    return of(Path.class, "PATH", "a path", text -> Path.of(nonBlank(text)));
+    return of(Path.class, "PATH", "a path", text -> path(nonBlank(text), directory()));
+  }
+
+  private static String directory() {
+    return System.getProperty("user.dir", "");
+  }
+
+  /// Where the locale's encoding has not all of a name, Java knows it with other letters in it, and
+  /// would write elsewhere.
+  static Path path(String text, String directory) {
+    String remedy =
+        " is no text in this locale's encoding ("
+            + System.getProperty("sun.jnu.encoding")
+            + "); set LC_ALL=C.UTF-8, or use ASCII";
+    try {
+      Path path = Path.of(text);
+      if (text.indexOf(UNREADABLE) < 0
+          && (path.isAbsolute() || directory.indexOf(UNREADABLE) < 0)) {
+        return path;
+      }
+    } catch (InvalidPathException malformed) {
+      throw new IllegalArgumentException(
+          text.chars().allMatch(c -> c < 128) ? "is no path" : remedy.strip(), malformed);
+    }
+    throw new IllegalArgumentException(
+        text.indexOf(UNREADABLE) < 0
+            ? "lies in the directory " + directory + ", whose name" + remedy
+            : remedy.strip());
   }
 
   /// One of the constants, as they are written.

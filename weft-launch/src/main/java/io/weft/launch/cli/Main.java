@@ -68,6 +68,21 @@ public final class Main {
   }
 
   static int run(CommandLine line, String... arguments) {
+    return run(line, System.getProperty("user.dir", ""), arguments);
+  }
+
+  /// @param directory the present one, as Java has its name
+  static int run(CommandLine line, String directory, String... arguments) {
+    if (directory.indexOf(UNREADABLE) >= 0) {
+      PrintWriter err = line.getErr();
+      err.println(
+          "weft: the name of the present directory is no text in this locale's encoding ("
+              + System.getProperty("sun.jnu.encoding")
+              + "), and files would be written elsewhere; set LC_ALL=C.UTF-8, or go to another"
+              + " directory");
+      err.flush();
+      return ExitCodes.WRONG_USAGE;
+    }
     for (String argument : arguments) {
       if (argument.indexOf(UNREADABLE) >= 0) {
         PrintWriter err = line.getErr();
