@@ -418,7 +418,9 @@ final class NegotiationThread extends Thread {
     }
     return new CommException.Aborted(
         shared.describe().apply(outcome.leaver())
-            + " has closed its DataParallel; close it on all ranks after their last reduction",
+            + " has closed its DataParallel while this rank works on: its program has failed, as"
+            + " its own output says, or it closes too early; close it on all ranks after their last"
+            + " reduction",
         world(outcome.leaver()),
         null);
   }

@@ -16,7 +16,9 @@ final class Culprit {
   static final int NOBODY = -1;
 
   private static final Pattern BLAME =
-      Pattern.compile("\\brank (\\d{1,6}) on \\S+ (is lost: |left the job while )");
+      Pattern.compile(
+          "\\brank (\\d{1,6}) on \\S+ (is lost: |left the job while |has left the job; "
+              + "|has closed its DataParallel|has not submitted it)");
 
   /// What is known of one rank when the others had time to end.
   ///
@@ -29,6 +31,11 @@ final class Culprit {
       return status.filter(s -> s.code() != 0).isPresent();
     }
 
+    /// Whether it says that another rank is the reason.
+    private boolean blames() {
+      return blamed != NOBODY && blamed != rank;
+    }
+
     private boolean killed() {
       return status.filter(ExitStatus::bySignal).isPresent();
     }
@@ -37,7 +44,8 @@ final class Culprit {
   private Culprit() {}
 
   /// One of the ranks. A rank that was killed goes before one that is stopped, that before the one
-  /// that most others blame, that before the first that failed.
+  /// that most others blame, that before the first that failed without blaming another, that before
+  /// the first that failed.
   ///
   /// @param fates those that ended first, in the order in which they did
   static Fate of(List<Fate> fates) {
@@ -46,6 +54,7 @@ final class Culprit {
         .findFirst()
         .or(() -> fates.stream().filter(Fate::stopped).findFirst())
         .or(() -> blamed(fates))
+        .or(() -> fates.stream().filter(fate -> fate.failed() && !fate.blames()).findFirst())
         .or(() -> fates.stream().filter(Fate::failed).findFirst())
         .orElseThrow();
   }
@@ -53,7 +62,7 @@ final class Culprit {
   private static Optional<Fate> blamed(List<Fate> fates) {
     Map<Integer, Integer> votes = new HashMap<>();
     for (Fate fate : fates) {
-      if (fate.failed() && fate.blamed() != NOBODY && fate.blamed() != fate.rank()) {
+      if (fate.failed() && fate.blames()) {
         votes.merge(fate.blamed(), 1, Integer::sum);
       }
     }
@@ -65,7 +74,7 @@ final class Culprit {
         .findFirst();
   }
 
-  /// The rank that this line of a rank's output says is lost, or `NOBODY`.
+  /// The rank that this line of a rank's output says is lost, has left or is missing, or `NOBODY`.
   static int blamedIn(String line) {
     Matcher matcher = BLAME.matcher(line);
     return matcher.find() ? Integer.parseInt(matcher.group(1)) : NOBODY;
