@@ -65,7 +65,8 @@ enum Launcher {
   SLURM("Slurm", 1, "SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|STEPID|STEP_.*|SRUN_.*)") {
     @Override
     boolean started(Variables variables) {
-      return variables.has("SLURM_PROCID") && variables.has("SLURM_STEP_ID");
+      return variables.has("SLURM_STEP_ID")
+          && (variables.has("SLURM_PROCID") || variables.has("SLURM_STEP_NUM_TASKS"));
     }
 
     @Override
@@ -113,8 +114,9 @@ enum Launcher {
   MPICH("MPICH", 2, "PMI_.*|MPI_LOCALRANKID|MPI_LOCALNRANKS") {
     @Override
     boolean started(Variables variables) {
-      return variables.has("PMI_RANK")
-          && (variables.has("PMI_SIZE") || !variables.has("SLURM_STEP_ID"));
+      boolean whole = variables.has("PMI_RANK") && variables.has("PMI_SIZE");
+      boolean half = variables.has("PMI_RANK") || variables.has("PMI_SIZE");
+      return whole || (half && !variables.has("SLURM_STEP_ID"));
     }
 
     @Override
@@ -162,7 +164,7 @@ enum Launcher {
       "((LOCAL|GROUP|ROLE)_)?RANK|((LOCAL|GROUP|ROLE)_)?WORLD_SIZE|ROLE_NAME|MASTER_(ADDR|PORT)|TORCHELASTIC_.*") {
     @Override
     boolean started(Variables variables) {
-      return variables.has("RANK") && variables.has("WORLD_SIZE");
+      return variables.has("RANK") || variables.has("WORLD_SIZE");
     }
 
     @Override
@@ -344,7 +346,8 @@ enum Launcher {
   /// Names of its variables for the rank and for the size.
   abstract List<String> names(Variables variables);
 
-  /// Whether its variables are there.
+  /// Whether its variables are there; half of them too, which `read` refuses: a process that took
+  /// itself for a job of one rank would train alone beside the others.
   abstract boolean started(Variables variables);
 
   /// Reads them; throws `CommException.Setup` naming the one that is wrong.
@@ -359,7 +362,7 @@ enum Launcher {
   Ranks ranks(Variables variables, String localRank, String localSize) {
     String rank = names(variables).getFirst();
     String size = names(variables).getLast();
-    int ranks = variables.size(size, label);
+    int ranks = variables.size(size, rank, label);
     int own = variables.rank(rank, ranks, size, label);
     OptionalInt local = variables.within(localSize, 1, ranks, size + " is " + ranks);
     OptionalInt position =

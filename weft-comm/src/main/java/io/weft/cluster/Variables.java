@@ -29,24 +29,27 @@ record Variables(Map<String, String> environment) {
     return OptionalInt.of(Integer.parseInt(text.get()));
   }
 
-  /// `launcher` is for the message where the variable is missing.
-  int required(String name, String launcher) {
+  /// Returns the number. Throws `CommException.Setup` where the variable is missing, naming the one
+  /// that its launcher sets beside it.
+  private int required(String name, String beside, String launcher) {
     return number(name)
         .orElseThrow(
             () ->
                 new CommException.Setup(
-                    name
-                        + " is not set, but other variables say that "
-                        + launcher
-                        + " started this process; set "
-                        + name
-                        + " or unset them",
+                    has(beside)
+                        ? "%s is not set, but %s is '%s', and %s sets both for a rank; set %s too, or unset %s"
+                            .formatted(
+                                name, beside, text(beside).orElseThrow(), launcher, name, beside)
+                        : "%s and %s are not set, but other variables say that %s started this process; set both, or unset those"
+                            .formatted(name, beside, launcher),
                     null));
   }
 
-  /// The size, at least 1.
-  int size(String name, String launcher) {
-    int size = required(name, launcher);
+  /// Returns the size, at least 1.
+  ///
+  /// @param rankName the variable of the rank
+  int size(String name, String rankName, String launcher) {
+    int size = required(name, rankName, launcher);
     if (size == 0) {
       throw new CommException.Setup(name + " is 0; a job has at least 1 rank", null);
     }
@@ -55,7 +58,7 @@ record Variables(Map<String, String> environment) {
 
   /// A rank below `size`, which `sizeName` said.
   int rank(String name, int size, String sizeName, String launcher) {
-    int rank = required(name, launcher);
+    int rank = required(name, sizeName, launcher);
     if (rank >= size) {
       throw new CommException.Setup(
           name

@@ -302,6 +302,41 @@ class LaunchEnvironmentTest {
         .hasMessageContaining(message);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "RANK, WORLD_SIZE, torchrun, MASTER_ADDR",
+    "WORLD_SIZE, RANK, torchrun, MASTER_ADDR",
+    "WORLD_SIZE, RANK, torchrun, JOB_COMPLETION_INDEX",
+    "PMI_RANK, PMI_SIZE, MPICH, PMI_FD",
+    "PMI_SIZE, PMI_RANK, MPICH, PMI_FD",
+    "OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE, Open MPI, PMIX_RANK",
+    "OMPI_COMM_WORLD_SIZE, OMPI_COMM_WORLD_RANK, Open MPI, PMIX_RANK",
+    "SLURM_PROCID, SLURM_NTASKS, Slurm, SLURM_STEP_ID",
+    "SLURM_STEP_NUM_TASKS, SLURM_PROCID, Slurm, SLURM_STEP_ID",
+    "JOB_COMPLETION_INDEX, WEFT_SIZE, Kubernetes, HOSTNAME",
+    "WEFT_RANK, WEFT_SIZE, weft, WEFT_STORE"
+  })
+  void rankWithoutSizeOrTheReverseIsRefused(
+      String set, String missing, String launcher, String beside) {
+    Map<String, String> half = Map.of(set, "1", beside, "1");
+    assertThatThrownBy(() -> LaunchEnvironment.detect(half))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining(missing + " is not set, but " + set + " is '1', and " + launcher)
+        .hasMessageContaining("set " + missing + " too, or unset " + set);
+    assertThat(LaunchEnvironment.outside(half)).doesNotContainKeys(set, missing);
+  }
+
+  @Test
+  void sizeOfTheWholeJobInAnotherLaunchersWordsLeavesTheLauncherAlone() {
+    // As batch scripts for PyTorch export it before srun or mpirun.
+    assertThat(LaunchEnvironment.detect(with(SLURM, "WORLD_SIZE", "8")).launcher())
+        .isEqualTo("Slurm");
+    assertThat(LaunchEnvironment.detect(with(SLURM, "PMI_SIZE", "8")).launcher())
+        .isEqualTo("Slurm");
+    assertThat(LaunchEnvironment.detect(with(OPEN_MPI, "WORLD_SIZE", "2")).launcher())
+        .isEqualTo("Open MPI");
+  }
+
   @Test
   void inconsistentVariablesOfOthersAreNamed() {
     assertThatThrownBy(() -> LaunchEnvironment.detect(with(OPEN_MPI, "OMPI_COMM_WORLD_RANK", "7")))
