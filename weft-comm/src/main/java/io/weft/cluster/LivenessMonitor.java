@@ -223,6 +223,6 @@ final class LivenessMonitor {
   }
 
   static String seconds(long nanos) {
-    return String.format(Locale.ROOT, "%.1f s", nanos / 1e9);
+    return String.format(Locale.ROOT, "%.1f s", Math.max(0, nanos) / 1e9);
   }
 }

@@ -165,7 +165,7 @@ final class FailureMessages {
                         "%s %s (last heard %.1f s ago)",
                         group.describe(m),
                         operation.excuse(m),
-                        (now - collectives.mesh().lastSeen(group.world(m))) / 1e9))
+                        Math.max(0, now - collectives.mesh().lastSeen(group.world(m))) / 1e9))
             .toList();
     String message =
         group.self()

@@ -453,10 +453,11 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
         words.substring(0, space) + " '" + name + "' (" + words.substring(space + 1) + ")");
   }
 
+  /// A turn may find what was submitted after it had looked at the clock: then it waits for 0.0 s.
   String describe(long nowNanos) {
+    long waited = Math.max(0, nowNanos - submittedNanos);
     return describe()
-        + String.format(
-            Locale.ROOT, " for %.1f s, stage %d", (nowNanos - submittedNanos) / 1e9, stageIndex);
+        + String.format(Locale.ROOT, " for %.1f s, stage %d", waited / 1e9, stageIndex);
   }
 
   /// Whether the stage that runs cannot end without this member.

@@ -123,6 +123,18 @@ class LeavingTest {
     rank.close();
   }
 
+  @Test
+  void aWaitThatBeganAfterTheTurnLookedAtTheClockIsNotNegative() {
+    Handle<?> handle = rank.submit(WORLD, BY_RING, "a", 3);
+    zero.says(goodbye());
+    rank.turn(-200_000_000); // the turn began that long before the submission
+    assertThat(failure(handle))
+        .isInstanceOf(CommException.PeerLost.class)
+        .hasMessageContaining("left the job")
+        .hasMessageContaining(" for 0.0 s, stage 0");
+    rank.close();
+  }
+
   /// Rank 2 cannot finish the operation for that reason, whatever rank 0 said here.
   @Test
   void whoLeftHereAndIsLostToAnotherIsLost() {
