@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.job;
 
+import java.util.Objects;
+
 /// What is to be undone when it is closed, and also when this process is ended before.
 public final class AtExit implements AutoCloseable {
 
@@ -9,6 +11,7 @@ public final class AtExit implements AutoCloseable {
 
   /// From now on.
   public AtExit(String name, Runnable undo) {
+    Objects.requireNonNull(undo, "undo");
     this.undo = undo;
     this.hook = new Thread(undo, name);
     Runtime.getRuntime().addShutdownHook(hook);

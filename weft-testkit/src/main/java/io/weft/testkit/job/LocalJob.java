@@ -11,31 +11,25 @@ import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
 import io.weft.cluster.store.InMemoryStore;
 import io.weft.cluster.store.SecretFile;
+import io.weft.comm.CommException;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.spi.TransportProvider;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /// A job of several ranks in this process. Owned; `close` ends all ranks.
 public final class LocalJob implements AutoCloseable {
 
   private static final String JOB = "test";
-  private static final Duration LIMIT = Duration.ofMinutes(5);
 
   private final List<Weft> ranks;
   private final ExecutorService threads;
@@ -81,6 +75,8 @@ public final class LocalJob implements AutoCloseable {
   /// @param transports what ranks of a host of this name open
   public static LocalJob across(
       List<String> hosts, WeftConfig config, Function<String, TransportProvider> transports) {
+    Objects.requireNonNull(config, "config");
+    Objects.requireNonNull(transports, "transports");
     JobProcess process = JobProcess.current();
     return start(
         hosts.size(),
@@ -115,18 +111,17 @@ public final class LocalJob implements AutoCloseable {
     Secret secret = SecretFile.random();
     List<Weft> joined = new CopyOnWriteArrayList<>();
     try {
-      List<Weft> ranks =
-          await(
-              IntStream.range(0, size)
-                  .mapToObj(
-                      rank ->
-                          threads.submit(
-                              () -> {
-                                Weft weft = joining.join(config, rank, store, secret);
-                                joined.add(weft);
-                                return weft;
-                              }))
-                  .toList());
+      List<Callable<Weft>> joins =
+          IntStream.range(0, size)
+              .<Callable<Weft>>mapToObj(
+                  rank ->
+                      () -> {
+                        Weft weft = joining.join(config, rank, store, secret);
+                        joined.add(weft);
+                        return weft;
+                      })
+              .toList();
+      List<Weft> ranks = new Bodies<>(threads, joins).results((rank, cause) -> {});
       return new LocalJob(ranks, threads, with -> joining.join(with, 0, store, secret));
     } catch (RuntimeException | Error refused) {
       new LocalJob(joined, threads, with -> joining.join(with, 0, store, secret)).close();
@@ -164,59 +159,40 @@ public final class LocalJob implements AutoCloseable {
   }
 
   /// Runs the body on all ranks that began the job at once and returns what each brought. Throws
-  /// the first failure, as it was, after all have ended.
+  /// the failure that came first, as it was; those of other ranks are suppressed in it. Where other
+  /// bodies still run a second later, as they wait for the rank whose body has thrown, that rank
+  /// leaves the job and the others are interrupted: then the job can only be closed.
   public <T> List<T> run(Body<T> body) {
-    return await(ranks.stream().map(w -> threads.submit(() -> body.run(w))).toList());
+    Objects.requireNonNull(body, "body");
+    List<Callable<T>> bodies = ranks.stream().<Callable<T>>map(w -> () -> body.run(w)).toList();
+    return new Bodies<>(threads, bodies).results(this::abandon);
   }
 
-  private static <T> List<T> await(List<Future<T>> futures) {
-    List<T> results = new ArrayList<>();
-    @Nullable Throwable failure = null;
-    for (Future<T> future : futures) {
-      try {
-        results.add(future.get(LIMIT.toSeconds(), TimeUnit.SECONDS));
-      } catch (ExecutionException e) {
-        failure = first(failure, Objects.requireNonNullElse(e.getCause(), e));
-      } catch (InterruptedException | TimeoutException e) {
-        throw new IllegalStateException("a rank did not end within " + LIMIT, e);
-      }
+  /// A rank ends as a process that has failed: the others hear of it.
+  private void abandon(int rank, Throwable cause) {
+    Weft weft = ranks.get(rank);
+    try {
+      String words = "the body of rank " + rank + " has thrown " + cause;
+      weft.communicator().abort(new CommException.Aborted(words, rank, cause));
+    } catch (IllegalStateException inNoEpoch) {
+      cause.addSuppressed(inNoEpoch);
     }
-    if (failure instanceof RuntimeException unchecked) {
-      throw unchecked;
-    }
-    if (failure instanceof Error error) {
-      throw error;
-    }
-    if (failure != null) {
-      throw new IllegalStateException(failure);
-    }
-    return results;
+    weft.close();
   }
 
-  /// The others go along with it.
-  private static Throwable first(@Nullable Throwable failure, Throwable next) {
-    if (failure == null) {
-      return next;
-    }
-    if (failure != next) {
-      failure.addSuppressed(next);
-    }
-    return failure;
-  }
-
+  /// Ends all ranks. Throws what one throws, when all have ended.
   @Override
   public void close() {
-    List<Future<Boolean>> closing =
+    List<Callable<Boolean>> closing =
         ranks.stream()
-            .map(
+            .<Callable<Boolean>>map(
                 w ->
-                    threads.submit(
-                        () -> {
-                          w.close();
-                          return true;
-                        }))
+                    () -> {
+                      w.close();
+                      return true;
+                    })
             .toList();
-    var unused = await(closing);
+    var unused = new Bodies<>(threads, closing).results((rank, cause) -> {});
     threads.shutdown();
   }
 }
