@@ -20,7 +20,6 @@ import io.weft.cluster.elastic.Membership;
 import io.weft.cluster.elastic.Membership.Epoch;
 import io.weft.cluster.store.JobIdentity;
 import io.weft.cluster.store.JobStore;
-import io.weft.cluster.store.PrefixStore;
 import io.weft.cluster.watch.Heartbeat;
 import io.weft.collective.Algorithms;
 import io.weft.collective.Communicator;
@@ -49,6 +48,7 @@ import io.weft.transport.spi.Secret;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -64,9 +64,6 @@ import org.jspecify.annotations.Nullable;
 public final class Weft implements AutoCloseable {
 
   private static final long FIRST_EPOCH = 0;
-
-  /// Of the keys of programs: those of Weft itself have another one.
-  private static final String STORE_PREFIX = "job/";
 
   private final WeftConfig config;
   private final Mesh mesh;
@@ -104,7 +101,7 @@ public final class Weft implements AutoCloseable {
       int size) {
     this.config = config;
     this.size = size;
-    this.store = new PrefixStore(store, STORE_PREFIX);
+    this.store = new ProgramStore(store, threads::isInside);
     this.threads = threads;
     this.mesh = threads.mesh(collectives);
     this.collectives = collectives;
@@ -191,6 +188,7 @@ public final class Weft implements AutoCloseable {
   /// The same with a store and a secret at hand.
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, Store store, Secret secret, String job) {
+    Objects.requireNonNull(job, "job");
     return init(
         config,
         launch,
@@ -483,12 +481,14 @@ public final class Weft implements AutoCloseable {
   /// long and would learn of it from their next operation only. On the thread that turns the agent:
   /// it must not block; what it throws, which it should not, is logged.
   public void onFailure(Consumer<? super CommException> action) {
+    Objects.requireNonNull(action, "action");
     collectives.onFailure(action);
   }
 
   /// From now on `observer` is told of the operations of this rank, of all services and
   /// communicators, until `unobserve`. Any thread.
   public void observe(OperationObserver observer) {
+    Objects.requireNonNull(observer, "observer");
     observers.add(observer);
   }
 
@@ -525,7 +525,7 @@ public final class Weft implements AutoCloseable {
   /// The job's key-value store, for what few ranks need to know of others: addresses, roles,
   /// settings; not for data. It serves until its keeper ends: the launcher, or rank 0 when it
   /// leaves; a call after that throws `CommException.Setup`. Closing it has no effect. User
-  /// threads.
+  /// threads: in a callback every call throws `IllegalStateException`.
   public Store store() {
     return store;
   }

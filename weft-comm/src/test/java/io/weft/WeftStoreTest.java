@@ -2,14 +2,18 @@
 package io.weft;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.cluster.LaunchEnvironment;
+import io.weft.cluster.Store;
 import io.weft.comm.CommException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
@@ -70,6 +74,36 @@ class WeftStoreTest {
       assertThatThrownBy(() -> one.store().find("k"))
           .isInstanceOf(CommException.Setup.class)
           .hasMessageContaining("out of reach");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"directory", "address"})
+  void keysAreTheProgramsOwnToTheByte(String where) throws Exception {
+    Map<String, String> job = job(where);
+    CompletableFuture<Weft> other = CompletableFuture.supplyAsync(() -> join(1, job));
+    try (Weft zero = join(0, job);
+        Weft one = other.get(30, TimeUnit.SECONDS)) {
+      byte[] value = {1};
+      String longest = "ü".repeat(Store.MAX_KEY_BYTES / 2);
+      zero.store().put(longest, value);
+      assertThat(one.store().get(longest, LIMIT)).isEqualTo(value);
+      assertThat(one.store().compareAndSet(longest, value, value)).isTrue();
+      one.store().remove(longest);
+      assertThat(zero.store().find(longest)).isEmpty();
+      for (String key : List.of("", longest + "k")) {
+        assertThatIllegalArgumentException()
+            .isThrownBy(() -> zero.store().put(key, value))
+            .withMessageContaining("1 to 1024");
+      }
+      zero.store().put("null", value);
+      assertThatNullPointerException()
+          .isThrownBy(() -> one.store().put(null, value))
+          .withMessage("key");
+      assertThatNullPointerException().isThrownBy(() -> one.store().remove(null));
+      assertThatNullPointerException().isThrownBy(() -> one.store().find(null));
+      assertThatNullPointerException().isThrownBy(() -> one.store().put("null", null));
+      assertThat(one.store().find("null")).contains(value);
     }
   }
 

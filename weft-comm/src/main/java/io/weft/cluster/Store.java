@@ -10,14 +10,17 @@ import java.util.Optional;
 /// MiB.
 ///
 /// Each call is one change or one look, in one order for all clients. Blocking; for user threads,
-/// never for the progress thread. What goes wrong is a `CommException.Setup` that says which store
-/// it was: it is out of reach or full; nothing else of the job is harmed.
-/// `IllegalArgumentException` where key or value is too long. Values are copied in and out.
-/// Thread-safe.
+/// never for the progress thread, where `Weft.store` refuses them. What goes wrong is a
+/// `CommException.Setup` that says which store it was: it is out of reach or full; nothing else of
+/// the job is harmed. `IllegalArgumentException` where key or value is too long. Values are copied
+/// in and out. Thread-safe.
 public interface Store extends AutoCloseable {
 
-  /// Longest key, in UTF-8 bytes.
+  /// Longest key of a program, in UTF-8 bytes.
   int MAX_KEY_BYTES = 1 << 10;
+
+  /// Longest key that a store takes: Weft puts a short prefix before those of programs.
+  int MAX_STORED_KEY_BYTES = MAX_KEY_BYTES + 16;
 
   /// Longest value.
   int MAX_VALUE_BYTES = 1 << 16;

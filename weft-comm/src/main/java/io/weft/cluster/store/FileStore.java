@@ -77,6 +77,7 @@ final class FileStore implements Store {
 
   @Override
   public void remove(String key) {
+    InMemoryStore.requireShort(key, 0);
     locked(
         () -> {
           Optional<byte[]> before = find(key);
@@ -194,6 +195,7 @@ final class FileStore implements Store {
 
   @Override
   public byte[] get(String key, Duration timeout) throws InterruptedException {
+    InMemoryStore.requireShort(key, 0);
     Deadline deadline = Deadline.after(timeout);
     while (true) {
       Optional<byte[]> value = find(key);
@@ -209,6 +211,7 @@ final class FileStore implements Store {
 
   @Override
   public Optional<byte[]> find(String key) {
+    InMemoryStore.requireShort(key, 0);
     try {
       return Optional.of(ForeignFile.found(file(key)).bytes(MAX_VALUE_BYTES));
     } catch (NoSuchFileException absent) {
@@ -224,6 +227,7 @@ final class FileStore implements Store {
   @Override
   public Optional<byte[]> awaitChange(String key, byte[] known, Duration timeout)
       throws InterruptedException {
+    InMemoryStore.requireShort(key, known.length);
     Deadline deadline = Deadline.after(timeout);
     while (true) {
       Optional<byte[]> value = find(key);

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -80,6 +81,7 @@ public final class InMemoryStore implements Store {
 
   @Override
   public void remove(String key) {
+    requireShort(key, 0);
     lock.lock();
     try {
       byte[] before = values.remove(key);
@@ -103,6 +105,7 @@ public final class InMemoryStore implements Store {
 
   @Override
   public byte[] get(String key, Duration timeout) throws InterruptedException {
+    requireShort(key, 0);
     return await(key, null, timeout)
         .orElseThrow(() -> absent(key, "the in-process store", timeout));
   }
@@ -110,6 +113,7 @@ public final class InMemoryStore implements Store {
   @Override
   public Optional<byte[]> awaitChange(String key, byte[] known, Duration timeout)
       throws InterruptedException {
+    requireShort(key, known.length);
     return await(key, known, timeout);
   }
 
@@ -134,6 +138,7 @@ public final class InMemoryStore implements Store {
 
   @Override
   public Optional<byte[]> find(String key) {
+    requireShort(key, 0);
     lock.lock();
     try {
       return Optional.ofNullable(values.get(key)).map(byte[]::clone);
@@ -146,11 +151,11 @@ public final class InMemoryStore implements Store {
   public void close() {}
 
   static void requireShort(String key, int valueBytes) {
-    int keyBytes = key.getBytes(StandardCharsets.UTF_8).length;
-    if (keyBytes == 0 || keyBytes > MAX_KEY_BYTES || valueBytes > MAX_VALUE_BYTES) {
+    int keyBytes = Objects.requireNonNull(key, "key").getBytes(StandardCharsets.UTF_8).length;
+    if (keyBytes == 0 || keyBytes > MAX_STORED_KEY_BYTES || valueBytes > MAX_VALUE_BYTES) {
       throw new IllegalArgumentException(
           "a store takes keys of 1 to "
-              + MAX_KEY_BYTES
+              + MAX_STORED_KEY_BYTES
               + " bytes and values of at most "
               + MAX_VALUE_BYTES
               + ", got "

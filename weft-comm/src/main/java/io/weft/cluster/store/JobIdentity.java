@@ -10,6 +10,7 @@ import io.weft.config.Settings;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 
@@ -35,6 +36,7 @@ public final class JobIdentity {
   /// What ranks prove to each other besides the secret: that they are of the job of this name, and
   /// have met in this store and no other one.
   public static String met(String job, Store store) {
+    Objects.requireNonNull(job, "job");
     return store.meeting().isEmpty() ? job : job + ", meeting " + store.meeting();
   }
 

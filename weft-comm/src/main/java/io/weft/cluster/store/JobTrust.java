@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /// By what the processes of a job know each other, and keep others from listening.
@@ -21,6 +22,12 @@ import java.util.Optional;
 /// @param encryption whether and how their connections are encrypted
 /// @param job its identity, as `JobIdentity` makes it: not empty
 public record JobTrust(Secret secret, Encryption encryption, String job) {
+  /// Throws `NullPointerException` where a part is missing.
+  public JobTrust {
+    Objects.requireNonNull(secret, "secret");
+    Objects.requireNonNull(encryption, "encryption");
+    Objects.requireNonNull(job, "job");
+  }
 
   /// As the settings say; reads the files that they name. Throws `CommException.Setup` naming a
   /// setting that is missing or a file that is not what it must be.

@@ -197,7 +197,7 @@ final class StoreSession {
 
   private static String key(DataInputStream in) throws IOException {
     int length = in.readUnsignedShort();
-    if (length == 0 || length > Store.MAX_KEY_BYTES) {
+    if (length == 0 || length > Store.MAX_STORED_KEY_BYTES) {
       throw new IOException("a key of " + length + " bytes");
     }
     byte[] key = new byte[length];

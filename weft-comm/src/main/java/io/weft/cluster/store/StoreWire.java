@@ -55,7 +55,7 @@ final class StoreWire {
   /// Longest wait that a client asks the server for at once.
   static final int MAX_WAIT_MILLIS = 1_000;
 
-  private static final byte[] MAGIC = "WEFTSTO3".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] MAGIC = "WEFTSTO4".getBytes(StandardCharsets.US_ASCII);
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private StoreWire() {}

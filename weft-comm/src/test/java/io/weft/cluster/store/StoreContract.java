@@ -9,9 +9,11 @@ import io.weft.comm.CommException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /// What every store must do.
@@ -81,7 +83,7 @@ abstract class StoreContract {
   @Test
   void longestKeyAndValueFitAndLongerDoNot() throws Exception {
     try (Store store = open()) {
-      String key = "k".repeat(Store.MAX_KEY_BYTES);
+      String key = "k".repeat(Store.MAX_STORED_KEY_BYTES);
       byte[] value = new byte[Store.MAX_VALUE_BYTES];
       value[value.length - 1] = 7;
       store.put(key, value);
@@ -90,6 +92,29 @@ abstract class StoreContract {
           .isInstanceOf(IllegalArgumentException.class);
       assertThatThrownBy(() -> store.put(key, new byte[value.length + 1]))
           .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void keyThatIsNoneIsRefusedByEveryCall() throws Exception {
+    try (Store store = open()) {
+      for (String key : List.of("", "k".repeat(Store.MAX_STORED_KEY_BYTES + 1))) {
+        List<ThrowingCallable> calls =
+            List.of(
+                () -> store.put(key, bytes("v")),
+                () -> store.putIfAbsent(key, bytes("v")),
+                () -> store.compareAndSet(key, bytes("v"), bytes("w")),
+                () -> store.remove(key),
+                () -> store.find(key),
+                () -> store.get(key, SHORT),
+                () -> store.awaitChange(key, bytes("v"), SHORT));
+        assertThat(calls)
+            .allSatisfy(
+                call ->
+                    assertThatThrownBy(call)
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("keys of 1 to "));
+      }
     }
   }
 

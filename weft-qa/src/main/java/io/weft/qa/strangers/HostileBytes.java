@@ -22,7 +22,7 @@ final class HostileBytes {
   /// Of a greeting with its nonce, a rank's or the store's.
   static final int GREETING_BYTES = 40;
 
-  private static final byte[] STORE_MAGIC = "WEFTSTO2".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] STORE_MAGIC = "WEFTSTO4".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] MAGIC = "WEFT".getBytes(StandardCharsets.US_ASCII);
   private static final int RESPONDER_PROOF = 0x14;
   private static final int WELCOME = 1;
