@@ -80,6 +80,11 @@ final class InterruptedAgentRunner implements AgentRunner, AgentRunner.InlineTas
   }
 
   @Override
+  public void runLeft(Runnable left) {
+    real.runLeft(left);
+  }
+
+  @Override
   public boolean isInside() {
     return real.isInside();
   }

@@ -54,6 +54,11 @@ public interface AgentRunner extends AutoCloseable {
     void giveUp();
   }
 
+  /// Runs what was submitted after the last turn, on the calling thread, one thread at a time,
+  /// which is inside meanwhile. Does nothing where that thread runs such already, as in a callback:
+  /// then the run that it is in goes on with what it has submitted, and so the stack does not grow.
+  void runLeft(Runnable left);
+
   /// The progress thread's clock.
   long nanos();
 

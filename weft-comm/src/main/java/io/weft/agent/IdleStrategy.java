@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.agent;
 
+import java.util.Objects;
+
 /// How a thread that has nothing to do waits: it spins, then yields for a bounded time, then parks,
 /// as Agrona's `BackoffIdleStrategy` does. Measured: a peer that sleeps costs 20 to 35
 /// microseconds, a yield to a thread that computes a time slice, 3 to 4 milliseconds.
@@ -53,6 +55,7 @@ public final class IdleStrategy {
   /// ranks share cores the one that is waited for needs this core: it is passed round by yields,
   /// which cost a microsecond.
   public static IdleStrategy forCaller(Ticker ticker, int localRanks, int cores) {
+    Objects.requireNonNull(ticker, "ticker");
     return localRanks <= cores
         ? of(ticker, BEYOND_A_SLICE_NANOS, 50_000)
         : of(ticker, 0, 10_000_000);
@@ -63,6 +66,7 @@ public final class IdleStrategy {
   /// for each message, unless there are more ranks than cores: then others have work to do
   /// meanwhile.
   public static IdleStrategy forRunner(Ticker ticker, int localRanks, int cores) {
+    Objects.requireNonNull(ticker, "ticker");
     if (localRanks > cores) {
       return of(ticker, 0, 20_000);
     }

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -53,6 +54,9 @@ final class ThreadAgentRunner implements AgentRunner {
   /// there only if it wrote so.
   private @Nullable Thread insider;
 
+  /// Held by who runs what was submitted after the last turn.
+  private final ReentrantLock afterwards = new ReentrantLock();
+
   private volatile boolean parked;
   private volatile boolean resting;
   private final AtomicLong lastDriven = new AtomicLong();
@@ -90,7 +94,19 @@ final class ThreadAgentRunner implements AgentRunner {
   @Override
   public boolean isInside() {
     Thread self = Thread.currentThread();
-    return self == insider || self == thread;
+    return self == insider || self == thread || afterwards.isHeldByCurrentThread();
+  }
+
+  @Override
+  public void runLeft(Runnable left) {
+    if (!afterwards.isHeldByCurrentThread()) {
+      afterwards.lock();
+      try {
+        left.run();
+      } finally {
+        afterwards.unlock();
+      }
+    }
   }
 
   @Override

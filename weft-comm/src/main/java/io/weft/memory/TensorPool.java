@@ -10,6 +10,7 @@ import io.weft.transport.Transport;
 import io.weft.transport.pool.BufferPool;
 import io.weft.transport.pool.SliceLease;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// Tensors in memory that the transport has registered, so that peers on the same host can work on
@@ -35,6 +36,7 @@ public final class TensorPool implements AutoCloseable {
   ///
   /// @param keepBytes how much memory of large tensors is kept when they are given back
   public TensorPool(Transport transport, long keepBytes) {
+    Objects.requireNonNull(transport, "transport");
     this.transport = transport;
     this.small = BufferPool.of(transport, Long.MAX_VALUE / 2);
     this.idle = new IdleBlocks(keepBytes);

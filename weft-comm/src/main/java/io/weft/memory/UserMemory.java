@@ -35,6 +35,32 @@ public final class UserMemory {
     }
   }
 
+  /// Throws `IllegalArgumentException` with what to do if other threads cannot read it.
+  ///
+  /// Hot path.
+  ///
+  /// @param words whose memory it is, for the message: "the payload of a request"
+  public static void checkReadable(String words, MemorySegment data) {
+    if (!isReadable(data)) {
+      throw refused(words, data);
+    }
+  }
+
+  /// Throws `IllegalArgumentException` with what to do if other threads cannot write it.
+  ///
+  /// Hot path.
+  ///
+  /// @param words whose memory it is, for the message: "the place of a request"
+  public static void checkWritable(String words, MemorySegment data) {
+    if (!isWritable(data)) {
+      throw refused(words, data);
+    }
+  }
+
+  private static IllegalArgumentException refused(String words, MemorySegment data) {
+    return new IllegalArgumentException(words + ", " + data.byteSize() + " bytes, " + why(data));
+  }
+
   /// Whether other threads can read it.
   ///
   /// Hot path.

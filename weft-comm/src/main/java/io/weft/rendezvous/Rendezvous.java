@@ -4,6 +4,7 @@ package io.weft.rendezvous;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 /// Where producers leave tensors and consumers fetch them, each at its own time: a consumer may ask
@@ -11,7 +12,9 @@ import java.util.function.Consumer;
 /// stays with its producer until the consumer's rank asks. Any thread.
 ///
 /// Callbacks run on the progress thread, in batches at the end of a duty cycle: they must neither
-/// block nor throw, and may call this object.
+/// block nor throw, and may call this object. Where this rank has left the job, callbacks learn it
+/// from what they are told; a callback that publishes or receives again then is refused with
+/// `CommException.Aborted`.
 public interface Rendezvous {
 
   /// Leaves a tensor whose edge begins at this rank. Borrows it until `release` has been called,
@@ -21,7 +24,15 @@ public interface Rendezvous {
   void publish(RendezvousKey key, TensorView tensor, Runnable release);
 
   /// One of several tensors that are left together; as in `publish`.
-  record Offer(RendezvousKey key, TensorView tensor, Runnable release) {}
+  record Offer(RendezvousKey key, TensorView tensor, Runnable release) {
+
+    /// Throws `NullPointerException` where one is missing.
+    public Offer {
+      Objects.requireNonNull(key, "key");
+      Objects.requireNonNull(tensor, "tensor");
+      Objects.requireNonNull(release, "release");
+    }
+  }
 
   /// The same for several tensors at once: the progress thread finds them in one duty cycle, and
   /// what was asked for by one rank leaves in as few messages as it fits in. Throws

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous;
 
+import java.util.Objects;
+
 /// One tensor: an edge in one iteration of one step. Published once and received once.
 ///
 /// @param edge what it travels along
@@ -13,6 +15,7 @@ public record RendezvousKey(Edge edge, long step, long frame, long iteration) {
 
   /// Throws `IllegalArgumentException` for a negative step.
   public RendezvousKey {
+    Objects.requireNonNull(edge, "edge");
     if (step < 0) {
       throw new IllegalArgumentException("step " + step + " of edge " + edge + " is negative");
     }
@@ -46,6 +49,7 @@ public record RendezvousKey(Edge edge, long step, long frame, long iteration) {
 
   /// Outside of loops.
   public static RendezvousKey of(Edge edge, long step) {
+    Objects.requireNonNull(edge, "edge");
     return new RendezvousKey(edge, step, 0, 0);
   }
 

@@ -38,6 +38,20 @@ final class ChannelMessages {
         refused);
   }
 
+  CommException unreadable(OutboundRequest it, Throwable thrown) {
+    return new CommException.Broken(
+        "a request of "
+            + here()
+            + " to "
+            + describe(it.peer().rank())
+            + " has lost its payload, whose arena was closed while the request was under way; keep"
+            + " the arena open until the outcome is told ("
+            + thrown
+            + ")",
+        mesh.rank(),
+        thrown);
+  }
+
   CommException late(OutboundRequest it) {
     int peer = it.peer().rank();
     return new CommException.TimedOut(
@@ -86,6 +100,16 @@ final class ChannelMessages {
 
   CommException closed() {
     return new CommException.Aborted(here() + " has left the job; ask before", null);
+  }
+
+  /// For a callback that asks again.
+  CommException over() {
+    return new CommException.Aborted(
+        here()
+            + " has left the job, and this callback was told so; a callback must not ask again"
+            + " then",
+        mesh.rank(),
+        null);
   }
 
   CommException crashed(Throwable cause) {

@@ -3,6 +3,7 @@ package io.weft.cluster.channel;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.weft.memory.UserMemory;
 import io.weft.transport.Completion;
 import io.weft.transport.Endpoint;
 import io.weft.transport.MemoryRegion;
@@ -13,6 +14,7 @@ import io.weft.transport.Slice;
 import io.weft.transport.TransportException;
 import io.weft.transport.pool.SliceLease;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -196,6 +198,7 @@ final class InboundRequest implements IncomingRequest {
   @Override
   public void reply(MemorySegment body, MemorySegment written, Runnable release) {
     MemorySegment kept = copied(body);
+    Objects.requireNonNull(release, "release");
     if (!written.isNative() || written.byteSize() > intoBytes()) {
       throw new IllegalArgumentException(
           (written.isNative() ? written.byteSize() + " bytes" : "memory in the heap")
@@ -204,6 +207,7 @@ final class InboundRequest implements IncomingRequest {
               + ", which offers "
               + intoBytes());
     }
+    UserMemory.checkReadable("what a reply writes", written);
     endOnce();
     RemoteRegion place = into;
     if (place == null || written.byteSize() == 0) {
@@ -219,6 +223,7 @@ final class InboundRequest implements IncomingRequest {
 
   @Override
   public void fail(String why) {
+    Objects.requireNonNull(why, "why");
     endOnce();
     channel.submit(() -> channel.answer(this, new ChannelFrame.Refused(token, why)));
   }

@@ -26,8 +26,9 @@ public interface IncomingRequest {
 
   /// Writes to the place that the peer offers, and replies then.
   ///
-  /// @param written native, at most `intoBytes`, else `IllegalArgumentException`; borrowed until
-  ///   `release` is called, which happens once, on the progress thread
+  /// @param written native, at most `intoBytes`, in an arena that is open and not confined to one
+  ///   thread, else `IllegalArgumentException`; borrowed until `release` is called, which happens
+  ///   once, on the progress thread
   void reply(MemorySegment body, MemorySegment written, Runnable release);
 
   /// The peer's request fails with this text.

@@ -9,7 +9,6 @@ import io.weft.cluster.ServiceIds;
 import io.weft.cluster.item.MessageWriter;
 import io.weft.cluster.item.PeerQueue;
 import io.weft.cluster.item.ReceivePool;
-import io.weft.cluster.item.Submission;
 import io.weft.cluster.item.SubmissionQueue;
 import io.weft.comm.CommException;
 import io.weft.observer.OperationObserver;
@@ -110,13 +109,23 @@ public final class MeshChannel implements MeshService, RequestChannel {
       throw new IllegalArgumentException(
           "rank " + peer + " of " + peers.length + " cannot be asked by this rank");
     }
+    Objects.requireNonNull(receiver, "receiver");
+    request.checkMemory();
+    checkOpen();
+    OutboundRequest asked = new OutboundRequest(this, peers[peer], request, receiver);
     if (!peers[peer].tryOpen()) {
       return false;
     }
-    OutboundRequest asked = new OutboundRequest(this, peers[peer], request, receiver);
     events.submitted(asked);
-    submit(() -> enter(asked));
+    submissions.submit(new ChannelSubmission.Asking(asked), leftRunner);
     return true;
+  }
+
+  @Override
+  public void checkOpen() {
+    if (submissions.isOverInside()) {
+      throw messages().over();
+    }
   }
 
   @Override
@@ -127,30 +136,20 @@ public final class MeshChannel implements MeshService, RequestChannel {
   @Override
   public void serve(int kind, RequestHandler server) {
     RequestChannel.checkKind(kind);
+    Objects.requireNonNull(server, "handler");
     submit(() -> handlers.put(kind, server, connected().peers(), this::run));
   }
 
   /// Bounded by the requests that are not over.
   void submit(Runnable command) {
-    submissions.submit(new Command(command), leftRunner);
+    submissions.submit(new ChannelSubmission.Command(command), leftRunner);
   }
 
-  private static final class Command extends Submission<MeshChannel> {
-    private final Runnable command;
-
-    Command(Runnable command) {
-      this.command = command;
+  /// Nobody turns the agent any more: what is submitted fails.
+  private void runLeft() {
+    while (!submissions.isEmpty()) {
+      int unused = submissions.enterAll();
     }
-
-    @Override
-    protected void enter(MeshChannel channel) {
-      command.run();
-    }
-  }
-
-  /// Nobody turns the agent any more: what is submitted fails, one thread at a time.
-  private synchronized void runLeft() {
-    int unused = submissions.enterAll();
     closePool();
   }
 
@@ -158,6 +157,10 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   MemoryRegion register(MemorySegment memory) {
     return connected().mesh().transport().register(memory, memory);
+  }
+
+  ChannelMessages messages() {
+    return connected().messages();
   }
 
   Endpoint endpoint(ChannelPeer peer) {
@@ -191,7 +194,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   // --- requests of this rank
 
-  private void enter(OutboundRequest it) {
+  void enter(OutboundRequest it) {
     Connected on = connected();
     events.reached(it, OperationStage.STARTED);
     CommException refusal = failure == null ? it.peer().goneBy() : failure;
@@ -254,7 +257,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       int token = it.token();
       it.peer().post(message -> message.write(new ChannelFrame.Withdrawn(token)));
     }
-    it.fail(connected().messages().late(it));
+    it.fail(messages().late(it));
   }
 
   // --- requests of peers
@@ -320,7 +323,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private boolean lease(InboundRequest it) {
     ReceivePool payloads = connected().payloads();
     if (!payloads.fits(it.payloadBytes())) {
-      it.refuse(connected().messages().tooLong(it.payloadBytes(), payloads.mostBytes()));
+      it.refuse(messages().tooLong(it.payloadBytes(), payloads.mostBytes()));
       return true;
     }
     Optional<SliceLease> memory = payloads.tryLease(it.payloadBytes());
@@ -469,9 +472,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       frame = in.next();
     }
     if (!in.isSound()) {
-      connected()
-          .mesh()
-          .drop(fromRank, "it sent a message of the request channel that cannot be read");
+      connected().mesh().drop(fromRank, "it sent what the request channel cannot read");
     }
   }
 
@@ -499,7 +500,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
         OutboundRequest it = own(from, refused.token());
         if (it != null) {
           it.hear();
-          it.fail(connected().messages().refused(from.rank(), refused.why()));
+          it.fail(messages().refused(from.rank(), refused.why()));
         }
       }
       case ChannelFrame.Withdrawn withdrawn -> {
@@ -529,7 +530,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   @Override
   public String onPeerGone(int rank, PeerExit how) {
     ChannelPeer peer = connected().peers()[rank];
-    int asked = fail(peer, connected().messages().gone(rank, how));
+    int asked = fail(peer, messages().gone(rank, how));
     peer.leave();
     return asked == 0 || how instanceof PeerExit.Left ? "" : asked + " requests to it";
   }
@@ -584,8 +585,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   @Override
   public void onClosing() {
     if (connected != null) {
-      submissions.end();
-      runLeft();
+      submissions.end(leftRunner);
     }
   }
 

@@ -106,7 +106,12 @@ final class OutboundRequest
     RemoteRegion from = payload == null ? null : payload.export();
     MemorySegment body = head.asSlice(0, headBytes);
     if (from == null && there.byteSize() > 0) {
-      body = channel.joined(body, there);
+      try {
+        body = channel.joined(body, there);
+      } catch (RuntimeException | Error closed) {
+        fail(channel.messages().unreadable(this, closed));
+        return true;
+      }
     }
     return message.write(
         new ChannelFrame.Asked(
@@ -121,8 +126,10 @@ final class OutboundRequest
 
   @Override
   public void sent() {
-    left = true;
-    channel.events().reached(this, OperationStage.SENT);
+    if (!over) {
+      left = true;
+      channel.events().reached(this, OperationStage.SENT);
+    }
   }
 
   @Override

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.channel;
 
+import io.weft.memory.UserMemory;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// What is asked of a peer.
@@ -22,9 +24,13 @@ public record Request(
     Duration limit) {
 
   /// Throws `IllegalArgumentException` for a kind that there is not, a head that is too long, and
-  /// for long payloads and places in the heap, where no peer reads or writes.
+  /// for payloads and places that others cannot reach: in the heap, in an arena that is closed or
+  /// confined to one thread, and for a place that is read-only.
   public Request {
     RequestChannel.checkKind(kind);
+    Objects.requireNonNull(head, "head");
+    Objects.requireNonNull(payload, "payload");
+    Objects.requireNonNull(limit, "limit");
     if (head.byteSize() > RequestChannel.MAX_HEAD_BYTES) {
       throw new IllegalArgumentException(
           "a head of "
@@ -37,6 +43,19 @@ public record Request(
       throw new IllegalArgumentException(
           "a payload in the heap, which no peer can read or write; put it into native memory");
     }
+    checkMemory(payload, into);
+  }
+
+  private static void checkMemory(MemorySegment payload, @Nullable MemorySegment into) {
+    UserMemory.checkReadable("the payload of a request", payload);
+    if (into != null) {
+      UserMemory.checkWritable("the place that a request offers", into);
+    }
+  }
+
+  /// Throws `IllegalArgumentException` where its memory was taken away since it was made.
+  void checkMemory() {
+    checkMemory(payload, into);
   }
 
   /// Without a place for what is replied.

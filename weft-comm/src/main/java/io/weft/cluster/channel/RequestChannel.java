@@ -26,10 +26,16 @@ public interface RequestChannel {
   /// thread of that rank submitted them. `receiver` hears once, on the progress thread, what became
   /// of it, at the latest when the limit has passed; it must neither block nor throw. Returns false
   /// where too many requests to this peer are not over: then nothing has happened; try again after
-  /// one of them. Throws `IllegalArgumentException` for this rank itself, and for one that there is
-  /// not.
+  /// one of them. Throws `IllegalArgumentException` for this rank itself, for one that there is
+  /// not, and where memory of the request was closed since it was made; `CommException.Aborted` in
+  /// a callback that runs after this rank has left the job: a callback that asked again each time
+  /// would never end.
   @CheckReturnValue
   boolean tryRequest(int peer, Request request, Consumer<? super RequestOutcome> receiver);
+
+  /// Throws `CommException.Aborted` where `tryRequest` does, whatever it is asked: in a callback
+  /// that runs after this rank has left the job.
+  void checkOpen();
 
   /// What turns this channel: who waits for an outcome may turn it meanwhile, as collectives do.
   AgentRunner runner();

@@ -54,10 +54,16 @@ public final class SubmissionQueue<C> {
     }
     VarHandle.fullFence(); // the write above before the read of "parked" and of "over"
     if (over) {
-      runLeft.run();
+      runner().runLeft(runLeft);
     } else {
       runner().commandQueued();
     }
+  }
+
+  /// Whether nobody turns the agent any more, and the caller is a callback that was told so: what
+  /// it asks for again is refused, or it would be told for ever. Any thread.
+  public boolean isOverInside() {
+    return over && runner().isInside();
   }
 
   /// Any thread.
@@ -107,7 +113,15 @@ public final class SubmissionQueue<C> {
   }
 
   /// Nobody turns the agent any more.
-  public void end() {
-    over = true; // volatile: what was submitted before is run by who calls this, later by its user
+  ///
+  /// @param runLeft runs what was submitted before
+  public void end(Runnable runLeft) {
+    over = true; // volatile: what was submitted before is run here, later by its user
+    AgentRunner turnedBy = runner;
+    if (turnedBy == null) {
+      runLeft.run(); // the mesh has ended before anybody could submit
+    } else {
+      turnedBy.runLeft(runLeft);
+    }
   }
 }

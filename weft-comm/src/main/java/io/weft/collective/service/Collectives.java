@@ -471,7 +471,7 @@ public final class Collectives implements MeshService {
   @Override
   public void onClose() {
     closed = true;
-    commands.runAll();
+    commands.runLast();
     groups.forEach(
         group -> {
           group.close();
@@ -485,7 +485,7 @@ public final class Collectives implements MeshService {
   public void onCrash(Throwable cause) {
     closed = true;
     failures.abortAllHere(FailureMessages.crashed(mesh(), cause));
-    commands.runAll();
+    commands.runLast();
   }
 
   @Override

@@ -35,6 +35,7 @@ final class Commands {
   private final AtomicReference<@Nullable Deferred> deferred = new AtomicReference<>();
   private @Nullable AgentRunner runner;
   private final Load load;
+  private volatile boolean ending;
   private volatile boolean over;
 
   Commands(Load load) {
@@ -54,6 +55,7 @@ final class Commands {
 
   /// Queues a command; waits for room until `limit` has passed, then throws `TimedOut`.
   void submit(Runnable command, Duration limit) {
+    requireNotEnding();
     queueDeferred(limit);
     queue(command, limit);
     announce();
@@ -68,10 +70,24 @@ final class Commands {
       submit(command, limit);
       return;
     }
+    requireNotEnding();
     while (!deferred.compareAndSet(null, command)) {
       queueDeferred(limit);
     }
     tellRunner(); // the exchange is volatile, as what is read next
+  }
+
+  /// A callback that was told that this rank leaves the job, and submits again, would be told for
+  /// ever.
+  ///
+  /// Hot path.
+  private void requireNotEnding() {
+    if (ending && runner().isInside()) {
+      throw new CommException.Aborted(
+          "this rank has left the job, and this callback was told so; a callback must not submit"
+              + " again then",
+          null);
+    }
   }
 
   private void queueDeferred(Duration limit) {
@@ -113,7 +129,7 @@ final class Commands {
     long end = runner().nanos() + idle;
     while (!(over || load.hasRoom(queue.size())) || !queue.offer(command)) {
       if (over) {
-        runAll();
+        runner().runLeft(this::runAll);
         continue;
       }
       if (load.ended() != ended) {
@@ -163,7 +179,7 @@ final class Commands {
 
   private void tellRunner() {
     if (over) {
-      runAll();
+      runner().runLeft(this::runAll);
     } else {
       runner().commandQueued();
     }
@@ -199,8 +215,13 @@ final class Commands {
     return order.size();
   }
 
-  /// Runs all. By the agent's own thread, and when that is over by user threads: one at a time.
-  void runAll() {
+  /// Runs all, of a rank that leaves. On the progress thread.
+  void runLast() {
+    ending = true; // before the first callback is told
+    runAll();
+  }
+
+  private void runAll() {
     synchronized (queue) {
       var unused = runUrgent();
       Runnable command;
@@ -212,8 +233,14 @@ final class Commands {
 
   /// Nobody turns the agent any more.
   void end() {
+    ending = true;
     over = true; // volatile: a command queued before is run here, a later one by who queued it
-    runAll();
+    AgentRunner turnedBy = runner;
+    if (turnedBy == null) {
+      runAll(); // the mesh has ended before anybody could submit
+    } else {
+      turnedBy.runLeft(this::runAll);
+    }
   }
 
   /// How much is under way on this rank, and how much may be: until the others have begun what this

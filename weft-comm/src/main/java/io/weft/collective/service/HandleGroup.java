@@ -8,6 +8,7 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
@@ -87,6 +88,7 @@ final class HandleGroup<T> implements Handle<List<T>> {
   @Override
   public void whenDone(
       BiConsumer<? super @Nullable List<T>, ? super @Nullable CommException> action) {
+    Objects.requireNonNull(action, "action");
     AtomicInteger left = new AtomicInteger(parts.size() + 1);
     Runnable countdown =
         () -> {

@@ -36,6 +36,7 @@ import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -264,6 +265,7 @@ final class MeshCommunicator implements Communicator {
   @Override
   public Handle<TensorView> reduceScatter(
       TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
+    Objects.requireNonNull(op, "op");
     checkInput(options, input);
     checkOutput(options, "output", output);
     checkRows(options, input, "scatter");
@@ -361,6 +363,8 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public boolean progress(BooleanSupplier until, Duration limit) {
+    Objects.requireNonNull(until, "until");
+    Objects.requireNonNull(limit, "limit");
     AgentRunner runner = runner();
     if (runner.isInside()) {
       throw new IllegalStateException("progress in a callback of " + group().self());
@@ -377,6 +381,7 @@ final class MeshCommunicator implements Communicator {
   /// to end for this.
   @Override
   public Handle<Void> tune(Tuning next) {
+    Objects.requireNonNull(next, "tuning");
     TuningVersions.Change<Void> change = tunings.change(next);
     Signatures before = change.before();
     try {
@@ -426,6 +431,7 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public void abort(CommException cause) {
+    Objects.requireNonNull(cause, "cause");
     if (aborted.compareAndSet(false, true)) {
       int self = group.world(group.rank());
       String words = group.self() + " aborted: " + cause.getMessage();
@@ -482,8 +488,10 @@ final class MeshCommunicator implements Communicator {
   }
 
   CommException refused(OperationName name, CommException full) {
-    return new CommException.TimedOut(
-        group.self() + ": operation '" + name + "' is refused: " + full.getMessage(), List.of());
+    String words = group.self() + ": operation '" + name + "' is refused: " + full.getMessage();
+    return full instanceof CommException.Aborted
+        ? new CommException.Aborted(words, full)
+        : new CommException.TimedOut(words, List.of());
   }
 
   private OperationName take(CollectiveOptions options) {

@@ -11,6 +11,7 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -186,6 +187,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
 
   @Override
   public T await(Duration timeout) throws InterruptedException {
+    Objects.requireNonNull(timeout, "timeout");
     if (!done) {
       beforeWait();
     }
@@ -291,6 +293,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
 
   @Override
   public void whenDone(BiConsumer<? super @Nullable T, ? super @Nullable CommException> action) {
+    Objects.requireNonNull(action, "action");
     synchronized (this) {
       watched = true; // volatile: before `done` is read; pairs with complete
       if (!done) {
@@ -301,7 +304,13 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
         return;
       }
     }
-    run(action, result, failure);
+    AgentRunner turned = runner();
+    if (turned.isOver() && !turned.isInside()) {
+      turned.runLeft(
+          () -> run(action, result, failure)); // so that it is refused what it asks again
+    } else {
+      run(action, result, failure);
+    }
   }
 
   @Override

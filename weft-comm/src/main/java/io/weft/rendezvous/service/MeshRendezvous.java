@@ -450,17 +450,24 @@ public final class MeshRendezvous implements MeshService {
   public void onClosing() {
     Connected on = connected;
     if (on != null) {
-      submissions.end();
-      runLeft();
+      submissions.end(leftRunner);
       on.receiveBuffers().end();
     }
   }
 
-  /// Nobody turns the agent any more: what is submitted fails, one thread at a time.
-  void runLeft() {
-    synchronized (submissions) {
+  /// Nobody turns the agent any more: what is submitted fails.
+  private void runLeft() {
+    do {
       int unused = enterAll() + tellAll();
       count(connected());
+    } while (!submissions.isEmpty());
+  }
+
+  /// Throws `CommException.Aborted` in a callback that runs after this rank has left the job, and
+  /// asks or publishes again.
+  void requireNotOver() {
+    if (submissions.isOverInside()) {
+      throw words().over();
     }
   }
 

@@ -16,6 +16,7 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,8 @@ final class RendezvousClient implements Rendezvous {
   public void publish(RendezvousKey key, TensorView tensor, Runnable release) {
     Route route = route(key, key.edge().source());
     UserMemory.checkReadable(key.edge().name(), "tensor", tensor);
+    Objects.requireNonNull(release, "release");
+    behind.requireNotOver();
     submit(publication(route, key, tensor, release));
   }
 
@@ -44,6 +47,7 @@ final class RendezvousClient implements Rendezvous {
       UserMemory.checkReadable(key.edge().name(), "tensor", it.tensor());
       all.add(publication(route(key, key.edge().source()), key, it.tensor(), it.release()));
     }
+    behind.requireNotOver();
     all.forEach(behind::submitted);
     behind.submit(new Batch(all));
   }
@@ -51,6 +55,7 @@ final class RendezvousClient implements Rendezvous {
   @Override
   public void publishDead(RendezvousKey key) {
     Route route = route(key, key.edge().source());
+    behind.requireNotOver();
     submit(publication(route, key, null, RendezvousClient::nothing));
   }
 
@@ -71,22 +76,26 @@ final class RendezvousClient implements Rendezvous {
   @Override
   public void receive(RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
     PendingReceive it = pendingReceive(key, limit, receiver);
+    behind.requireNotOver();
     behind.submitted(it);
     behind.submit(it);
   }
 
   @Override
   public void receiveAll(List<ReceiveRequest> wishes, Duration limit) {
+    Objects.requireNonNull(limit, "limit");
     List<PendingReceive> all = new ArrayList<>(wishes.size());
     for (ReceiveRequest request : wishes) {
       all.add(pendingReceive(request.key(), limit, request.receiver()));
     }
+    behind.requireNotOver();
     all.forEach(behind::submitted);
     behind.submit(new Batch(all));
   }
 
   private PendingReceive pendingReceive(
       RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver) {
+    Objects.requireNonNull(receiver, "receiver");
     return new PendingReceive(
         route(key, key.edge().destination()),
         key,
@@ -114,6 +123,7 @@ final class RendezvousClient implements Rendezvous {
 
   @Override
   public void abort(long step, String why) {
+    Objects.requireNonNull(why, "why");
     behind.submit(new Abort(step, behind.words().aborted(step, why)));
   }
 

@@ -160,6 +160,15 @@ final class RendezvousMessages {
     return new CommException.Aborted(here() + " has left the job; receive before", null);
   }
 
+  /// For a callback that asks again.
+  CommException over() {
+    return new CommException.Aborted(
+        here()
+            + " has left the job, and this callback was told so; a callback must neither receive"
+            + " nor publish again then",
+        null);
+  }
+
   CommException crashed(Throwable cause) {
     return new CommException.Aborted(
         "the progress thread of " + here() + " has died of " + cause, cause);

@@ -230,6 +230,11 @@ final class ScriptedRank implements AutoCloseable {
     public void commandQueued() {}
 
     @Override
+    public void runLeft(Runnable left) {
+      left.run();
+    }
+
+    @Override
     public boolean isInside() {
       return true;
     }

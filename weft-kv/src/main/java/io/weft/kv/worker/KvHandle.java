@@ -8,6 +8,7 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
@@ -184,6 +185,7 @@ public final class KvHandle<T> implements Handle<T> {
 
   @Override
   public T await(Duration timeout) throws InterruptedException {
+    Objects.requireNonNull(timeout, "timeout");
     if (!done && runner.isInside()) {
       throw new IllegalStateException(
           "await of "
@@ -230,6 +232,7 @@ public final class KvHandle<T> implements Handle<T> {
 
   @Override
   public void whenDone(BiConsumer<? super @Nullable T, ? super @Nullable CommException> action) {
+    Objects.requireNonNull(action, "action");
     synchronized (this) {
       watched = true; // volatile: before `done` is read; pairs with `end`
       if (!done) {
@@ -240,7 +243,12 @@ public final class KvHandle<T> implements Handle<T> {
         return;
       }
     }
-    run(action);
+    AgentRunner turned = runner;
+    if (turned.isOver() && !turned.isInside()) {
+      turned.runLeft(() -> run(action)); // so that it is refused what it asks again
+    } else {
+      run(action);
+    }
   }
 
   @Override

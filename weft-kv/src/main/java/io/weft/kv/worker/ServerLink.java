@@ -88,8 +88,10 @@ final class ServerLink {
   }
 
   /// Sends it as soon as it is its turn. Waits, at most the limit, where too many wait; then throws
-  /// `CommException.TimedOut`, and nothing was sent.
+  /// `CommException.TimedOut`, and nothing was sent. Throws `CommException.Aborted` in a callback
+  /// that runs after this rank has left the job.
   void submit(ShardRequest it) throws InterruptedException {
+    way.channel().checkOpen();
     if (it.isPush()) {
       it.number(numbers[it.what().shard()].next(it.what().table()));
     } else if (it.what().op() == KvOp.CLOCK) {

@@ -4,7 +4,6 @@ package io.weft.perf.kv;
 import io.weft.cluster.Connections;
 import io.weft.cluster.JobConfig;
 import io.weft.cluster.SecureMode;
-import io.weft.cluster.watch.LivenessConfig;
 import io.weft.perf.kv.KvCase.Clients;
 import io.weft.perf.process.LocalRanks;
 import io.weft.perf.report.BenchmarkHost;
@@ -95,13 +94,6 @@ record KvMeasuring(
                           + (REQUESTS_HELD + plan.window()) * plan.workers() * plan.bytes())
                   .with(Map.of(JobConfig.CONNECTIONS.variable(), Connections.USED.toString()));
         };
-    return KvRun.parse(ranks.with(patience()).run(one.transport(), secure, plan.words(), limit));
-  }
-
-  /// With many workers on few processors a rank may have none for seconds: nobody is given up for
-  /// that unless the user says so. `limit` ends what does not go on.
-  private static Map<String, String> patience() {
-    String variable = LivenessConfig.SILENCE_LIMIT.variable();
-    return System.getenv(variable) == null ? Map.of(variable, "0") : Map.of();
+    return KvRun.parse(ranks.patient().run(one.transport(), secure, plan.words(), limit));
   }
 }

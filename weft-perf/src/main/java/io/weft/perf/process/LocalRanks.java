@@ -5,6 +5,7 @@ import io.weft.WeftConfig;
 import io.weft.cluster.JobConfig;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.cluster.SecureMode;
+import io.weft.cluster.watch.LivenessConfig;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.LaunchedJob;
@@ -54,6 +55,14 @@ public record LocalRanks(
     Map<String, String> all = new HashMap<>(settings);
     all.putAll(more);
     return new LocalRanks(program, size, directMemoryBytes, all);
+  }
+
+  /// Returns the same, of which no rank is given up for silence unless the user says so: with many
+  /// workers on few processors a rank may have none for seconds. The limit of a run ends what does
+  /// not go on.
+  public LocalRanks patient() {
+    String variable = LivenessConfig.SILENCE_LIMIT.variable();
+    return System.getenv(variable) == null ? with(Map.of(variable, "0")) : this;
   }
 
   /// Runs one job to its end, gives the lines of its standard output: rank 0's as they are, the

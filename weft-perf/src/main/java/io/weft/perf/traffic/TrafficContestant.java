@@ -31,7 +31,8 @@ record TrafficContestant(String name, String transport, Round round) {
       TrafficPlan plan, String transport, SecureMode secure, boolean isFused, Duration limit) {
     String requests = isFused ? "fused" : "single";
     Map<String, String> settings = Map.of(RendezvousConfig.REQUESTS.variable(), requests);
-    LocalRanks ranks = new LocalRanks(TrafficRank.class, plan.ranks(), DIRECT_BYTES, settings);
+    LocalRanks ranks =
+        new LocalRanks(TrafficRank.class, plan.ranks(), DIRECT_BYTES, settings).patient();
     return new TrafficContestant(
         isFused ? "weft" : "weft single",
         transport,

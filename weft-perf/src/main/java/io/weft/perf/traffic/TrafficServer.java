@@ -37,7 +37,7 @@ final class TrafficServer {
           exchange.end(number);
           if (last) {
             end.ended();
-          } else {
+          } else if (!end.isWrong()) {
             serve(exchange, number + 1);
           }
         });

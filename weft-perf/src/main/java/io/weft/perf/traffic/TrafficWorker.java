@@ -33,7 +33,13 @@ final class TrafficWorker {
 
   void start() {
     begun = System.nanoTime();
-    exchange.receive(number, last -> arrived());
+    exchange.receive(
+        number,
+        last -> {
+          if (!end.isWrong()) {
+            arrived();
+          }
+        });
   }
 
   private void arrived() {

@@ -114,7 +114,12 @@ final class Mailboxes {
 
     private boolean isTaken(TensorLease message) {
       Request request = Request.of(REQUEST_KIND, NOTHING, message.view().data(), UNTIL_LOST);
-      return weft.channel().tryRequest(rank, request, outcome -> over(message));
+      try {
+        return weft.channel().tryRequest(rank, request, outcome -> over(message));
+      } catch (CommException.Aborted left) {
+        message.close(); // told by the outcome of another that this rank has left the job
+        return true;
+      }
     }
 
     private void over(TensorLease message) {

@@ -4,6 +4,7 @@ package io.weft.testkit.fault;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Objects;
 
 /// One thing that goes wrong, once for each connection between the ranks that it names.
 ///
@@ -13,6 +14,13 @@ import java.util.Locale;
 ///   all others
 /// @param moment when
 public record ConnectionFault(FaultKind kind, Links links, Duration amount, Moment moment) {
+  /// Throws `NullPointerException` where a part is missing.
+  public ConnectionFault {
+    Objects.requireNonNull(kind, "kind");
+    Objects.requireNonNull(links, "links");
+    Objects.requireNonNull(amount, "amount");
+    Objects.requireNonNull(moment, "moment");
+  }
 
   /// What goes wrong.
   public enum FaultKind {
@@ -42,7 +50,12 @@ public record ConnectionFault(FaultKind kind, Links links, Duration amount, Mome
     /// After a time; zero = at once.
     ///
     /// @param since the connection was made
-    record After(Duration since) implements Moment {}
+    record After(Duration since) implements Moment {
+      /// Throws `NullPointerException` where a part is missing.
+      public After {
+        Objects.requireNonNull(since, "since");
+      }
+    }
 
     /// Behind a number of bytes of the direction, which are not affected.
     ///

@@ -6,6 +6,7 @@ import io.weft.transport.Transport;
 import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
+import java.util.Objects;
 
 /// Another provider whose connections go through a relay, which does to them what the faults say.
 /// For transports that connect by TCP and whose addresses are `HOST:PORT`. Any thread.
@@ -19,6 +20,8 @@ public final class FaultyProvider implements TransportProvider {
 
   /// Faults on the connections of `real`.
   public FaultyProvider(TransportProvider real, Faults faults) {
+    Objects.requireNonNull(real, "real");
+    Objects.requireNonNull(faults, "faults");
     this.real = real;
     this.faults = faults;
   }
@@ -36,6 +39,7 @@ public final class FaultyProvider implements TransportProvider {
 
   @Override
   public Transport open(TransportConfig config, FrameSink sink) {
+    Objects.requireNonNull(sink, "sink");
     Transport transport = real.open(config, sink);
     try {
       return new FaultyTransport(transport, new Relay(config.credentials().node(), faults));

@@ -32,6 +32,7 @@ public final class FaultyTcp implements TransportProvider {
   /// As that of the real one; also throws `DeviceLost` where the plan cannot be read.
   @Override
   public Transport open(TransportConfig config, FrameSink sink) {
+    Objects.requireNonNull(sink, "sink");
     return new FaultyProvider(tcp(), new Faults(plan())).open(config, sink);
   }
 

@@ -2,6 +2,7 @@
 package io.weft.testkit.fault;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 /// All connections between two groups of ranks.
@@ -21,6 +22,7 @@ public record Links(List<Integer> from, List<Integer> to, LinkDirections way) {
 
   /// Copies the lists.
   public Links {
+    Objects.requireNonNull(way, "way");
     from = List.copyOf(from);
     to = List.copyOf(to);
   }

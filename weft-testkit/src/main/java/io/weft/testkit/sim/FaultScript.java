@@ -5,6 +5,7 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
@@ -34,6 +35,8 @@ public record FaultScript(List<SimFault> faults) {
       int ranks, int hosts, Duration horizon, Duration longest, List<SimFaultKind> kinds) {
     /// Copies the list.
     public Scene {
+      Objects.requireNonNull(horizon, "horizon");
+      Objects.requireNonNull(longest, "longest");
       kinds = List.copyOf(kinds);
     }
   }

@@ -17,6 +17,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   private @Nullable Throwable defect;
   private boolean started;
   private boolean inside;
+  private boolean runsLeft;
   private boolean closed;
   private boolean over;
 
@@ -48,6 +49,21 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   @Override
   public boolean isInside() {
     return inside;
+  }
+
+  @Override
+  public void runLeft(Runnable left) {
+    if (!runsLeft) {
+      boolean before = inside;
+      runsLeft = true;
+      inside = true;
+      try {
+        left.run();
+      } finally {
+        inside = before;
+        runsLeft = false;
+      }
+    }
   }
 
   @Override

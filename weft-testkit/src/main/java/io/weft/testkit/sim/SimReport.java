@@ -5,6 +5,7 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 /// How a simulation went.
@@ -40,15 +41,30 @@ public record SimReport<T>(
     record Returned<T>(int rank, T value) implements RankResult<T> {}
 
     /// The program threw this.
-    record Threw<T>(int rank, Throwable cause) implements RankResult<T> {}
+    record Threw<T>(int rank, Throwable cause) implements RankResult<T> {
+      /// Throws `NullPointerException` where a part is missing.
+      public Threw {
+        Objects.requireNonNull(cause, "cause");
+      }
+    }
 
     /// A fault killed it.
-    record Died<T>(int rank, String why) implements RankResult<T> {}
+    record Died<T>(int rank, String why) implements RankResult<T> {
+      /// Throws `NullPointerException` where a part is missing.
+      public Died {
+        Objects.requireNonNull(why, "why");
+      }
+    }
 
     /// The program had not ended when the simulation's limit was reached.
     ///
     /// @param where what it waits for, and since when
-    record Hung<T>(int rank, String where) implements RankResult<T> {}
+    record Hung<T>(int rank, String where) implements RankResult<T> {
+      /// Throws `NullPointerException` where a part is missing.
+      public Hung {
+        Objects.requireNonNull(where, "where");
+      }
+    }
   }
 
   /// What the ranks returned, in order. Throws `AssertionError` with `summary` if one did not

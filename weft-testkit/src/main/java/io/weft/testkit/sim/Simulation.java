@@ -10,6 +10,7 @@ import io.weft.testkit.sim.network.Tamper;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 /// A job in virtual time: each rank runs a plain, blocking program over Weft's production code, on
 /// a simulated network, with the faults that are asked for. Only one thread runs at a time, and
@@ -94,12 +95,14 @@ public final class Simulation {
 
   /// The way between two hosts. Default `SimLink.ETHERNET`.
   public Simulation between(SimLink link) {
+    Objects.requireNonNull(link, "link");
     between = link;
     return this;
   }
 
   /// The way between two ranks of one host. Default `SimLink.MEMORY`.
   public Simulation within(SimLink link) {
+    Objects.requireNonNull(link, "link");
     within = link;
     return this;
   }
@@ -112,6 +115,7 @@ public final class Simulation {
 
   /// Breaks the protocol on purpose.
   public Simulation tamper(Tamper with) {
+    Objects.requireNonNull(with, "with");
     tamper = with;
     return this;
   }
@@ -132,18 +136,21 @@ public final class Simulation {
 
   /// How long one turn of an agent takes. Default `TURN`, 1 us.
   public Simulation turn(Duration time) {
+    Objects.requireNonNull(time, "time");
     turn = time;
     return this;
   }
 
   /// How often an agent is turned when nothing happens. Default 10 ms, as in production.
   public Simulation idle(Duration time) {
+    Objects.requireNonNull(time, "time");
     idle = time;
     return this;
   }
 
   /// The virtual time after which a program that has not ended hangs. Default 10 minutes.
   public Simulation limit(Duration time) {
+    Objects.requireNonNull(time, "time");
     limit = time;
     return this;
   }
@@ -151,12 +158,14 @@ public final class Simulation {
   /// How long, in real time, one program may compute or block before the simulation gives up.
   /// Default 1 minute.
   public Simulation realTimeLimit(Duration time) {
+    Objects.requireNonNull(time, "time");
     realTimeLimit = time;
     return this;
   }
 
   /// The settings of all ranks. Default: those of this process.
   public Simulation config(WeftConfig settings) {
+    Objects.requireNonNull(settings, "settings");
     config = settings;
     return this;
   }
@@ -170,6 +179,7 @@ public final class Simulation {
   /// Joins on all ranks, runs the body, and leaves. Throws `IllegalStateException` if a program
   /// waits for something outside virtual time.
   public <T> SimReport<T> run(Body<T> body) throws InterruptedException {
+    Objects.requireNonNull(body, "body");
     return runRanks(
         self -> {
           try (Weft weft = self.join()) {
@@ -180,6 +190,7 @@ public final class Simulation {
 
   /// Runs a program on all ranks that joins by itself.
   public <T> SimReport<T> runRanks(Program<T> program) throws InterruptedException {
+    Objects.requireNonNull(program, "program");
     Network.Setup network = new Network.Setup(hosts, between, within, limits, tamper);
     Terms terms =
         new Terms(

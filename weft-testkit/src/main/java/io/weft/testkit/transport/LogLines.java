@@ -2,6 +2,7 @@
 package io.weft.testkit.transport;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
@@ -29,6 +30,7 @@ public final class LogLines extends Handler {
 
   /// Whether one line has all these words.
   public boolean has(String... words) {
+    Objects.requireNonNull(words, "words");
     return lines.stream().anyMatch(line -> List.of(words).stream().allMatch(line::contains));
   }
 

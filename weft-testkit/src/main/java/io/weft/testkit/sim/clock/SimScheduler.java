@@ -5,6 +5,7 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,8 @@ public final class SimScheduler {
   ///
   /// @param limit how long a program may keep the scheduler in real time
   public SimScheduler(Timeline timeline, Duration limit) {
+    Objects.requireNonNull(timeline, "timeline");
+    Objects.requireNonNull(limit, "limit");
     this.timeline = timeline;
     this.limit = limit;
     this.root = new SimThread(this, "root", null, () -> 0);
@@ -41,6 +44,8 @@ public final class SimScheduler {
   ///
   /// @param notBefore a moment before which it must not run: what it waits for is put off so long
   public SimThread simThread(String name, Runnable program, LongSupplier notBefore) {
+    Objects.requireNonNull(program, "program");
+    Objects.requireNonNull(notBefore, "notBefore");
     SimThread simThread = new SimThread(this, name, program, notBefore);
     simThreads.add(simThread);
     alive++;
@@ -59,6 +64,7 @@ public final class SimScheduler {
 
   /// Kills the programs that have not ended, in order, and waits until they have unwound.
   public void close(Error cause) throws InterruptedException {
+    Objects.requireNonNull(cause, "cause");
     closing = true;
     for (SimThread simThread : List.copyOf(simThreads)) {
       if (!simThread.hasEnded()) {

@@ -10,6 +10,7 @@ import io.weft.testkit.sim.network.SimLink;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 /// What an allreduce costs by formula: the model of latency and bandwidth [THAKUR05 §3], in which a
 /// message of `b` bytes takes `alpha + beta b`, with Weft's own messages in it. Every rank has the
@@ -47,6 +48,11 @@ import java.util.List;
 /// @param eagerBytes runs up to this travel inside messages
 /// @param segmentBytes longest piece of a longer run
 public record CostModel(SimLink link, Duration turn, long eagerBytes, long segmentBytes) {
+  /// Throws `NullPointerException` where a part is missing.
+  public CostModel {
+    Objects.requireNonNull(link, "link");
+    Objects.requireNonNull(turn, "turn");
+  }
 
   /// What the network puts before everything.
   private static final int TRANSPORT_HEADER_BYTES = 32;
@@ -59,6 +65,8 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
 
   /// With the sizes that these settings have.
   public static CostModel of(SimLink link, Duration turn, WeftConfig config) {
+    Objects.requireNonNull(link, "link");
+    Objects.requireNonNull(turn, "turn");
     int eagerBytes = config.eagerBytes().orElse(Network.EAGER_BYTES);
     Choice usual =
         Algorithms.chosen(
@@ -73,6 +81,7 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
   /// The time from the moment at which all ranks submit an allreduce of so many bytes until the
   /// last one has its result. Throws `IllegalArgumentException` for an unknown algorithm.
   public Duration allreduce(String algorithm, int ranks, long bytes) {
+    Objects.requireNonNull(algorithm, "algorithm");
     if (ranks == 1) {
       return turn.multipliedBy(LAST_TURNS);
     }

@@ -15,6 +15,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,11 @@ public final class Network {
   /// @param from ranks
   /// @param to ranks
   public record Wall(BitSet from, BitSet to) {
+    /// Throws `NullPointerException` where a part is missing.
+    public Wall {
+      Objects.requireNonNull(from, "from");
+      Objects.requireNonNull(to, "to");
+    }
 
     boolean stands(int fromRank, int toRank) {
       return from.get(fromRank) && to.get(toRank);

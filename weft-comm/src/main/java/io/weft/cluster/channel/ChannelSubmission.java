@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.cluster.channel;
+
+import io.weft.cluster.item.Submission;
+
+/// What users of the channel submit to the progress thread.
+abstract sealed class ChannelSubmission extends Submission<MeshChannel> {
+
+  /// A request of this rank. Where its entry throws, the request is over, and no other.
+  static final class Asking extends ChannelSubmission {
+    private final OutboundRequest asked;
+
+    Asking(OutboundRequest asked) {
+      this.asked = asked;
+    }
+
+    @Override
+    protected void enter(MeshChannel channel) {
+      channel.enter(asked);
+    }
+
+    @Override
+    protected void broken(MeshChannel channel, Throwable thrown) {
+      asked.fail(channel.messages().notRegistered(asked, thrown));
+    }
+  }
+
+  /// All else.
+  static final class Command extends ChannelSubmission {
+    private final Runnable command;
+
+    Command(Runnable command) {
+      this.command = command;
+    }
+
+    @Override
+    protected void enter(MeshChannel channel) {
+      command.run();
+    }
+  }
+}
