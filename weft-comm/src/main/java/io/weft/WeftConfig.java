@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Properties;
@@ -59,12 +60,14 @@ public final class WeftConfig implements Settings {
 
   /// The same with another environment.
   public static Builder builder(Map<String, String> environment) {
+    Objects.requireNonNull(environment, "environment");
     return new Builder(environment, System.getProperties());
   }
 
   /// What a text that was found at `origin` means as the value of an option. Throws
   /// `CommException.Setup` with what is allowed.
   public static <T> T parse(ConfigOption<T> option, String text, String origin) {
+    Objects.requireNonNull(origin, "origin");
     try {
       return option.parse(text, origin);
     } catch (IllegalArgumentException refused) {

@@ -3,6 +3,7 @@ package io.weft.cluster;
 
 import io.weft.comm.CommException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -27,6 +28,11 @@ public record LaunchEnvironment(
 
   /// Throws `CommException.Setup` where a rank is not below its size.
   public LaunchEnvironment {
+    Objects.requireNonNull(launcher, "launcher");
+    Objects.requireNonNull(localRank, "localRank");
+    Objects.requireNonNull(localSize, "localSize");
+    Objects.requireNonNull(job, "job");
+    Objects.requireNonNull(store, "store");
     if (size < 1 || rank < 0 || rank >= size) {
       throw new CommException.Setup(
           launcher + " says rank " + rank + " of " + size + "; a rank is from 0 to size-1", null);

@@ -3,6 +3,7 @@ package io.weft.cluster;
 
 import io.weft.transport.Address;
 import java.util.List;
+import java.util.Objects;
 
 /// One rank of a job.
 ///
@@ -24,6 +25,9 @@ public record Member(
 
   /// Copies the list.
   public Member {
+    Objects.requireNonNull(host, "host");
+    Objects.requireNonNull(process, "process");
+    Objects.requireNonNull(processors, "processors");
     addresses = List.copyOf(addresses);
   }
 

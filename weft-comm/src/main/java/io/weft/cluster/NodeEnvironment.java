@@ -4,6 +4,7 @@ package io.weft.cluster;
 import io.weft.agent.AgentRunners;
 import io.weft.transport.spi.Secret;
 import io.weft.transport.spi.TransportProvider;
+import java.util.Objects;
 
 /// What a rank finds around it when it joins a job: the real machine, or a simulated one.
 ///
@@ -21,4 +22,15 @@ public record NodeEnvironment(
     String bind,
     TransportProvider transport,
     AgentRunners runners,
-    JobProcess process) {}
+    JobProcess process) {
+  /// Throws `NullPointerException` where a part is missing.
+  public NodeEnvironment {
+    Objects.requireNonNull(store, "store");
+    Objects.requireNonNull(secret, "secret");
+    Objects.requireNonNull(job, "job");
+    Objects.requireNonNull(bind, "bind");
+    Objects.requireNonNull(transport, "transport");
+    Objects.requireNonNull(runners, "runners");
+    Objects.requireNonNull(process, "process");
+  }
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
+import java.util.Objects;
+
 /// How a peer went.
 public sealed interface PeerExit {
 
@@ -13,5 +15,11 @@ public sealed interface PeerExit {
   /// @param why in words, the same on all ranks that learned of it from this witness
   /// @param where what the witness waited in, in words; empty where it is this rank, or waited in
   ///   nothing
-  record Lost(int witness, String why, String where) implements PeerExit {}
+  record Lost(int witness, String why, String where) implements PeerExit {
+    /// Throws `NullPointerException` where a part is missing.
+    public Lost {
+      Objects.requireNonNull(why, "why");
+      Objects.requireNonNull(where, "where");
+    }
+  }
 }

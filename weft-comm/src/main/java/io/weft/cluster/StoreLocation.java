@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
+import java.util.Objects;
+
 /// Where the ranks of a job find each other.
 public sealed interface StoreLocation {
 
@@ -18,13 +20,23 @@ public sealed interface StoreLocation {
   ///
   /// @param host name or address
   /// @param port 1 to 65535
-  record Hosted(String host, int port) implements StoreLocation {}
+  record Hosted(String host, int port) implements StoreLocation {
+    /// Throws `NullPointerException` where a part is missing.
+    public Hosted {
+      Objects.requireNonNull(host, "host");
+    }
+  }
 
   /// A server at this address, which rank 0 keeps.
   ///
   /// @param host name or address of rank 0's host
   /// @param port 1 to 65535
-  record ByRankZero(String host, int port) implements StoreLocation {}
+  record ByRankZero(String host, int port) implements StoreLocation {
+    /// Throws `NullPointerException` where a part is missing.
+    public ByRankZero {
+      Objects.requireNonNull(host, "host");
+    }
+  }
 
   /// `HOST:PORT` from the settings, kept by rank 0. Throws `CommException.Setup` where it is not.
   static ByRankZero byRankZero(String hostAndPort) {

@@ -2,6 +2,7 @@
 package io.weft.cluster;
 
 import java.util.Arrays;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// The tokens of one rank on its mesh, for all services: numbers that peers send back, in a message
@@ -36,6 +37,7 @@ public final class TokenTable {
   ///
   /// Hot path.
   public int take(TokenOwner owner) {
+    Objects.requireNonNull(owner, "owner");
     if (used == MOST) {
       throw new IllegalStateException(
           used + " operations are under way, more than there are tokens for");

@@ -3,6 +3,7 @@ package io.weft.collective;
 
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
+import java.util.Objects;
 
 /// One allreduce, as data.
 ///
@@ -17,6 +18,9 @@ public record AllreduceRequest(
 
   /// Throws `IllegalArgumentException` if the tensors differ in type or shape, or overlap.
   public AllreduceRequest {
+    Objects.requireNonNull(op, "op");
+    Objects.requireNonNull(hook, "hook");
+    Objects.requireNonNull(options, "options");
     if (input.dtype() != output.dtype() || !input.shape().equals(output.shape())) {
       throw refused(options, "output is " + output.signature() + ", expected " + input.signature());
     }
@@ -39,6 +43,7 @@ public record AllreduceRequest(
 
   /// The same through another hook.
   public AllreduceRequest through(WireHook other) {
+    Objects.requireNonNull(other, "other");
     return new AllreduceRequest(input, output, op, other, options);
   }
 

@@ -4,6 +4,7 @@ package io.weft.collective;
 import io.weft.comm.CommException;
 import io.weft.observer.OperationObserver;
 import java.util.List;
+import java.util.Objects;
 
 /// Watches the collectives of one rank, and what befalls its communicators and peers: a flight
 /// recorder. Called where the progress thread runs, but for what `OperationObserver` says of the
@@ -24,6 +25,8 @@ public interface CollectiveObserver extends OperationObserver {
   ///
   /// @param others told of operations too; they guard themselves
   static CollectiveObserver guarded(CollectiveObserver observer, OperationObserver others) {
+    Objects.requireNonNull(observer, "observer");
+    Objects.requireNonNull(others, "others");
     return new GuardedObserver(observer, others);
   }
 

@@ -2,6 +2,7 @@
 package io.weft.collective;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 
 /// How one collective is to run.
@@ -17,6 +18,7 @@ public record CollectiveOptions(String name, Duration deadline, Optional<String>
   /// Throws `IllegalArgumentException` if the name is null, empty or longer than 512 characters, or
   /// the deadline negative.
   public CollectiveOptions {
+    Objects.requireNonNull(algorithm, "algorithm");
     if (name == null) {
       throw new IllegalArgumentException(
           "an operation's name is null; it has 1 to 512 characters, the same on all ranks");

@@ -9,6 +9,7 @@ import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 
 /// Collectives over one process set in one epoch. Thread-safe. Every rank must submit the same
@@ -126,6 +127,7 @@ public interface Communicator extends AutoCloseable {
   record Received(TensorLease tensor, List<Long> splits) {
     /// Copies the splits.
     public Received {
+      Objects.requireNonNull(tensor, "tensor");
       splits = List.copyOf(splits);
     }
   }

@@ -5,6 +5,7 @@ import io.weft.collective.frame.CollectiveFrame;
 import io.weft.collective.frame.Hash;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongFunction;
 
@@ -18,6 +19,7 @@ public final class FrameWords {
   /// @param message that begins with the number of the service of collectives
   /// @param names by key of operation; empty: unknown
   public static String of(byte[] message, LongFunction<Optional<String>> names) {
+    Objects.requireNonNull(names, "names");
     MemorySegment frame = MemorySegment.ofArray(message);
     CollectiveFrame.Type type = CollectiveFrame.type(frame);
     if (type == null) {

@@ -5,6 +5,7 @@ import io.weft.text.Printable;
 import java.io.Serial;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// What communication can suffer, by blast radius. Every message names operation, tensor, rank,
@@ -35,6 +36,7 @@ public abstract sealed class CommException extends RuntimeException {
     /// With a message that names the tensor and what each side said.
     public Mismatch(String message) {
       super(message, null);
+      Objects.requireNonNull(message, "message");
     }
   }
 
@@ -48,6 +50,7 @@ public abstract sealed class CommException extends RuntimeException {
     /// With the world rank on which it failed; on that rank with what was thrown.
     public Broken(String message, int culprit, @Nullable Throwable cause) {
       super(message, cause);
+      Objects.requireNonNull(message, "message");
       this.culprit = culprit;
     }
 
@@ -65,6 +68,7 @@ public abstract sealed class CommException extends RuntimeException {
     /// With the ranks that were silent, as far as known.
     public TimedOut(String message, List<Integer> missing) {
       super(message, null);
+      Objects.requireNonNull(message, "message");
       this.missing = List.copyOf(missing);
     }
 
@@ -89,6 +93,7 @@ public abstract sealed class CommException extends RuntimeException {
     /// With the world rank that was lost and the one that noticed it, or -1.
     public PeerLost(String message, int rank, int witness, @Nullable Throwable cause) {
       super(message, cause);
+      Objects.requireNonNull(message, "message");
       this.rank = rank;
       this.witness = witness;
     }
@@ -119,6 +124,7 @@ public abstract sealed class CommException extends RuntimeException {
     /// With the world rank that is to blame, or -1.
     public Aborted(String message, int culprit, @Nullable Throwable cause) {
       super(message, cause);
+      Objects.requireNonNull(message, "message");
       this.culprit = culprit;
     }
 
@@ -139,6 +145,7 @@ public abstract sealed class CommException extends RuntimeException {
     /// With the world rank that gave this one up first, which may be itself.
     public Excluded(String message, int witness) {
       super(message, null);
+      Objects.requireNonNull(message, "message");
       this.witness = witness;
     }
 
@@ -162,6 +169,7 @@ public abstract sealed class CommException extends RuntimeException {
     /// With the world ranks that it is about.
     public Setup(String message, List<Integer> ranks, @Nullable Throwable cause) {
       super(message, cause);
+      Objects.requireNonNull(message, "message");
       this.ranks = List.copyOf(ranks);
     }
 

@@ -36,12 +36,14 @@ public final class ForeignFile {
 
   /// One that the user has named. It may be a symbolic link to a regular file.
   public static ForeignFile named(Path path) {
+    Objects.requireNonNull(path, "path");
     return new ForeignFile(path, true);
   }
 
   /// One that is expected in a directory where others may have put something else under this name:
   /// it must be no symbolic link, and be this user's, root's, or of whoever owns the directory.
   public static ForeignFile found(Path path) {
+    Objects.requireNonNull(path, "path");
     return new ForeignFile(path, false);
   }
 

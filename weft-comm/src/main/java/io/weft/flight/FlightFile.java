@@ -16,6 +16,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Optional;
 
 /// The file `rank-R.flight` of each rank in one directory. A file there is whole: it is written
@@ -23,6 +24,10 @@ import java.util.Optional;
 ///
 /// @param directory made when the first file is written
 public record FlightFile(Path directory) implements FlightSink {
+  /// Throws `NullPointerException` where a part is missing.
+  public FlightFile {
+    Objects.requireNonNull(directory, "directory");
+  }
 
   private static final int MOST_BYTES = 1 << 23;
 

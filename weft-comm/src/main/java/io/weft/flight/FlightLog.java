@@ -4,6 +4,7 @@ package io.weft.flight;
 import io.weft.cluster.Member;
 import io.weft.cluster.Topology;
 import java.util.List;
+import java.util.Objects;
 
 /// What one rank did last, as its recorder knew it at one moment. Immutable. Times are nanoseconds
 /// since the rank had joined the job, which all ranks do at nearly the same moment; `NEVER` where
@@ -31,6 +32,8 @@ public record FlightLog(
 
   /// Copies the lists.
   public FlightLog {
+    Objects.requireNonNull(self, "self");
+    Objects.requireNonNull(counts, "counts");
     failures = List.copyOf(failures);
     communicators = List.copyOf(communicators);
     peers = List.copyOf(peers);
@@ -57,9 +60,16 @@ public record FlightLog(
   /// @param host its host, for people
   /// @param process its process on that host, opaque
   public record Self(String job, int rank, int size, String host, String process) {
+    /// Throws `NullPointerException` where a part is missing.
+    public Self {
+      Objects.requireNonNull(job, "job");
+      Objects.requireNonNull(host, "host");
+      Objects.requireNonNull(process, "process");
+    }
 
     /// A rank of this topology.
     public static Self of(String job, Topology topology, int rank) {
+      Objects.requireNonNull(job, "job");
       Member member = topology.members().get(rank);
       return new Self(job, rank, topology.size(), member.host(), member.process());
     }
@@ -83,7 +93,14 @@ public record FlightLog(
   /// @param operation name of the operation if it failed alone; empty = the whole communicator
   /// @param words the message
   public record Failure(
-      long nanos, long communicator, String type, int toldBy, String operation, String words) {}
+      long nanos, long communicator, String type, int toldBy, String operation, String words) {
+    /// Throws `NullPointerException` where a part is missing.
+    public Failure {
+      Objects.requireNonNull(type, "type");
+      Objects.requireNonNull(operation, "operation");
+      Objects.requireNonNull(words, "words");
+    }
+  }
 
   /// A communicator.
   ///
@@ -98,6 +115,7 @@ public record FlightLog(
 
     /// Copies the list.
     public Circle {
+      Objects.requireNonNull(state, "state");
       ranks = RankList.copyOf(ranks);
     }
   }
@@ -115,12 +133,23 @@ public record FlightLog(
   /// Another rank.
   ///
   /// @param heardNanos when it had last been heard of, at this rank's latest failure
-  public record Peer(int rank, String host, long heardNanos) {}
+  public record Peer(int rank, String host, long heardNanos) {
+    /// Throws `NullPointerException` where a part is missing.
+    public Peer {
+      Objects.requireNonNull(host, "host");
+    }
+  }
 
   /// Something that happened to a rank and not to one operation.
   ///
   /// @param rank the peer that it is about; -1 = this rank itself
-  public record Event(long nanos, EventKind kind, int rank, String words) {}
+  public record Event(long nanos, EventKind kind, int rank, String words) {
+    /// Throws `NullPointerException` where a part is missing.
+    public Event {
+      Objects.requireNonNull(kind, "kind");
+      Objects.requireNonNull(words, "words");
+    }
+  }
 
   /// What happened.
   public enum EventKind {
@@ -162,6 +191,10 @@ public record FlightLog(
 
     /// Copies the lists.
     public Flight {
+      Objects.requireNonNull(name, "name");
+      Objects.requireNonNull(words, "words");
+      Objects.requireNonNull(state, "state");
+      Objects.requireNonNull(times, "times");
       awaited = RankList.copyOf(awaited);
       unsubmitted = RankList.copyOf(unsubmitted);
     }

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
@@ -23,6 +24,11 @@ import java.util.zip.GZIPOutputStream;
 /// @param store the launcher's
 /// @param trust by what the store knows the rank
 public record FlightPost(StoreLocation.Hosted store, JobTrust trust) implements FlightSink {
+  /// Throws `NullPointerException` where a part is missing.
+  public FlightPost {
+    Objects.requireNonNull(store, "store");
+    Objects.requireNonNull(trust, "trust");
+  }
 
   /// A network that is gone must not keep a rank from ending; one that is slow still answers.
   private static final Duration REACH = Duration.ofMillis(500);

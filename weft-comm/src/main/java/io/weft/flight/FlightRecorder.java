@@ -66,6 +66,8 @@ public final class FlightRecorder implements CollectiveObserver {
   ///   progress thread
   public void joined(
       FlightLog.Self self, Topology topology, long nowNanos, IntToLongFunction lastHeard) {
+    Objects.requireNonNull(self, "self");
+    Objects.requireNonNull(lastHeard, "lastHeard");
     var heard = new AtomicLongArray(topology.size());
     for (int peer = 0; peer < topology.size(); peer++) {
       heard.setPlain(peer, FlightLog.NEVER);
@@ -76,6 +78,7 @@ public final class FlightRecorder implements CollectiveObserver {
 
   /// Calls `action` after each failure, where the progress thread runs; it must not block.
   public void onFailure(Runnable action) {
+    Objects.requireNonNull(action, "action");
     alarm = action;
   }
 
@@ -129,6 +132,8 @@ public final class FlightRecorder implements CollectiveObserver {
 
   @Override
   public void withdrawn(ObservedOperation operation, CommException cause, long nanos) {
+    Objects.requireNonNull(operation, "operation");
+    Objects.requireNonNull(cause, "cause");
     submitted.withdraw();
   }
 

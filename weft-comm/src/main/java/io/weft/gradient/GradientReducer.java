@@ -8,6 +8,7 @@ import io.weft.collective.WireHook;
 import io.weft.comm.Handle;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
+import java.util.Objects;
 
 /// Averages the gradients of a step over the ranks of a communicator: what an optimizer uses in
 /// place of the communicator, so that how gradients travel can change without it. Thread-safe.
@@ -29,6 +30,7 @@ public interface GradientReducer {
   /// Each gradient as an allreduce of its own, through this hook: as 16-bit numbers by
   /// `WireHook.narrowing`.
   static Factory allreduce(WireHook hook) {
+    Objects.requireNonNull(hook, "hook");
     return communicator ->
         (name, gradient, average) ->
             communicator.allreduce(

@@ -3,6 +3,7 @@ package io.weft.natives;
 
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.Objects;
 import java.util.ServiceLoader;
 
 /// Native libraries of a module on the class path that must be unpacked before they can be loaded.
@@ -17,6 +18,7 @@ public interface NativeLibraries {
 
   /// Unpacks those of all modules on the class path.
   static void unpackAll(Duration limit) {
+    Objects.requireNonNull(limit, "limit");
     Iterator<NativeLibraries> modules =
         ServiceLoader.load(NativeLibraries.class, NativeLibraries.class.getClassLoader())
             .iterator();

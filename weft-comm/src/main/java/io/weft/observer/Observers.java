@@ -4,6 +4,7 @@ package io.weft.observer;
 import io.weft.comm.CommException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,14 +30,14 @@ public final class Observers implements OperationObserver {
   /// From now on this one is told.
   public synchronized void add(OperationObserver observer) {
     List<OperationObserver> more = new ArrayList<>(List.of(all));
-    more.add(observer);
+    more.add(Objects.requireNonNull(observer, "observer"));
     all = more.toArray(OperationObserver[]::new);
   }
 
   /// From now on this one is not; events that are under way may still reach it.
   public synchronized void remove(OperationObserver observer) {
     List<OperationObserver> fewer = new ArrayList<>(List.of(all));
-    fewer.remove(observer);
+    fewer.remove(Objects.requireNonNull(observer, "observer"));
     all = fewer.toArray(OperationObserver[]::new);
   }
 

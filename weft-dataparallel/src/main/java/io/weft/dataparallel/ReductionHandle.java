@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -125,6 +126,7 @@ final class ReductionHandle<T> implements Handle<T> {
 
   @Override
   public T await(Duration timeout) throws InterruptedException {
+    Objects.requireNonNull(timeout, "timeout");
     checkThread();
     long begun = future.isDone() ? 0 : spans.now();
     try {
@@ -159,6 +161,7 @@ final class ReductionHandle<T> implements Handle<T> {
 
   @Override
   public void whenDone(BiConsumer<? super @Nullable T, ? super @Nullable CommException> action) {
+    Objects.requireNonNull(action, "action");
     var unused =
         future.whenComplete(
             (result, thrown) -> {

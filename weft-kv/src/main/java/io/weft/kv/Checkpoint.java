@@ -4,6 +4,7 @@ package io.weft.kv;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /// A checkpoint that was made or restored.
 ///
@@ -18,6 +19,7 @@ public record Checkpoint(
 
   /// Copies what could change.
   public Checkpoint {
+    Objects.requireNonNull(path, "path");
     clocks = Map.copyOf(clocks);
     refused = List.copyOf(refused);
   }

@@ -3,6 +3,7 @@ package io.weft.kv;
 
 import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.Consistency;
+import java.util.Objects;
 
 /// What a `KVStore` is; the same on all ranks.
 ///
@@ -32,6 +33,7 @@ public record KVStoreOptions(
 
   /// The same with another consistency.
   public KVStoreOptions with(Consistency other) {
+    Objects.requireNonNull(other, "other");
     return new KVStoreOptions(servers, other, optimizer, compression);
   }
 

@@ -8,6 +8,7 @@ import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +52,7 @@ public final class KeyValue implements AutoCloseable {
   /// The same, with who turns the shards where this rank is a server: a program that does it itself
   /// calls `KvServer.turn` or `join`.
   public static KeyValue over(Weft weft, KvOptions options, KvServer.Turns turns) {
+    Objects.requireNonNull(turns, "turns");
     return over(weft, options, options.workersOf(weft.size()), turns);
   }
 

@@ -6,6 +6,7 @@ import io.weft.kv.function.KvFunction;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
@@ -42,6 +43,9 @@ public record KvOptions(
 
   /// Throws `IllegalArgumentException` with what is wrong.
   public KvOptions {
+    Objects.requireNonNull(deadline, "deadline");
+    Objects.requireNonNull(mirrors, "mirrors");
+    Objects.requireNonNull(commands, "commands");
     if (servers < 0 || application < 0 || application >= MOST_APPLICATIONS) {
       throw new IllegalArgumentException(
           "%d servers, application %d; allowed: at least 0, and 0 to %d"
@@ -103,6 +107,7 @@ public record KvOptions(
 
   /// The same with servers that answer texts of workers (`KeyValueStore.command`).
   public KvOptions withCommands(KvCommands answers) {
+    Objects.requireNonNull(answers, "answers");
     return new KvOptions(servers, application, deadline, mirrors, functions, changes, answers);
   }
 

@@ -8,6 +8,7 @@ import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.TableClock;
+import java.util.Objects;
 
 /// What a worker has registered. Any thread.
 public abstract sealed class KvStored permits KvTable, KvTensor, KvValues {
@@ -47,7 +48,7 @@ public abstract sealed class KvStored permits KvTable, KvTensor, KvValues {
   /// Changes it where the values are, on each shard between two requests; a push for the clocks and
   /// for what is done exactly once. Throws `IllegalStateException` if it is synchronous.
   public final Handle<Void> change(KvChange change) throws InterruptedException {
-    return all.change(change);
+    return all.change(Objects.requireNonNull(change, "change"));
   }
 
   /// What the servers have of it.

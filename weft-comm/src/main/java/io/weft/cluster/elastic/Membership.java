@@ -35,7 +35,12 @@ public final class Membership implements MeshService {
   private int first;
 
   /// An epoch and who is in it.
-  public record Epoch(long number, ProcessSet members) {}
+  public record Epoch(long number, ProcessSet members) {
+    /// Throws `NullPointerException` where a part is missing.
+    public Epoch {
+      Objects.requireNonNull(members, "members");
+    }
+  }
 
   /// With this rule about how many may go on; tells `follower` what becomes of epochs.
   public Membership(ShrinkQuorum quorum, EpochFollower follower) {

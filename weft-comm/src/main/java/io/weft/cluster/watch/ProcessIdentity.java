@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// Which process a rank is, so that two with one rank are found out, and so that a rank on the same
@@ -16,6 +17,10 @@ import org.jspecify.annotations.Nullable;
 /// @param startMillis when it started, since 1970; 0 = not known
 /// @param namespace in which the number holds, as Linux calls it; empty where there is none
 public record ProcessIdentity(long pid, long startMillis, String namespace) {
+  /// Throws `NullPointerException` where a part is missing.
+  public ProcessIdentity {
+    Objects.requireNonNull(namespace, "namespace");
+  }
 
   private static final Path PROC = Path.of("/proc");
 

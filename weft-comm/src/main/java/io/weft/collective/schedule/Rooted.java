@@ -4,12 +4,17 @@ package io.weft.collective.schedule;
 import static java.lang.Math.floorMod;
 
 import java.util.List;
+import java.util.Objects;
 
 /// An algorithm for root 0, turned so that another rank is the root.
 ///
 /// @param algorithm for root 0; one chunk
 /// @param root the rank that plays rank 0
 public record Rooted(Algorithm algorithm, int root) implements Algorithm {
+  /// Throws `NullPointerException` where a part is missing.
+  public Rooted {
+    Objects.requireNonNull(algorithm, "algorithm");
+  }
 
   @Override
   public String name() {

@@ -2,6 +2,7 @@
 package io.weft.dataparallel.local;
 
 import io.weft.dataparallel.compress.Compression;
+import java.util.Objects;
 
 /// How local SGD goes; the same on all ranks.
 ///
@@ -56,6 +57,7 @@ public record LocalSgdOptions(int every, int fragments, int delay, int bits, Out
 
   /// The same with another outer optimizer.
   public LocalSgdOptions by(OuterOptimizer other) {
+    Objects.requireNonNull(other, "other");
     return new LocalSgdOptions(every, fragments, delay, bits, other);
   }
 

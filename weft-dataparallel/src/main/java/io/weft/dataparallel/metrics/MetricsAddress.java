@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.metrics;
 
+import java.util.Objects;
+
 /// Where the metrics of a host's ranks are served: rank by rank from this port on.
 ///
 /// @param host name or address, without brackets
 /// @param port of local rank 0, 1 to 65535
 public record MetricsAddress(String host, int port) {
+  /// Throws `NullPointerException` where a part is missing.
+  public MetricsAddress {
+    Objects.requireNonNull(host, "host");
+  }
 
   private static final String WANTED = "must be HOST:PORT, such as 127.0.0.1:9400, or PORT";
 

@@ -2,6 +2,7 @@
 package io.weft.dataparallel.sentinel;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 /// Weights that differ between ranks; the same on all ranks.
@@ -25,6 +26,8 @@ public record Divergence(long lastGoodStep, long firstBadStep, List<Difference> 
   public record Difference(String tensor, List<Integer> ranks, int reference, Majority majority) {
     /// Copies the list.
     public Difference {
+      Objects.requireNonNull(tensor, "tensor");
+      Objects.requireNonNull(majority, "majority");
       ranks = List.copyOf(ranks);
     }
   }

@@ -2,6 +2,7 @@
 package io.weft.dataparallel.sparse;
 
 import io.weft.tensor.TensorLease;
+import java.util.Objects;
 
 /// What ranks' sparse gradients came to; the same bits on all ranks. Owned by the receiver.
 public sealed interface ReducedSlices extends AutoCloseable {
@@ -11,6 +12,12 @@ public sealed interface ReducedSlices extends AutoCloseable {
   /// @param ids `INT64[m]`, ascending, each once
   /// @param rows `FLOAT32[m, ...]`
   record Sparse(TensorLease ids, TensorLease rows) implements ReducedSlices {
+    /// Throws `NullPointerException` where a part is missing.
+    public Sparse {
+      Objects.requireNonNull(ids, "ids");
+      Objects.requireNonNull(rows, "rows");
+    }
+
     @Override
     public void close() {
       ids.close();
@@ -22,6 +29,11 @@ public sealed interface ReducedSlices extends AutoCloseable {
   ///
   /// @param table `FLOAT32[rows of the table, ...]`; zeros where no rank had a row
   record Dense(TensorLease table) implements ReducedSlices {
+    /// Throws `NullPointerException` where a part is missing.
+    public Dense {
+      Objects.requireNonNull(table, "table");
+    }
+
     @Override
     public void close() {
       table.close();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.timeline;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// One event as a timeline file has it.
@@ -22,6 +23,11 @@ public record TimelineEvent(
     long operation,
     long value,
     long detail) {
+  /// Throws `NullPointerException` where a part is missing.
+  public TimelineEvent {
+    Objects.requireNonNull(kind, "kind");
+    Objects.requireNonNull(name, "name");
+  }
 
   /// The last two bits of `operation` of a collective.
   static final int COLLECTIVE = 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.timeline;
 
+import java.util.Objects;
+
 /// Whose timeline a file is and what is in it.
 ///
 /// @param job name of the job
@@ -19,4 +21,10 @@ public record TimelineHeader(
     long recorded,
     long kept,
     long firstNanos,
-    long lastNanos) {}
+    long lastNanos) {
+  /// Throws `NullPointerException` where a part is missing.
+  public TimelineHeader {
+    Objects.requireNonNull(job, "job");
+    Objects.requireNonNull(host, "host");
+  }
+}

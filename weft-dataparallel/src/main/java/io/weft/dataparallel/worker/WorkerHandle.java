@@ -6,6 +6,7 @@ import io.weft.comm.Handle;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -58,6 +59,7 @@ public final class WorkerHandle<T> implements Handle<T> {
 
   @Override
   public T await(Duration timeout) throws InterruptedException {
+    Objects.requireNonNull(timeout, "timeout");
     try {
       return future.get(Span.nanos(timeout), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
@@ -90,6 +92,7 @@ public final class WorkerHandle<T> implements Handle<T> {
 
   @Override
   public void whenDone(BiConsumer<? super @Nullable T, ? super @Nullable CommException> action) {
+    Objects.requireNonNull(action, "action");
     var unused =
         future.whenComplete(
             (result, cause) -> {

@@ -8,6 +8,7 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 
 /// Changes that each server has.
 public final class KvChanges {
@@ -23,6 +24,7 @@ public final class KvChanges {
   /// that one has. It is of the same kind, width and slicer; a tensor's parts lie on the same
   /// shards (`Slicer.Parts.beside`). Throws `IllegalArgumentException` if `factor` is not finite.
   public static KvChange axpy(float factor, String x) {
+    Objects.requireNonNull(x, "x");
     return new Axpy(factor, x);
   }
 

@@ -12,6 +12,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 
 /// Functions that each server has. Sums are in 64-bit floats.
@@ -43,6 +44,7 @@ public final class KvFunctions {
   /// Scalar product with the table or tensor of this name, of the same kind, width and slicer. Rows
   /// that one of them lacks count as zero.
   public static KvFunction<Double> dot(String other) {
+    Objects.requireNonNull(other, "other");
     return new OfDoubles("dot", other) {
       @Override
       double run(ShardValues shard, String given) {

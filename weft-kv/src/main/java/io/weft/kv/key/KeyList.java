@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /// Keys in any order, also several times, cut by shard once for all pushes and pulls that use them.
 /// Belongs to the table that made it. Any thread.
@@ -118,6 +119,7 @@ public final class KeyList {
 
   /// Whether these are its keys, in this order.
   public boolean isOf(long[] others) {
+    Objects.requireNonNull(others, "others");
     return Arrays.equals(keys, others);
   }
 

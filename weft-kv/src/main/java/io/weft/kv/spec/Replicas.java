@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -39,11 +40,13 @@ public record Replicas(int version, List<Integer> servers, int copies) {
   /// Rank of the server that serves a shard; `NONE` if all are lost. Without mirrors it is always
   /// the same.
   public int primary(int shard, Collection<Integer> lost) {
+    Objects.requireNonNull(lost, "lost");
     return isMirrored() ? alive(shard, 0, lost) : servers.get(shard % servers.size());
   }
 
   /// Rank of the server that mirrors a shard; `NONE` if there is none.
   public int mirror(int shard, Collection<Integer> lost) {
+    Objects.requireNonNull(lost, "lost");
     return isMirrored() ? alive(shard, 1, lost) : NONE;
   }
 

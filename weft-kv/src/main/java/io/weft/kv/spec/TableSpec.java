@@ -4,6 +4,7 @@ package io.weft.kv.spec;
 import io.weft.text.Printable;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -142,11 +143,13 @@ public record TableSpec(
 
   /// The same with this consistency.
   public TableSpec with(Consistency other) {
+    Objects.requireNonNull(other, "other");
     return new TableSpec(name, kind, width, rule, initial, seed, other, checks, slicer, retention);
   }
 
   /// The same with these checks.
   public TableSpec with(Checks other) {
+    Objects.requireNonNull(other, "other");
     return new TableSpec(
         name, kind, width, rule, initial, seed, consistency, other, slicer, retention);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.table;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
 /// How much memory tables and tensor parts may take together. They ask before they allocate, so
@@ -32,6 +33,7 @@ public final class MemoryBudget {
   ///
   /// @param owner of the message, as "table 'users'"
   public void reserve(String owner, long more) {
+    Objects.requireNonNull(owner, "owner");
     long before = used.get();
     while (true) {
       if (more > bytes - before) {

@@ -2,6 +2,7 @@
 package io.weft.kv.table;
 
 import io.weft.kv.spill.RowStore;
+import java.util.Objects;
 
 /// Where rows of a table go that find no room.
 ///
@@ -11,6 +12,7 @@ public record Spilling(long memoryBytes, RowStore store) {
 
   /// Checks the bound.
   public Spilling {
+    Objects.requireNonNull(store, "store");
     if (memoryBytes < 1) {
       throw new IllegalArgumentException(memoryBytes + " bytes of memory hold no rows");
     }

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.weft.kv.rule.UpdateRule;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /// A contiguous part of a tensor's FLOAT32 elements, with the slots of its update rule, in native
 /// memory. It begins with zeros. Of the thread that made it, which alone may call:
@@ -25,6 +26,7 @@ public final class TensorPart implements AutoCloseable {
   /// @param name of messages: the tensor's, and which part of it
   /// @param elements at least 1
   public TensorPart(String name, long elements, UpdateRule rule, MemoryBudget budget) {
+    Objects.requireNonNull(name, "name");
     owner = "tensor '" + name + "'";
     if (elements < 1 || elements > Long.MAX_VALUE / Float.BYTES / (1 + rule.slots())) {
       throw new IllegalArgumentException(owner + ": a part of " + elements + " elements");
