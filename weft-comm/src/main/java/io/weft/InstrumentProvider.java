@@ -2,6 +2,7 @@
 package io.weft;
 
 import io.weft.agent.Ticker;
+import java.util.Objects;
 import java.util.ServiceLoader;
 
 /// What a module brings that watches a rank from `Weft.init` until `Weft.close` because the
@@ -19,6 +20,7 @@ public interface InstrumentProvider {
 
   /// Opens those of all modules on the class path.
   static void openAll(Weft weft, Ticker clock) {
+    Objects.requireNonNull(clock, "clock");
     for (InstrumentProvider provider :
         ServiceLoader.load(InstrumentProvider.class, InstrumentProvider.class.getClassLoader())) {
       provider.open(weft, clock);

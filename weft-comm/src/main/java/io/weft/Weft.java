@@ -507,6 +507,7 @@ public final class Weft implements AutoCloseable {
   /// closed with this. For layers above, such as data parallelism. `open` may attach others. Throws
   /// `IllegalStateException` after `close`. Any thread.
   public <T extends AutoCloseable> T attached(Class<T> type, Function<? super Weft, T> open) {
+    Objects.requireNonNull(type, "type");
     return attachments.of(type, () -> open.apply(this));
   }
 

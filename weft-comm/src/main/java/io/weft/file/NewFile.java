@@ -21,6 +21,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -112,6 +113,7 @@ public final class NewFile implements AutoCloseable {
 
   /// Writes the whole of `file`, down to the disk. Throws a `FileSystemException` that names it.
   public static void write(Path file, byte[] content) throws IOException {
+    Objects.requireNonNull(content, "content");
     write(
         file,
         out -> {
@@ -131,6 +133,7 @@ public final class NewFile implements AutoCloseable {
 
   /// The same for what is written bit by bit; `content` buffers.
   public static void write(Path file, Content content) throws IOException {
+    Objects.requireNonNull(content, "content");
     try (NewFile begun = begin(file)) {
       content.writeTo(begun.stream());
       begun.publishDurably();
@@ -147,6 +150,7 @@ public final class NewFile implements AutoCloseable {
   /// Writes a file that only its owner can read and that must not be there yet, under its own name.
   /// Throws `FileAlreadyExistsException` where something is there.
   public static void createPrivate(Path file, byte[] content) throws IOException {
+    Objects.requireNonNull(content, "content");
     FileAttribute<?>[] attributes =
         isPosix(file.toAbsolutePath())
             ? new FileAttribute<?>[] {OWNER_ONLY}
@@ -194,6 +198,7 @@ public final class NewFile implements AutoCloseable {
   /// Removes what killed processes have left of files in this directory whose whole names match.
   /// What cannot be removed stays.
   public static void sweep(Path directory, Pattern names) {
+    Objects.requireNonNull(names, "names");
     try {
       for (Path entry : ForeignDirectory.entries(directory, ".*.tmp")) {
         Matcher matcher = UNFINISHED.matcher(entry.getFileName().toString());

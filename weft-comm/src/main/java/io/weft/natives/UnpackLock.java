@@ -12,6 +12,7 @@ import java.nio.channels.FileLock;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -38,6 +39,7 @@ public final class UnpackLock {
   ///
   /// @param what that is unpacked, for messages
   public static void alone(Path directory, String what, Duration limit, Runnable work) {
+    Objects.requireNonNull(what, "what");
     requireFile(directory, FILE, what);
     long start = System.nanoTime();
     long nanos = limit.compareTo(Duration.ofDays(365)) > 0 ? Long.MAX_VALUE : Span.nanos(limit);
@@ -62,6 +64,7 @@ public final class UnpackLock {
   /// Throws `CommException.Setup` where something else than a regular file is in the place of a
   /// lock of the directory, as a pipe, whose opening would wait for ever.
   public static void requireFile(Path directory, String lock, String what) {
+    Objects.requireNonNull(what, "what");
     try {
       LockFile.check(directory.resolve(lock));
     } catch (FileSystemException other) {

@@ -8,6 +8,7 @@ import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 /// One collective of the data-parallel layer other than an allreduce, as data. What is not a tensor
 /// is the same on all ranks, but for the deadline. Tensors are borrowed until the handle completes.
@@ -79,6 +80,7 @@ public sealed interface CollectiveRequest<T>
 
     /// Without scales, with the deadline of the options.
     public static ReduceScatter of(String name, TensorView input, TensorView output, ReduceOp op) {
+      Objects.requireNonNull(op, "op");
       return new ReduceScatter(name, input, output, op, 1, 1, Duration.ZERO);
     }
 
@@ -97,6 +99,7 @@ public sealed interface CollectiveRequest<T>
 
     /// Throws `IllegalArgumentException` for a negative root or a bad name.
     public Broadcast {
+      Objects.requireNonNull(input, "input");
       checkName(name, deadline);
       if (root < 0) {
         throw new IllegalArgumentException("broadcast '%s': root %d".formatted(name, root));
@@ -105,6 +108,7 @@ public sealed interface CollectiveRequest<T>
 
     /// With the deadline of the options.
     public static Broadcast of(String name, TensorView tensor, int root) {
+      Objects.requireNonNull(tensor, "tensor");
       return new Broadcast(name, tensor, root, Duration.ZERO);
     }
   }

@@ -8,6 +8,7 @@ import io.weft.gradient.GradientReducer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.IntFunction;
 
 /// Data-parallel training over the communicators of a `Weft`: what optimizers take as the factory
@@ -156,6 +157,7 @@ public final class DataParallel implements GradientReducer.Factory, AutoCloseabl
   /// Ends the reducer of this communicator, if there is one, as `close` does; before the
   /// communicator is closed. All its ranks call this. The others' reducers work on.
   public void close(Communicator communicator) {
+    Objects.requireNonNull(communicator, "communicator");
     CommunicatorReducer reducer;
     synchronized (this) {
       reducer = reducers.remove(communicator);

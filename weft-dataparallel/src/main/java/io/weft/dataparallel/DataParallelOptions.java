@@ -3,6 +3,7 @@ package io.weft.dataparallel;
 
 import io.weft.WeftConfig;
 import java.time.Duration;
+import java.util.Objects;
 
 /// How gradients travel. The first three and the name are the same on all ranks.
 ///
@@ -27,6 +28,7 @@ public record DataParallelOptions(
   /// Throws `IllegalArgumentException` for a size below 0, a duration that is not positive, or a
   /// name of more than 128 characters.
   public DataParallelOptions {
+    Objects.requireNonNull(fusion, "fusion");
     if (fusionThreshold < 1 || cacheCapacity < 0) {
       throw new IllegalArgumentException(
           "fusion threshold of "
@@ -64,6 +66,7 @@ public record DataParallelOptions(
 
   /// Returns these options with fusion on, off, or as Weft chooses.
   public DataParallelOptions with(Fusion other) {
+    Objects.requireNonNull(other, "other");
     return new DataParallelOptions(
         other, fusionThreshold, cacheCapacity, stallCheckTime, deadline, name);
   }

@@ -7,6 +7,7 @@ import io.weft.dataparallel.TensorReducer;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
 import io.weft.tensor.quantize.Quantizer;
+import java.util.Objects;
 import java.util.Optional;
 
 /// How gradients of FLOAT32 travel; those of other types travel as they are. A value; the same on
@@ -20,11 +21,17 @@ public sealed interface Compression {
   record None() implements Compression {
     @Override
     public TensorReducer over(Reducer below, Element.Source source) {
+      Objects.requireNonNull(below, "below");
+      Objects.requireNonNull(source, "source");
+      Objects.requireNonNull(below, "below");
+      Objects.requireNonNull(source, "source");
       return below;
     }
 
     @Override
     public GradientReducer.Factory reducers(Element.Source source) {
+      Objects.requireNonNull(source, "source");
+      Objects.requireNonNull(source, "source");
       return GradientReducer.ALLREDUCE;
     }
 
@@ -52,6 +59,8 @@ public sealed interface Compression {
 
     @Override
     public TensorReducer over(Reducer below, Element.Source source) {
+      Objects.requireNonNull(below, "below");
+      Objects.requireNonNull(source, "source");
       return new NarrowReducer(below, type);
     }
 
@@ -115,6 +124,7 @@ public sealed interface Compression {
 
     @Override
     public TensorReducer over(Reducer below, Element.Source source) {
+      Objects.requireNonNull(source, "source");
       return new FeedbackReducer(
           below,
           source,
@@ -171,6 +181,7 @@ public sealed interface Compression {
   /// `Broken`, which names tensor, rank, value and index; residuals and gradients are then as they
   /// were, and the reducer works on.
   default TensorReducer over(Reducer below) {
+    Objects.requireNonNull(below, "below");
     return over(below, Element.Source.GRADIENT);
   }
 
@@ -179,6 +190,7 @@ public sealed interface Compression {
 
   /// Makes reducers that carry gradients so, over the layer's.
   default GradientReducer.Factory reducers(DataParallel parallel) {
+    Objects.requireNonNull(parallel, "parallel");
     return communicator -> over(parallel.over(communicator));
   }
 

@@ -4,6 +4,7 @@ package io.weft.dataparallel.metrics;
 import io.weft.InstrumentProvider;
 import io.weft.Weft;
 import io.weft.agent.Ticker;
+import java.util.Objects;
 import java.util.Optional;
 
 /// Serves the metrics of each rank whose settings say where. Stateless; any thread.
@@ -28,6 +29,7 @@ public final class MetricsInstrument implements InstrumentProvider {
 
   @Override
   public void open(Weft weft, Ticker clock) {
+    Objects.requireNonNull(clock, "clock");
     weft.config()
         .value(MetricsConfig.ADDRESS)
         .ifPresent(

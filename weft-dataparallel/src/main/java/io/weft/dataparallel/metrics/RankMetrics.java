@@ -44,6 +44,7 @@ public final class RankMetrics implements AutoCloseable {
   /// closed here. Throws `CommException.Setup` where the port is taken or the host is none of this
   /// machine.
   public static RankMetrics open(Weft weft, GoodputMeter goodput, MetricsAddress base) {
+    Objects.requireNonNull(goodput, "goodput");
     MetricsAddress own = own(weft, base);
     RankMetrics metrics =
         MetricsInstrument.begun(weft)

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -52,6 +53,7 @@ public final class RankTimeline implements AutoCloseable {
   ///
   /// @param ticker the clock of the progress thread
   public static RankTimeline open(Weft weft, Ticker ticker) throws IOException {
+    Objects.requireNonNull(ticker, "ticker");
     return open(weft, ticker, weft.config().value(TimelineConfig.DIRECTORY));
   }
 
@@ -59,6 +61,7 @@ public final class RankTimeline implements AutoCloseable {
   /// directory, that is the one: it ends when it is closed here.
   public static RankTimeline open(Weft weft, Ticker ticker, Optional<Path> directory)
       throws IOException {
+    Objects.requireNonNull(ticker, "ticker");
     Optional<RankTimeline> begun =
         TimelineInstrument.begun(weft).filter(each -> each.isOpenIn(directory));
     return begun.isPresent() ? begun.get() : begin(weft, ticker, directory);

@@ -9,6 +9,7 @@ import io.weft.comm.CommException;
 import io.weft.transport.limit.Refusal;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.Optional;
 
 /// Opens the timeline of each rank whose settings name a directory for it. Stateless; any thread.
@@ -33,6 +34,7 @@ public final class TimelineInstrument implements InstrumentProvider {
 
   @Override
   public void open(Weft weft, Ticker clock) {
+    Objects.requireNonNull(clock, "clock");
     Optional<Path> directory = weft.config().value(TimelineConfig.DIRECTORY);
     if (directory.isEmpty()) {
       return;

@@ -39,6 +39,7 @@ public final class KeyList {
 
   /// Cuts these keys, which are copied. Pure; sorts those that are not ascending.
   public static KeyList cut(long[] keys, TableSpec table, int shards, Slices which) {
+    Objects.requireNonNull(which, "which");
     Slicer slicer = table.slicer();
     boolean every = which == Slices.OF_ALL;
     long[] own = keys.clone();

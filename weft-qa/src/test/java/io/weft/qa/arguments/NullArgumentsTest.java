@@ -165,7 +165,7 @@ class NullArgumentsTest {
   /// A rank that is not called with null: server 0, and a worker beside the one that is.
   private static boolean onlyUse(Weft weft) throws Exception {
     try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(1));
-        DataParallel parallel = DataParallel.over(weft)) {
+        DataParallel parallel = parallel(weft)) {
       Reducer reducer = parallel.over(weft.communicator());
       Optional<KvTable> table =
           kv.server().isPresent() ? Optional.empty() : Optional.of(table(kv.store()));
@@ -199,6 +199,11 @@ class NullArgumentsTest {
     }
   }
 
+  /// At one place of the program, as ranks that do the same.
+  private static DataParallel parallel(Weft weft) {
+    return DataParallel.over(weft);
+  }
+
   /// Nobody closes what another still uses.
   private static void end(Weft weft) throws InterruptedException {
     var unused = weft.communicator().barrier(named("end")).await(LIMIT);
@@ -206,7 +211,7 @@ class NullArgumentsTest {
 
   private boolean callAll(Weft weft, LocalJob job) throws Exception {
     try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(1));
-        DataParallel parallel = DataParallel.over(weft);
+        DataParallel parallel = parallel(weft);
         TensorLease lease = weft.allocate(DType.FLOAT32, Shape.of(4))) {
       KvTable table = table(kv.store());
       Reducer reducer = parallel.over(weft.communicator());
