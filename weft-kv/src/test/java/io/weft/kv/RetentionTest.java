@@ -63,11 +63,13 @@ class RetentionTest {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       job.onWorkers(
           (store, weft) -> {
-            KvTable table = store.register(spec(Retention.ALL.evictedBelow(0.5)));
+            KvTable table = store.register(spec(Retention.ALL.evictedBelow(0.5, 1)));
             float[] values = ones(KEYS.length);
             Arrays.fill(values, 0, 1000, 0.125f);
             table.push(KEYS, values).await();
-            table.push(new long[] {KEYS[999]}, ones(1)).await();
+            for (int i = 0; i < 5; i++) { // each looks at some of the rows
+              table.push(new long[] {KEYS[999]}, ones(1)).await();
+            }
             assertThat(table.statistics().await().rows()).isEqualTo(500);
           });
     }
@@ -93,7 +95,7 @@ class RetentionTest {
 
   @Test
   void aSpecificationIsReadAsItWasWrittenAndATensorHasNoRowsThatGo() {
-    TableSpec spec = spec(new Retention(3, 1L << 40, 0.25, 1L << 33));
+    TableSpec spec = spec(new Retention(3, 1L << 40, 0.25, 1L << 33, 7));
     assertThat(TableSpec.parse(spec.text()).text()).isEqualTo(spec.text());
     assertThatThrownBy(() -> TableSpec.tensor("w", 9).with(Retention.ALL.evictedAfter(1)))
         .hasMessageContaining("tensor 'w'");

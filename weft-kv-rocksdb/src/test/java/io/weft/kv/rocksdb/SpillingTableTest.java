@@ -146,7 +146,7 @@ class SpillingTableTest {
       int gone = 0;
       long from = Sweep.START;
       while (from >= 0) {
-        Sweep sweep = table.evict(from, 70, which);
+        Sweep sweep = table.evict(from, 70, which, key -> {});
         gone += sweep.rows();
         from = sweep.next();
       }

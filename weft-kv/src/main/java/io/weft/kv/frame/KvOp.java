@@ -58,7 +58,9 @@ public enum KvOp {
   END(24),
   /// Tells what a request waits for that was not answered in time, and whether the push of its
   /// worker at this clock was taken. `digestHigh` is the operation of that request.
-  WHY(25);
+  WHY(25),
+  /// To a mirror: rows have gone; the payload are their keys.
+  EVICT(26);
 
   private static final KvOp[] ALL = values();
 

@@ -29,6 +29,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// The rows of a table on one shard. Confined to the shard's thread.
@@ -37,10 +38,17 @@ final class RowsTable extends KeyedTable {
   private static final int SLICE_BYTES = 64 << 10;
   private static final int EVICTED_AT_LEAST = 256;
 
+  /// Pulls of a row are noted at most so often within the time after which it goes.
+  private static final int PARTS_OF_AGE = 4;
+
   private final RowTable rows;
   private final KeyLists lists;
   private final int width;
+  private final long pullsNotedEach;
   private long nextEvicted = Sweep.START;
+
+  /// At which step all rows count as used.
+  private long usedAt;
 
   private final Halves conversion = new Halves();
   private MemorySegment floats = MemorySegment.NULL;
@@ -55,6 +63,7 @@ final class RowsTable extends KeyedTable {
   RowsTable(TableSpec spec, ShardContext context) throws Refusal {
     super(spec, context);
     this.width = (int) spec.width();
+    this.pullsNotedEach = Math.max(1, spec.retention().unusedPushes() / PARTS_OF_AGE);
     var what =
         new RowTableSpec(
             spec.name(),
@@ -195,22 +204,36 @@ final class RowsTable extends KeyedTable {
     rows.resolve(list, Missing.MAKE, step() + 1);
     nextStep();
     rows.update(list, 0, list.count(), values, 0, step());
-    if (spec().retention().evicts()) {
-      evict(EVICTED_AT_LEAST + 2L * list.count());
-    }
   }
 
-  /// Looks at so many places, so that more are looked at than a push can fill.
-  private void evict(long places) {
+  /// Looks at more places than a push of so many keys can fill.
+  @Override
+  void sweep(int keys, LongConsumer gone) {
     Retention retention = spec().retention();
-    long oldest =
-        retention.unusedPushes() == 0 ? 0 : Math.max(0, step() - retention.unusedPushes());
+    // A pull may have been noted so much later than it was.
+    long oldest = step() - retention.unusedPushes() - (pullsNotedEach - 1);
     Sweep sweep =
         rows.evict(
             nextEvicted,
-            (int) Math.min(places, Integer.MAX_VALUE),
-            new Eviction(oldest, retention.normBelow()));
+            (int) Math.min(EVICTED_AT_LEAST + 2L * keys, Integer.MAX_VALUE),
+            new Eviction(
+                retention.unusedPushes() == 0 || oldest <= usedAt ? 0 : oldest,
+                retention.normBelow(),
+                step() - retention.quietPushes() + 1),
+            gone);
     nextEvicted = sweep.isDone() ? Sweep.START : sweep.next();
+  }
+
+  @Override
+  void remove(MemorySegment keys) {
+    for (long at = 0; at + Long.BYTES <= keys.byteSize(); at += Long.BYTES) {
+      boolean unused = rows.remove(keys.get(JAVA_LONG_UNALIGNED, at));
+    }
+  }
+
+  @Override
+  void allUsed() {
+    usedAt = step();
   }
 
   @Override
@@ -291,6 +314,9 @@ final class RowsTable extends KeyedTable {
       RowList part = whole ? list : list.part(first, Math.min(most, list.count() - first));
       rows.resolve(part, Missing.LEAVE, step());
       rows.read(part, 0, part.count(), floats, 4L * width * first);
+      if (spec().retention().unusedPushes() > 0) {
+        rows.pulled(part, step(), pullsNotedEach);
+      }
     }
     if (keys(subject).format() == Values.FLOAT16) {
       conversion.narrow(floats, into, elements);

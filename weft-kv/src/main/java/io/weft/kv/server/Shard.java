@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.kv.frame.KvHead;
@@ -10,9 +10,7 @@ import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.server.ShardTable.Subject;
 import io.weft.kv.spec.Replicas;
-import io.weft.kv.spec.TableSpec;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -20,6 +18,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,6 +37,7 @@ final class Shard {
   private final ShardMirror mirror;
   private final ShardCalls calls;
   private final ShardAnswers answers;
+  private final ShardEnds ends;
 
   /// Workers that are gone, where another server says when that counts.
   private final Set<Integer> gone = new TreeSet<>();
@@ -62,6 +62,7 @@ final class Shard {
     this.context = context;
     this.saves = new ShardSaves(number, context, wake);
     this.pushes = new ShardPushes(context, saves, this::ended);
+    this.ends = new ShardEnds(number, context, mirror, this::letGo);
   }
 
   /// What a new mirror gets.
@@ -182,7 +183,11 @@ final class Shard {
           ShardAnswers.done(it, 0);
         }
         case END -> {
-          end(it);
+          ends.end(it, tables.known(head));
+          ShardAnswers.done(it, 0);
+        }
+        case EVICT -> {
+          tables.known(head).remove(request.payload());
           ShardAnswers.done(it, 0);
         }
         case PUSH_PULL,
@@ -236,11 +241,11 @@ final class Shard {
       case STATISTICS ->
           it.request().reply(KvReply.done(0, table(it.head()).statistics().text()).encode());
       case END -> {
-        end(it);
+        ends.end(it, tables.known(it.head()));
         both(it, 0);
       }
-      case WHY -> why(it);
-      case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY, COMMAND, RETURN, BEGIN, RING ->
+      case WHY -> ends.why(it, table(it.head()));
+      case KEEP, WINDOW, LEAVE, COMPLETE, STATE, COPY, COMMAND, RETURN, BEGIN, RING, EVICT ->
           throw new Refusal(it.head().op() + " is for servers");
     }
   }
@@ -298,7 +303,31 @@ final class Shard {
     } else {
       mirror.forwardPush(it, table, subject, values, why -> mirrored(it, table, why, at));
     }
+    sweep(table, subject);
     resume(table);
+  }
+
+  /// Rows go behind a push. The mirror, which hears of no pulls, is told which: not while a
+  /// checkpoint holds clocks here that the mirror has applied.
+  private void sweep(ShardTable table, Subject subject) {
+    if (!table.spec().retention().evicts() || !mirror.serves() || saves.isHeld(table)) {
+      return;
+    }
+    LongStream.Builder gone = LongStream.builder();
+    table.sweep(table.keyCount(subject), gone);
+    long[] keys = gone.build().toArray();
+    if (keys.length > 0 && mirror.isMirrored()) {
+      mirror.forward(
+          ShardCopy.head(KvOp.EVICT, number, table.spec().id(), 0),
+          0,
+          (long) Long.BYTES * keys.length,
+          to -> MemorySegment.copy(keys, 0, to, JAVA_LONG_UNALIGNED, 0, keys.length),
+          refusal -> {
+            if (refusal != null) {
+              LOG.warn("shard {}: rows that have gone here are still at {}", number, refusal);
+            }
+          });
+    }
   }
 
   /// The mirror has taken a push, or has not: then this server has what the mirror lacks.
@@ -309,7 +338,7 @@ final class Shard {
       table.end(
           "rank %d: a push of clock %d is here and not at %s; start again from the last checkpoint"
               .formatted(context.rank(), it.head().clock(), refusal));
-      ended(table);
+      ends.ended(table);
       answers.refuseEnded(it, table.why());
     } else {
       answers.refuse(it, "it was applied here and not at " + refusal);
@@ -414,34 +443,8 @@ final class Shard {
     }
   }
 
-  // --- tables that end
-
-  /// A worker's push is on some shards and not on others, or a clock could not be applied.
-  private void end(Pending it) throws Refusal {
-    ShardTable table = tables.known(it.head());
-    if (!table.spec().consistency().isSynchronous()) {
-      throw new Refusal("its table is not synchronous, and does not end");
-    }
-    MemorySegment payload = it.request().payload();
-    if (payload.byteSize() > TableSpec.MAX_TEXT_BYTES) {
-      throw new Refusal("a reason of " + payload.byteSize() + " bytes");
-    }
-    table.end(new String(payload.toArray(JAVA_BYTE), StandardCharsets.UTF_8));
-    letGo(table);
-  }
-
-  /// A table has ended here, which its mirror must know too.
   private void ended(ShardTable table) {
-    letGo(table);
-    if (mirror.serves()) {
-      byte[] why = table.why().getBytes(StandardCharsets.UTF_8);
-      mirror.forward(
-          ShardCopy.head(KvOp.END, number, table.spec().id(), 0),
-          0,
-          why.length,
-          to -> MemorySegment.copy(why, 0, to, JAVA_BYTE, 0, why.length),
-          refusal -> {});
-    }
+    ends.ended(table);
   }
 
   /// All that waits for a table that has ended hears why.
@@ -449,25 +452,6 @@ final class Shard {
     pushes.end(table);
     saves.end(table);
     resume(table);
-  }
-
-  private void why(Pending it) throws Refusal {
-    ShardTable table = table(it.head());
-    Subject subject = table.subject(it.head(), MemorySegment.NULL);
-    if (subject == null) {
-      throw new Refusal("keys of which nothing is asked");
-    }
-    long clock = it.head().clock();
-    long taken = KvReply.NOT_KNOWN;
-    if (table.spec().consistency().isSynchronous()) {
-      taken = table.rounds(subject).has(it.worker(), clock) ? KvReply.TAKEN : KvReply.NOT_TAKEN;
-    }
-    String words =
-        KvOp.of(it.head().digestHigh()) == KvOp.INIT
-            ? "it waits for the first values of rank %d: see whether it has called init"
-                .formatted(context.workers().getFirst())
-            : table.waitsFor(subject, clock);
-    it.request().reply(KvReply.done(taken, words).encode());
   }
 
   // --- clocks
@@ -507,6 +491,7 @@ final class Shard {
   }
 
   private void takeOver() {
+    tables.all().forEach(ShardTable::allUsed);
     gone.forEach(this::leaveBoth);
     gone.clear();
     retryEarly();

@@ -117,6 +117,11 @@ final class ShardSaves {
     return true;
   }
 
+  /// Whether a table applies no further clock.
+  boolean isHeld(ShardTable table) {
+    return held.containsKey(table);
+  }
+
   /// It goes on; a cut that waits is not made.
   private void release(ShardTable table) {
     Held hold = held.remove(table);

@@ -13,6 +13,7 @@ import io.weft.tensor.kernel.Kernels;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// One table's part on one shard: its content, and who waits for what. Confined to the shard's
@@ -134,6 +135,20 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
 
   /// Applies the pushes of one clock, added in this order.
   abstract void applyAll(List<KeptPush> pushes) throws Refusal;
+
+  /// Lets rows go that the table shall not keep; `gone` hears their keys. Only where the shard is
+  /// served: a mirror is told which ones.
+  void sweep(int keys, LongConsumer gone) {}
+
+  /// Lets these rows go.
+  ///
+  /// @param keys 8 bytes each
+  void remove(MemorySegment keys) throws Refusal {
+    throw new Refusal("it has no rows that go");
+  }
+
+  /// All that is here counts as used now: what was pulled before is not known.
+  void allUsed() {}
 
   /// Writes what there is to `into`, `valueBytes` long.
   abstract void read(Subject subject, MemorySegment into) throws Refusal;

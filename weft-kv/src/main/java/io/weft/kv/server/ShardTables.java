@@ -140,6 +140,7 @@ final class ShardTables {
     takeContent(it, table);
     table.restored(head.part());
     table.step(it.request().payload().get(JAVA_LONG_UNALIGNED, 8));
+    table.allUsed();
     for (Rounds<KeptPush> rounds : table.allRounds()) {
       rounds.begin(Math.max(rounds.applied(), head.clock()));
     }

@@ -38,7 +38,7 @@ public final class MemoryBudget {
     while (true) {
       if (more > bytes - before) {
         throw new MemoryBudgetException(
-            "%s needs %d bytes more, but %d of the %d bytes that tables may take are taken; a checkpoint can be made all the same: start again from it with a larger memory budget (kv-memory), more servers, or a Retention by which rows go"
+            "%s needs %d bytes more, but %d of the %d bytes that tables may take are taken; raise the memory budget (kv-memory), let rows go by a Retention, or use more servers: a checkpoint to start from can be made as it is"
                 .formatted(owner, more, before, bytes));
       }
       long seen = used.compareAndExchange(before, before + more);

@@ -14,8 +14,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /// Rows by number, in chunks of native memory: a row never moves. A row is, in bytes: key (8), step
-/// of its last use (4), whether it is one (4), its values, its slots. Rows that were freed are a
-/// list, linked in place of the key. One thread.
+/// of its last update (4), whether it is one, and the step of its last pull, where that is noted (1
+/// bit and 31), its values, its slots. Rows that were freed are a list, linked in place of the key.
+/// One thread.
 final class RowMemory implements AutoCloseable {
 
   /// Before the values.
@@ -92,7 +93,17 @@ final class RowMemory implements AutoCloseable {
   }
 
   boolean isUsed(int row) {
-    return in(row).get(JAVA_INT, at(row) + STATE_AT) == USED;
+    return (in(row).get(JAVA_INT, at(row) + STATE_AT) & USED) != 0;
+  }
+
+  /// Step of the last pull that was noted; 0 = none was.
+  int pulled(int row) {
+    return in(row).get(JAVA_INT, at(row) + STATE_AT) >>> 1;
+  }
+
+  /// Notes a pull.
+  void pull(int row, int step) {
+    in(row).set(JAVA_INT, at(row) + STATE_AT, step << 1 | USED);
   }
 
   /// A row of this key, whose values and slots are what lay there. Throws `MemoryBudgetException`.
@@ -282,7 +293,17 @@ final class RowMemory implements AutoCloseable {
     return from.get(JAVA_INT_UNALIGNED, offset + STEP_AT);
   }
 
-  /// Whether this can be what `write` wrote.
+  /// The step of the last pull of what `write` wrote.
+  static int writtenPull(MemorySegment from, long offset) {
+    return from.get(JAVA_INT_UNALIGNED, offset + STATE_AT) >>> 1;
+  }
+
+  /// Takes the step of the last pull out of what `write` wrote: who gets it counts pulls anew.
+  static void withoutPull(MemorySegment written, long offset) {
+    written.set(JAVA_INT_UNALIGNED, offset + STATE_AT, USED);
+  }
+
+  /// Whether this can be what `write` wrote, without a pull.
   static boolean isWritten(MemorySegment from, long offset) {
     return from.get(JAVA_INT_UNALIGNED, offset + STATE_AT) == USED;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.table;
 
+import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -81,7 +82,14 @@ public final class RowSnapshot implements AutoCloseable {
       stored.passed(row);
     }
     rows++;
-    sink.row(memory.in(row), memory.at(row), memory.rowBytes());
+    if (memory.pulled(row) == 0) {
+      sink.row(memory.in(row), memory.at(row), memory.rowBytes());
+    } else {
+      MemorySegment copy = MemorySegment.ofArray(new byte[memory.rowBytes()]);
+      memory.write(row, copy, 0);
+      RowMemory.withoutPull(copy, 0);
+      sink.row(copy, 0, memory.rowBytes());
+    }
   }
 
   /// A row was made, at a place where there may have been another one.

@@ -6,6 +6,7 @@ import io.weft.kv.spill.RowStoreException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -334,7 +335,7 @@ final class RowSpill implements AutoCloseable {
 
   /// Which rows of the store go.
   interface Going {
-    boolean goes(int step, MemorySegment in, long at);
+    boolean goes(MemorySegment in, long at);
   }
 
   /// Begins to evict rows of the store.
@@ -345,8 +346,9 @@ final class RowSpill implements AutoCloseable {
   /// Evicts rows among the next ones of the store that are not in memory.
   ///
   /// @param from where the next part begins, if there is one
-  Sweep evict(long from, int most, Going which) {
-    int gone = 0;
+  /// @param gone hears their keys
+  Sweep evict(long from, int most, Going which, LongConsumer gone) {
+    int count = 0;
     int looked = 0;
     while (looked < most) {
       int n = store.scan(evictFrom, rows(Math.min(batch, most - looked)));
@@ -355,8 +357,7 @@ final class RowSpill implements AutoCloseable {
       for (int i = 0; i < n; i++) {
         long at = (long) i * rowBytes;
         last = key(incoming, at);
-        if (which.goes(step(incoming, at), incoming, at)
-            && index.find(last, KeyHash.of(last)) < 0) {
+        if (which.goes(incoming, at) && index.find(last, KeyHash.of(last)) < 0) {
           asked[old++] = last;
         }
       }
@@ -364,15 +365,18 @@ final class RowSpill implements AutoCloseable {
         store.remove(asked, old);
         spilled -= old;
         stored -= old;
-        gone += old;
+        count += old;
+        for (int i = 0; i < old; i++) {
+          gone.accept(asked[i]);
+        }
       }
       looked += n;
       if (last == Long.MAX_VALUE) {
-        return new Sweep(-1, gone);
+        return new Sweep(-1, count);
       }
       evictFrom = last + 1;
     }
-    return new Sweep(from, gone);
+    return new Sweep(from, count);
   }
 
   private MemorySegment rows(int count) {
@@ -456,6 +460,7 @@ final class RowSpill implements AutoCloseable {
       for (int i = 0; i < n; i++) {
         long at = (long) i * rowBytes;
         if (step(buffer, at) >= since && inMemory.find(key(buffer, at)) < 0) {
+          RowMemory.withoutPull(buffer, at);
           sink.row(buffer, at, rowBytes);
           shown++;
         }

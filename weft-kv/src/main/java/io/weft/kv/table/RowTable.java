@@ -5,6 +5,7 @@ import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRules;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// The rows of a table that one shard has: FLOAT32 rows of equal width by any 64-bit key, with the
@@ -264,7 +265,7 @@ public final class RowTable implements AutoCloseable {
 
   /// Steps are kept in 31 bits; those beyond count as the last.
   private static int shortened(long step) {
-    return (int) Math.max(0, Math.min(step, Integer.MAX_VALUE));
+    return Math.clamp(step, 0, Integer.MAX_VALUE);
   }
 
   /// Writes the values of the rows at places `first` to `first + count` of a resolved list to
@@ -278,6 +279,24 @@ public final class RowTable implements AutoCloseable {
     checkUse();
     check(list, first, count, into, offset);
     tiles.read(list, first, first + count, into, offset, absent);
+  }
+
+  /// Notes that the rows of a resolved list were pulled, where that was not noted in the last
+  /// `every` steps.
+  ///
+  /// Hot path.
+  public void pulled(RowList list, long step, long every) {
+    checkUse();
+    int now = shortened(step);
+    for (int i = 0; i < list.count(); i++) {
+      int row = list.rows()[i];
+      if (row >= 0 && now - Math.max(memory.step(row), memory.pulled(row)) >= every) {
+        memory.pull(row, now);
+        if (spill != null) {
+          spill.changed(row); // else it would be forgotten where the row leaves memory
+        }
+      }
+    }
   }
 
   /// Applies gradients to the rows at places `first` to `first + count` of a resolved list, and
@@ -391,45 +410,51 @@ public final class RowTable implements AutoCloseable {
   /// in memory. Their memory is used for rows that come.
   ///
   /// @param from `Sweep.START`, then `next` of the sweep before
-  public Sweep evict(long from, int limit, Eviction which) {
+  /// @param gone hears the keys of the rows that have gone
+  public Sweep evict(long from, int limit, Eviction which, LongConsumer gone) {
     checkUse();
     if (spill != null && from >= OUTSIDE) {
-      return evictOutside(spill, limit, which);
+      return evictOutside(spill, limit, which, gone);
     }
     int end = (int) Math.min(memory.end(), from + limit);
-    int gone = 0;
+    int count = 0;
     for (int row = (int) from; row < end; row++) {
       if (memory.isUsed(row) && goes(row, which)) {
         long key = memory.key(row);
         drop(row, key, KeyHash.of(key));
-        gone++;
+        gone.accept(key);
+        count++;
       }
     }
     if (end < memory.end()) {
-      return new Sweep(end, gone);
+      return new Sweep(end, count);
     }
     if (spill == null || spill.spilled() == 0) {
-      return new Sweep(-1, gone);
+      return new Sweep(-1, count);
     }
     spill.beginEviction();
-    return new Sweep(OUTSIDE, gone);
+    return new Sweep(OUTSIDE, count);
   }
 
-  private Sweep evictOutside(RowSpill from, int limit, Eviction which) {
+  private Sweep evictOutside(RowSpill from, int limit, Eviction which, LongConsumer gone) {
     Sweep sweep =
         from.evict(
             OUTSIDE,
             limit,
-            (step, in, at) ->
-                step < which.unusedSince()
-                    || (which.normBelow() > 0 && tiles.norm(in, at) < which.normBelow()));
+            (in, at) -> {
+              int step = RowMemory.writtenStep(in, at);
+              return which.isOld(step, RowMemory.writtenPull(in, at))
+                  || (which.isQuiet(step) && tiles.norm(in, at) < which.normBelow());
+            },
+            gone);
     evicted += sweep.rows();
     return sweep;
   }
 
   private boolean goes(int row, Eviction which) {
-    return memory.step(row) < which.unusedSince()
-        || (which.normBelow() > 0 && tiles.norm(row) < which.normBelow());
+    int step = memory.step(row);
+    return which.isOld(step, memory.pulled(row))
+        || (which.isQuiet(step) && tiles.norm(row) < which.normBelow());
   }
 
   /// Shows all rows, first those in memory. `visitor` may change the row that it sees; rows that it

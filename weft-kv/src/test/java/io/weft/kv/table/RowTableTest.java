@@ -188,7 +188,7 @@ class RowTableTest {
     int gone = 0;
     long from = Sweep.START;
     while (from >= 0) {
-      Sweep sweep = table.evict(from, 7, which);
+      Sweep sweep = table.evict(from, 7, which, key -> {});
       gone += sweep.rows();
       from = sweep.next();
     }

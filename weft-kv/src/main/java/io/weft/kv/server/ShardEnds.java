@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv.server;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.weft.kv.frame.KvOp;
+import io.weft.kv.frame.KvReply;
+import io.weft.kv.server.ShardTable.Subject;
+import io.weft.kv.spec.TableSpec;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
+
+/// Synchronous tables that end on a shard, and what requests wait for that were not answered in
+/// time. Confined to the shard's thread.
+final class ShardEnds {
+
+  private final int shard;
+  private final ShardContext context;
+  private final ShardMirror mirror;
+  private final Consumer<ShardTable> letGo;
+
+  /// @param letGo lets all go that waits for a table that has ended
+  ShardEnds(int shard, ShardContext context, ShardMirror mirror, Consumer<ShardTable> letGo) {
+    this.shard = shard;
+    this.context = context;
+    this.mirror = mirror;
+    this.letGo = letGo;
+  }
+
+  /// A worker's push is on some shards and not on others, or another shard has ended the table.
+  /// Throws `Refusal` for a table that is not synchronous.
+  void end(Pending it, ShardTable table) throws Refusal {
+    if (!table.spec().consistency().isSynchronous()) {
+      throw new Refusal("its table is not synchronous, and does not end");
+    }
+    MemorySegment payload = it.request().payload();
+    if (payload.byteSize() > TableSpec.MAX_TEXT_BYTES) {
+      throw new Refusal("a reason of " + payload.byteSize() + " bytes");
+    }
+    table.end(new String(payload.toArray(JAVA_BYTE), StandardCharsets.UTF_8));
+    letGo.accept(table);
+  }
+
+  /// A table has ended here, which its mirror must know too.
+  void ended(ShardTable table) {
+    letGo.accept(table);
+    if (mirror.serves()) {
+      byte[] why = table.why().getBytes(StandardCharsets.UTF_8);
+      mirror.forward(
+          ShardCopy.head(KvOp.END, shard, table.spec().id(), 0),
+          0,
+          why.length,
+          to -> MemorySegment.copy(why, 0, to, JAVA_BYTE, 0, why.length),
+          refusal -> {});
+    }
+  }
+
+  /// Tells what a request waits for, and whether a push was taken.
+  void why(Pending it, ShardTable table) throws Refusal {
+    Subject subject = table.subject(it.head(), MemorySegment.NULL);
+    if (subject == null) {
+      throw new Refusal("keys of which nothing is asked");
+    }
+    long clock = it.head().clock();
+    long taken = KvReply.NOT_KNOWN;
+    if (table.spec().consistency().isSynchronous()) {
+      taken = table.rounds(subject).has(it.worker(), clock) ? KvReply.TAKEN : KvReply.NOT_TAKEN;
+    }
+    String words =
+        KvOp.of(it.head().digestHigh()) == KvOp.INIT
+            ? "it waits for the first values of rank %d: see whether it has called init"
+                .formatted(context.workers().getFirst())
+            : table.waitsFor(subject, clock);
+    it.request().reply(KvReply.done(taken, words).encode());
+  }
+}
