@@ -48,6 +48,11 @@ record Announcement(
         0, "", new HostIdentity("", ""), Processors.UNKNOWN, List.of(), List.of());
   }
 
+  /// Of a rank that cannot be reached any more.
+  Announcement withoutAddresses() {
+    return new Announcement(size, process, host, processors, List.of(), settings);
+  }
+
   /// Whether the rank has not joined.
   boolean isAbsent() {
     return addresses.isEmpty() && process.isEmpty() && host.name().isEmpty();

@@ -179,10 +179,14 @@ public final class JoinClaim implements AutoCloseable {
   /// Whether it can be seen from here that the process has ended which holds the lock.
   private boolean hasEnded(byte[] holder) {
     String[] lines = new String(holder, StandardCharsets.UTF_8).split("\n", -1);
-    if (lines.length != LINES || !lines[1].equals(self.host()) || !lines[2].equals(self.boot())) {
+    return lines.length == LINES && hasEnded(lines[0], new HostIdentity(lines[1], lines[2]));
+  }
+
+  private boolean hasEnded(String identity, HostIdentity host) {
+    if (!host.equals(new HostIdentity(self.host(), self.boot()))) {
       return false;
     }
-    ProcessIdentity process = ProcessIdentity.parse(lines[0]);
+    ProcessIdentity process = ProcessIdentity.parse(identity);
     return process != null && process.hasEnded();
   }
 
@@ -207,8 +211,8 @@ public final class JoinClaim implements AutoCloseable {
   }
 
   /// Who is or was in the job, this process as the last one. Ranks that took a number and did not
-  /// join have no addresses. Throws `CommException.Setup` where this process was started with
-  /// another size or other settings.
+  /// join have no addresses, nor have those whose processes on this host have ended. Throws
+  /// `CommException.Setup` where this process was started with another size or other settings.
   ///
   /// @param mine where its transports listen
   /// @param settings those that must be the same on all ranks, as `NAME=VALUE`
@@ -221,7 +225,11 @@ public final class JoinClaim implements AutoCloseable {
         Bootstrap.requireSameSettings(rank, its, rank(), announcement);
       }
     }
-    var all = new ArrayList<>(before);
+    var all = new ArrayList<Announcement>();
+    for (Announcement its : before) {
+      // Nobody may be left who could say that it is gone.
+      all.add(hasEnded(its.process(), its.host()) ? its.withoutAddresses() : its);
+    }
     all.add(announcement);
     Topology topology = new Topology(0, Bootstrap.members(all));
     if (!JoinFrame.fits(topology.members().getLast())) {

@@ -119,6 +119,23 @@ class JoinClaimTest {
   }
 
   @Test
+  void membersWhoseProcessesHaveEndedCannotBeReached() throws Exception {
+    Process ended = new ProcessBuilder("true").start();
+    var identity = new ProcessIdentity(ended.pid(), 1, ProcessIdentity.local().namespace());
+    assertThat(ended.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    var process = new JobProcess(identity.toString(), self.host(), self.boot(), self.processors());
+    var elsewhere = new JobProcess(identity.toString(), "far", "its boot", self.processors());
+    store.put(PREFIX + "member/0", Announcement.of(process, SIZE, MINE, SETTINGS).encode());
+    store.put(PREFIX + "member/1", Announcement.of(elsewhere, SIZE, MINE, SETTINGS).encode());
+    try (JoinClaim joins = take(LONG)) {
+      Topology members = joins.members(MINE, SETTINGS);
+      assertThat(members.members().get(0).addresses()).isEmpty();
+      assertThat(members.members().get(0).host()).isEqualTo(self.host());
+      assertThat(members.members().get(1).addresses()).isEqualTo(MINE);
+    }
+  }
+
+  @Test
   void lockThatDoesNotChangeIsTakenAfterTheDeadline() throws Exception {
     hold("1@1@", "another host", "its boot", "text");
     long start = System.nanoTime();

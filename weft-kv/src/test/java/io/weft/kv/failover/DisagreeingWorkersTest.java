@@ -38,11 +38,13 @@ class DisagreeingWorkersTest {
 
   @TempDir private Path directory;
 
-  private Process start(int rank, Secret secret, TcpStoreServer store) throws IOException {
+  /// @param joins whether the job runs already
+  private Process start(int rank, Secret secret, TcpStoreServer store, boolean joins)
+      throws IOException {
     var builder =
         new ProcessBuilder(JvmCommand.of(JVM, DisagreeingRank.class, directory.toString()))
             .redirectErrorStream(true)
-            .redirectOutput(directory.resolve("output-" + rank).toFile());
+            .redirectOutput(directory.resolve(output(rank, joins)).toFile());
     var environment = builder.environment();
     environment.keySet().removeIf(name -> name.startsWith("WEFT_"));
     environment.put("WEFT_RANK", Integer.toString(rank));
@@ -55,7 +57,14 @@ class DisagreeingWorkersTest {
     environment.putAll(SecretFile.variables(secret));
     environment.put("WEFT_TRANSPORT", "tcp");
     environment.put("WEFT_KV_SHARDS", "6");
+    if (joins) {
+      environment.put("WEFT_JOIN", "true");
+    }
     return builder.start();
+  }
+
+  private static String output(int rank, boolean joins) {
+    return (joins ? "joins-" : "output-") + rank;
   }
 
   @Test
@@ -69,12 +78,12 @@ class DisagreeingWorkersTest {
             JobTrust.of(WeftConfig.builder().build(), secret, JobIdentity.ofName(JOB)),
             Duration.ofSeconds(90))) {
       for (int rank = 0; rank < RANKS; rank++) {
-        processes.add(start(rank, secret, store));
+        processes.add(start(rank, secret, store, false));
       }
       for (int rank = 0; rank < RANKS; rank++) {
         assertThat(processes.get(rank).waitFor(100, TimeUnit.SECONDS)).isTrue();
         assertThat(processes.get(rank).exitValue())
-            .as(Files.readString(directory.resolve("output-" + rank)))
+            .as(Files.readString(directory.resolve(output(rank, false))))
             .isZero();
       }
       for (int rank = 2; rank < RANKS; rank++) {
@@ -85,6 +94,12 @@ class DisagreeingWorkersTest {
                     assertThat(it)
                         .contains("the table has ended", "push of clock 3 is not whole", "key 40"));
       }
+      // A server that is started again now is told at once that nobody is left, not in 60 s.
+      Process late = start(0, secret, store, true);
+      processes.add(late);
+      assertThat(late.waitFor(40, TimeUnit.SECONDS)).isTrue();
+      assertThat(Files.readString(directory.resolve(output(0, true))))
+          .contains("all its ranks have left or are lost, so it is over");
     } finally {
       processes.forEach(Process::destroyForcibly);
     }
