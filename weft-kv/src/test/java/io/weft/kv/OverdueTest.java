@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.comm.CommException;
@@ -26,7 +27,7 @@ class OverdueTest {
       TableSpec.rows("counters", 1).with(Consistency.asynchronous());
 
   /// The second worker, rank 2, waits no longer than this.
-  private static final Duration SHORT = Duration.ofSeconds(1);
+  private static final Duration SHORT = Duration.ofSeconds(2);
 
   private static KvJob job(KvOptions options) {
     return new KvJob(
@@ -131,6 +132,26 @@ class OverdueTest {
           .isInstanceOf(CommException.TimedOut.class)
           .hasMessageContaining("at clock 2 it waits until all workers are at clock 1")
           .hasMessageContaining("ranks [1] are not");
+    }
+  }
+
+  @Test
+  void aRankThatServesItselfWaitsNoLongerThanTheDeadline() throws Exception {
+    KvOptions options = KvOptions.everyRank().withDeadline(SHORT);
+    try (KvJob job = new KvJob("inproc", 2, options, it -> it.set(KvConfig.SHARDS, "4"))) {
+      TableSpec spec = TableSpec.rows("t", 1);
+      KvTable first = job.member(0).store().register(spec);
+      KvTable second = job.member(1).store().register(spec);
+      long[] keys = {1, 2, 3, 4, 5, 6, 7, 8};
+      float[] ones = {1, 1, 1, 1, 1, 1, 1, 1};
+      first.push(keys, ones).await();
+      float[] pulled = new float[8];
+      assertThatThrownBy(() -> first.pull(keys, pulled).await())
+          .isInstanceOf(CommException.TimedOut.class)
+          .hasMessageContaining("clock 1 lacks the pushes of ranks [1]");
+      second.push(keys, ones).await();
+      first.pull(keys, pulled).await();
+      assertThat(pulled).containsOnly(2);
     }
   }
 

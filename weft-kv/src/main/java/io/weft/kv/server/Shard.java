@@ -454,6 +454,11 @@ final class Shard {
     resume(table);
   }
 
+  /// Requests of this process's own worker that are overdue are let go.
+  void expire(long nowNanos) {
+    tables.all().forEach(table -> ends.expire(table, nowNanos));
+  }
+
   // --- clocks
 
   private void clock(Pending it) throws Refusal {

@@ -7,8 +7,10 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.ShardTable.Subject;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.worker.LocalRequest;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
 import java.util.function.Consumer;
 
 /// Synchronous tables that end on a shard, and what requests wait for that were not answered in
@@ -56,6 +58,36 @@ final class ShardEnds {
     }
   }
 
+  /// Lets requests of this process's own worker go that have waited for too long.
+  void expire(ShardTable table, long nowNanos) {
+    Iterator<Pending> each = table.parked().iterator();
+    while (each.hasNext()) {
+      Pending it = each.next();
+      if (it.request() instanceof LocalRequest local && local.isOverdue(nowNanos)) {
+        each.remove();
+        local.expire(
+            "shard %d of this process has not answered in time: %s"
+                .formatted(shard, words(it, table)));
+      }
+    }
+  }
+
+  private String words(Pending it, ShardTable table) {
+    try {
+      Subject subject = table.subject(it.head(), it.request().payload());
+      return subject == null ? "" : waitsFor(it.head().op(), table, subject, it.head().clock());
+    } catch (Refusal unread) {
+      return String.valueOf(unread.getMessage());
+    }
+  }
+
+  private String waitsFor(KvOp op, ShardTable table, Subject subject, long clock) {
+    return op == KvOp.INIT
+        ? "it waits for the first values of rank %d: see whether it has called init"
+            .formatted(context.workers().getFirst())
+        : table.waitsFor(subject, clock);
+  }
+
   /// Tells what a request waits for, and whether a push was taken.
   void why(Pending it, ShardTable table) throws Refusal {
     Subject subject = table.subject(it.head(), MemorySegment.NULL);
@@ -67,11 +99,7 @@ final class ShardEnds {
     if (table.spec().consistency().isSynchronous()) {
       taken = table.rounds(subject).has(it.worker(), clock) ? KvReply.TAKEN : KvReply.NOT_TAKEN;
     }
-    String words =
-        KvOp.of(it.head().digestHigh()) == KvOp.INIT
-            ? "it waits for the first values of rank %d: see whether it has called init"
-                .formatted(context.workers().getFirst())
-            : table.waitsFor(subject, clock);
+    String words = waitsFor(KvOp.of(it.head().digestHigh()), table, subject, clock);
     it.request().reply(KvReply.done(taken, words).encode());
   }
 }

@@ -16,12 +16,17 @@ public final class ShardLoop {
 
   private static final Logger LOG = LoggerFactory.getLogger(ShardLoop.class);
 
+  /// Between two looks for requests that are overdue.
+  private static final int MOST_WITHOUT_LOOK = 64;
+
   private final MpscChunkedAtomicArrayQueue<Task> tasks;
   private final Shard[] byNumber;
   private final List<Shard> shards = new ArrayList<>();
   private final ServerNews news = new ServerNews();
   private final ShardContext context;
   private final ShardTurner turner;
+  private final boolean servesItself;
+  private int sinceLooked;
   private boolean busy;
   private volatile boolean resumes;
   private volatile boolean ended;
@@ -47,6 +52,7 @@ public final class ShardLoop {
     this.tasks = new MpscChunkedAtomicArrayQueue<>(1024, Math.max(2048, most));
     this.context = context;
     this.turner = turner;
+    this.servesItself = context.workers().contains(context.rank());
     this.byNumber = new Shard[all];
     for (int number : numbers) {
       var unused = shard(number);
@@ -153,8 +159,20 @@ public final class ShardLoop {
     if (task != null) {
       run(task);
     }
+    if (servesItself && (task == null || ++sinceLooked > MOST_WITHOUT_LOOK)) {
+      sinceLooked = 0;
+      expire();
+    }
     boolean sliced = busy && slice();
     return (task != null ? 1 : 0) + (freed ? 1 : 0) + (sliced ? 1 : 0);
+  }
+
+  /// Requests of this process's own worker have no channel that would limit them.
+  private void expire() {
+    long now = context.mirroring().channel().runner().nanos();
+    for (Shard shard : shards) {
+      shard.expire(now);
+    }
   }
 
   /// Between two requests, what checkpoints and mirrors need of each shard.

@@ -5,32 +5,37 @@ import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.RequestOutcome;
 import io.weft.comm.CommException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// A request of a worker to a shard of its own process, which no channel carries. Its receiver
-/// hears on the shard's thread.
-final class LocalRequest implements IncomingRequest {
+/// A request of a worker to a shard of its own process, which no channel carries, and no channel
+/// limits: the shard lets it go when it is overdue. Its receiver hears on the shard's thread.
+public final class LocalRequest implements IncomingRequest {
 
   private final int rank;
   private final MemorySegment head;
   private final MemorySegment payload;
   private final @Nullable MemorySegment into;
   private final Consumer<RequestOutcome> receiver;
+  private final long endNanos;
   private final AtomicBoolean ended = new AtomicBoolean();
 
+  /// @param endNanos when it is overdue, by the progress thread's clock
   LocalRequest(
       int rank,
       MemorySegment head,
       MemorySegment payload,
       @Nullable MemorySegment into,
-      Consumer<RequestOutcome> receiver) {
+      Consumer<RequestOutcome> receiver,
+      long endNanos) {
     this.rank = rank;
     this.head = head;
     this.payload = payload.asReadOnly();
     this.into = into;
     this.receiver = receiver;
+    this.endNanos = endNanos;
   }
 
   @Override
@@ -81,6 +86,17 @@ final class LocalRequest implements IncomingRequest {
     receiver.accept(
         new RequestOutcome.Failed(
             new CommException.Aborted("rank " + rank + ", to itself: " + why, rank, null)));
+  }
+
+  /// Whether it has waited for longer than it may.
+  public boolean isOverdue(long nowNanos) {
+    return nowNanos - endNanos > 0;
+  }
+
+  /// Answers that it has waited for too long. On the shard's thread.
+  public void expire(String why) {
+    endOnce();
+    receiver.accept(new RequestOutcome.Failed(new CommException.TimedOut(why, List.of())));
   }
 
   private void endOnce() {

@@ -187,7 +187,8 @@ final class ServerLink {
     Consumer<IncomingRequest> local = way.local();
     Consumer<RequestOutcome> receiver = outcome -> hear(it, bytes, outcome);
     if (local != null) {
-      local.accept(new LocalRequest(way.self(), words, it.payload(), it.place(), receiver));
+      long end = way.runner().nanos() + Span.nanos(it.limitOr(bounds.limit()));
+      local.accept(new LocalRequest(way.self(), words, it.payload(), it.place(), receiver, end));
       return true;
     }
     var request =
@@ -255,7 +256,9 @@ final class ServerLink {
               settle(it);
               it.fail(cause, Fate.UNKNOWN);
             };
-        if (cause instanceof CommException.TimedOut late) {
+        if (cause instanceof CommException.TimedOut late && way.local() != null) {
+          late(it, late, Fate.DONE, "it is of this process"); // what waits there was taken
+        } else if (cause instanceof CommException.TimedOut late) {
           askWhy(it, late);
         } else if (!gone || !way.elsewhere().test(it, fails)) {
           fails.run();
