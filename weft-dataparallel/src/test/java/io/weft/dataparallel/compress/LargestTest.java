@@ -4,22 +4,23 @@ package io.weft.dataparallel.compress;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.property.Property;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
 
 class LargestTest {
 
   private final Largest largest = new Largest();
 
-  @Property(tries = 300)
-  void isWhatSortingFinds(
-      @ForAll @IntRange(min = 1, max = 500) int elements,
-      @ForAll @IntRange(min = 1, max = 40) int distinct,
-      @ForAll long seed) {
+  @Test
+  void isWhatSortingFinds() {
+    Property.check(
+        300, draw -> isWhatSortingFinds(draw.between(1, 500), draw.between(1, 40), draw.seed()));
+  }
+
+  private void isWhatSortingFinds(int elements, int distinct, long seed) {
     var random = new Random(seed);
     float[] some = new float[distinct];
     for (int i = 0; i < distinct; i++) {

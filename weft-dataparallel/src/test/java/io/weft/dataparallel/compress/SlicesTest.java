@@ -3,16 +3,20 @@ package io.weft.dataparallel.compress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.property.Property;
 import io.weft.tensor.quantize.Quantizer;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
 
 class SlicesTest {
 
-  @Property(tries = 100)
-  void slicesCoverTheTensorAtBoundsOfBlocks(
-      @ForAll @IntRange(max = 20_000) int elements, @ForAll @IntRange(min = 1, max = 9) int ranks) {
+  @Test
+  void slicesCoverTheTensorAtBoundsOfBlocks() {
+    Property.check(
+        100,
+        draw -> slicesCoverTheTensorAtBoundsOfBlocks(draw.between(0, 20_000), draw.between(1, 9)));
+  }
+
+  private void slicesCoverTheTensorAtBoundsOfBlocks(int elements, int ranks) {
     var slices = new Slices(elements, ranks);
     long next = 0;
     for (int rank = 0; rank < ranks; rank++) {

@@ -6,17 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.weft.dataparallel.frame.Signatures;
 import io.weft.dataparallel.fusion.FusionPlan.Batch;
 import io.weft.dataparallel.negotiation.ReadyTensor;
+import io.weft.property.Draw;
+import io.weft.property.Property;
 import io.weft.tensor.DType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
-import net.jqwik.api.Arbitraries;
-import net.jqwik.api.Arbitrary;
-import net.jqwik.api.Combinators;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
-import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Test;
 
 class FusionPlanTest {
@@ -76,29 +71,29 @@ class FusionPlanTest {
     assertThat(words(FusionPlan.of(ready, 1 << 20))).isEqualTo("g1+g2+alone");
   }
 
-  @Provide
-  Arbitrary<List<ReadyTensor>> tensors() {
-    return Combinators.combine(
-            Arbitraries.of(DType.FLOAT32, DType.FLOAT64, DType.INT8),
-            Arbitraries.longs().between(0, 100_000),
-            Arbitraries.integers().between(0, 3))
-        .as((dtype, elements, priority) -> Signatures.of(dtype, elements, priority, "", 0))
-        .list()
-        .ofMaxSize(60)
-        .map(
-            signatures -> {
-              List<ReadyTensor> ready = new ArrayList<>();
-              for (int i = 0; i < signatures.size(); i++) {
-                ready.add(new ReadyTensor("t" + i, signatures.get(i)));
-              }
-              return ready;
-            });
+  private static List<ReadyTensor> tensors(Draw draw) {
+    List<ReadyTensor> ready = new ArrayList<>();
+    int count = draw.between(0, 60);
+    for (int i = 0; i < count; i++) {
+      DType dtype = draw.of(DType.FLOAT32, DType.FLOAT64, DType.INT8);
+      long elements = draw.between(0L, 100_000);
+      int priority = draw.between(0, 3);
+      ready.add(new ReadyTensor("t" + i, Signatures.of(dtype, elements, priority, "", 0)));
+    }
+    return ready;
   }
 
-  @Property
-  void everyTensorTravelsOnceInABufferOfItsTypeWithinTheThreshold(
-      @ForAll("tensors") List<ReadyTensor> ready,
-      @ForAll @LongRange(min = 1, max = 1 << 20) long threshold) {
+  @Test
+  void everyTensorTravelsOnceInABufferOfItsTypeWithinTheThreshold() {
+    Property.check(
+        1000,
+        draw ->
+            everyTensorTravelsOnceInABufferOfItsTypeWithinTheThreshold(
+                tensors(draw), draw.between(1L, 1 << 20)));
+  }
+
+  private void everyTensorTravelsOnceInABufferOfItsTypeWithinTheThreshold(
+      List<ReadyTensor> ready, long threshold) {
     List<Batch> batches = FusionPlan.of(ready, threshold);
     assertThat(batches.stream().flatMap(batch -> batch.tensors().stream()).toList())
         .containsExactlyInAnyOrderElementsOf(ready);

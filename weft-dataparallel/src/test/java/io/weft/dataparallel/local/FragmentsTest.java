@@ -4,20 +4,22 @@ package io.weft.dataparallel.local;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.property.Property;
 import java.util.List;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
-import net.jqwik.api.constraints.LongRange;
-import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 
 class FragmentsTest {
 
-  @Property(tries = 300)
-  void everyTensorIsInOneFragmentAndNoneIsMuchLonger(
-      @ForAll @Size(min = 1, max = 30) List<@LongRange(min = 1, max = 1_000_000) Long> elements,
-      @ForAll @IntRange(min = 1, max = 8) int wanted) {
+  @Test
+  void everyTensorIsInOneFragmentAndNoneIsMuchLonger() {
+    Property.check(
+        300,
+        draw ->
+            everyTensorIsInOneFragmentAndNoneIsMuchLonger(
+                draw.list(1, 30, () -> draw.between(1L, 1_000_000)), draw.between(1, 8)));
+  }
+
+  private void everyTensorIsInOneFragmentAndNoneIsMuchLonger(List<Long> elements, int wanted) {
     int fragments = Math.min(wanted, elements.size());
     List<List<Integer>> parts = Fragments.cut(elements, fragments);
     assertThat(parts).hasSize(fragments).noneMatch(List::isEmpty);

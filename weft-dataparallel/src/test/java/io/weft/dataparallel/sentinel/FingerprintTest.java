@@ -4,12 +4,10 @@ package io.weft.dataparallel.sentinel;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.property.Property;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 class FingerprintTest {
@@ -19,8 +17,12 @@ class FingerprintTest {
     data.set(JAVA_BYTE, bit / 8, (byte) (before ^ 1 << bit % 8));
   }
 
-  @Property(tries = 300)
-  void everyBitCounts(@ForAll @IntRange(min = 1, max = 300) int bytes, @ForAll long seed) {
+  @Test
+  void everyBitCounts() {
+    Property.check(300, draw -> everyBitCounts(draw.between(1, 300), draw.seed()));
+  }
+
+  private void everyBitCounts(int bytes, long seed) {
     var random = new Random(seed);
     byte[] content = new byte[bytes];
     random.nextBytes(content);

@@ -3,18 +3,22 @@ package io.weft.dataparallel.sentinel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.property.Property;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
 
 class MajorityTest {
 
-  @Property(tries = 200)
-  void theReferenceHasTheMostFrequentContent(
-      @ForAll @IntRange(min = 2, max = 9) int ranks,
-      @ForAll @IntRange(min = 2, max = 4) int distinct,
-      @ForAll long seed) {
+  @Test
+  void theReferenceHasTheMostFrequentContent() {
+    Property.check(
+        200,
+        draw ->
+            theReferenceHasTheMostFrequentContent(
+                draw.between(2, 9), draw.between(2, 4), draw.seed()));
+  }
+
+  private void theReferenceHasTheMostFrequentContent(int ranks, int distinct, long seed) {
     long[] contents = new Random(seed).longs(ranks, 0, distinct).toArray();
     Divergence.Difference difference = DivergenceSentinel.difference("w", contents);
     long[] holders = new long[distinct];

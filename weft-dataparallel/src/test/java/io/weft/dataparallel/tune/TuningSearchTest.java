@@ -4,15 +4,13 @@ package io.weft.dataparallel.tune;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.weft.property.Property;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.LongStream;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 /// The search ends, measures no point twice, and finds the valley of what has one.
@@ -32,12 +30,20 @@ class TuningSearchTest {
     return seen.size();
   }
 
-  @Property(tries = 200)
-  void valleyOfTwoParametersIsFoundFromAnywhere(
-      @ForAll @IntRange(max = 17) int begin,
-      @ForAll @IntRange(max = 17) int beginOther,
-      @ForAll @IntRange(max = 17) int valley,
-      @ForAll @IntRange(max = 17) int valleyOther) {
+  @Test
+  void valleyOfTwoParametersIsFoundFromAnywhere() {
+    Property.check(
+        200,
+        draw ->
+            valleyOfTwoParametersIsFoundFromAnywhere(
+                draw.between(0, 17),
+                draw.between(0, 17),
+                draw.between(0, 17),
+                draw.between(0, 17)));
+  }
+
+  private void valleyOfTwoParametersIsFoundFromAnywhere(
+      int begin, int beginOther, int valley, int valleyOther) {
     var search =
         new TuningSearch(
             List.of(

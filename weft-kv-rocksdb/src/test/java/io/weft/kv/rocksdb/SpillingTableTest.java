@@ -21,6 +21,7 @@ import io.weft.kv.table.RowTableSpec;
 import io.weft.kv.table.RowTableSpec.RowOptions;
 import io.weft.kv.table.Spilling;
 import io.weft.kv.table.Sweep;
+import io.weft.property.Property;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -32,10 +33,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.LongStream;
-import net.jqwik.api.Example;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
 
 /// A table of which a tenth of the rows fits into memory behaves as one that is in memory.
 class SpillingTableTest {
@@ -284,12 +282,13 @@ class SpillingTableTest {
     }
   }
 
-  @Property(tries = 25)
-  void behavesAsATableInMemory(
-      @ForAll @IntRange(max = 7) int rule,
-      @ForAll @IntRange(min = 1, max = 12) int width,
-      @ForAll long seed)
-      throws IOException {
+  @Test
+  void behavesAsATableInMemory() {
+    Property.check(
+        25, draw -> behavesAsATableInMemory(draw.between(0, 7), draw.between(1, 12), draw.seed()));
+  }
+
+  private void behavesAsATableInMemory(int rule, int width, long seed) throws IOException {
     try (var run = new Run(seed, RULES[rule], width)) {
       for (int i = 0; i < 40; i++) {
         run.push();
@@ -310,7 +309,7 @@ class SpillingTableTest {
     }
   }
 
-  @Example
+  @Test
   void aKeyThatIsAskedForTwiceHasARowTwiceAlsoIfItIsTheLastInTheStore() throws IOException {
     try (var run = new Run(1, "sum", 1)) {
       RowTable table = run.spilling;

@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.weft.property.Property;
 import java.util.Arrays;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -87,19 +85,31 @@ class UpdateRulesTest {
     agrees(text, seed, rows, width, models);
   }
 
-  @Property(tries = 50)
-  void sumAndAssign(@ForAll long seed, @ForAll @IntRange(min = 1, max = 70) int width) {
+  @Test
+  void sumAndAssign() {
+    Property.check(50, draw -> sumAndAssign(draw.seed(), draw.between(1, 70)));
+  }
+
+  private void sumAndAssign(long seed, int width) {
     each("sum", seed, 3, width, (v, g, s, step) -> v + g);
     each("assign", seed, 3, width, (v, g, s, step) -> g);
   }
 
-  @Property(tries = 50)
-  void sgd(@ForAll long seed, @ForAll @IntRange(min = 1, max = 70) int width) {
+  @Test
+  void sgd() {
+    Property.check(50, draw -> sgd(draw.seed(), draw.between(1, 70)));
+  }
+
+  private void sgd(long seed, int width) {
     each("sgd:lr=0.25", seed, 3, width, (v, g, s, step) -> v - 0.25 * g);
   }
 
-  @Property(tries = 50)
-  void momentum(@ForAll long seed, @ForAll @IntRange(min = 1, max = 70) int width) {
+  @Test
+  void momentum() {
+    Property.check(50, draw -> momentum(draw.seed(), draw.between(1, 70)));
+  }
+
+  private void momentum(long seed, int width) {
     each(
         "momentum:lr=0.1,momentum=0.8",
         seed,
@@ -122,8 +132,12 @@ class UpdateRulesTest {
         0);
   }
 
-  @Property(tries = 50)
-  void adagrad(@ForAll long seed, @ForAll @IntRange(min = 1, max = 70) int width) {
+  @Test
+  void adagrad() {
+    Property.check(50, draw -> adagrad(draw.seed(), draw.between(1, 70)));
+  }
+
+  private void adagrad(long seed, int width) {
     each(
         "adagrad:lr=0.1,init=0.2,eps=0.01",
         seed,
@@ -136,8 +150,12 @@ class UpdateRulesTest {
         0.2f);
   }
 
-  @Property(tries = 50)
-  void rowwiseAdagrad(@ForAll long seed, @ForAll @IntRange(min = 1, max = 70) int width) {
+  @Test
+  void rowwiseAdagrad() {
+    Property.check(50, draw -> rowwiseAdagrad(draw.seed(), draw.between(1, 70)));
+  }
+
+  private void rowwiseAdagrad(long seed, int width) {
     Model[] models = new Model[3];
     for (int row = 0; row < models.length; row++) {
       double[] sum = {0.2f};
@@ -156,8 +174,12 @@ class UpdateRulesTest {
     agrees("rowwise-adagrad:lr=0.1,init=0.2,eps=0.01", seed, 3, width, models);
   }
 
-  @Property(tries = 50)
-  void adam(@ForAll long seed, @ForAll @IntRange(min = 1, max = 70) int width) {
+  @Test
+  void adam() {
+    Property.check(50, draw -> adam(draw.seed(), draw.between(1, 70)));
+  }
+
+  private void adam(long seed, int width) {
     each(
         "adam:lr=0.01,beta1=0.8,beta2=0.99,eps=0.001",
         seed,
@@ -173,8 +195,12 @@ class UpdateRulesTest {
         0);
   }
 
-  @Property(tries = 50)
-  void ftrl(@ForAll long seed, @ForAll @IntRange(min = 1, max = 70) int width) {
+  @Test
+  void ftrl() {
+    Property.check(50, draw -> ftrl(draw.seed(), draw.between(1, 70)));
+  }
+
+  private void ftrl(long seed, int width) {
     double l1 = 0.05f;
     each(
         "ftrl:lr=0.5,init=0.1,l1=0.05,l2=0.25",

@@ -4,6 +4,7 @@ package io.weft.kv.table;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.property.Property;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -11,9 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
 
 /// A table under random work agrees with a `HashMap` in everything that can be seen of it.
 class RowTableModelTest {
@@ -189,11 +188,13 @@ class RowTableModelTest {
     }
   }
 
-  @Property(tries = 60)
-  void agreesWithAMap(
-      @ForAll long seed,
-      @ForAll @IntRange(min = 1, max = 40) int width,
-      @ForAll @IntRange(min = 20, max = 20_000) int spread) {
+  @Test
+  void agreesWithAMap() {
+    Property.check(
+        60, draw -> agreesWithAMap(draw.seed(), draw.between(1, 40), draw.between(20, 20_000)));
+  }
+
+  private void agreesWithAMap(long seed, int width, int spread) {
     try (var run = new Run(seed, width, spread)) {
       for (int i = 0; i < 40; i++) {
         switch (run.random.nextInt(10)) {

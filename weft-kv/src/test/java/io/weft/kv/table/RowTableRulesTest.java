@@ -10,6 +10,7 @@ import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.rule.UpdateTile;
 import io.weft.kv.table.RowTableSpec.RowOptions;
+import io.weft.property.Property;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -17,9 +18,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.LongStream;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,11 +62,14 @@ class RowTableRulesTest {
     };
   }
 
-  @Property(tries = 120)
-  void rowsChangeAsIfTheyWereAlone(
-      @ForAll @IntRange(max = 7) int which,
-      @ForAll @IntRange(min = 1, max = 12) int width,
-      @ForAll long seed) {
+  @Test
+  void rowsChangeAsIfTheyWereAlone() {
+    Property.check(
+        120,
+        draw -> rowsChangeAsIfTheyWereAlone(draw.between(0, 7), draw.between(1, 12), draw.seed()));
+  }
+
+  private void rowsChangeAsIfTheyWereAlone(int which, int width, long seed) {
     UpdateRule rule = UpdateRules.parse(RULES[which]);
     var random = new Random(seed);
     Map<Long, UpdateTile> model = new HashMap<>();

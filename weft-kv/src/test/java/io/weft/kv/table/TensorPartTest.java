@@ -8,11 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.rule.UpdateTile;
+import io.weft.property.Property;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,9 +26,12 @@ class TensorPartTest {
   }
 
   /// Updates of any stretches give what the rule gives on the whole.
-  @Property(tries = 40)
-  void updatesWhatIsToldAndNothingElse(
-      @ForAll long seed, @ForAll @IntRange(min = 1, max = 9000) int elements) {
+  @Test
+  void updatesWhatIsToldAndNothingElse() {
+    Property.check(40, draw -> updatesWhatIsToldAndNothingElse(draw.seed(), draw.between(1, 9000)));
+  }
+
+  private void updatesWhatIsToldAndNothingElse(long seed, int elements) {
     var random = new Random(seed);
     UpdateRule rule = UpdateRules.parse("adam:lr=0.1");
     var tile = new UpdateTile(rule, elements);

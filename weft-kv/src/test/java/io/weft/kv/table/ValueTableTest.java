@@ -8,14 +8,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRules;
+import io.weft.property.Property;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 class ValueTableTest {
@@ -65,8 +64,12 @@ class ValueTableTest {
 
   /// Each value is what a tensor of its own would be, a snapshot what there was, and what it has
   /// taken out goes on elsewhere as if it had stayed.
-  @Property(tries = 12)
-  void isTheModelAndSoIsWhatASnapshotTakesOut(@ForAll long seed) {
+  @Test
+  void isTheModelAndSoIsWhatASnapshotTakesOut() {
+    Property.check(12, draw -> isTheModelAndSoIsWhatASnapshotTakesOut(draw.seed()));
+  }
+
+  private void isTheModelAndSoIsWhatASnapshotTakesOut(long seed) {
     var random = new Random(seed);
     Map<Long, TensorPart> model = new HashMap<>();
     var before = new Taken();

@@ -4,31 +4,37 @@ package io.weft.tensor.kernel;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.property.Property;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
 
-/// Vectors, tiles and the reference give the same bits. jqwik prints the seed of a failure; give it
-/// back as `@Property(seed = "...")`.
+/// Vectors, tiles and the reference give the same bits.
 class KernelAgreementTest {
 
   private static final KernelSet REFERENCE = new ScalarKernels();
   private static final List<KernelSet> OTHERS = List.of(new VectorKernels(), new TileKernels());
 
-  @Property(tries = 400)
-  void reducersAgreeBitForBit(
-      @ForAll DType dtype,
-      @ForAll ReduceOp op,
-      @ForAll @IntRange(max = 5000) int elements,
-      @ForAll @IntRange(max = 67) int intoOffset,
-      @ForAll @IntRange(max = 67) int fromOffset,
-      @ForAll long seed) {
+  @Test
+  void reducersAgreeBitForBit() {
+    Property.check(
+        400,
+        draw ->
+            reducersAgreeBitForBit(
+                draw.of(DType.values()),
+                draw.of(ReduceOp.values()),
+                draw.between(0, 5000),
+                draw.between(0, 67),
+                draw.between(0, 67),
+                draw.seed()));
+  }
+
+  private void reducersAgreeBitForBit(
+      DType dtype, ReduceOp op, int elements, int intoOffset, int fromOffset, long seed) {
     Random random = new Random(seed);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment into = Samples.of(arena, dtype, intoOffset, elements, random);
@@ -43,15 +49,29 @@ class KernelAgreementTest {
     }
   }
 
-  @Property(tries = 200)
-  void combiningIsCopyingAndReducing(
-      @ForAll DType dtype,
-      @ForAll ReduceOp op,
-      @ForAll @IntRange(max = 5000) int elements,
-      @ForAll @IntRange(max = 67) int intoOffset,
-      @ForAll @IntRange(max = 67) int leftOffset,
-      @ForAll @IntRange(max = 67) int rightOffset,
-      @ForAll long seed) {
+  @Test
+  void combiningIsCopyingAndReducing() {
+    Property.check(
+        200,
+        draw ->
+            combiningIsCopyingAndReducing(
+                draw.of(DType.values()),
+                draw.of(ReduceOp.values()),
+                draw.between(0, 5000),
+                draw.between(0, 67),
+                draw.between(0, 67),
+                draw.between(0, 67),
+                draw.seed()));
+  }
+
+  private void combiningIsCopyingAndReducing(
+      DType dtype,
+      ReduceOp op,
+      int elements,
+      int intoOffset,
+      int leftOffset,
+      int rightOffset,
+      long seed) {
     Random random = new Random(seed);
     long bytes = (long) elements * dtype.bytes();
     try (Arena arena = Arena.ofConfined()) {
@@ -82,13 +102,20 @@ class KernelAgreementTest {
     }
   }
 
-  @Property(tries = 200)
-  void runsMayLieInTheHeap(
-      @ForAll DType dtype,
-      @ForAll ReduceOp op,
-      @ForAll @IntRange(max = 5000) int elements,
-      @ForAll @IntRange(min = 1, max = 7) int inHeap,
-      @ForAll long seed) {
+  @Test
+  void runsMayLieInTheHeap() {
+    Property.check(
+        200,
+        draw ->
+            runsMayLieInTheHeap(
+                draw.of(DType.values()),
+                draw.of(ReduceOp.values()),
+                draw.between(0, 5000),
+                draw.between(1, 7),
+                draw.seed()));
+  }
+
+  private void runsMayLieInTheHeap(DType dtype, ReduceOp op, int elements, int inHeap, long seed) {
     Random random = new Random(seed);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment left = Samples.of(arena, dtype, 3, elements, random);
@@ -115,13 +142,21 @@ class KernelAgreementTest {
     }
   }
 
-  @Property(tries = 200)
-  void dividersAgreeBitForBit(
-      @ForAll DType dtype,
-      @ForAll @IntRange(max = 5000) int elements,
-      @ForAll @IntRange(max = 67) int offset,
-      @ForAll @IntRange(min = 1) int divisor,
-      @ForAll long seed) {
+  @Test
+  void dividersAgreeBitForBit() {
+    Property.check(
+        200,
+        draw ->
+            dividersAgreeBitForBit(
+                draw.of(DType.values()),
+                draw.between(0, 5000),
+                draw.between(0, 67),
+                draw.between(1, Integer.MAX_VALUE),
+                draw.seed()));
+  }
+
+  private void dividersAgreeBitForBit(
+      DType dtype, int elements, int offset, int divisor, long seed) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment data = Samples.of(arena, dtype, offset, elements, new Random(seed));
       MemorySegment expected = Samples.copy(arena, data);
@@ -134,8 +169,16 @@ class KernelAgreementTest {
     }
   }
 
-  @Property(tries = 200)
-  void operandsCommuteBitForBit(@ForAll DType dtype, @ForAll ReduceOp op, @ForAll long seed) {
+  @Test
+  void operandsCommuteBitForBit() {
+    Property.check(
+        200,
+        draw ->
+            operandsCommuteBitForBit(
+                draw.of(DType.values()), draw.of(ReduceOp.values()), draw.seed()));
+  }
+
+  private void operandsCommuteBitForBit(DType dtype, ReduceOp op, long seed) {
     int elements = 1000;
     Random random = new Random(seed);
     try (Arena arena = Arena.ofConfined()) {
@@ -151,12 +194,19 @@ class KernelAgreementTest {
     }
   }
 
-  @Property(tries = 200)
-  void cutsDoNotChangeTheResult(
-      @ForAll DType dtype,
-      @ForAll ReduceOp op,
-      @ForAll @IntRange(max = 1000) int cut,
-      @ForAll long seed) {
+  @Test
+  void cutsDoNotChangeTheResult() {
+    Property.check(
+        200,
+        draw ->
+            cutsDoNotChangeTheResult(
+                draw.of(DType.values()),
+                draw.of(ReduceOp.values()),
+                draw.between(0, 1000),
+                draw.seed()));
+  }
+
+  private void cutsDoNotChangeTheResult(DType dtype, ReduceOp op, int cut, long seed) {
     int elements = 1000;
     Random random = new Random(seed);
     try (Arena arena = Arena.ofConfined()) {

@@ -5,12 +5,11 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.weft.property.Property;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,12 +37,17 @@ class QuantizerTest {
     return read;
   }
 
-  @Property(tries = 200)
-  void isTheModelStepByStepAndKeepsResidualsSmall(
-      @ForAll @IntRange(min = 1, max = 3) int power,
-      @ForAll @IntRange(min = 1, max = 3000) int elements,
-      @ForAll @IntRange(min = -60, max = 60) int exponent,
-      @ForAll long seed) {
+  @Test
+  void isTheModelStepByStepAndKeepsResidualsSmall() {
+    Property.check(
+        200,
+        draw ->
+            isTheModelStepByStepAndKeepsResidualsSmall(
+                draw.between(1, 3), draw.between(1, 3000), draw.between(-60, 60), draw.seed()));
+  }
+
+  private void isTheModelStepByStepAndKeepsResidualsSmall(
+      int power, int elements, int exponent, long seed) {
     var quantizer = new Quantizer(1 << power);
     var random = new Random(seed);
     float most = (float) Math.scalb(1.0, exponent);
@@ -132,9 +136,15 @@ class QuantizerTest {
   }
 
   /// MXNet's 2 bits, element by element.
-  @Property(tries = 100)
-  void aThresholdIsSentWhenItIsReachedAndTheRestIsKept(
-      @ForAll @IntRange(min = 1, max = 3000) int elements, @ForAll long seed) {
+  @Test
+  void aThresholdIsSentWhenItIsReachedAndTheRestIsKept() {
+    Property.check(
+        100,
+        draw ->
+            aThresholdIsSentWhenItIsReachedAndTheRestIsKept(draw.between(1, 3000), draw.seed()));
+  }
+
+  private void aThresholdIsSentWhenItIsReachedAndTheRestIsKept(int elements, long seed) {
     var random = new Random(seed);
     float threshold = 0.5f;
     var quantizer = new Quantizer(2, threshold);

@@ -4,34 +4,41 @@ package io.weft.workloads.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.property.Property;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 class ColumnsTest {
 
-  @Property(tries = 200)
-  void batchesAreTheSameForAnyNumberOfRanks(
-      @ForAll @IntRange(min = 1, max = 40) int batch,
-      @ForAll @IntRange(min = 0, max = 300) int more,
-      @ForAll @IntRange(min = 1, max = 8) int ranks,
-      @ForAll long seed) {
+  @Test
+  void batchesAreTheSameForAnyNumberOfRanks() {
+    Property.check(
+        200,
+        draw ->
+            batchesAreTheSameForAnyNumberOfRanks(
+                draw.between(1, 40), draw.between(0, 300), draw.between(1, 8), draw.seed()));
+  }
+
+  private void batchesAreTheSameForAnyNumberOfRanks(int batch, int more, int ranks, long seed) {
     var columns = new Columns(batch + more, batch, seed);
     int size = Math.min(ranks, batch);
     assertThat(batches(columns, 3, size)).isEqualTo(batches(columns, 3, 1));
   }
 
-  @Property(tries = 200)
-  void everyExampleHasOneOwnerAndAnEpochRepeatsNone(
-      @ForAll @IntRange(min = 1, max = 40) int batch,
-      @ForAll @IntRange(min = 0, max = 300) int more,
-      @ForAll @IntRange(min = 1, max = 8) int ranks,
-      @ForAll long seed) {
+  @Test
+  void everyExampleHasOneOwnerAndAnEpochRepeatsNone() {
+    Property.check(
+        200,
+        draw ->
+            everyExampleHasOneOwnerAndAnEpochRepeatsNone(
+                draw.between(1, 40), draw.between(0, 300), draw.between(1, 8), draw.seed()));
+  }
+
+  private void everyExampleHasOneOwnerAndAnEpochRepeatsNone(
+      int batch, int more, int ranks, long seed) {
     var columns = new Columns(batch + more, batch, seed);
     int size = Math.min(ranks, batch);
     var owned = new ArrayList<Integer>();
