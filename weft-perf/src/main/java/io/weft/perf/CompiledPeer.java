@@ -165,7 +165,7 @@ record CompiledPeer(
                         "peer %s: there is no %s on PATH%s"
                             .formatted(name, compilers.getFirst(), remedy)));
     List<String> command = new ArrayList<>();
-    command.add(source.compiledBy(compiler, remedy).toString());
+    command.add(source.compiledBy("peer " + name, compiler, remedy).toString());
     if (scope.isToldHowMany()) {
       command.add(Integer.toString(plan.ranks()));
     }

@@ -57,7 +57,7 @@ final class OpenMpi implements MeasuredPeer {
     Path mpirun = find("mpirun");
     Path program =
         new CProgram(OpenMpi.class, "openmpi.c", List.of(HEADER), List.of("-std=gnu11"), cache)
-            .compiledBy(find("mpicc"), REMEDY);
+            .compiledBy("peer openmpi", find("mpicc"), REMEDY);
     boolean root = "root".equals(System.getProperty("user.name"));
     int cores = Runtime.getRuntime().availableProcessors();
     List<String> command = new ArrayList<>(launch(mpirun, fabric, ranks, root, cores));

@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.perf.process.PerfException;
 import io.weft.perf.process.SearchPath;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,24 +27,16 @@ final class CompiledPeerTest {
 
   private static final SearchPath PATH = SearchPath.ofEnvironment();
 
-  private static MeasuredPeer installed(MeasuredPeer peer, String compiler) {
-    assumeTrue(PATH.find(compiler).isPresent(), "there is no " + compiler + " here");
-    return peer;
-  }
-
   private static MeasuredPeer gloo() {
-    assumeTrue(
-        Files.isReadable(Path.of("/usr/include/gloo/allreduce.h")),
-        "Gloo's headers are not here: apt-get install libgloo-dev");
-    return installed(CompiledPeer.gloo(PATH, cache), "g++");
+    return CompiledPeer.gloo(PATH, cache);
   }
 
   private static MeasuredPeer memcpy() {
-    return installed(CompiledPeer.memcpy(PATH, cache), "gcc");
+    return CompiledPeer.memcpy(PATH, cache);
   }
 
   private static MeasuredPeer plainC() {
-    return installed(CompiledPeer.plainC(PATH, cache), "gcc");
+    return CompiledPeer.plainC(PATH, cache);
   }
 
   private static void measures(MeasuredPeer peer, String reported, MeasuringPlan plan)
@@ -54,6 +50,7 @@ final class CompiledPeerTest {
 
   @ParameterizedTest
   @EnumSource(names = {"ALLREDUCE", "PINGPONG", "BANDWIDTH", "MESSAGES"})
+  @Needs(OptionalProgram.GCC)
   void plainSocketsMeasureWhatATransportDoes(Benchmark benchmark) throws InterruptedException {
     measures(plainC(), "c sockets", Plans.small(benchmark));
   }
@@ -67,6 +64,7 @@ final class CompiledPeerTest {
   }
 
   @Test
+  @Needs(OptionalProgram.GCC)
   void processesThatShareMemoryMeasureAllreduce() throws InterruptedException {
     MeasuringPlan two =
         Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:3", "1000004:3", "8388608:2");
@@ -77,9 +75,14 @@ final class CompiledPeerTest {
   }
 
   @Test
+  @Needs(OptionalProgram.GCC)
   void plainCIsTakenByTheTransport() throws InterruptedException {
+    measures(plainC(), "c sockets", Plans.of(Benchmark.ALLREDUCE, 2, "8:3"));
+  }
+
+  @Test
+  void plainCRefusesWhatItHasNot() {
     MeasuringPlan two = Plans.of(Benchmark.ALLREDUCE, 2, "8:3");
-    measures(plainC(), "c sockets", two);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> plainC().prepare(Plans.over("verbs", two)))
         .withMessage("peer c has no transport 'verbs'; allowed: tcp, shm");
@@ -94,17 +97,20 @@ final class CompiledPeerTest {
 
   @ParameterizedTest
   @EnumSource(names = {"ALLREDUCE", "BROADCAST", "ALLGATHER", "ALLTOALL", "BARRIER"})
+  @Needs(OptionalProgram.GLOO)
   void glooMeasuresItsCollectives(Benchmark benchmark) throws InterruptedException {
     measures(gloo(), "gloo ", Plans.small(benchmark));
   }
 
   @Test
+  @Needs(OptionalProgram.GLOO)
   void glooHasAsManyRanksAsAreAskedFor() throws InterruptedException {
     measures(gloo(), "gloo ", Plans.of(Benchmark.ALLREDUCE, 3, "12:3", "12288:2"));
   }
 
   @ParameterizedTest
   @EnumSource(names = {"ALLREDUCE", "BANDWIDTH"})
+  @Needs(OptionalProgram.GCC)
   void oneCoreCopiesAsManyBytes(Benchmark benchmark) throws InterruptedException {
     measures(memcpy(), "memcpy glibc ", Plans.small(benchmark));
   }
@@ -124,6 +130,22 @@ final class CompiledPeerTest {
   }
 
   @Test
+  void aCompilerWithoutTheLibraryIsReportedWithItsWords(@TempDir Path bin) throws IOException {
+    Path compiler = bin.resolve("g++");
+    Files.writeString(
+        compiler, "#!/bin/sh\necho 'fatal error: gloo/allreduce.h: No such file' >&2\nexit 1\n");
+    Files.setPosixFilePermissions(compiler, PosixFilePermissions.fromString("rwx------"));
+    MeasuredPeer gloo = CompiledPeer.gloo(new SearchPath(List.of(bin)), bin.resolve("cache"));
+    assertThatExceptionOfType(PerfException.Missing.class)
+        .isThrownBy(() -> gloo.prepare(Plans.small(Benchmark.ALLREDUCE)))
+        .withMessageStartingWith(
+            "peer gloo: %s cannot compile its program gloo.cc, so a part of it is not installed;"
+                + " install it: apt-get install libgloo-dev g++",
+            compiler)
+        .withMessageContaining("gloo/allreduce.h: No such file");
+  }
+
+  @Test
   void anotherTransportIsRefused() {
     MeasuringPlan shm = Plans.shared(Plans.small(Benchmark.ALLREDUCE));
     assertThatIllegalArgumentException()
@@ -132,6 +154,7 @@ final class CompiledPeerTest {
   }
 
   @Test
+  @Needs(OptionalProgram.GCC)
   void moreThanASocketHoldsIsRefusedWithWords() throws InterruptedException {
     MeasuredPeer.Contestant contestant =
         plainC().prepare(Plans.of(Benchmark.MESSAGES, 2, (1 << 20) + ":1"));

@@ -4,10 +4,11 @@ package io.weft.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.perf.process.PerfException;
 import io.weft.perf.process.SearchPath;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,12 +27,7 @@ final class OpenMpiTest {
   @TempDir private static Path cache;
 
   private static OpenMpi installed() {
-    SearchPath path = SearchPath.ofEnvironment();
-    assumeTrue(
-        path.find("mpirun.openmpi", "mpirun").isPresent()
-            && path.find("mpicc.openmpi", "mpicc").isPresent(),
-        "Open MPI is not installed here: no mpirun or no mpicc on PATH");
-    return new OpenMpi(path, cache);
+    return new OpenMpi(SearchPath.ofEnvironment(), cache);
   }
 
   @Test
@@ -91,6 +87,7 @@ final class OpenMpiTest {
       value = Benchmark.class,
       mode = EnumSource.Mode.EXCLUDE,
       names = {"WRITES", "READS", "REGISTRATION", "SENDRECV"})
+  @Needs(OptionalProgram.OPENMPI)
   void everyBenchmarkIsMeasuredAndChecked(Benchmark benchmark) throws InterruptedException {
     MeasuringPlan plan = Plans.small(benchmark);
     RankReport report = installed().prepare(plan).round();
@@ -100,18 +97,21 @@ final class OpenMpiTest {
   }
 
   @Test
+  @Needs(OptionalProgram.OPENMPI)
   void moreRanksThanCoresRun() throws InterruptedException {
     MeasuringPlan plan = Plans.of(Benchmark.ALLREDUCE, 3, "4:3", "12288:3");
     assertThat(installed().prepare(plan).round().samples()).allMatch(RankReport.Sample::checked);
   }
 
   @Test
+  @Needs(OptionalProgram.OPENMPI)
   void sharedMemoryIsMeasuredToo() throws InterruptedException {
     MeasuringPlan plan = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:2"));
     assertThat(installed().prepare(plan).round().samples()).allMatch(RankReport.Sample::checked);
   }
 
   @Test
+  @Needs(OptionalProgram.OPENMPI)
   void theProgramIsCompiledOnce() throws InterruptedException, IOException {
     OpenMpi openMpi = installed();
     openMpi.prepare(PLAN);

@@ -2,11 +2,12 @@
 package io.weft.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.perf.Rounds.RoundContestant;
 import io.weft.perf.process.SearchPath;
 import io.weft.perf.report.BenchmarkHost;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -24,9 +25,9 @@ final class TurnsTest {
   @TempDir private static Path cache;
 
   @Test
+  @Needs(OptionalProgram.GCC)
   void ranksInJavaAndInCTimeEachSizeInTurns() throws InterruptedException {
     SearchPath path = SearchPath.ofEnvironment();
-    assumeTrue(path.find("gcc").isPresent(), "there is no gcc here");
     MeasuringPlan plan = Plans.of(Benchmark.ALLREDUCE, 2, "8:12", "10240:3", "4194304:5");
     List<RoundContestant> contestants =
         List.of(

@@ -4,26 +4,22 @@ package io.weft.launch.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.weft.launch.process.Programs;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
+@Needs(OptionalProgram.TASKSET)
 class CoreBindingTest {
 
   private static final String TELL =
       "sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status; echo \"$#: $1\"";
-
-  @BeforeEach
-  void needsTaskset() {
-    assumeTrue(Programs.find("taskset").isPresent(), "no taskset (Debian: util-linux)");
-  }
 
   /// The processors that a rank sees, and what it is told.
   private static List<String> rank(int local, int size) throws Exception {

@@ -2,10 +2,10 @@
 package io.weft.launch.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.weft.launch.process.Programs;
 import io.weft.testkit.job.OwnLoopback;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +13,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -70,11 +69,9 @@ class LaunchedServersTest {
 
   @Tag("long")
   @Test
+  @Needs(OptionalProgram.MPIRUN)
   void processesOfMpirunAreTheTasks() throws Exception {
-    Optional<Path> mpirun = Programs.find("mpirun");
-    assumeTrue(mpirun.isPresent(), "Open MPI is not installed here: no mpirun on PATH");
-    assertTrainsUnder(
-        List.of(mpirun.get().toString(), "--allow-run-as-root", "--oversubscribe", "-np", "3"));
+    assertTrainsUnder(List.of("mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "3"));
   }
 
   @Tag("long")

@@ -4,7 +4,8 @@ package io.weft.launch.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.weft.launch.process.Programs;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -150,8 +151,8 @@ class LauncherFaultsTest {
   }
 
   @Test
+  @Needs(OptionalProgram.SETSID)
   void killedLauncherLeavesNoProcessAndNoSecret() throws Exception {
-    assumeTrue(Programs.find("setsid").isPresent(), "without setsid there are no groups");
     ProcessBuilder builder = CommandProcess.of("run", "-np", "2");
     Process launcher =
         start(

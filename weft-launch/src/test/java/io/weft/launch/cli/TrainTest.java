@@ -4,8 +4,9 @@ package io.weft.launch.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.weft.launch.process.Programs;
 import io.weft.testkit.job.JvmCommand;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import java.io.BufferedReader;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -289,8 +290,8 @@ class TrainTest {
   }
 
   @Test
+  @Needs(OptionalProgram.SETPRIV) // else only Weft's own ranks do
   void ranksEndWithKilledLauncher() throws Exception {
-    assumeTrue(Programs.find("setpriv").isPresent(), "without setpriv only Weft's own ranks do");
     Process process = start(Map.of(), "train", "endless", "-np", "2");
     try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
       Map<Integer, ProcessHandle> ranks = ranks(reader);

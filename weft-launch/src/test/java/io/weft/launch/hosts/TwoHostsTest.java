@@ -2,12 +2,12 @@
 package io.weft.launch.hosts;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.weft.launch.cli.Main;
 import io.weft.testkit.job.JvmCommand;
 import io.weft.testkit.job.Networks;
-import java.io.IOException;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /// Ranks on two hosts, each with a network of its own and nothing but a link between them: two
 /// network namespaces of this machine.
+@Needs(OptionalProgram.NETWORKS)
 class TwoHostsTest {
 
   private static final int LIMIT_SECONDS = 150;
@@ -34,7 +35,7 @@ class TwoHostsTest {
     "2, 2, shm, 200mbit"
   })
   void ranksSumAcrossHosts(int here, int there, String transport, String speed) throws Exception {
-    try (Networks networks = networks()) {
+    try (Networks networks = Networks.create(directory)) {
       if (!speed.equals("full speed")) {
         networks.limit(speed);
       }
@@ -67,14 +68,6 @@ class TwoHostsTest {
           .hasSize(here + there)
           .allMatch(line -> line.endsWith("of 2 hosts: 0 wrong"))
           .anyMatch(line -> line.contains("local rank 1 of " + here));
-    }
-  }
-
-  private Networks networks() throws InterruptedException {
-    try {
-      return Networks.create(directory);
-    } catch (IOException refused) {
-      return abort("no two networks here: " + refused.getMessage());
     }
   }
 

@@ -7,7 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.WeftConfig;
 import io.weft.comm.CommException;
-import io.weft.launch.process.Programs;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.net.InetAddress;
@@ -320,6 +321,7 @@ class LaunchedJobTest {
   }
 
   @Test
+  @Needs(OptionalProgram.SETSID) // else Java itself refuses
   void commandThatIsNotThereIsNamed() throws Exception {
     JobPlan plan = plan(1, JobPlan.Output.PREFIXED, "");
     var missing =
@@ -331,7 +333,6 @@ class LaunchedJobTest {
             plan.output(),
             plan.outputDirectory(),
             plan.ssh());
-    assumeTrue(Programs.find("setsid").isPresent(), "without setsid Java itself refuses");
     assertThat(run(missing)).isEqualTo(127);
     assertThat(err.toString(StandardCharsets.UTF_8))
         .contains("weft-no-such-command")

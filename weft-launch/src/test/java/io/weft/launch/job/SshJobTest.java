@@ -2,9 +2,10 @@
 package io.weft.launch.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.WeftConfig;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Ranks by ssh, through a server of this test's own on loopback.
 @Timeout(60)
+@Needs(OptionalProgram.SSHD)
 class SshJobTest {
 
   private static final Path SERVER = Path.of("/usr/sbin/sshd");
@@ -43,8 +45,6 @@ class SshJobTest {
 
   @BeforeAll
   static void startServer() throws Exception {
-    assumeTrue(Files.isExecutable(SERVER), "no " + SERVER + ": ssh is not tested");
-    assumeTrue(hasSeparationDirectory(), "no /run/sshd, and it cannot be made: ssh is not tested");
     int port;
     try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();
@@ -86,7 +86,7 @@ class SshJobTest {
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("sshd.log").toFile())
             .start();
-    assumeTrue(answers(port), () -> "sshd does not start here: " + log());
+    assertThat(answers(port)).as(() -> "sshd answers; it says " + log()).isTrue();
   }
 
   @AfterAll
@@ -94,16 +94,6 @@ class SshJobTest {
     if (server != null) {
       server.destroy();
       assertThat(server.waitFor(10, TimeUnit.SECONDS)).isTrue();
-    }
-  }
-
-  /// A server that root starts wants it; packages make it when the service starts.
-  private static boolean hasSeparationDirectory() {
-    try {
-      Files.createDirectories(Path.of("/run/sshd"));
-      return true;
-    } catch (IOException notRoot) {
-      return !System.getProperty("user.name").equals("root");
     }
   }
 

@@ -2,16 +2,15 @@
 package io.weft.launch.timeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.weft.launch.process.Programs;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import java.io.BufferedOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,8 +19,6 @@ import org.junit.jupiter.api.io.TempDir;
 /// The page opened by a real browser, without network.
 @Timeout(240)
 class TracePageTest {
-
-  private static final String BROWSER = "chromium";
 
   @TempDir Path directory;
 
@@ -36,11 +33,8 @@ class TracePageTest {
   }
 
   private String browse(Path page, String... how) throws Exception {
-    Optional<Path> browser = Programs.find(BROWSER);
-    assumeTrue(
-        browser.isPresent(), "needs a browser: apt-get install --no-install-recommends " + BROWSER);
     List<String> command = new ArrayList<>();
-    command.add(browser.get().toString());
+    command.add("chromium");
     command.addAll(
         List.of("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"));
     command.addAll(List.of("--hide-scrollbars", "--window-size=1100,520"));
@@ -64,6 +58,7 @@ class TracePageTest {
   }
 
   @Test
+  @Needs(OptionalProgram.CHROMIUM)
   void browserShowsRanksAndEvents() throws Exception {
     Page page = page();
     String dom = browse(page.file(), "--dump-dom");
@@ -76,6 +71,7 @@ class TracePageTest {
   }
 
   @Test
+  @Needs(OptionalProgram.CHROMIUM)
   void browserDrawsPicture() throws Exception {
     Page page = page();
     Path picture = directory.resolve("picture.png");

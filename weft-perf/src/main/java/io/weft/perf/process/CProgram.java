@@ -44,14 +44,14 @@ public record CProgram(
     return base.resolve("weft").resolve("perf");
   }
 
-  /// The program, compiled now if it is not there. Throws `PerfException.Missing` with the
-  /// compiler's words and `remedy` if it does not compile.
-  public Path compiledBy(Path compiler, String remedy) throws InterruptedException {
+  /// Returns the program, which it compiles now if it is not there. Throws `PerfException.Missing`
+  /// with `user`, the compiler's words and `remedy` if the compiler refuses.
+  public Path compiledBy(String user, Path compiler, String remedy) throws InterruptedException {
     try {
       String stem = source.substring(0, source.lastIndexOf('.'));
       Path program = cache.resolve(stem + "-" + digest(compiler));
       if (!Files.isExecutable(program)) {
-        compile(compiler, program, remedy);
+        compile(user, compiler, program, remedy);
       }
       return program;
     } catch (IOException e) {
@@ -61,7 +61,7 @@ public record CProgram(
     }
   }
 
-  private void compile(Path compiler, Path program, String remedy)
+  private void compile(String user, Path compiler, Path program, String remedy)
       throws IOException, InterruptedException {
     ForeignDirectory.make(cache);
     Path directory = Files.createTempDirectory(cache, "build-");
@@ -82,8 +82,8 @@ public record CProgram(
       Child.ChildOutput outcome = Child.run(command, LIMIT);
       if (outcome.exit() != 0) {
         throw new PerfException.Missing(
-            "%s does not compile with %s%s%n%s"
-                .formatted(source, compiler, remedy, outcome.lastWords()));
+            "%s: %s cannot compile its program %s, so a part of it is not installed%s%n%s"
+                .formatted(user, compiler, source, remedy, outcome.lastWords()));
       }
       // Atomic: two commands may compile at the same time.
       Files.move(fresh, program, StandardCopyOption.ATOMIC_MOVE);

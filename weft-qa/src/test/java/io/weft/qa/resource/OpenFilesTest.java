@@ -2,9 +2,10 @@
 package io.weft.qa.resource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.testkit.job.JvmCommand;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import io.weft.transport.limit.OpenFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -19,8 +20,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 class OpenFilesTest {
 
-  private static final Path PRLIMIT = Path.of("/usr/bin/prlimit");
-
   @TempDir private Path directory;
 
   @Test
@@ -34,10 +33,10 @@ class OpenFilesTest {
 
   @Test
   @Timeout(240)
+  @Needs(OptionalProgram.PRLIMIT)
   void aLimitThatIsReachedIsNamedAndNothingHangs() throws Exception {
-    assumeTrue(Files.isExecutable(PRLIMIT), "needs prlimit");
     Path out = directory.resolve("out");
-    var command = new ArrayList<>(List.of(PRLIMIT.toString(), "--nofile=150:150"));
+    var command = new ArrayList<>(List.of("prlimit", "--nofile=150:150"));
     command.addAll(JvmCommand.of(FewFiles.class));
     Process process =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out.toFile()).start();

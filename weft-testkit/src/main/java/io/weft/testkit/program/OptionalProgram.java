@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.testkit.program;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// A program or a library that some tests use, and without which they are skipped. Whether it is
+/// usable is tried, once in a JVM, by doing with it what the tests do: a half-installed one, such
+/// as a compiler without the headers, is not usable. The system property `weft.test.without` hides
+/// programs by their names, with commas between them, or `all`. Thread-safe.
+public enum OptionalProgram {
+  /// A compiler of C.
+  GCC(
+      "gcc",
+      "gcc libc6-dev",
+      List.of(),
+      "echo 'int main(void) { return 0; }' > a.c; gcc a.c; ./a.out"),
+
+  /// A compiler of C++.
+  GXX(
+      "g++",
+      "g++",
+      List.of(),
+      "printf '#include <vector>\\nint main() { return 0; }\\n' > a.cc; g++ a.cc; ./a.out"),
+
+  /// The library under PyTorch's collectives on processors.
+  GLOO(
+      "gloo",
+      "libgloo-dev g++",
+      List.of(GXX),
+      """
+      printf '#include <gloo/allreduce.h>\\nint main() { return 0; }\\n' > a.cc
+      g++ -std=gnu++17 a.cc -lgloo -pthread
+      ./a.out\
+      """),
+
+  /// Open MPI's launcher.
+  MPIRUN(
+      "mpirun", "openmpi-bin", List.of(), "mpirun --allow-run-as-root --oversubscribe -np 2 true"),
+
+  /// Open MPI with what programs are compiled against it with.
+  OPENMPI(
+      "openmpi",
+      "openmpi-bin libopenmpi-dev gcc",
+      List.of(GCC, MPIRUN),
+      """
+      echo '#include <mpi.h>' > a.c
+      echo 'int main(void) { MPI_Init(0, 0); return MPI_Finalize(); }' >> a.c
+      mpicc a.c
+      mpirun --allow-run-as-root --oversubscribe -np 2 ./a.out\
+      """),
+
+  /// A server of ssh, with its client.
+  SSHD(
+      "sshd",
+      "openssh-server openssh-client",
+      List.of(),
+      """
+      ssh -V
+      ssh-keygen -q -t ed25519 -N '' -f key
+      mkdir -p /run/sshd || [ "$(id -u)" != 0 ]
+      printf 'HostKey %s/key\\nPidFile none\\n' "$PWD" > config
+      /usr/sbin/sshd -t -f "$PWD/config\"\
+      """),
+
+  /// Network namespaces of this host with links between them, which root may make.
+  NETWORKS(
+      "networks",
+      "iproute2 util-linux",
+      List.of(),
+      """
+      name=weft-probe-$$
+      ip netns add $name
+      trap "ip netns delete $name" EXIT
+      ip -n $name link add near type veth peer name far
+      ip netns exec $name unshare --uts hostname probe
+      ip netns exec $name tc qdisc add dev near root tbf rate 1gbit burst 256kb latency 50ms\
+      """),
+
+  /// A browser.
+  CHROMIUM(
+      "chromium",
+      "chromium",
+      List.of(),
+      """
+      chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \\
+        --user-data-dir="$PWD/profile" --dump-dom 'data:text/html,<p>drawn' > page
+      grep drawn page\
+      """),
+
+  /// Binds a process to processors.
+  TASKSET("taskset", "util-linux", List.of(), "taskset -p $$"),
+
+  /// Starts a process in a session of its own.
+  SETSID("setsid", "util-linux", List.of(), "setsid true"),
+
+  /// Has a process end with the one that started it.
+  SETPRIV("setpriv", "util-linux", List.of(), "setpriv --pdeathsig TERM true"),
+
+  /// Changes the limits of a process.
+  PRLIMIT("prlimit", "util-linux", List.of(), "prlimit --pid $$ --nofile");
+
+  private static final String HIDDEN = "weft.test.without";
+
+  private final String word;
+  private final String packages;
+  private final List<OptionalProgram> parts;
+  private final String trial;
+  private @Nullable Optional<String> missing;
+
+  /// @param word its name in `weft.test.without`
+  /// @param packages what `apt-get install` needs for it
+  /// @param parts what it does not work without
+  /// @param trial a script of the shell that uses it, in an empty directory
+  OptionalProgram(String word, String packages, List<OptionalProgram> parts, String trial) {
+    this.word = word;
+    this.packages = packages;
+    this.parts = parts;
+    this.trial = trial;
+  }
+
+  /// Returns why the program is not usable, in a sentence; empty where it is. The first call tries
+  /// it, which takes seconds.
+  public synchronized Optional<String> missing() {
+    if (missing == null) {
+      missing = missing(System.getProperty(HIDDEN, ""), new Trial(System.getenv("PATH")));
+    }
+    return missing;
+  }
+
+  /// Tries the program, unless it is hidden, without remembering what came of it.
+  Optional<String> missing(String hidden, Trial how) {
+    if (isHidden(hidden)) {
+      return Optional.of(word + " is hidden by -D" + HIDDEN + "=" + hidden);
+    }
+    return Stream.concat(
+            parts.stream().map(part -> part.missing(hidden, how)),
+            Stream.of(trial).map(script -> how.run(script).map(this::sentence)))
+        .flatMap(Optional::stream)
+        .findFirst();
+  }
+
+  private String sentence(String why) {
+    return word + " is not usable here: " + why + "; apt-get install " + packages;
+  }
+
+  private boolean isHidden(String hidden) {
+    Set<String> known = Arrays.stream(values()).map(p -> p.word).collect(Collectors.toSet());
+    boolean found = false;
+    for (String name : hidden.split(",")) {
+      String stripped = name.strip();
+      if (!stripped.isEmpty() && !stripped.equals("all") && !known.contains(stripped)) {
+        throw new IllegalArgumentException(
+            "-D%s=%s: there is no optional program '%s'; there are: all, %s"
+                .formatted(
+                    HIDDEN,
+                    hidden,
+                    stripped,
+                    known.stream().sorted().collect(Collectors.joining(", "))));
+      }
+      found |= stripped.equals("all") || stripped.equals(word);
+    }
+    return found;
+  }
+}
