@@ -17,6 +17,7 @@ import picocli.CommandLine;
 /// `weft perf` on an RDMA device: ranks are processes that a launcher has started, beside them the
 /// programs of perftest. That all comes out and is right; how fast says nothing here.
 @Tag("rdma")
+@Tag("lab") // minutes where the machine is emulated
 @Timeout(300)
 class VerbsPerfTest {
 

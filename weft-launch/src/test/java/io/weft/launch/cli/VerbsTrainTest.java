@@ -13,6 +13,7 @@ import tools.jackson.databind.JsonNode;
 /// `weft train` with TensorFlow on an RDMA device, by processes as users start them. Where the
 /// device is in an emulated machine, unpacking TensorFlow takes minutes.
 @Tag("rdma")
+@Tag("lab") // minutes where the machine is emulated
 @Timeout(900)
 class VerbsTrainTest {
 

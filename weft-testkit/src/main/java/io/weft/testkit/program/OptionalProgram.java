@@ -3,11 +3,12 @@ package io.weft.testkit.program;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /// A program or a library that some tests use, and without which they are skipped. Whether it is
 /// usable is tried, once in a JVM, by doing with it what the tests do: a half-installed one, such
@@ -15,24 +16,18 @@ import org.jspecify.annotations.Nullable;
 /// programs by their names, with commas between them, or `all`. Thread-safe.
 public enum OptionalProgram {
   /// A compiler of C.
-  GCC(
-      "gcc",
-      "gcc libc6-dev",
-      List.of(),
-      "echo 'int main(void) { return 0; }' > a.c; gcc a.c; ./a.out"),
+  GCC("gcc", "gcc libc6-dev", "echo 'int main(void) { return 0; }' > a.c; gcc a.c; ./a.out"),
 
   /// A compiler of C++.
   GXX(
       "g++",
       "g++",
-      List.of(),
       "printf '#include <vector>\\nint main() { return 0; }\\n' > a.cc; g++ a.cc; ./a.out"),
 
   /// The library under PyTorch's collectives on processors.
   GLOO(
       "gloo",
       "libgloo-dev g++",
-      List.of(GXX),
       """
       printf '#include <gloo/allreduce.h>\\nint main() { return 0; }\\n' > a.cc
       g++ -std=gnu++17 a.cc -lgloo -pthread
@@ -40,14 +35,12 @@ public enum OptionalProgram {
       """),
 
   /// Open MPI's launcher.
-  MPIRUN(
-      "mpirun", "openmpi-bin", List.of(), "mpirun --allow-run-as-root --oversubscribe -np 2 true"),
+  MPIRUN("mpirun", "openmpi-bin", "mpirun --allow-run-as-root --oversubscribe -np 2 true"),
 
   /// Open MPI with what programs are compiled against it with.
   OPENMPI(
       "openmpi",
       "openmpi-bin libopenmpi-dev gcc",
-      List.of(GCC, MPIRUN),
       """
       echo '#include <mpi.h>' > a.c
       echo 'int main(void) { MPI_Init(0, 0); return MPI_Finalize(); }' >> a.c
@@ -59,7 +52,6 @@ public enum OptionalProgram {
   SSHD(
       "sshd",
       "openssh-server openssh-client",
-      List.of(),
       """
       ssh -V
       ssh-keygen -q -t ed25519 -N '' -f key
@@ -72,7 +64,6 @@ public enum OptionalProgram {
   NETWORKS(
       "networks",
       "iproute2 util-linux",
-      List.of(),
       """
       name=weft-probe-$$
       ip netns add $name
@@ -86,7 +77,6 @@ public enum OptionalProgram {
   CHROMIUM(
       "chromium",
       "chromium",
-      List.of(),
       """
       chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \\
         --user-data-dir="$PWD/profile" --dump-dom 'data:text/html,<p>drawn' > page
@@ -94,43 +84,53 @@ public enum OptionalProgram {
       """),
 
   /// Binds a process to processors.
-  TASKSET("taskset", "util-linux", List.of(), "taskset -p $$"),
+  TASKSET("taskset", "util-linux", "taskset -p $$"),
 
   /// Starts a process in a session of its own.
-  SETSID("setsid", "util-linux", List.of(), "setsid true"),
+  SETSID("setsid", "util-linux", "setsid true"),
 
   /// Has a process end with the one that started it.
-  SETPRIV("setpriv", "util-linux", List.of(), "setpriv --pdeathsig TERM true"),
+  SETPRIV("setpriv", "util-linux", "setpriv --pdeathsig TERM true"),
 
   /// Changes the limits of a process.
-  PRLIMIT("prlimit", "util-linux", List.of(), "prlimit --pid $$ --nofile");
+  PRLIMIT("prlimit", "util-linux", "prlimit --pid $$ --nofile");
 
   private static final String HIDDEN = "weft.test.without";
 
+  /// What came of each trial in this JVM.
+  private static final Map<OptionalProgram, Optional<String>> TRIED = new ConcurrentHashMap<>();
+
   private final String word;
   private final String packages;
-  private final List<OptionalProgram> parts;
   private final String trial;
-  private @Nullable Optional<String> missing;
 
   /// @param word its name in `weft.test.without`
   /// @param packages what `apt-get install` needs for it
-  /// @param parts what it does not work without
   /// @param trial a script of the shell that uses it, in an empty directory
-  OptionalProgram(String word, String packages, List<OptionalProgram> parts, String trial) {
+  OptionalProgram(String word, String packages, String trial) {
     this.word = word;
     this.packages = packages;
-    this.parts = parts;
     this.trial = trial;
   }
 
   /// Returns why the program is not usable, in a sentence; empty where it is. The first call tries
   /// it, which takes seconds.
-  public synchronized Optional<String> missing() {
-    if (missing == null) {
-      missing = missing(System.getProperty(HIDDEN, ""), new Trial(System.getenv("PATH")));
-    }
-    return missing;
+  public Optional<String> missing() {
+    return TRIED.computeIfAbsent(
+        this,
+        program ->
+            program.missing(
+                System.getProperty(HIDDEN, ""),
+                new Trial(System.getenv().getOrDefault("PATH", "/usr/bin:/bin"))));
+  }
+
+  /// Returns what it does not work without.
+  private List<OptionalProgram> parts() {
+    return switch (this) {
+      case GLOO -> List.of(GXX);
+      case OPENMPI -> List.of(GCC, MPIRUN);
+      default -> List.of();
+    };
   }
 
   /// Tries the program, unless it is hidden, without remembering what came of it.
@@ -139,7 +139,7 @@ public enum OptionalProgram {
       return Optional.of(word + " is hidden by -D" + HIDDEN + "=" + hidden);
     }
     return Stream.concat(
-            parts.stream().map(part -> part.missing(hidden, how)),
+            parts().stream().map(part -> part.missing(hidden, how)),
             Stream.of(trial).map(script -> how.run(script).map(this::sentence)))
         .flatMap(Optional::stream)
         .findFirst();
@@ -152,7 +152,7 @@ public enum OptionalProgram {
   private boolean isHidden(String hidden) {
     Set<String> known = Arrays.stream(values()).map(p -> p.word).collect(Collectors.toSet());
     boolean found = false;
-    for (String name : hidden.split(",")) {
+    for (String name : hidden.split(",", -1)) {
       String stripped = name.strip();
       if (!stripped.isEmpty() && !stripped.equals("all") && !known.contains(stripped)) {
         throw new IllegalArgumentException(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.qa.arch;
+package io.weft.arch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -2,9 +2,10 @@
 package io.weft.qa.ports;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.weft.testkit.job.Networks;
+import io.weft.testkit.program.Needs;
+import io.weft.testkit.program.OptionalProgram;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// What somebody on another host can reach of the tasks of a cluster: under Weft nothing, or
 /// nothing without the secret; under TensorFlow's own runtime everything. Two network namespaces of
 /// this machine stand for the hosts.
+@Needs(OptionalProgram.NETWORKS)
 class OpenPortsTest {
 
   private static final String NEAR = "10.77.1.2";
@@ -36,11 +38,7 @@ class OpenPortsTest {
 
   @BeforeEach
   void connect() throws Exception {
-    try {
-      networks = Networks.create(directory);
-    } catch (IOException refused) {
-      abort("no two networks here: " + refused.getMessage());
-    }
+    networks = Networks.create(directory);
   }
 
   @AfterEach
