@@ -135,7 +135,7 @@ class WholePushTest {
       assertThatThrownBy(() -> first.push(KEYS, others, filled(201, 1)).await())
           .isInstanceOf(CommException.Mismatch.class)
           .hasMessageContaining("key 40")
-          .hasMessageContaining("7 of 8 parts were taken, 1 were not")
+          .hasMessageContaining("7 of 8 parts were done, 1 were not")
           .hasMessageContaining("the table has ended");
       assertThatThrownBy(waits::await)
           .isInstanceOf(CommException.Mismatch.class)
@@ -188,7 +188,7 @@ class WholePushTest {
       assertThatThrownBy(() -> values.push(KEYS, lengths, filled(100, 1)).await())
           .isInstanceOf(CommException.Mismatch.class)
           .hasMessageContaining("key 40")
-          .hasMessageContaining("7 of 8 parts were taken, 1 were not");
+          .hasMessageContaining("7 of 8 parts were done, 1 were not");
       values.push(new long[] {40}, new int[] {2}, new float[] {1, 1}).await();
       assertThat(values.pull(40).values()).containsExactly(2, 2);
     }

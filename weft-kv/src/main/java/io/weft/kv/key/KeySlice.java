@@ -3,7 +3,6 @@ package io.weft.kv.key;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import io.weft.kv.frame.KvHead.Values;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -93,17 +92,8 @@ public final class KeySlice {
     return keys.get(JAVA_LONG_UNALIGNED, (long) Long.BYTES * place);
   }
 
-  /// Copies its rows of FLOAT32 or FLOAT16 out of those of the list; keys that the list has several
-  /// times are added up.
-  public void gather(MemorySegment values, int width, Values format, MemorySegment into) {
-    if (format == Values.FLOAT16) {
-      gatherHalves(values, width, into);
-    } else {
-      gather(values, width, into);
-    }
-  }
-
-  void gather(MemorySegment values, int width, MemorySegment into) {
+  /// Copies its rows out of those of the list; keys that the list has several times are added up.
+  public void gather(MemorySegment values, int width, MemorySegment into) {
     int[] from = positions;
     int[] to = slots;
     if (from == null || to == null) {
@@ -134,7 +124,8 @@ public final class KeySlice {
     }
   }
 
-  private void gatherHalves(MemorySegment values, int width, MemorySegment into) {
+  /// The same as `gather` of FLOAT16.
+  public void gatherHalves(MemorySegment values, int width, MemorySegment into) {
     int[] from = positions;
     int[] to = slots;
     if (from == null || to == null) {

@@ -40,6 +40,7 @@ public final class KvHandle<T> implements Handle<T> {
   private volatile boolean watched;
   private volatile boolean done;
   private @Nullable T value;
+  private boolean stopped;
 
   /// @param words what runs, on which rank, for errors
   /// @param result called once, when all requests have succeeded
@@ -126,9 +127,15 @@ public final class KvHandle<T> implements Handle<T> {
     over(cause);
   }
 
-  /// Whether a request has failed.
-  boolean hasFailed() {
-    return failure != null;
+  /// A request could not be sent: the others, which are not sent yet, need not be. By the thread
+  /// that sends them.
+  void stop() {
+    stopped = true;
+  }
+
+  /// Whether a request could not be sent.
+  boolean isStopped() {
+    return stopped;
   }
 
   /// Whether no request is under way, before `sealed`.

@@ -176,7 +176,7 @@ final class ShardRequest {
       payload = lease(from, bytes);
       MemorySegment.copy(slice.keys(), 0, payload, 0, keyBytes);
       if (pushes) {
-        slice.gather(memory.values(), memory.width(), what.values(), payload.asSlice(keyBytes));
+        gather(slice, memory.values(), memory.width(), what.values(), payload.asSlice(keyBytes));
       }
     }
     MemorySegment into = memory.into();
@@ -187,6 +187,16 @@ final class ShardRequest {
         landing = from.lease(rowBytes * slice.count());
         place = landing.view().data();
       }
+    }
+  }
+
+  /// Copies the rows of a slice, FLOAT32 or FLOAT16, out of those of its list.
+  static void gather(
+      KeySlice slice, MemorySegment values, int width, KvHead.Values format, MemorySegment into) {
+    if (format == KvHead.Values.FLOAT16) {
+      slice.gatherHalves(values, width, into);
+    } else {
+      slice.gather(values, width, into);
     }
   }
 

@@ -197,8 +197,8 @@ public final class TableClock {
   void send(
       int unit, What what, Memory memory, KvHandle<?> handle, Consumer<MemorySegment> onValues)
       throws InterruptedException {
-    if (what.op() != KvOp.PULL && handle.hasFailed()) {
-      return; // the rest of a push that did not come to a shard
+    if (handle.isStopped()) {
+      return; // the handle fails: what is not sent need not wait for its turn
     }
     handle.begun();
     String why = ended.get();
@@ -291,9 +291,14 @@ public final class TableClock {
     MemorySegment payload = new KvCall(change.name(), change.argument()).encode();
     long at = next(KvOp.CHANGE);
     KvHandle<Void> handle =
-        links.handle("change '" + change.name() + "' of table '" + spec.name() + "'", () -> null);
+        handle(
+            "change '" + change.name() + "' of table '" + spec.name() + "'",
+            KvOp.CHANGE,
+            at,
+            links.shards());
     try {
-      for (int shard = 0; shard < links.shards(); shard++) {
+      for (int shard = 0; shard < links.shards() && !handle.isStopped(); shard++) {
+        handle.begun();
         links.submit(
             new What(KvOp.CHANGE, shard, spec.id(), at),
             new Memory(null, 0, payload, null),

@@ -52,7 +52,7 @@ public final class TableRequests {
       if (slice.hasTwice()) {
         MemorySegment sums =
             MemorySegment.ofArray(new byte[Math.toIntExact(format.bytes(width) * slice.count())]);
-        slice.gather(values, width, format, sums);
+        ShardRequest.gather(slice, values, width, format, sums);
         long sum = Finite.firstOther(sums, format);
         if (sum >= 0) {
           throw notFinite(

@@ -97,11 +97,11 @@ final class WholePush implements KvHandle.Verdict {
   }
 
   private CommException ofShards(CommException first, int missing) {
-    return missing == requests ? first : said(first, "of the push, " + counts(missing));
+    return missing == requests ? first : said(first, "of it, " + counts(missing));
   }
 
   private String counts(int missing) {
-    return "%d of %d parts were taken, %d were not, and of %d it is not known"
+    return "%d of %d parts were done, %d were not, and of %d it is not known"
         .formatted(requests - missing - unknown, requests, missing, unknown);
   }
 

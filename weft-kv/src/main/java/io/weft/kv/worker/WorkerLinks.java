@@ -292,6 +292,7 @@ public final class WorkerLinks {
 
   private void notSent(ShardRequest request, Throwable refused) {
     KvHandle<?> handle = request.handle();
+    handle.stop();
     handle.failed(
         request.what(),
         KvHandle.Fate.NOT_DONE,
