@@ -204,7 +204,7 @@ final class ShmTransport implements Transport, FrameSink {
         if (!endpoint.tellGone(gone)) {
           // It keeps a mapping without memory behind it until it ends.
           LOG.log(
-              Level.DEBUG, "node {0} is not told that extent {1} is gone", endpoint.node(), gone);
+              Level.DEBUG, "rank {0} is not told that extent {1} is gone", endpoint.node(), gone);
         }
       }
     }
@@ -312,7 +312,7 @@ final class ShmTransport implements Transport, FrameSink {
       // Said of one peer for all: on a host of many ranks each would have as much to say.
       LOG.log(
           negotiation.isOneMachine() && !toldApart ? Level.WARNING : Level.DEBUG,
-          "node {0} talks to node {1} over TCP: {2}",
+          "rank {0} talks to rank {1} over TCP: {2}",
           node,
           endpoint.node(),
           negotiation.problem());
@@ -346,7 +346,7 @@ final class ShmTransport implements Transport, FrameSink {
   }
 
   void warn(String message) {
-    LOG.log(Level.WARNING, "node {0}: {1}", node, message);
+    LOG.log(Level.WARNING, "rank {0}: {1}", node, message);
   }
 
   FrameSink sink() {

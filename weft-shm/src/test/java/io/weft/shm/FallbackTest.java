@@ -56,7 +56,7 @@ class FallbackTest {
     LogLines log = LogLines.of("io.weft.shm");
     try {
       Process process = echoed(before, classPath);
-      assertThat(log.has("node 0 talks to node 1 over TCP", why)).isTrue();
+      assertThat(log.has("rank 0 talks to rank 1 over TCP", why)).isTrue();
       assertThat(process.waitFor(START_SECONDS, TimeUnit.SECONDS)).isTrue();
     } finally {
       log.close();

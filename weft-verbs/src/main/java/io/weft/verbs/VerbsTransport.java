@@ -393,7 +393,7 @@ final class VerbsTransport implements Transport, FrameSink {
   }
 
   void warn(String message) {
-    LOG.log(Level.WARNING, "node {0}: {1}", node, message);
+    LOG.log(Level.WARNING, "rank {0}: {1}", node, message);
   }
 
   @Override
