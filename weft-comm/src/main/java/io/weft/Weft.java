@@ -145,6 +145,7 @@ public final class Weft implements AutoCloseable {
     LauncherWatch.start(environment);
     if (launch.rank() == 0) {
       SettingsFile.warnOfVariables(environment, config);
+      MissingFlags.warn(launch.size(), Kernels.description());
     }
     NativeLibraries.unpackAll(config.startDeadline());
     Thread warmUp = Thread.ofPlatform().daemon().name("weft-warm-up").start(Kernels::warmUp);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/// Says which flags Java should have been started with, where a job works without them, but slower.
+final class MissingFlags {
+
+  private static final Logger LOG = LoggerFactory.getLogger(MissingFlags.class);
+
+  private MissingFlags() {}
+
+  /// Warns once, on rank 0 of a job of several ranks.
+  ///
+  /// @param kernels what reduces, as `Kernels.description` says
+  static void warn(int size, String kernels) {
+    if (size > 1 && !kernels.startsWith("vector")) {
+      LOG.warn(
+          "Java runs without the module jdk.incubator.vector, so that reductions take up to three"
+              + " times as long ({}): start the ranks with 'java --add-modules"
+              + " jdk.incubator.vector'; only 'weft train', 'weft java' and 'weft run' on its own"
+              + " host set the flag",
+          kernels);
+    }
+  }
+}
