@@ -4,15 +4,24 @@ package io.weft.collective;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
+import io.weft.tensor.kernel.ScaleFactor;
 
 /// Multiplies before and after the wire.
 record Scaling(double before, double after) implements WireHook {
+
+  /// Throws `IllegalArgumentException` for a factor that is 0, infinite or not a number.
+  Scaling {
+    ScaleFactor.require("the factor before a reduction", DType.FLOAT64, before);
+    ScaleFactor.require("the factor after a reduction", DType.FLOAT64, after);
+  }
 
   @Override
   public DType wireType(DType own) {
     if (!own.floating()) {
       throw new IllegalArgumentException(this + " takes floating types, got " + own);
     }
+    ScaleFactor.require("the factor before a reduction", own, before);
+    ScaleFactor.require("the factor after a reduction", own, after);
     return own;
   }
 

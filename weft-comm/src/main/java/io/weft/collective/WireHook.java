@@ -30,13 +30,16 @@ public interface WireHook {
       };
 
   /// Multiplies the input by `before` and the result by `after`, in floating types. Horovod's
-  /// prescale and postscale factors.
+  /// prescale and postscale factors. Throws `IllegalArgumentException` for a factor that is 0,
+  /// infinite or not a number, and its `wireType` for one that is not a normal number of the type
+  /// in which elements are multiplied.
   static WireHook scaling(double before, double after) {
     return new Scaling(before, after);
   }
 
   /// Sends FLOAT32 as FLOAT16 or BFLOAT16: half of the bytes, and sums in that type. What has
-  /// another type already travels as it is. Throws `IllegalArgumentException` for other types.
+  /// another type already travels as it is; what the narrower type does not hold becomes infinite
+  /// in it. Throws `IllegalArgumentException` for other types.
   static WireHook narrowing(DType narrow) {
     return new Narrowing(narrow);
   }

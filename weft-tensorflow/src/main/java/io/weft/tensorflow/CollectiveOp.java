@@ -7,7 +7,6 @@ import io.weft.collective.Communicator;
 import io.weft.collective.WireHook;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
-import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.ReductionRequest;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
@@ -68,34 +67,27 @@ sealed interface CollectiveOp<R> {
   /// The op `WeftAllreduce` of one tensor.
   ///
   /// @param hook what happens before and after the wire
-  /// @param priority among gradients that are ready, the highest goes first
-  record Allreduce(ReduceOp op, WireHook hook, int priority, CollectiveOptions options)
+  /// @param travel how it travels if it is a gradient
+  record Allreduce(ReduceOp op, WireHook hook, GradientTravel travel, CollectiveOptions options)
       implements CollectiveOp<TensorView> {
 
     @Override
     public Handle<TensorView> submit(CommunicatorTable.Served served, KernelTensors tensors) {
       TensorView input = tensors.input(0);
       TensorView output = tensors.like(0, input);
-      GradientReducer reducer = op == ReduceOp.AVERAGE ? served.reducer() : null;
-      return switch (reducer) {
-        case null ->
-            served.communicator().allreduce(new AllreduceRequest(input, output, op, hook, options));
-        case Reducer parallel -> parallel.allreduce(request(options, input, output, priority));
-        case GradientReducer other -> other.reduce(options.name(), input, output);
-      };
+      Communicator communicator = served.communicator();
+      GradientReducer reducer = served.reducer();
+      return reducer == null
+          ? communicator.allreduce(new AllreduceRequest(input, output, op, hook, options))
+          : travel.reduce(reducer, communicator.size(), options.name(), input, output);
     }
-  }
-
-  private static ReductionRequest request(
-      CollectiveOptions options, TensorView input, TensorView output, int priority) {
-    return ReductionRequest.of(options.name(), input, output, ReduceOp.AVERAGE)
-        .withPriority(priority);
   }
 
   /// The op `WeftAllreduce` of several tensors.
   ///
-  /// @param priority as of one
-  record GroupedAllreduce(ReduceOp op, WireHook hook, int priority, List<CollectiveOptions> options)
+  /// @param travel as of one
+  record GroupedAllreduce(
+      ReduceOp op, WireHook hook, GradientTravel travel, List<CollectiveOptions> options)
       implements CollectiveOp<List<TensorView>> {
 
     @Override
@@ -105,24 +97,33 @@ sealed interface CollectiveOp<R> {
         TensorView input = tensors.input(i);
         requests.add(new AllreduceRequest(input, tensors.like(i, input), op, hook, options.get(i)));
       }
-      GradientReducer reducer = op == ReduceOp.AVERAGE ? served.reducer() : null;
-      return switch (reducer) {
-        case null -> served.communicator().allreduceAll(requests);
-        case Reducer parallel ->
-            parallel.reduceAll(
-                requests.stream()
-                    .map(r -> request(r.options(), r.input(), r.output(), priority))
-                    .toList());
-        case GradientReducer other ->
-            group(
-                served.communicator(),
-                requests.size(),
-                i -> {
-                  AllreduceRequest request = requests.get(i);
-                  return other.reduce(request.name(), request.input(), request.output());
-                },
-                output -> {});
-      };
+      Communicator communicator = served.communicator();
+      GradientReducer reducer = served.reducer();
+      if (reducer == null) {
+        return communicator.allreduceAll(requests);
+      }
+      Handle<List<TensorView>> whole =
+          travel.reduceAll(
+              reducer,
+              communicator.size(),
+              requests.stream()
+                  .map(r -> ReductionRequest.of(r.name(), r.input(), r.output(), op))
+                  .toList());
+      return whole != null
+          ? whole
+          : group(
+              communicator,
+              requests.size(),
+              i -> {
+                AllreduceRequest request = requests.get(i);
+                return travel.reduce(
+                    reducer,
+                    communicator.size(),
+                    request.name(),
+                    request.input(),
+                    request.output());
+              },
+              output -> {});
     }
   }
 

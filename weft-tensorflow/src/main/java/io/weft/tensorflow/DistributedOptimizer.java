@@ -2,6 +2,7 @@
 package io.weft.tensorflow;
 
 import io.weft.collective.Communicator;
+import io.weft.dataparallel.Reducer;
 import io.weft.gradient.GradientReducer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -31,6 +32,9 @@ import org.tensorflow.types.family.TType;
 /// The average of ranks' mean losses is the mean loss of the joint batch when all ranks' batches
 /// are equally large.
 public final class DistributedOptimizer extends Optimizer {
+
+  /// Each gradient by itself, as the options say.
+  private static final GradientReducer.Factory DIRECT = Reducer::direct;
 
   private final Communicator communicator;
   private final GradientReducer.Factory reducers;
@@ -70,7 +74,9 @@ public final class DistributedOptimizer extends Optimizer {
     this(communicator, reducers, local, GradientOptions.DEFAULT.with(updates));
   }
 
-  /// The same with groups, accumulation and local variables.
+  /// The same with groups, accumulation, local variables, sums and compression. Sums, predivision
+  /// and compression need reducers of a `DataParallel`, or `GradientReducer.ALLREDUCE`; with others
+  /// the first step fails.
   ///
   /// @param reducers makes what averages them; holds no communicator
   public DistributedOptimizer(
@@ -80,7 +86,8 @@ public final class DistributedOptimizer extends Optimizer {
       GradientOptions options) {
     super(graphOf(local), "Distributed" + local.getOptimizerName());
     this.communicator = communicator;
-    this.reducers = reducers;
+    this.reducers =
+        reducers == GradientReducer.ALLREDUCE && !options.isPlainMean() ? DIRECT : reducers;
     this.local = local;
     this.options = options;
   }
@@ -150,13 +157,14 @@ public final class DistributedOptimizer extends Optimizer {
   }
 
   /// Puts averages in place of a group's gradients.
-  private static void average(
+  private void average(
       WeftOps weft, List<String> group, int priority, Map<String, GradAndVar<?>> gradients) {
     List<Operand<?>> own = new ArrayList<>();
     for (String variable : group) {
       own.add(of(variable, gradients).getGradient());
     }
-    List<Operand<?>> averages = weft.averages(own, "weft/gradient/" + group.getFirst(), priority);
+    List<Operand<?>> averages =
+        weft.gradients(own, "weft/gradient/" + group.getFirst(), priority, options);
     for (int i = 0; i < group.size(); i++) {
       gradients.put(
           group.get(i), replaced(of(group.get(i), gradients), averages.get(i).asOutput()));

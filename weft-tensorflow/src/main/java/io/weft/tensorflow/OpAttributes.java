@@ -3,6 +3,7 @@ package io.weft.tensorflow;
 
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.WireHook;
+import io.weft.dataparallel.compress.Compression;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensorflow.ffm.KernelConstruction;
 import java.util.List;
@@ -31,6 +32,12 @@ final class OpAttributes {
   /// Which gradients go first.
   static final String PRIORITY = "priority";
 
+  /// By which gradients are divided before they are added, as Java writes a `double`.
+  static final String PREDIVIDE = "predivide";
+
+  /// How gradients travel, as `Compression.parse` reads it.
+  static final String COMPRESSION = "compression";
+
   private OpAttributes() {}
 
   /// Reads a collective from the attributes of its node.
@@ -46,10 +53,15 @@ final class OpAttributes {
     double before = Double.parseDouble(node.string(PRESCALE));
     double after = Double.parseDouble(node.string(POSTSCALE));
     WireHook hook = before == 1 && after == 1 ? WireHook.NONE : WireHook.scaling(before, after);
-    int priority = Math.toIntExact(node.integer(PRIORITY));
+    var travel =
+        new GradientTravel(
+            op,
+            Double.parseDouble(node.string(PREDIVIDE)),
+            Compression.parse(node.string(COMPRESSION)),
+            Math.toIntExact(node.integer(PRIORITY)));
     return inputs == 1
-        ? new CollectiveOp.Allreduce(op, hook, priority, names(node, 1).getFirst())
-        : new CollectiveOp.GroupedAllreduce(op, hook, priority, names(node, inputs));
+        ? new CollectiveOp.Allreduce(op, hook, travel, names(node, 1).getFirst())
+        : new CollectiveOp.GroupedAllreduce(op, hook, travel, names(node, inputs));
   }
 
   static CollectiveOp<?> broadcast(KernelConstruction node, int inputs) {

@@ -154,7 +154,7 @@ public final class OpLibrary {
     return numberOf(communicator, mode);
   }
 
-  /// The same for averages that are gradients, which reducers of this factory take.
+  /// The same for gradients, which reducers of this factory take.
   int numberOf(Communicator communicator, GradientReducer.Factory reducers) {
     return communicators.numberOf(communicator, mode, reducers);
   }
@@ -189,7 +189,9 @@ public final class OpLibrary {
         reduction,
         "prescale: string = '1.0'",
         "postscale: string = '1.0'",
-        "priority: int = 0");
+        "priority: int = 0",
+        "predivide: string = '1.0'",
+        "compression: string = 'none'");
     group(BROADCAST, OutputShapes.AS_INPUTS, OpAttributes::broadcast, "root: int >= 0");
     group(ALLGATHER, OutputShapes.OTHER_ROWS, OpAttributes::allgather);
     group(REDUCE_SCATTER, OutputShapes.OTHER_ROWS, OpAttributes::reduceScatter, reduction);

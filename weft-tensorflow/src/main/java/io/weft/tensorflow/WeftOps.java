@@ -4,6 +4,7 @@ package io.weft.tensorflow;
 import io.weft.collective.Communicator;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
+import io.weft.tensor.kernel.ScaleFactor;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -94,9 +95,10 @@ public final class WeftOps {
     return all(buildAllreduce(inputs, name, op, scale));
   }
 
-  /// Averages gradients, as a group. Among those that are ready on all ranks, the reducer lets the
-  /// one of the highest priority go first.
-  List<Operand<?>> averages(List<? extends Operand<?>> gradients, String name, int priority) {
+  /// Averages gradients, or adds them, as a group and as the options say. Among those that are
+  /// ready on all ranks, the reducer lets the one of the highest priority go first.
+  List<Operand<?>> gradients(
+      List<? extends Operand<?>> gradients, String name, int priority, GradientOptions options) {
     return all(
         build(
             OpLibrary.ALLREDUCE,
@@ -104,7 +106,9 @@ public final class WeftOps {
             nodeName(name),
             builder ->
                 builder
-                    .setAttr(OpAttributes.OP, ReduceOp.AVERAGE.name())
+                    .setAttr(OpAttributes.OP, options.op().name())
+                    .setAttr(OpAttributes.PREDIVIDE, Double.toString(options.predivide()))
+                    .setAttr(OpAttributes.COMPRESSION, options.compression().toString())
                     .setAttr(OpAttributes.PRIORITY, priority)));
   }
 
@@ -243,8 +247,17 @@ public final class WeftOps {
       return value;
     }
     requireFloating(value, factor);
+    requireFactors(value, new Scale(factor, 1));
     Operand<TFloat64> constant = Constant.scalarOf(scope, factor);
     return Mul.create(scope, value, Cast.create(scope, constant, value.type()));
+  }
+
+  /// Factors are normal numbers of the type in which they are multiplied.
+  private static void requireFactors(Operand<?> value, Scale scale) {
+    Output<?> output = value.asOutput();
+    DType type = DataTypes.of(output.dataType());
+    ScaleFactor.require("'" + output.op().name() + "'", type, scale.before());
+    ScaleFactor.require("'" + output.op().name() + "'", type, scale.after());
   }
 
   private static void requireFloating(Operand<?> value, double factor) {
@@ -265,6 +278,7 @@ public final class WeftOps {
       List<? extends Operand<?>> inputs, String name, ReduceOp op, Scale scale) {
     if (!scale.equals(Scale.NONE)) {
       inputs.forEach(input -> requireFloating(input, scale.before() * scale.after()));
+      inputs.forEach(input -> requireFactors(input, scale));
     }
     return build(
         OpLibrary.ALLREDUCE,

@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.weft.collective.Communicator;
-import io.weft.collective.WireHook;
+import io.weft.dataparallel.DataParallel;
+import io.weft.dataparallel.DataParallelOptions;
+import io.weft.dataparallel.Fusion;
+import io.weft.dataparallel.compress.Compression;
 import io.weft.gradient.GradientReducer;
-import io.weft.tensor.DType;
+import io.weft.tensor.ReduceOp;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
 import io.weft.tensorflow.GradientOptions.Accumulation;
 import io.weft.tensorflow.GradientOptions.Total;
@@ -262,24 +265,105 @@ class GradientOptionsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"FLOAT16", "BFLOAT16"})
-  void gradientsThatTravelInSixteenBitsTrainAlike(DType narrow) {
+  @ValueSource(strings = {"fp16", "bf16", "int8"})
+  void gradientsThatTravelInFewerBitsTrainAlike(String how) {
     float[] exact = trained(GradientOptions.DEFAULT, GradientReducer.ALLREDUCE);
-    float[] compressed =
-        trained(GradientOptions.DEFAULT, GradientReducer.allreduce(WireHook.narrowing(narrow)));
+    var options = GradientOptions.DEFAULT.with(Compression.parse(how));
+    float[] compressed = trained(options, GradientReducer.ALLREDUCE);
     assertThat(compressed).isNotEqualTo(exact);
-    assertClose(compressed, exact, narrow == DType.FLOAT16 ? 1e-3f : 1e-2f);
+    assertClose(compressed, exact, how.equals("fp16") ? 1e-3f : 1e-2f);
   }
 
   @Test
   void factorBeforeTheSumChangesNothingButTheRange() {
     float[] exact = trained(GradientOptions.DEFAULT, GradientReducer.ALLREDUCE);
-    assertClose(trained(GradientOptions.DEFAULT, GradientReducer.predivided(2)), exact, 1e-6f);
-    assertThatThrownBy(() -> GradientReducer.predivided(0)).hasMessageContaining("0.0");
+    var options = GradientOptions.DEFAULT.predivided(2);
+    assertClose(trained(options, GradientReducer.ALLREDUCE), exact, 1e-6f);
+  }
+
+  @ParameterizedTest
+  @ValueSource(doubles = {0, -0.0, -1, Double.NaN, Double.POSITIVE_INFINITY, 1e-300, 1e-40, 1e300})
+  void factorsThatNothingIsMultipliedByAreRefused(double factor) {
+    assertThatThrownBy(() -> GradientOptions.DEFAULT.predivided(factor))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("got " + factor);
+    if (factor != 0 && factor != -1) {
+      assertThatThrownBy(() -> GradientOptions.DEFAULT.withLocal(Set.of("v"), factor))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("a factor of " + factor);
+    }
+    if (factor != -1 && Math.abs(factor) != 1e-300 && factor != 1e300 && factor != 1e-40) {
+      assertThatThrownBy(() -> new Scale(factor, 1)).isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> new Scale(1, factor)).isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void sumsAreAveragesTimesTheRanksAndPredivisionIsOfAveragesOnly() {
+    // Without momentum, the sum at half of the rate on two ranks is the average: to the bit.
+    float[] average = trained(GradientOptions.DEFAULT, GradientReducer.ALLREDUCE, 0.05f);
+    float[] sum =
+        trained(GradientOptions.DEFAULT.with(ReduceOp.SUM), GradientReducer.ALLREDUCE, 0.025f);
+    assertThat(sum).isEqualTo(average);
+    assertThatThrownBy(() -> GradientOptions.DEFAULT.with(ReduceOp.MAX))
+        .hasMessageContaining("not MAX");
+    assertThatThrownBy(() -> GradientOptions.DEFAULT.with(ReduceOp.SUM).predivided(2))
+        .hasMessageContaining("does not go with SUM");
+  }
+
+  @Test
+  void compressionPredivisionAndAccumulationGoTogetherWithFusion() {
+    var options =
+        GradientOptions.DEFAULT
+            .with(new Accumulation(2, Total.MEAN))
+            .with(Grouping.into(2))
+            .predivided(2);
+    float[] exact = fused(options);
+    float[] compressed = fused(options.with(Compression.parse("fp16")));
+    assertThat(compressed).isNotEqualTo(exact);
+    assertClose(compressed, exact, 2e-3f);
+  }
+
+  /// The weights of both ranks, which are equal, where gradients are fused.
+  private static float[] fused(GradientOptions options) {
+    List<float[]> weights =
+        RankGraphs.on(
+            2,
+            weft -> {
+              var layer = DataParallelOptions.of(weft.config()).with(Fusion.ON);
+              try (DataParallel parallel = DataParallel.over(weft, layer);
+                  Mlp model =
+                      new Mlp(
+                          7,
+                          null,
+                          graph ->
+                              new DistributedOptimizer(
+                                  weft.communicator(),
+                                  parallel,
+                                  new Momentum(graph, 0.05f, 0.9f),
+                                  options))) {
+                model.train(STEPS, ROWS, weft.rank() * Mlp.BATCH, Mlp.BATCH);
+                return model.weights();
+              }
+            });
+    assertThat(weights.get(1)).isEqualTo(weights.get(0));
+    return weights.get(0);
+  }
+
+  private static float[] trained(GradientOptions options, GradientReducer.Factory reducers) {
+    return trained(options, reducers, graph -> new Momentum(graph, 0.05f, 0.9f));
+  }
+
+  private static float[] trained(
+      GradientOptions options, GradientReducer.Factory reducers, float rate) {
+    return trained(options, reducers, graph -> new GradientDescent(graph, rate));
   }
 
   /// The weights of both ranks, which are equal.
-  private static float[] trained(GradientOptions options, GradientReducer.Factory reducers) {
+  private static float[] trained(
+      GradientOptions options,
+      GradientReducer.Factory reducers,
+      Function<Graph, Optimizer> optimizer) {
     List<float[]> weights =
         RankGraphs.on(
             2,
@@ -290,10 +374,7 @@ class GradientOptionsTest {
                       null,
                       graph ->
                           new DistributedOptimizer(
-                              weft.communicator(),
-                              reducers,
-                              new Momentum(graph, 0.05f, 0.9f),
-                              options))) {
+                              weft.communicator(), reducers, optimizer.apply(graph), options))) {
                 model.train(STEPS, ROWS, weft.rank() * Mlp.BATCH, Mlp.BATCH);
                 return model.weights();
               }

@@ -9,6 +9,7 @@ import io.weft.dataparallel.compress.Compression;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensorflow.DistributedOptimizer;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
+import io.weft.tensorflow.GradientOptions;
 import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.WeightsDigest;
 import io.weft.workloads.batch.Feed;
@@ -118,30 +119,31 @@ final class Engine implements AutoCloseable {
   private static Updating averaged(
       Compression compression, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
     DataParallelOptions options = DataParallelOptions.of(job.weft().config());
-    if (options.fusion() == Fusion.ON && !(compression instanceof Compression.None)) {
-      throw new TrainingException.Unfit(
-          "--fusion on does not go with --compression "
-              + compression
-              + ": each compressed gradient travels by itself; leave one of them out");
-    }
     if (options.fusion() == Fusion.ON) {
       DataParallel gradients = DataParallel.over(job.weft(), options, job.timeline());
-      return new Updating.Fused(averaging(gradients, job, optimizer).minimize(loss), gradients);
+      return new Updating.Fused(
+          averaging(gradients, compression, job, optimizer).minimize(loss), gradients);
     }
-    return new Updating.AtOnce(averaging(compression.reducers(), job, optimizer).minimize(loss));
+    return new Updating.AtOnce(
+        averaging(GradientReducer.ALLREDUCE, compression, job, optimizer).minimize(loss));
   }
 
   private static Optimizer averaging(
-      GradientReducer.Factory reducers, TrainingJob job, Optimizer optimizer) {
+      GradientReducer.Factory reducers,
+      Compression compression,
+      TrainingJob job,
+      Optimizer optimizer) {
     Updates updates =
         job.onFailure() == OnFailure.SHRINK ? Updates.ALL_OR_NONE : Updates.AS_THEY_COME;
-    return new DistributedOptimizer(job.communicator(), reducers, optimizer, updates);
+    GradientOptions options = GradientOptions.DEFAULT.with(updates).with(compression);
+    return new DistributedOptimizer(job.communicator(), reducers, optimizer, options);
   }
 
   private static Updating tuned(
       TunedGradients gradients, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
     return new Updating.Tuned(
-        averaging(gradients.reducers(), job, optimizer).minimize(loss), gradients);
+        averaging(gradients.reducers(), new Compression.None(), job, optimizer).minimize(loss),
+        gradients);
   }
 
   /// Which tensors are reduced, and how often: what was found for one is nothing for another.
