@@ -6,6 +6,7 @@ import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.RankLayout;
 import io.weft.collective.choice.Way;
 import io.weft.collective.plan.AlgorithmRegistry;
+import io.weft.collective.plan.AlgorithmSelection;
 import io.weft.collective.plan.CollectiveKind;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,6 +58,21 @@ public final class Algorithms {
   public static String forAllreduce(long bytes, List<Integer> hosts) {
     RankLayout layout = RankLayout.of(hosts, false, false);
     return chosen(table(Optional.empty()), "allreduce", bytes, layout).algorithm();
+  }
+
+  /// Returns what an allreduce takes with these options, by the selection of every communicator,
+  /// where no memory is shared.
+  ///
+  /// @param hosts host of each rank, any numbers
+  /// @param oneSided whether the transport reads and writes peers' memory without their processors
+  public static Choice forAllreduce(
+      AlgorithmTable table,
+      long bytes,
+      List<Integer> hosts,
+      boolean oneSided,
+      CollectiveOptions options) {
+    return new AlgorithmSelection(table, hosts, false, oneSided)
+        .choose(CollectiveKind.ALLREDUCE, options.algorithm(), bytes);
   }
 
   /// What a collective takes by itself for this size, and why.

@@ -14,6 +14,7 @@ import java.util.Optional;
 public record CollectiveOptions(String name, Duration deadline, Optional<String> algorithm) {
 
   private static final String FIXED_ORDER = "fixed-order";
+  private static final String RANK_ORDER = "rank-order";
 
   /// Throws `IllegalArgumentException` if the name is null, empty or longer than 512 characters, or
   /// the deadline negative.
@@ -47,10 +48,20 @@ public record CollectiveOptions(String name, Duration deadline, Optional<String>
     return new CollectiveOptions(name, deadline, Optional.of(algorithmName));
   }
 
-  /// The same with an algorithm that combines the ranks of every element in one order, wherever in
-  /// the tensor it lies and however long the tensor is, over all transports: by halving. For
-  /// allreduce.
+  /// Returns the same with an algorithm that combines the ranks of every element in one order,
+  /// wherever in the tensor it lies and however long the tensor is, over all transports: in a tree
+  /// of the ranks of each host, and above these in a tree of hosts, so that little crosses between
+  /// them. The bits depend on which ranks share a host; they are those of `inRankOrder` where every
+  /// host has the same number of consecutive ranks, a power of two. For allreduce.
   public CollectiveOptions inFixedOrder() {
     return by(FIXED_ORDER);
+  }
+
+  /// Returns the same with an algorithm that combines the ranks of every element in one tree of all
+  /// ranks in order, wherever they are: so the bits depend on their number alone. It costs nothing
+  /// where `inFixedOrder` has the same bits; elsewhere the ranks of a host do not combine first,
+  /// and up to as many times the bytes cross between hosts as a host has ranks. For allreduce.
+  public CollectiveOptions inRankOrder() {
+    return by(RANK_ORDER);
   }
 }

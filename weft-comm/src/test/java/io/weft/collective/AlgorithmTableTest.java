@@ -76,23 +76,23 @@ final class AlgorithmTableTest {
     "17, 1, 432, true, mapped direct",
     "2, 1, 8193, false, recursive-doubling",
     "2, 1, 131072, false, recursive-doubling",
-    "2, 1, 131073, false, direct",
-    "2, 1, 16777216, false, direct",
+    "2, 1, 131073, false, nested-direct",
+    "2, 1, 16777216, false, nested-direct",
     "2, 1, 16777217, false, ring",
     "2, 2, 16777216, false, recursive-doubling",
     "2, 2, 16777217, false, ring",
-    "1, 1, 8193, false, direct",
-    "8, 1, 524288, false, direct",
+    "1, 1, 8193, false, nested-direct",
+    "8, 1, 524288, false, nested-direct",
     "8, 1, 524289, false, ring",
-    "9, 1, 524288, false, halving-doubling",
+    "9, 1, 524288, false, nested-halving",
     "9, 1, 524289, false, ring",
-    "32, 1, 1048575, false, halving-doubling", // 32 chunks of less than 32 KiB
+    "32, 1, 1048575, false, nested-halving", // 32 chunks of less than 32 KiB
     "32, 1, 1048576, false, ring",
     "4, 2, 8192, false, recursive-doubling",
-    "4, 2, 262147, false, hierarchical-halving", // 4 chunks of 64 KiB, and 3 bytes
+    "4, 2, 262147, false, nested-halving", // 4 chunks of 64 KiB, and 3 bytes
     "4, 2, 262148, false, hierarchical-ring",
-    "6, 3, 9000, false, hierarchical-ring", // three hosts
-    "18, 9, 9000, false, hierarchical-halving", // more than eight
+    "6, 3, 9000, false, nested-halving",
+    "18, 9, 9000, false, nested-halving",
     "2, 2, 1048576, false, recursive-doubling", // one rank a host
   })
   void boundsAreWhereTheTableSays(
@@ -153,15 +153,15 @@ final class AlgorithmTableTest {
         own(
             """
             # mine
-            allreduce | ranks=2 bytes>=1K bytes<64K | wire direct | measured here
+            allreduce | ranks=2 bytes>=1K bytes<64K | wire nested-direct | measured here
 
             """);
     Choice choice = chosen(table, "allreduce", 1024, hosts(2, 1), false);
-    assertThat(choice.algorithm()).isEqualTo("direct");
+    assertThat(choice.algorithm()).isEqualTo("nested-direct");
     assertThat(choice.reason()).startsWith("measured here; algorithms.txt, line ");
     assertThat(choice.rule())
         .isEqualTo(
-            "%s, line 2: allreduce | ranks=2 bytes>=1K bytes<64K | wire direct"
+            "%s, line 2: allreduce | ranks=2 bytes>=1K bytes<64K | wire nested-direct"
                 .formatted(directory.resolve("own.txt")));
     for (long bytes : new long[] {1023, 64 << 10}) {
       assertThat(chosen(table, "allreduce", bytes, hosts(2, 1), false))

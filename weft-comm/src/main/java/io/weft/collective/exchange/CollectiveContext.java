@@ -19,7 +19,9 @@ import io.weft.transport.RemoteSlice;
 import io.weft.transport.Slice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -27,15 +29,16 @@ import org.jspecify.annotations.Nullable;
 /// staging windows and the rule by which chunks are cut. Confined to the progress thread.
 public final class CollectiveContext {
 
-  /// Of `block`: few enough to stay in the first-level cache.
-  public static final int BLOCK_BYTES = 128 << 10;
+  /// Of inner nodes of `sums`: few enough to stay in the first-level cache.
+  private static final int BLOCK_BYTES = 128 << 10;
 
   private final Mesh mesh;
   private final StagingPool staging;
   private final Outbox outbox;
-  private final MemorySegment receiveBuffer;
+  private final int landingBytes;
   private final BitSet sharingKernel;
-  private final MemorySegment block = Arena.ofAuto().allocate(BLOCK_BYTES, 64);
+  private final AdditionTree sums = new AdditionTree(BLOCK_BYTES);
+  private final List<MemorySegment> landings = new ArrayList<>();
   private final AtomicLong mappedBytes = new AtomicLong();
 
   public CollectiveContext(Mesh mesh, long keepBytes) {
@@ -45,7 +48,7 @@ public final class CollectiveContext {
     this.staging = new StagingPool(mesh.transport(), keepBytes);
     this.outbox = new Outbox(mesh, mesh.topology().size(), longest);
     this.sharingKernel = sharingKernel(mesh.topology(), mesh.rank(), transport);
-    this.receiveBuffer = Arena.ofAuto().allocate(Math.max(64, longest), 64);
+    this.landingBytes = Math.max(64, longest);
   }
 
   /// A rank was added to the job.
@@ -106,10 +109,16 @@ public final class CollectiveContext {
         && sharingKernel.get(operation.group().world(schedule.outgoing().getFirst().peer()));
   }
 
-  /// Kept bytes, in native memory until the next call.
-  public MemorySegment land(byte[] kept) {
-    MemorySegment.copy(MemorySegment.ofArray(kept), 0, receiveBuffer, 0, kept.length);
-    return receiveBuffer.asSlice(0, kept.length);
+  /// Returns kept bytes in native memory, until the next call for this place.
+  ///
+  /// @param place from 0: as many runs as are combined at once lie there at a time
+  public MemorySegment land(byte[] kept, int place) {
+    while (landings.size() <= place) {
+      landings.add(Arena.ofAuto().allocate(landingBytes, 64));
+    }
+    MemorySegment landing = landings.get(place);
+    MemorySegment.copy(MemorySegment.ofArray(kept), 0, landing, 0, kept.length);
+    return landing.asSlice(0, kept.length);
   }
 
   public MemoryRegion register(MemorySegment segment, Object owner) {
@@ -134,9 +143,9 @@ public final class CollectiveContext {
     return mappedBytes.getOpaque();
   }
 
-  /// Where sums grow that lie nowhere yet; the progress thread's, until the next use.
-  public MemorySegment block() {
-    return block;
+  /// Returns what combines contributions of several ranks that all lie in memory.
+  public AdditionTree sums() {
+    return sums;
   }
 
   /// Sends a control message whose body stands in the scratch; it is kept if there is no room now.

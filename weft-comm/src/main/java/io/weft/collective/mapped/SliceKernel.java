@@ -1,37 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.mapped;
 
+import io.weft.collective.exchange.AdditionTree;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.frame.MemoryDescriptor;
 import io.weft.collective.group.Group;
 import io.weft.tensor.kernel.Kernels;
-import io.weft.tensor.kernel.Reducer;
 import io.weft.transport.PeerMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /// One rank's slice of an allreduce or reduceScatter on the memory of all: adds the inputs in the
-/// tree of `HalvingDoubling`, so that the bits do not depend on who comes when nor on the way, and
+/// tree of `AdditionOrder`, so that the bits do not depend on who comes when nor on the way, and
 /// stores the sum to all outputs, or its own, piece by piece. Confined to the progress thread.
 final class SliceKernel {
 
-  private static final long ALIGNMENT = 64;
-
   private final SliceLayout layout;
-  private final MemorySegment block;
+  private final AdditionTree tree;
   private final int rank;
   private final @Nullable PeerMemory[] in;
   private final @Nullable PeerMemory[] out;
   private final MemorySegment[] inputs;
   private final MemorySegment[] outputs;
   private final int own;
-  private final boolean direct;
-  private final int active;
-  private final int folded;
-
-  /// Of the block: one part for the sum, and one for each level of the tree.
-  private final long partBytes;
 
   // Where the piece that is being combined begins in each tensor, and in each output.
   private final long[] inputAt;
@@ -44,7 +36,7 @@ final class SliceKernel {
       @Nullable PeerMemory[] in,
       @Nullable PeerMemory[] out) {
     this.layout = layout;
-    this.block = context.block();
+    this.tree = context.sums();
     this.rank = rank;
     this.in = in;
     this.out = out;
@@ -52,13 +44,6 @@ final class SliceKernel {
     this.own = layout.scattered() ? 0 : rank;
     this.outputs =
         layout.scattered() ? new MemorySegment[] {layout.output()} : segments(out, layout.output());
-    this.direct =
-        in.length == 2
-            || (!layout.scattered() && layout.output().address() != layout.input().address());
-    this.active = Integer.highestOneBit(in.length);
-    this.folded = in.length - active;
-    int parts = 1 + Integer.numberOfTrailingZeros(active);
-    this.partBytes = block.byteSize() / parts / ALIGNMENT * ALIGNMENT;
     this.inputAt = new long[inputs.length];
     this.outputAt = new long[outputs.length];
   }
@@ -150,11 +135,11 @@ final class SliceKernel {
   }
 
   private void reduceVisited(long bytes) {
-    long most = in.length == 2 ? bytes : partBytes;
-    for (long from = 0; from < bytes; from += most) {
-      long length = Math.min(most, bytes - from);
+    long most = tree.longest(in.length);
+    long length;
+    for (long from = 0; from < bytes; from += length) {
+      length = Math.min(bytes - from, most);
       sum(from, length);
-      copy(from, length);
     }
   }
 
@@ -185,69 +170,19 @@ final class SliceKernel {
     }
   }
 
-  /// The sum grows in our own output; where that is our input, which more than two ranks may not
-  /// have added yet, in a block of its own.
+  /// Stores a part of the sum to our own output, which may be our input, and from there to all
+  /// others.
   private void sum(long from, long bytes) {
     SliceLayout.Arithmetic arithmetic = layout.arithmetic();
     long elements = bytes / arithmetic.dtype().bytes();
-    MemorySegment sum = direct ? outputs[own] : block;
-    long sumAt = direct ? outputAt[own] + from : 0;
-    combine(sum, sumAt, 0, 1, from, elements);
+    MemorySegment sum = outputs[own];
+    long sumAt = outputAt[own] + from;
+    tree.combine(sum, sumAt, inputs, inputAt, from, elements, arithmetic.reducer());
     if (arithmetic.divisor() > 1) {
       Kernels.divide(arithmetic.dtype(), sum, sumAt, elements, arithmetic.divisor());
     }
-  }
-
-  /// Stores the sum of the active members i, i + distance, i + 2 distance, …; with more than one of
-  /// them, or one that has taken over another's.
-  private void combine(
-      MemorySegment sum, long sumAt, int i, int distance, long from, long elements) {
-    Reducer reducer = layout.arithmetic().reducer();
-    if (distance == active) {
-      int odd = 2 * i + 1;
-      reducer.combine(
-          sum, sumAt, inputs[odd], at(odd, from), inputs[odd - 1], at(odd - 1, from), elements);
-      return;
-    }
-    int next = 2 * distance;
-    MemorySegment left = sum;
-    long leftAt = sumAt;
-    if (isInput(i, next)) {
-      left = inputs[member(i)];
-      leftAt = at(member(i), from);
-    } else {
-      combine(sum, sumAt, i, next, from, elements);
-    }
-    int other = i + distance;
-    MemorySegment right = block;
-    long rightAt = partBytes * (1 + Integer.numberOfTrailingZeros(distance));
-    if (isInput(other, next)) {
-      right = inputs[member(other)];
-      rightAt = at(member(other), from);
-    } else {
-      combine(block, rightAt, other, next, from, elements);
-    }
-    reducer.combine(sum, sumAt, left, leftAt, right, rightAt, elements);
-  }
-
-  /// Whether it is the input of one member, as it lies.
-  private boolean isInput(int i, int distance) {
-    return distance == active && i >= folded;
-  }
-
-  private int member(int i) {
-    return i + folded;
-  }
-
-  private long at(int member, long from) {
-    return inputAt[member] + from;
-  }
-
-  private void copy(long from, long bytes) {
-    MemorySegment sum = direct ? outputs[own] : block;
-    long sumAt = direct ? outputAt[own] + from : 0;
     for (int m = 0; m < outputs.length; m++) {
-      if (m != own || !direct) {
+      if (m != own) {
         MemorySegment.copy(sum, sumAt, outputs[m], outputAt[m] + from, bytes);
       }
     }

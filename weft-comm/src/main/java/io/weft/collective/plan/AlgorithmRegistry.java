@@ -4,8 +4,8 @@ package io.weft.collective.plan;
 import io.weft.collective.schedule.Algorithm;
 import io.weft.collective.schedule.BinomialTree;
 import io.weft.collective.schedule.Direct;
-import io.weft.collective.schedule.HalvingDoubling;
 import io.weft.collective.schedule.Hierarchical;
+import io.weft.collective.schedule.NestedExchanges;
 import io.weft.collective.schedule.RecursiveDoubling;
 import io.weft.collective.schedule.Ring;
 import java.util.List;
@@ -17,12 +17,17 @@ public final class AlgorithmRegistry {
   /// By which users ask for the way of the same name; it has no schedule.
   public static final String MAPPED = "mapped";
 
-  /// By which users ask for a sum whose order of additions is that of `HalvingDoubling`.
+  /// By which users ask for a sum in one order, of ranks within hosts, of hosts above them.
   static final String FIXED_ORDER = "fixed-order";
+
+  /// By which they ask for one in the order of ranks, whatever their hosts.
+  static final String RANK_ORDER = "rank-order";
 
   static final String RING = "ring";
 
-  static final String HALVING_DOUBLING = "halving-doubling";
+  static final String NESTED_DIRECT = "nested-direct";
+
+  static final String NESTED_HALVING = "nested-halving";
 
   /// Of slices that shared memory has left undone; not for the rule table.
   static final String SLICED_DOUBLING = "sliced-doubling";
@@ -48,12 +53,11 @@ public final class AlgorithmRegistry {
       case ALLREDUCE, BARRIER ->
           List.of(
               Ring.allreduce(),
-              new RecursiveDoubling(),
-              new HalvingDoubling(),
+              RecursiveDoubling.over(hosts),
+              NestedExchanges.direct(hosts),
+              NestedExchanges.halving(hosts),
               BinomialTree.allreduce(),
-              Direct.allreduce(),
-              Hierarchical.ring(hosts),
-              Hierarchical.halving(hosts));
+              Hierarchical.ring(hosts));
       case REDUCE_SCATTER -> List.of(Ring.reduceScatter(), Direct.reduceScatter());
       case ALLGATHER -> List.of(Ring.allgather(), Direct.allgather());
       case BROADCAST -> List.of(BinomialTree.broadcast());

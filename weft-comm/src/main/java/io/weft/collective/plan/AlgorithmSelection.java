@@ -10,20 +10,26 @@ import io.weft.collective.choice.Way;
 import io.weft.collective.schedule.Algorithm;
 import io.weft.collective.schedule.Rooted;
 import io.weft.collective.schedule.SlicedDoubling;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 
 /// Which way and algorithm a communicator takes, and the schedules of those it has taken.
 /// Thread-safe.
 public final class AlgorithmSelection {
 
+  /// Before the name of an algorithm for which all ranks are on one host, wherever they are.
+  private static final String IN_RANK_ORDER = AlgorithmRegistry.RANK_ORDER + " ";
+
   private final Map<ScheduleKey, RankSchedule> schedules = new ConcurrentHashMap<>();
   private final List<Integer> hosts;
   private final RankLayout layout;
+  private final boolean isRankOrder;
   private final Map<CollectiveKind, SizeRules> rules = new EnumMap<>(CollectiveKind.class);
   private final Map<CollectiveKind, SizeRules> onWire = new EnumMap<>(CollectiveKind.class);
   private final Map<CollectiveKind, SizeRules> bounced = new EnumMap<>(CollectiveKind.class);
@@ -35,6 +41,7 @@ public final class AlgorithmSelection {
       AlgorithmTable table, List<Integer> hosts, boolean sharesMemory, boolean oneSided) {
     this.hosts = List.copyOf(hosts);
     this.layout = RankLayout.of(hosts, sharesMemory, oneSided);
+    this.isRankOrder = isRankOrder(this.hosts);
     for (CollectiveKind kind : CollectiveKind.values()) {
       rules.put(kind, table.sizeRules(kind.words(), layout, kind.sameBytes()));
       onWire.put(
@@ -65,9 +72,7 @@ public final class AlgorithmSelection {
   /// Name of the algorithm that combines tensors which could not be combined in shared memory; of
   /// an allreduce, in the same order.
   public String afterMapped(CollectiveKind kind, Choice onWire) {
-    return kind == CollectiveKind.ALLREDUCE
-        ? AlgorithmRegistry.HALVING_DOUBLING
-        : onWire.algorithm();
+    return kind == CollectiveKind.ALLREDUCE ? AlgorithmRegistry.NESTED_DIRECT : onWire.algorithm();
   }
 
   /// The same of single ranks' slices: one chunk for each rank.
@@ -100,6 +105,9 @@ public final class AlgorithmSelection {
     if (wanted.equals(AlgorithmRegistry.FIXED_ORDER)) {
       return inFixedOrder(kind, bytes);
     }
+    if (wanted.equals(AlgorithmRegistry.RANK_ORDER)) {
+      return inRankOrder(kind, bytes);
+    }
     boolean mapped = wanted.equals(AlgorithmRegistry.MAPPED);
     if (mapped && !layout.sharesMemory()) {
       throw new IllegalArgumentException(
@@ -109,11 +117,12 @@ public final class AlgorithmSelection {
     }
     return mapped
         ? asked(kind, Way.MAPPED, AlgorithmRegistry.DIRECT, bytes)
-        : asked(kind, Way.WIRE, named(kind, wanted).name(), bytes);
+        : asked(kind, Way.WIRE, known(kind, wanted), bytes);
   }
 
-  /// What the table says where that combines the ranks of each element in the order of halving: in
-  /// shared memory, by doubling, or two of them in any way; else halving itself.
+  /// What the table says where that adds each element in the order of ranks within hosts, of hosts
+  /// above them: in shared memory, by these algorithms, or two ranks in any way; else by nested
+  /// exchanges.
   ///
   /// Hot path.
   private Choice inFixedOrder(CollectiveKind kind, long bytes) {
@@ -122,8 +131,31 @@ public final class AlgorithmSelection {
         layout.ranks() <= 2
             || choice.way() != Way.WIRE
             || choice.algorithm().equals(AlgorithmRegistry.RECURSIVE_DOUBLING)
-            || choice.algorithm().equals(AlgorithmRegistry.HALVING_DOUBLING);
-    return fixed ? choice : asked(kind, Way.WIRE, AlgorithmRegistry.HALVING_DOUBLING, bytes);
+            || choice.algorithm().equals(AlgorithmRegistry.NESTED_HALVING)
+            || choice.algorithm().equals(AlgorithmRegistry.NESTED_DIRECT);
+    return fixed ? choice : asked(kind, Way.WIRE, AlgorithmRegistry.NESTED_DIRECT, bytes);
+  }
+
+  /// The same in the order of ranks, which may be that of ranks within hosts; else the two
+  /// algorithms as if all were on one host.
+  private Choice inRankOrder(CollectiveKind kind, long bytes) {
+    Choice choice = inFixedOrder(kind, bytes);
+    return isRankOrder || choice.way() != Way.WIRE
+        ? choice
+        : asked(kind, Way.WIRE, IN_RANK_ORDER + choice.algorithm(), bytes);
+  }
+
+  /// Whether the tree of hosts above those of their ranks is the tree of all ranks: where every
+  /// host has the same number of consecutive ranks, a power of two, or there are no more than two
+  /// ranks.
+  private static boolean isRankOrder(List<Integer> hosts) {
+    int size = hosts.size();
+    int each = size / Math.max(1, (int) hosts.stream().distinct().count());
+    boolean even =
+        IntStream.range(1, size)
+            .allMatch(r -> hosts.get(r) - hosts.get(r - 1) > 0 == (r % each == 0));
+    boolean ascending = IntStream.range(1, size).allMatch(r -> hosts.get(r) >= hosts.get(r - 1));
+    return size <= 2 || each == size || (Integer.bitCount(each) == 1 && even && ascending);
   }
 
   private Choice asked(CollectiveKind kind, Way way, String algorithm, long bytes) {
@@ -139,19 +171,29 @@ public final class AlgorithmSelection {
     if (name.equals(AlgorithmRegistry.SLICED_DOUBLING)) {
       return new SlicedDoubling();
     }
+    if (name.startsWith(IN_RANK_ORDER)) {
+      List<Integer> oneHost = Collections.nCopies(hosts.size(), 0);
+      return AlgorithmRegistry.of(kind, oneHost).stream()
+          .filter(a -> name.equals(IN_RANK_ORDER + a.name()))
+          .findFirst()
+          .orElseThrow();
+    }
     return AlgorithmRegistry.of(kind, hosts).stream()
         .filter(a -> a.name().equals(name))
         .findFirst()
-        .orElseThrow(
-            () ->
-                new IllegalArgumentException(
-                    "no algorithm '"
-                        + name
-                        + "' for "
-                        + kind.words()
-                        + "; there are "
-                        + AlgorithmRegistry.of(kind, hosts).stream()
-                            .map(Algorithm::name)
-                            .toList()));
+        .orElseThrow(() -> unknown(kind, name));
+  }
+
+  private static String known(CollectiveKind kind, String name) {
+    if (!AlgorithmRegistry.names(kind).contains(name)) {
+      throw unknown(kind, name);
+    }
+    return name;
+  }
+
+  private static IllegalArgumentException unknown(CollectiveKind kind, String name) {
+    return new IllegalArgumentException(
+        "no algorithm '%s' for %s; there are %s"
+            .formatted(name, kind.words(), AlgorithmRegistry.names(kind)));
   }
 }

@@ -9,6 +9,7 @@ import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /// An algorithm's schedule for one rank, with its dependencies worked out once and kept: what must
 /// have been received before a run of chunks may be sent, and what must have been sent before it
@@ -67,26 +68,35 @@ public final class RankSchedule {
     }
   }
 
+  /// Receives that are combined with our contribution at once, in the tree of `AdditionOrder`.
+  ///
+  /// @param receives by their numbers, in the order of the tree's leaves, without ours
+  /// @param own which leaf our contribution is
+  public record Tree(int[] receives, int own) {}
+
   /// All sends to, or receives from, one peer, in order.
   public record Stream(int peer, int[] steps) {}
 
   private final int chunks;
   private final List<Sending> sends;
   private final List<Receiving> receives;
+  private final List<Tree> trees;
   private final List<Stream> outgoing;
   private final List<Stream> incoming;
 
-  private RankSchedule(int chunks, List<Sending> sends, List<Receiving> receives) {
+  private RankSchedule(
+      int chunks, List<Sending> sends, List<Receiving> receives, List<Tree> trees) {
     this.chunks = chunks;
     this.sends = List.copyOf(sends);
     this.receives = List.copyOf(receives);
+    this.trees = List.copyOf(trees);
     this.outgoing = streams(sends.stream().map(Sending::peer).toList());
     this.incoming = streams(receives.stream().map(Receiving::peer).toList());
   }
 
   /// Sends and receives that do not depend on each other, the same between two ranks on both.
   public static RankSchedule of(int chunks, List<Sending> sends, List<Receiving> receives) {
-    return new RankSchedule(chunks, sends, receives);
+    return new RankSchedule(chunks, sends, receives, List.of());
   }
 
   public int chunks() {
@@ -105,6 +115,11 @@ public final class RankSchedule {
 
   public List<Receiving> receives() {
     return receives;
+  }
+
+  /// Which receives are combined together.
+  public List<Tree> trees() {
+    return trees;
   }
 
   public List<Stream> outgoing() {
@@ -131,13 +146,9 @@ public final class RankSchedule {
           draft.send(send, staged, inStep ? draft.receives.size() : NONE);
         }
       }
-      for (Step step : round) {
-        if (!(step instanceof Step.Send)) {
-          draft.receive(step);
-        }
-      }
+      draft.receiveAll(round.stream().filter(step -> !(step instanceof Step.Send)).toList());
     }
-    return new RankSchedule(draft.lastReceive.length, draft.sends, draft.lastMarked());
+    return new RankSchedule(draft.lastReceive.length, draft.sends, draft.lastMarked(), draft.trees);
   }
 
   /// Whether in each round of two ranks both send once and receive once. Then what the other sends
@@ -158,7 +169,7 @@ public final class RankSchedule {
     for (List<Step> round : algorithm.schedule(peer, size)) {
       for (Step step : round) {
         if (step.peer() == rank && !(step instanceof Step.Send)) {
-          kinds.add(step instanceof Step.ReceiveReduce);
+          kinds.add(step.combines());
         }
       }
     }
@@ -182,6 +193,7 @@ public final class RankSchedule {
 
     final List<Sending> sends = new ArrayList<>();
     final List<Receiving> receives = new ArrayList<>();
+    final List<Tree> trees = new ArrayList<>();
     final int[] lastReceive;
     private final List<List<Integer>> sentOf = new ArrayList<>();
 
@@ -206,18 +218,52 @@ public final class RankSchedule {
       sends.add(new Sending(send.peer(), send.chunk(), send.chunks(), needs, staged, beside));
     }
 
-    void receive(Step step) {
+    /// The receives of one round.
+    void receiveAll(List<Step> steps) {
+      for (int i = 0; i < steps.size(); ) {
+        int together = steps.get(i) instanceof Step.ReceiveLeaf leaf ? leaf.leaves() - 1 : 1;
+        receive(steps.subList(i, i + together));
+        i += together;
+      }
+    }
+
+    /// What is applied at once, of one run: no part of it waits for another.
+    private void receive(List<Step> together) {
+      Step step = together.getFirst();
       int[] needs = needs(step);
       BitSet after = new BitSet();
+      int first = receives.size();
+      int last = first + together.size() - 1;
       for (int c = step.chunk(); c < step.chunk() + step.chunks(); c++) {
         sentOf.get(c).forEach(after::set);
-        lastReceive[c] = receives.size();
+        lastReceive[c] = last;
         handedOn[c] = false;
       }
-      boolean reduce = step instanceof Step.ReceiveReduce;
       int[] before = after.stream().toArray();
-      receives.add(
-          new Receiving(step.peer(), step.chunk(), step.chunks(), reduce, needs, before, false));
+      for (Step each : together) {
+        receives.add(
+            new Receiving(
+                each.peer(), each.chunk(), each.chunks(), each.combines(), needs, before, false));
+      }
+      if (step instanceof Step.ReceiveLeaf leaf) {
+        int[] byLeaf = new int[leaf.leaves()];
+        for (int i = 0; i < together.size(); i++) {
+          byLeaf[leafOf(together.get(i))] = first + i;
+        }
+        int[] others =
+            IntStream.range(0, byLeaf.length)
+                .filter(i -> i != leaf.own())
+                .map(i -> byLeaf[i])
+                .toArray();
+        trees.add(new Tree(others, leaf.own()));
+      }
+    }
+
+    private static int leafOf(Step step) {
+      if (step instanceof Step.ReceiveLeaf leaf) {
+        return leaf.leaf();
+      }
+      throw new IllegalStateException(step + " follows a leaf of a tree that is not complete");
     }
 
     /// The latest receives of a run's chunks.

@@ -15,13 +15,7 @@ public final class Direct {
 
   private Direct() {}
 
-  /// Chunk c goes to rank c, which combines all in the order c+1, c+2, …; then rank c gives it to
-  /// all [VIS16 §3.3.3].
-  public static Algorithm allreduce() {
-    return new Allreduce();
-  }
-
-  /// The first half of `allreduce`: leaves the combined chunk r at rank r.
+  /// Chunk c goes to rank c, which combines all in the order c+1, c+2, ….
   public static Algorithm reduceScatter() {
     return new ReduceScatter();
   }
@@ -58,23 +52,6 @@ public final class Direct {
       round.add(new ReceiveCopy(peer, peer));
     }
     return round;
-  }
-
-  private record Allreduce() implements Algorithm {
-    @Override
-    public String name() {
-      return "direct";
-    }
-
-    @Override
-    public int chunks(int size) {
-      return size;
-    }
-
-    @Override
-    public List<List<Step>> schedule(int rank, int size) {
-      return List.of(scatter(rank, size), gather(rank, size));
-    }
   }
 
   private record ReduceScatter() implements Algorithm {

@@ -5,51 +5,37 @@ import static java.lang.Math.floorMod;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
 
 /// Allreduce that crosses the network as little as it can: the ranks of a host combine their
 /// tensors among themselves, each one a part; then the ranks with the same part on all hosts
-/// combine it, all parts at the same time; then the ranks of a host share the parts. Of `m` bytes a
-/// host sends about `2m` over the network, however many ranks it has, and all its ranks take part
-/// in that.
+/// combine it by a ring, all parts at the same time; then the ranks of a host share the parts. Of
+/// `m` bytes a host sends about `2m` over the network, however many ranks it has, and all its ranks
+/// take part in that.
 ///
 /// There are as many parts as the smallest group of ranks on one host has members; ranks beyond
-/// that number give and take only. On one host it is `Direct`, on hosts of one rank each the
-/// algorithm between hosts.
+/// that number give and take only. On hosts of one rank each it is `Ring`.
 public final class Hierarchical implements Algorithm {
 
-  private final String name;
+  private final Algorithm between = Ring.allreduce();
 
   /// The members of each host, in order.
   private final List<List<Integer>> hosts;
 
   private final int parts;
-  private final Algorithm between;
 
-  /// A ring joins the hosts: for long tensors. Rank r lives on host `hostOf.get(r)`; any numbers.
+  /// Returns the algorithm for ranks of which rank r lives on host `hostOf.get(r)`; any numbers.
   public static Algorithm ring(List<Integer> hostOf) {
-    return new Hierarchical("hierarchical-ring", hostOf, Ring.allreduce());
+    return new Hierarchical(Placement.of(hostOf));
   }
 
-  /// The same, but halving and doubling joins them: for shorter tensors, or many hosts.
-  public static Algorithm halving(List<Integer> hostOf) {
-    return new Hierarchical("hierarchical-halving", hostOf, new HalvingDoubling());
-  }
-
-  private Hierarchical(String name, List<Integer> hostOf, Algorithm between) {
-    this.name = name;
-    this.between = between;
-    var groups = new TreeMap<Integer, List<Integer>>();
-    for (int rank = 0; rank < hostOf.size(); rank++) {
-      groups.computeIfAbsent(hostOf.get(rank), _ -> new ArrayList<>()).add(rank);
-    }
-    this.hosts = List.copyOf(groups.values());
-    this.parts = hosts.stream().mapToInt(List::size).min().orElse(1);
+  private Hierarchical(Placement placement) {
+    this.hosts = placement.hosts();
+    this.parts = placement.fewest();
   }
 
   @Override
   public String name() {
-    return name;
+    return "hierarchical-ring";
   }
 
   @Override
@@ -63,10 +49,7 @@ public final class Hierarchical implements Algorithm {
 
   @Override
   public List<List<Step>> schedule(int rank, int size) {
-    int host = 0;
-    while (!hosts.get(host).contains(rank)) {
-      host++;
-    }
+    int host = new Placement(hosts).hostOf(rank);
     List<Integer> locals = hosts.get(host);
     int part = locals.indexOf(rank);
     var rounds = new ArrayList<List<Step>>();
@@ -120,11 +103,6 @@ public final class Hierarchical implements Algorithm {
   /// A step of host numbers, as one of the ranks that keep this part.
   private Step ofPart(Step step, int part) {
     int chunk = part * chunksOfPart() + step.chunk();
-    int peer = hosts.get(step.peer()).get(part);
-    return switch (step) {
-      case Step.Send s -> new Step.Send(chunk, s.chunks(), peer);
-      case Step.ReceiveReduce s -> new Step.ReceiveReduce(chunk, s.chunks(), peer);
-      case Step.ReceiveCopy s -> new Step.ReceiveCopy(chunk, s.chunks(), peer);
-    };
+    return step.at(chunk, step.chunks(), hosts.get(step.peer()).get(part));
   }
 }

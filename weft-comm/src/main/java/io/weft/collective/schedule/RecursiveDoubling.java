@@ -7,11 +7,28 @@ import io.weft.collective.schedule.Step.Send;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Allreduce by exchanging the whole tensor with partners at distance …, 4, 2, 1 [THAKUR05 §4.5]:
-/// log2 n rounds, fewest for small tensors. The farthest partner comes first, as in
-/// `HalvingDoubling`, so that both add the ranks of an element in the same order. Needs a transport
-/// that has copied the sent bytes before the partner's are combined.
-public record RecursiveDoubling() implements Algorithm {
+/// Allreduce by exchanging the whole tensor with partners at distance 1, 2, 4, … [THAKUR05 §4.5]:
+/// log2 n rounds, fewest for small tensors. The ranks of a host come first, then the hosts: so the
+/// order of additions is that of `AdditionOrder` on each host, and that of all hosts above it, as
+/// in `NestedExchanges`. Needs a transport that has copied the sent bytes before the partner's are
+/// combined.
+public final class RecursiveDoubling implements Algorithm {
+
+  private final Placement placement;
+
+  private RecursiveDoubling(Placement placement) {
+    this.placement = placement;
+  }
+
+  /// Returns the algorithm for ranks of which rank r lives on host `hostOf.get(r)`; any numbers.
+  public static Algorithm over(List<Integer> hostOf) {
+    return new RecursiveDoubling(Placement.of(hostOf));
+  }
+
+  /// Returns the algorithm for so many ranks on one host.
+  static Algorithm onOneHost(int size) {
+    return new RecursiveDoubling(Placement.onOneHost(size));
+  }
 
   @Override
   public String name() {
@@ -25,24 +42,69 @@ public record RecursiveDoubling() implements Algorithm {
 
   @Override
   public List<List<Step>> schedule(int rank, int size) {
-    Folding folding = Folding.of(size);
     var rounds = new ArrayList<List<Step>>();
-    if (folding.isGuest(rank)) {
-      rounds.add(List.of(new Send(0, rank + 1)));
-      rounds.add(List.of(new ReceiveCopy(0, rank + 1)));
-      return rounds;
+    int host = placement.hostOf(rank);
+    List<Integer> locals = placement.hosts().get(host);
+    Folding folding = Folding.of(locals.size());
+    int local = locals.indexOf(rank);
+    combine(locals, local, rounds);
+    if (placement.hosts().size() > 1 && !folding.isGuest(local)) {
+      int width =
+          placement.hosts().stream().mapToInt(on -> Folding.of(on.size()).active()).min().orElse(1);
+      int number = folding.virtual(local);
+      if (number < width) {
+        List<Integer> peers = placement.hosts().stream().map(on -> active(on, number)).toList();
+        combine(peers, host, rounds);
+        unfold(peers, host, rounds);
+      }
+      spread(locals, number, width, rounds);
     }
-    if (folding.isHost(rank)) {
-      rounds.add(List.of(new ReceiveReduce(0, rank - 1)));
+    unfold(locals, local, rounds);
+    return rounds;
+  }
+
+  /// The rank with this number among those of a host that take part to the end.
+  private static int active(List<Integer> locals, int number) {
+    return locals.get(Folding.of(locals.size()).real(number));
+  }
+
+  /// Leaves the sum of all at each that takes part to the end.
+  private static void combine(List<Integer> ranks, int self, List<List<Step>> rounds) {
+    Folding folding = Folding.of(ranks.size());
+    if (folding.isGuest(self)) {
+      rounds.add(List.of(new Send(0, ranks.get(self + 1))));
+      return;
     }
-    int virtual = folding.virtual(rank);
-    for (int distance = folding.active() / 2; distance >= 1; distance /= 2) {
-      int partner = folding.real(virtual ^ distance);
+    if (folding.isHost(self)) {
+      rounds.add(List.of(new ReceiveReduce(0, ranks.get(self - 1))));
+    }
+    int number = folding.virtual(self);
+    for (int distance = 1; distance < folding.active(); distance *= 2) {
+      int partner = ranks.get(folding.real(number ^ distance));
       rounds.add(List.of(new Send(0, partner), new ReceiveReduce(0, partner)));
     }
-    if (folding.isHost(rank)) {
-      rounds.add(List.of(new Send(0, rank - 1)));
+  }
+
+  /// Hands the result to those that have handed over.
+  private static void unfold(List<Integer> ranks, int self, List<List<Step>> rounds) {
+    Folding folding = Folding.of(ranks.size());
+    if (folding.isGuest(self)) {
+      rounds.add(List.of(new ReceiveCopy(0, ranks.get(self + 1))));
+    } else if (folding.isHost(self)) {
+      rounds.add(List.of(new Send(0, ranks.get(self - 1))));
     }
-    return rounds;
+  }
+
+  /// Spreads the result from the first `width` of a host to the others: in each round, twice as
+  /// many have it.
+  private static void spread(List<Integer> locals, int number, int width, List<List<Step>> rounds) {
+    int all = Folding.of(locals.size()).active();
+    for (int have = width; have < all; have *= 2) {
+      if (number < have) {
+        rounds.add(List.of(new Send(0, active(locals, number + have))));
+      } else if (number < 2 * have) {
+        rounds.add(List.of(new ReceiveCopy(0, active(locals, number - have))));
+      }
+    }
   }
 }

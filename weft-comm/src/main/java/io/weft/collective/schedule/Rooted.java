@@ -34,11 +34,6 @@ public record Rooted(Algorithm algorithm, int root) implements Algorithm {
   }
 
   private Step turned(Step step, int size) {
-    int peer = floorMod(step.peer() + root, size);
-    return switch (step) {
-      case Step.Send s -> new Step.Send(s.chunk(), s.chunks(), peer);
-      case Step.ReceiveReduce s -> new Step.ReceiveReduce(s.chunk(), s.chunks(), peer);
-      case Step.ReceiveCopy s -> new Step.ReceiveCopy(s.chunk(), s.chunks(), peer);
-    };
+    return step.at(step.chunk(), step.chunks(), floorMod(step.peer() + root, size));
   }
 }

@@ -21,20 +21,12 @@ public record SlicedDoubling() implements Algorithm {
 
   @Override
   public List<List<Step>> schedule(int rank, int size) {
-    return new RecursiveDoubling()
-        .schedule(rank, size).stream()
-            .map(round -> round.stream().flatMap(step -> ofEachChunk(step, size)).toList())
-            .toList();
+    return RecursiveDoubling.onOneHost(size).schedule(rank, size).stream()
+        .map(round -> round.stream().flatMap(step -> ofEachChunk(step, size)).toList())
+        .toList();
   }
 
   private static Stream<Step> ofEachChunk(Step step, int chunks) {
-    return IntStream.range(0, chunks)
-        .mapToObj(
-            chunk ->
-                switch (step) {
-                  case Step.Send send -> new Step.Send(chunk, send.peer());
-                  case Step.ReceiveReduce receive -> new Step.ReceiveReduce(chunk, receive.peer());
-                  case Step.ReceiveCopy receive -> new Step.ReceiveCopy(chunk, receive.peer());
-                });
+    return IntStream.range(0, chunks).mapToObj(chunk -> step.at(chunk, 1, step.peer()));
   }
 }

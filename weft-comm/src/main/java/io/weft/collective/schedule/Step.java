@@ -14,6 +14,25 @@ public sealed interface Step {
   /// The other rank.
   int peer();
 
+  /// Returns the same step of another run, with another rank.
+  default Step at(int otherChunk, int otherChunks, int otherPeer) {
+    return switch (this) {
+      case Send _ -> new Send(otherChunk, otherChunks, otherPeer);
+      case ReceiveReduce _ -> new ReceiveReduce(otherChunk, otherChunks, otherPeer);
+      case ReceiveLeaf s ->
+          new ReceiveLeaf(otherChunk, otherChunks, otherPeer, s.leaf(), s.own(), s.leaves());
+      case ReceiveCopy _ -> new ReceiveCopy(otherChunk, otherChunks, otherPeer);
+    };
+  }
+
+  /// Whether the peer's run is combined into ours.
+  default boolean combines() {
+    return switch (this) {
+      case Send _, ReceiveCopy _ -> false;
+      case ReceiveReduce _, ReceiveLeaf _ -> true;
+    };
+  }
+
   /// Sends the run as it is when the round begins.
   record Send(int chunk, int chunks, int peer) implements Step {
     /// One chunk.
@@ -29,6 +48,15 @@ public sealed interface Step {
       this(chunk, 1, peer);
     }
   }
+
+  /// Receives one of the runs that are combined into ours at once, in the tree of `AdditionOrder`.
+  /// The steps of one tree follow each other in a round: one for each leaf but ours, in any order.
+  ///
+  /// @param leaf the peer's run
+  /// @param own our run
+  /// @param leaves how many runs there are, ours among them
+  record ReceiveLeaf(int chunk, int chunks, int peer, int leaf, int own, int leaves)
+      implements Step {}
 
   /// Receives the peer's run in place of ours.
   record ReceiveCopy(int chunk, int chunks, int peer) implements Step {

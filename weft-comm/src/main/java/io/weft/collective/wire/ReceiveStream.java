@@ -24,6 +24,10 @@ final class ReceiveStream {
   private final int peer;
   private final ReceiveStep[] steps;
   private final ArrayDeque<byte[]> kept = new ArrayDeque<>(0);
+
+  /// The newest segment, where it came in a message that has not been kept yet.
+  private @Nullable MemorySegment fresh;
+
   private @Nullable MemoryRegion staging;
 
   // Segments here, and of these applied.
@@ -67,6 +71,7 @@ final class ReceiveStream {
 
     private ReceiveStep[] needs = {};
     private SendStream.SendStep[] after = {};
+    private @Nullable ReceiveTree tree;
     private long appliedBytes;
 
     ReceiveStep(int number, Receiving receiving, int until) {
@@ -89,6 +94,11 @@ final class ReceiveStream {
       after = sends;
     }
 
+    /// It is combined together with others.
+    void joins(ReceiveTree with) {
+      tree = with;
+    }
+
     /// Whether as much has been applied as a segment of a run needs.
     boolean hasApplied(Run run, int segmentOfIt) {
       return !exchange.memory().waits(run, segmentOfIt, receiving, appliedBytes);
@@ -103,7 +113,37 @@ final class ReceiveStream {
       return arrived >= until;
     }
 
-    private boolean mayApply(int which) {
+    /// The segment of it to apply next.
+    int nextSegment() {
+      return segment;
+    }
+
+    /// Whether this segment of it is the next one of this stream to be applied, and has come.
+    boolean isHere(int which) {
+      return position < steps.length
+          && steps[position] == this
+          && segment == which
+          && applied < arrived;
+    }
+
+    /// Where the segment lies that is the next one, which has come.
+    ///
+    /// @param place among those that are asked for at the same time
+    MemorySegment memory(int place) {
+      return exchange.memory().eager(receiving) ? body(place) : window();
+    }
+
+    /// Where in that memory it begins.
+    long offset() {
+      return exchange.memory().eager(receiving) ? 0 : exchange.segments().offset(slot());
+    }
+
+    /// The next segment has been combined with the others.
+    void applied() {
+      passes(this);
+    }
+
+    boolean mayApply(int which) {
       for (ReceiveStep before : needs) {
         if (!before.hasApplied(receiving, which)) {
           return false;
@@ -223,7 +263,7 @@ final class ReceiveStream {
       exchange.operation().brokenBy(peer, "a write to a slot of its window that is not free");
     } else {
       arrives(due);
-      var unused = apply(null);
+      apply();
     }
   }
 
@@ -242,8 +282,11 @@ final class ReceiveStream {
       return;
     }
     arrives(due);
-    if (applied + 1 < arrived || !apply(body)) {
+    fresh = body;
+    apply();
+    if (fresh != null) {
       kept.addLast(body.toArray(ValueLayout.JAVA_BYTE));
+      fresh = null;
     }
   }
 
@@ -263,52 +306,75 @@ final class ReceiveStream {
 
   // --- progress
 
-  /// Applies what has arrived and may be applied. Returns how many segments.
-  ///
-  /// Hot path.
-  int apply() {
-    int before = applied;
-    if (arrived > applied) {
-      var unused = apply(null);
-    }
-    return applied - before;
+  /// Returns how many segments have been applied so far.
+  int applied() {
+    return applied;
   }
 
-  /// Applies arrived segments in order. `body` holds the newest one if it came in a message and has
-  /// not been kept yet; returns whether that one was applied.
-  private boolean apply(@Nullable MemorySegment body) {
-    WireBuffers memory = exchange.memory();
+  /// Applies what has arrived and may be applied, in order; with it, what other peers have sent
+  /// that is combined together with it.
+  ///
+  /// Hot path.
+  void apply() {
     while (applied < arrived && !isDone()) {
       ReceiveStep step = steps[position];
-      Receiving receiving = step.receiving;
-      if (!step.mayApply(segment)) {
-        return false;
-      }
-      long bytes = memory.bytes(receiving, segment);
-      if (memory.eager(receiving)) {
-        byte[] first = kept.pollFirst();
-        MemorySegment from = first != null ? exchange.context().land(first) : body;
-        if (from == null) {
-          return false;
-        }
-        memory.combine(receiving, segment, from, 0, bytes);
-      } else if (receiving.reduce()) {
-        int slot = stagedApplied % exchange.segments().inFlight();
-        MemorySegment window = Objects.requireNonNull(staging).segment();
-        memory.combine(receiving, segment, window, exchange.segments().offset(slot), bytes);
-        stagedApplied++;
-        credit();
-      }
-      step.appliedBytes += bytes;
-      applied++;
-      segment++;
-      if (segment == memory.segments(receiving)) {
-        step.appliedBytes = Long.MAX_VALUE;
-        segment = 0;
-        position++;
+      ReceiveTree tree = step.tree;
+      if (tree == null ? !tryApply(step) : !tree.tryApply()) {
+        return;
       }
     }
+  }
+
+  private boolean tryApply(ReceiveStep step) {
+    if (!step.mayApply(segment)) {
+      return false;
+    }
+    WireBuffers memory = exchange.memory();
+    Receiving receiving = step.receiving;
+    if (memory.eager(receiving) || receiving.reduce()) {
+      long bytes = memory.bytes(receiving, segment);
+      memory.combine(receiving, segment, step.memory(0), step.offset(), bytes);
+    }
+    passes(step);
     return true;
+  }
+
+  /// The next segment, which came in a message: from the message, or where it was kept.
+  private MemorySegment body(int place) {
+    byte[] first = kept.peekFirst();
+    return first != null
+        ? exchange.context().land(first, place)
+        : Objects.requireNonNull(fresh, "a segment that has arrived is kept");
+  }
+
+  private MemorySegment window() {
+    return Objects.requireNonNull(staging).segment();
+  }
+
+  private int slot() {
+    return stagedApplied % exchange.segments().inFlight();
+  }
+
+  /// The next segment is applied: its memory is free again.
+  private void passes(ReceiveStep step) {
+    WireBuffers memory = exchange.memory();
+    Receiving receiving = step.receiving;
+    if (memory.eager(receiving)) {
+      if (kept.pollFirst() == null) {
+        fresh = null;
+      }
+    } else if (receiving.reduce()) {
+      stagedApplied++;
+      credit();
+    }
+    step.appliedBytes += memory.bytes(receiving, segment);
+    applied++;
+    segment++;
+    if (segment == memory.segments(receiving)) {
+      step.appliedBytes = Long.MAX_VALUE;
+      segment = 0;
+      position++;
+    }
   }
 
   private void credit() {

@@ -2,6 +2,7 @@
 package io.weft.collective.wire;
 
 import io.weft.collective.choice.Segments;
+import io.weft.collective.exchange.AdditionTree;
 import io.weft.collective.exchange.BufferLayout;
 import io.weft.collective.exchange.CollectiveContext;
 import io.weft.collective.plan.RankSchedule.Receiving;
@@ -82,6 +83,37 @@ final class WireBuffers {
     reducer.combine(place.target(), at, left, leftOffset, from, fromOffset, elements);
     if (receiving.last() && stage.divisor() > 1) {
       Kernels.divide(stage.dtype(), place.target(), at, elements, stage.divisor());
+    }
+  }
+
+  /// Combines an arrived segment of each of several peers with ours, in one tree.
+  ///
+  /// Hot path.
+  ///
+  /// @param receiving the last one of them
+  /// @param leaves where they lie; ours is put in
+  /// @param at where they begin there; ours is put in
+  /// @param own which of them is ours
+  void combineAll(Receiving receiving, int segment, MemorySegment[] leaves, long[] at, int own) {
+    int chunk = receiving.chunk();
+    long within = segments.offset(segment);
+    long into = place.targetOffset()[chunk] + within;
+    boolean here = receiving.again() || place.inPlace();
+    leaves[own] = here ? place.target() : place.source();
+    at[own] = here ? into : place.sourceOffset()[chunk] + within;
+    long bytes = bytes(receiving, segment);
+    int elementBytes = stage.dtype().bytes();
+    Reducer reducer = Objects.requireNonNull(stage.reducer());
+    AdditionTree sums = context.sums();
+    long most = sums.longest(leaves.length);
+    long length;
+    for (long from = 0; from < bytes; from += length) {
+      length = Math.min(most, bytes - from);
+      long elements = length / elementBytes;
+      sums.combine(place.target(), into + from, leaves, at, from, elements, reducer);
+      if (receiving.last() && stage.divisor() > 1) {
+        Kernels.divide(stage.dtype(), place.target(), into + from, elements, stage.divisor());
+      }
     }
   }
 

@@ -96,6 +96,9 @@ final class WireTask implements StageTask, TokenOwner {
               .toArray(SendStream.SendStep[]::new);
       step.follows(these(receives, receiving.needs()), after);
     }
+    for (RankSchedule.Tree tree : schedule.trees()) {
+      var unused = new ReceiveTree(exchange, these(receives, tree.receives()), tree.own());
+    }
   }
 
   private static ReceiveStream.ReceiveStep[] these(ReceiveStream.ReceiveStep[] all, int[] numbers) {
@@ -258,9 +261,11 @@ final class WireTask implements StageTask, TokenOwner {
     int before;
     do {
       before = work;
+      work -= applied();
       for (ReceiveStream from : incoming) {
-        work += from.apply();
+        from.apply();
       }
+      work += applied();
       sortBySchedule();
       for (SendStream to : outgoing) {
         work += to.post();
@@ -268,6 +273,14 @@ final class WireTask implements StageTask, TokenOwner {
     } while (work > before);
     tellHowFar();
     return work;
+  }
+
+  private int applied() {
+    int all = 0;
+    for (ReceiveStream from : incoming) {
+      all += from.applied();
+    }
+    return all;
   }
 
   /// What comes is applied where it comes, so this is asked also when there was nothing to do here.

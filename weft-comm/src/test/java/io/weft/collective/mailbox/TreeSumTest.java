@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -62,7 +63,9 @@ class TreeSumTest {
     List<MemorySegment> held = new ArrayList<>();
     for (int rank = 0; rank < size; rank++) {
       ArrayDeque<Step> steps = new ArrayDeque<>();
-      new RecursiveDoubling().schedule(rank, size).forEach(steps::addAll);
+      RecursiveDoubling.over(Collections.nCopies(size, 0))
+          .schedule(rank, size)
+          .forEach(steps::addAll);
       left.add(steps);
       held.add(Arena.ofAuto().allocate(ELEMENTS * 4L, 4).copyFrom(parts.get(rank)));
     }

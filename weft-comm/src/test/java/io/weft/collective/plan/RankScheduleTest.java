@@ -9,7 +9,7 @@ import io.weft.collective.plan.RankSchedule.Sending;
 import io.weft.collective.schedule.Algorithm;
 import io.weft.collective.schedule.BinomialTree;
 import io.weft.collective.schedule.Direct;
-import io.weft.collective.schedule.HalvingDoubling;
+import io.weft.collective.schedule.NestedExchanges;
 import io.weft.collective.schedule.RecursiveDoubling;
 import io.weft.collective.schedule.Ring;
 import io.weft.collective.schedule.Step;
@@ -17,6 +17,7 @@ import io.weft.collective.schedule.Step.ReceiveCopy;
 import io.weft.collective.schedule.Step.ReceiveReduce;
 import io.weft.collective.schedule.Step.Send;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class RankScheduleTest {
@@ -47,8 +48,13 @@ class RankScheduleTest {
     assertThat(ring.sends().get(0).beside()).isZero();
     assertThat(ring.sends().get(1).beside()).isEqualTo(1);
     assertThat(ring.keepsStep()).isTrue();
-    assertThat(RankSchedule.of(new RecursiveDoubling(), 0, 2).sends().getFirst().beside()).isZero();
-    assertThat(RankSchedule.of(new RecursiveDoubling(), 0, 2).keepsStep()).isTrue();
+    assertThat(
+            RankSchedule.of(RecursiveDoubling.over(List.of(0, 0)), 0, 2)
+                .sends()
+                .getFirst()
+                .beside())
+        .isZero();
+    assertThat(RankSchedule.of(RecursiveDoubling.over(List.of(0, 0)), 0, 2).keepsStep()).isTrue();
     assertThat(RankSchedule.of(BinomialTree.allreduce(), 0, 2).sends())
         .noneMatch(Sending::hasBeside);
     assertThat(RankSchedule.of(BinomialTree.allreduce(), 0, 2).keepsStep()).isFalse();
@@ -58,7 +64,7 @@ class RankScheduleTest {
 
   @Test
   void recursiveDoublingMustSendBeforeItCombines() {
-    RankSchedule plan = RankSchedule.of(new RecursiveDoubling(), 0, 4);
+    RankSchedule plan = RankSchedule.of(RecursiveDoubling.over(List.of(0, 0, 0, 0)), 0, 4);
     assertThat(plan.receives().get(0).after()).containsExactly(0);
     assertThat(plan.receives().get(1).after()).containsExactly(0, 1);
     assertThat(plan.sends().get(1).needs()).containsExactly(0);
@@ -66,14 +72,15 @@ class RankScheduleTest {
 
   @Test
   void everyChunkIsAveragedOnceOnItsWay() {
-    for (var algorithm :
-        List.of(
-            Ring.allreduce(),
-            Direct.allreduce(),
-            new RecursiveDoubling(),
-            new HalvingDoubling(),
-            BinomialTree.allreduce())) {
-      for (int n = 2; n <= 33; n++) {
+    for (int n = 2; n <= 33; n++) {
+      List<Integer> hosts = IntStream.range(0, n).map(r -> r / 3).boxed().toList();
+      for (var algorithm :
+          List.of(
+              Ring.allreduce(),
+              NestedExchanges.direct(hosts),
+              NestedExchanges.halving(hosts),
+              RecursiveDoubling.over(hosts),
+              BinomialTree.allreduce())) {
         int[] divided = new int[algorithm.chunks(n)];
         int[] copied = new int[algorithm.chunks(n)];
         for (int r = 0; r < n; r++) {
@@ -117,15 +124,23 @@ class RankScheduleTest {
   }
 
   @Test
-  void halvingMovesHalfOfWhatIsLeftInOnePieceAndDoublingAllThatIsThere() {
-    RankSchedule plan = RankSchedule.of(new HalvingDoubling(), 5, 16);
-    assertThat(plan.sends()).extracting(Sending::chunks).containsExactly(8, 4, 2, 1, 1, 2, 4, 8);
-    assertThat(plan.receives())
-        .extracting(Receiving::chunks)
-        .containsExactly(8, 4, 2, 1, 1, 2, 4, 8);
-    // What it has at the end of halving, and what it has been given since.
-    assertThat(plan.sends().getLast().needs()).containsExactly(3, 4, 5, 6);
-    assertThat(plan.receives().getLast().after()).containsExactly(0);
+  void whatIsCombinedAtOnceHasOneHistoryAndIsCompleteWithTheLastOfIt() {
+    RankSchedule plan =
+        RankSchedule.of(NestedExchanges.direct(IntStream.range(0, 16).boxed().toList()), 5, 16);
+    assertThat(plan.sends())
+        .extracting(Sending::chunks)
+        .containsExactly(2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 3, 3, 3, 1, 1, 1);
+    assertThat(plan.receives()).extracting(Receiving::peer).startsWith(4, 7, 6, 4, 7, 6, 1, 13, 9);
+    assertThat(plan.trees()).hasSize(3);
+    assertThat(plan.trees()).extracting(RankSchedule.Tree::own).containsOnly(1);
+    assertThat(plan.trees().get(0).receives()).as("ranks 4, 6, 7").containsExactly(0, 2, 1);
+    assertThat(plan.trees().get(1).receives()).as("ranks 4, 6, 7").containsExactly(3, 5, 4);
+    assertThat(plan.trees().get(2).receives()).as("ranks 1, 9, 13").containsExactly(6, 8, 7);
+    assertThat(plan.receives().subList(6, 9))
+        .allSatisfy(receiving -> assertThat(receiving.needs()).containsExactly(5));
+    assertThat(IntStream.range(0, plan.receives().size()))
+        .filteredOn(i -> plan.receives().get(i).last())
+        .containsExactly(8);
   }
 
   @Test

@@ -4,7 +4,9 @@ package io.weft.collective.schedule;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /// Proves an algorithm for one world size without a network: it runs all ranks' schedules on
 /// symbols. A chunk's symbol is the number of times that each rank's contribution is in it, and the
@@ -22,17 +24,23 @@ public final class Verifier {
   /// Throws `IllegalStateException` naming rank, chunk and what is wrong if the algorithm does not
   /// reach the goal, leaves a send unmatched, or waits for ever.
   public static void prove(Algorithm algorithm, Goal goal, int size) {
+    check(algorithm, goal, ended(algorithm, size));
+  }
+
+  /// Proves an allreduce. Returns for each chunk the tree by which it adds the ranks'
+  /// contributions, as a number.
+  static List<Long> orders(Algorithm algorithm, int size) {
     Symbol[][] state = ended(algorithm, size);
-    for (int r = 0; r < size; r++) {
-      for (int c = 0; c < algorithm.chunks(size); c++) {
+    check(algorithm, Goal.ALLREDUCE, state);
+    return Arrays.stream(state[0]).map(Symbol::tree).toList();
+  }
+
+  private static void check(Algorithm algorithm, Goal goal, Symbol[][] state) {
+    for (int r = 0; r < state.length; r++) {
+      for (int c = 0; c < state[r].length; c++) {
         check(algorithm, goal, r, c, state);
       }
     }
-  }
-
-  /// For each chunk, the tree by which an allreduce adds the ranks' contributions, as a number.
-  static List<Long> orders(Algorithm algorithm, int size) {
-    return Arrays.stream(ended(algorithm, size)[0]).map(Symbol::tree).toList();
   }
 
   /// The symbols of each rank's chunks when all schedules have run.
@@ -55,6 +63,7 @@ public final class Verifier {
   private static void run(
       Algorithm algorithm, int size, List<List<List<Step>>> schedules, Symbol[][] state) {
     List<ArrayDeque<Run>> context = new ArrayList<>();
+    Map<List<Integer>, Symbol[]> gathered = new HashMap<>();
     for (int i = 0; i < size * size; i++) {
       context.add(new ArrayDeque<>());
     }
@@ -70,7 +79,7 @@ public final class Verifier {
             sendAll(r, size, steps, state, context);
           }
           int before = step[r];
-          step[r] = receive(algorithm, r, size, steps, step[r], state, context);
+          step[r] = receive(algorithm, r, size, steps, step[r], state, context, gathered);
           moved |= step[r] != before;
           if (step[r] < steps.size()) {
             break;
@@ -85,6 +94,9 @@ public final class Verifier {
       if (round[r] < schedules.get(r).size()) {
         throw wrong(algorithm, size, "rank " + r + " waits for ever in round " + round[r]);
       }
+    }
+    if (!gathered.isEmpty()) {
+      throw wrong(algorithm, size, "leaves are missing in the trees of " + gathered.keySet());
     }
     for (int i = 0; i < context.size(); i++) {
       if (!context.get(i).isEmpty()) {
@@ -112,7 +124,8 @@ public final class Verifier {
       List<Step> steps,
       int from,
       Symbol[][] state,
-      List<ArrayDeque<Run>> context) {
+      List<ArrayDeque<Run>> context,
+      Map<List<Integer>, Symbol[]> gathered) {
     int at = from;
     for (; at < steps.size(); at++) {
       Step s = steps.get(at);
@@ -144,7 +157,13 @@ public final class Verifier {
       for (int i = 0; i < s.chunks(); i++) {
         int c = s.chunk() + i;
         Symbol got = run.symbols().get(i);
-        state[rank][c] = s instanceof Step.ReceiveCopy ? got : combined(state[rank][c], got);
+        state[rank][c] =
+            switch (s) {
+              case Step.ReceiveCopy _ -> got;
+              case Step.ReceiveReduce _ -> combined(state[rank][c], got);
+              case Step.ReceiveLeaf leaf -> leaf(state[rank][c], got, leaf, gathered, rank, c);
+              case Step.Send _ -> throw new IllegalStateException("a send is no receive");
+            };
       }
     }
     return at;
@@ -152,6 +171,32 @@ public final class Verifier {
 
   private static List<Symbol> symbols(Symbol[] state, Step step) {
     return List.of(Arrays.copyOfRange(state, step.chunk(), step.chunk() + step.chunks()));
+  }
+
+  /// Keeps what came for a leaf, and combines the tree when it is the last one.
+  private static Symbol leaf(
+      Symbol own,
+      Symbol got,
+      Step.ReceiveLeaf step,
+      Map<List<Integer>, Symbol[]> gathered,
+      int rank,
+      int chunk) {
+    Symbol[] leaves =
+        gathered.computeIfAbsent(List.of(rank, chunk), _ -> new Symbol[step.leaves()]);
+    leaves[step.own()] = own;
+    leaves[step.leaf()] = got;
+    if (Arrays.asList(leaves).contains(null)) {
+      return own;
+    }
+    gathered.remove(List.of(rank, chunk));
+    return tree(leaves, 0, leaves.length);
+  }
+
+  private static Symbol tree(Symbol[] leaves, int first, int count) {
+    int left = count == 1 ? 0 : AdditionOrder.left(count);
+    return count == 1
+        ? leaves[first]
+        : combined(tree(leaves, first, left), tree(leaves, first + left, count - left));
   }
 
   private static Symbol combined(Symbol a, Symbol b) {

@@ -18,7 +18,8 @@ import java.util.List;
 final class CrossingRank {
 
   private static final List<String> ALGORITHMS =
-      List.of("", "hierarchical-ring", "hierarchical-halving", "ring");
+      List.of(
+          "", "hierarchical-ring", "nested-direct", "nested-halving", "recursive-doubling", "ring");
 
   private CrossingRank() {}
 

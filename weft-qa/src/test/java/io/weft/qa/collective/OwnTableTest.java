@@ -64,7 +64,8 @@ class OwnTableTest {
       List<CommException> failures =
           job.run(
               weft -> {
-                CollectiveOptions options = weft.rank() == 0 ? named("g") : named("g").by("direct");
+                CollectiveOptions options =
+                    weft.rank() == 0 ? named("g") : named("g").by("nested-direct");
                 try (OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(3))) {
                   return ExpectedFailures.of(
                       weft.communicator()
@@ -77,7 +78,7 @@ class OwnTableTest {
                   assertThat(failure)
                       .isInstanceOf(CommException.Mismatch.class)
                       .hasMessageContaining("by ring")
-                      .hasMessageContaining("by direct"));
+                      .hasMessageContaining("by nested-direct"));
     }
   }
 }

@@ -30,7 +30,7 @@ class SegmentsWithinHostTest {
   void sumsAreExactAtTheEdgesOfSegments(String segment) {
     try (LocalJob job = LocalJob.start(2, config(segment))) {
       for (int kib : new int[] {64, 128, 256, 512, 1024, 2048, 3000}) {
-        for (String algorithm : List.of("direct", "recursive-doubling", "ring")) {
+        for (String algorithm : List.of("nested-direct", "recursive-doubling", "ring")) {
           for (int more : new int[] {-1, 0, 1}) {
             long elements = (kib << 10) / LONG.byteSize() + more;
             var unused = job.run(weft -> sum(weft, elements, algorithm));

@@ -112,7 +112,7 @@ class SharedCollectivesTest {
       return TensorModel.random(dtype, shape(rank), new SplittableRandom(seed + rank));
     }
 
-    /// Whether the bits are those of additions in the tree of halving.
+    /// Whether the bits are those of additions in the tree of all ranks.
     boolean inOrder(int size) {
       return !dtype.floating() || (chosen && shared == (1 << size) - 1);
     }

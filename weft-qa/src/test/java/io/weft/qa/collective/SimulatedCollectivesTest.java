@@ -41,7 +41,9 @@ class SimulatedCollectivesTest {
   @ValueSource(ints = {1, 2, 3})
   void ranksMayShareHosts(int hosts) throws InterruptedException {
     sumsALongTensor(hosts, "hierarchical-ring");
-    sumsALongTensor(hosts, "hierarchical-halving");
+    sumsALongTensor(hosts, "nested-direct");
+    sumsALongTensor(hosts, "nested-halving");
+    sumsALongTensor(hosts, "rank-order");
   }
 
   private static void sumsALongTensor(int hosts, String algorithm) throws InterruptedException {

@@ -39,9 +39,9 @@ final class TensorModel {
     return tensor;
   }
 
-  /// The tensors of all ranks combined in the tree of halving, by the kernels that define the bits:
-  /// with p the largest power of two up to n, rank 2i + 1 takes over from 2i for i < n - p, and
-  /// then the p that are left combine with those at distance p/2, …, 2, 1.
+  /// The tensors of all ranks of a host combined in their tree, by the kernels that define the
+  /// bits: with p the largest power of two up to n, rank 2i + 1 takes over from 2i for i < n - p,
+  /// and then neighbours of the p that are left are combined until one is left.
   ///
   /// @param tensor a new one for each rank
   static OwnedTensor inOrder(DType dtype, ReduceOp op, int size, IntFunction<OwnedTensor> tensor) {
@@ -54,9 +54,9 @@ final class TensorModel {
       }
       all.add(own);
     }
-    for (int distance = active / 2; distance >= 1; distance /= 2) {
-      for (int i = 0; i < distance; i++) {
-        add(dtype, op, all.get(i), all.get(i + distance));
+    while (all.size() > 1) {
+      for (int i = 0; i + 1 < all.size(); i++) {
+        add(dtype, op, all.get(i), all.remove(i + 1));
       }
     }
     OwnedTensor sum = all.getFirst();

@@ -4,9 +4,9 @@ package io.weft.workloads.batch;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
-/// The columns of one rank. The batch is cut into shards of neighbouring columns, and rank r of n
-/// has shards r, r + n, r + 2n…: as many shards as ranks, or a number that does not change with
-/// that of the ranks.
+/// The columns of one rank. The batch is cut into shards of neighbouring columns, and each rank has
+/// as many neighbouring shards, in the order of ranks: as many shards as ranks, or a number that
+/// does not change with that of the ranks.
 ///
 /// @param columns of the whole batch
 /// @param count shards in it, a multiple of `size`
@@ -24,7 +24,8 @@ public record RankShards(Columns columns, int count, int rank, int size) {
 
   /// The numbers of this rank's shards, ascending.
   public int[] shards() {
-    return IntStream.range(0, count / size).map(i -> rank + i * size).toArray();
+    int each = count / size;
+    return IntStream.range(rank * each, (rank + 1) * each).toArray();
   }
 
   /// Its share of each batch: the examples of all its shards.

@@ -210,8 +210,7 @@ final class Engine implements AutoCloseable {
     double[] losses = new double[feeds.size()];
     int correct = 0;
     for (int turn = 0; turn < losses.length; turn++) {
-      Feed feed = feeds.get(ShardTree.shard(turn, losses.length));
-      Session.Runner runner = runner(feed, lossFactor);
+      Session.Runner runner = runner(feeds.get(turn), lossFactor);
       gradients.fetch(runner);
       try (Result result = runner.fetch(model.lossSum()).fetch(model.correct()).run()) {
         gradients.add(result, turn);

@@ -37,7 +37,7 @@ final class RankExchange {
     return job.size() == 1;
   }
 
-  /// Element by element over all ranks, in the same bits on each, in one order of ranks.
+  /// Element by element over all ranks, in the same bits on each and wherever ranks are.
   double[] combine(String what, ReduceOp op, double... values) {
     if (alone()) {
       return values.clone();
@@ -45,7 +45,7 @@ final class RankExchange {
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocateFrom(ValueLayout.JAVA_DOUBLE, values);
       var view = new TensorView(DType.FLOAT64, Shape.of(values.length), memory);
-      await(communicator().allreduce(view, view, op, named(what).inFixedOrder()));
+      await(communicator().allreduce(view, view, op, named(what).inRankOrder()));
       return memory.toArray(ValueLayout.JAVA_DOUBLE);
     }
   }
@@ -167,14 +167,15 @@ final class RankExchange {
     var unused = await(communicator().allreduceAll(requests));
   }
 
-  /// Adds each of these in place over all ranks, all at the same time, in one order of ranks.
+  /// Adds each of these in place over all ranks, all at the same time, in the tree of all ranks,
+  /// wherever they are.
   void sum(String what, List<TensorView> tensors) {
     if (alone()) {
       return;
     }
     var requests = new ArrayList<AllreduceRequest>();
     for (int i = 0; i < tensors.size(); i++) {
-      CollectiveOptions options = named(what + "/" + i).inFixedOrder();
+      CollectiveOptions options = named(what + "/" + i).inRankOrder();
       requests.add(new AllreduceRequest(tensors.get(i), ReduceOp.SUM, options));
     }
     var unused = await(communicator().allreduceAll(requests));

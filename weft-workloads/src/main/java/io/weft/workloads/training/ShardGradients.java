@@ -28,9 +28,9 @@ import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.family.TType;
 
 /// Gradients of single shards of the batch, added in one tree of shards whatever number of ranks
-/// has them: with N shards, those at distance N/2 are added first, then those at distance N/4, down
-/// to 1. Rank r of n has shards r, r + n…, so that its additions are the first levels of this tree,
-/// and those between ranks, farthest first, are the rest. One thread. Owns its memory.
+/// has them: neighbours first, then those at distance 2, 4 and so on. A rank has neighbouring
+/// shards, so that its additions are the first levels of this tree, and those between ranks, in
+/// their order, are the rest. One thread. Owns its memory.
 final class ShardGradients implements AutoCloseable {
 
   private static final Reducer ADD = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);

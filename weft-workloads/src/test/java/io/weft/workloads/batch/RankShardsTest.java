@@ -15,8 +15,9 @@ class RankShardsTest {
 
   /// The examples of one shard in one step.
   private static Set<Integer> shard(int ranks, int shard, int epoch, int step) {
-    var of = new RankShards(COLUMNS, 8, shard % ranks, ranks);
-    int[] order = of.orders(epoch)[shard / ranks];
+    int each = 8 / ranks;
+    var of = new RankShards(COLUMNS, 8, shard / each, ranks);
+    int[] order = of.orders(epoch)[shard % each];
     int width = COLUMNS.width(shard, 8);
     var examples = new HashSet<Integer>();
     for (int c = 0; c < width; c++) {
@@ -59,7 +60,7 @@ class RankShardsTest {
     assertThat(third.orders(5)).hasDimensions(1, COLUMNS.order(5, 2, 3).length);
     assertThat(third.orders(5)[0]).isEqualTo(COLUMNS.order(5, 2, 3));
     assertThat(Arrays.stream(new RankShards(COLUMNS, 8, 1, 2).shards()).boxed())
-        .containsExactly(1, 3, 5, 7);
+        .containsExactly(4, 5, 6, 7);
   }
 
   @Test

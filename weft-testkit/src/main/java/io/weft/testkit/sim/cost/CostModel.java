@@ -32,16 +32,16 @@ import java.util.Objects;
 /// |---|---|
 /// | ring [PY09 §3] | `G + L + O + (2(n-1) - 1) max(O, L + o)`, `O` of a chunk, `o` of a segment: a link that carries several segments a round never waits |
 /// | recursive doubling [THAKUR05 §4.5] | the same with `log2 p` rounds of the whole tensor |
-/// | halving-doubling [THAKUR05 §4.5] | `G + 2 sum over k = 1 to log2 p of (L + O(m / 2^k))` |
 /// | binomial tree | `G + 2 ceil(log2 n) (L + O(m))`, for a tensor of one segment |
-/// | direct | `G + 2 (L + (n-1) O(m/n))` |
-/// | hierarchical-ring, hierarchical-halving | one rank a host: as ring, halving-doubling |
+/// | nested-direct, nested-halving [THAKUR05 §4.5] | `G + 2 sum over its exchanges, innermost first, of (L + (f-1) O(m / F))`: `f` members, `F` of all exchanges up to this one multiplied; in nested-direct a part goes in two runs in all but the last |
+/// | hierarchical-ring | one rank a host: as ring |
 ///
-/// Where `n` is no power of two, recursive doubling and halving-doubling take two steps more, of
-/// the whole tensor; this is an estimate, up to 15 % off, because the other ranks go on meanwhile.
-/// At the end come two turns of the agent, in which the operation ends and the caller wakes. What
-/// arrives during a turn waits for its end: where the latency is not much longer than a turn, small
-/// tensors take longer than the formula says.
+/// Where `n` is no power of two, recursive doubling takes two steps more, of the whole tensor, and
+/// the innermost nested exchanges have different numbers of members, of which the largest counts;
+/// these are estimates, up to 15 % off, because the other ranks go on meanwhile. At the end come
+/// two turns of the agent, in which the operation ends and the caller wakes. What arrives during a
+/// turn waits for its end: where the latency is not much longer than a turn, small tensors take
+/// longer than the formula says.
 ///
 /// @param link between any two ranks
 /// @param turn of an agent
@@ -62,6 +62,9 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
 
   private static final int GRANT_BYTES = 100;
   private static final int LAST_TURNS = 2;
+
+  /// Logarithm of the most members of an exchange of nested-direct.
+  private static final int MOST_BITS = 3;
 
   /// With the sizes that these settings have.
   public static CostModel of(SimLink link, Duration turn, WeftConfig config) {
@@ -85,23 +88,13 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
     if (ranks == 1) {
       return turn.multipliedBy(LAST_TURNS);
     }
-    switch (algorithm) {
-      case "hierarchical-ring" -> {
-        return allreduce("ring", ranks, bytes);
-      }
-      case "hierarchical-halving" -> {
-        return allreduce("halving-doubling", ranks, bytes);
-      }
-      default -> {}
-    }
     double whole = (double) bytes;
     double nanos =
         switch (algorithm) {
-          case "ring" -> pipeline(2 * (ranks - 1), whole / ranks);
+          case "ring", "hierarchical-ring" -> pipeline(2 * (ranks - 1), whole / ranks);
           case "recursive-doubling" -> folded(ranks, whole) + pipeline(rounds(ranks), whole);
-          case "halving-doubling" -> folded(ranks, whole) + halvingDoubling(ranks, whole);
           case "binomial-tree" -> 2 * ceilLog2(ranks) * step(whole);
-          case "direct" -> 2 * (latency() + (ranks - 1) * port(whole / ranks));
+          case "nested-direct", "nested-halving" -> nested(algorithm, ranks, whole);
           default -> throw new IllegalArgumentException("no formula for '" + algorithm + "'");
         };
     return Duration.ofNanos(Math.round(grant(longest(algorithm, ranks, whole)) + nanos))
@@ -114,12 +107,32 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
     return step(bytes) + (rounds - 1) * Math.max(port(bytes), first);
   }
 
-  private double halvingDoubling(int ranks, double bytes) {
+  /// Each member of an exchange sends every other one a part, and gets one: in groups of more than
+  /// two, in two runs where the next exchange outwards needs them in turn.
+  private double nested(String algorithm, int ranks, double bytes) {
+    int[] members = members(algorithm, ranks);
     double nanos = 0;
-    for (int k = 1; k <= rounds(ranks); k++) {
-      nanos += 2 * step(bytes / (1 << k));
+    double part = bytes;
+    for (int level = 0; level < members.length; level++) {
+      part /= members[level];
+      int runs = algorithm.equals("nested-direct") && level < members.length - 1 ? 2 : 1;
+      nanos += 2 * (latency() + (members[level] - 1) * runs * port(part / runs));
     }
     return nanos;
+  }
+
+  /// How many members the exchanges of `NestedExchanges` have, innermost first.
+  private static int[] members(String algorithm, int ranks) {
+    int mostBits = algorithm.equals("nested-direct") ? MOST_BITS : 1;
+    int levels = Math.ceilDiv(ceilLog2(ranks), mostBits);
+    int[] members = new int[levels];
+    int outer = 1;
+    for (int level = levels - 1; level > 0; level--) {
+      members[level] = 1 << (ceilLog2(ranks) + level) / levels;
+      outer *= members[level];
+    }
+    members[0] = Math.ceilDiv(ranks, outer);
+    return members;
   }
 
   /// A rank more than a power of two hands its tensor over, and gets the result.
@@ -130,8 +143,8 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
   /// The longest run of an algorithm.
   private static double longest(String algorithm, int ranks, double bytes) {
     return switch (algorithm) {
-      case "ring", "direct" -> bytes / ranks;
-      case "halving-doubling" -> Integer.bitCount(ranks) == 1 ? bytes / 2 : bytes;
+      case "ring", "hierarchical-ring" -> bytes / ranks;
+      case "nested-direct", "nested-halving" -> bytes / members(algorithm, ranks)[0];
       default -> bytes;
     };
   }

@@ -28,15 +28,15 @@ class CostModelTest {
     "2, 4096, recursive-doubling",
     "2, 16385, ring",
     "4, 8, recursive-doubling",
-    "4, 256, direct",
+    "4, 256, nested-direct",
     "5, 1024, ring",
-    "8, 16, direct",
+    "8, 16, nested-direct",
     "8, 8192, ring",
     "12, 1024, ring",
-    "16, 64, halving-doubling",
+    "16, 64, nested-halving",
     "16, 1024, ring",
-    "64, 1024, halving-doubling",
-    "256, 1024, halving-doubling",
+    "64, 1024, nested-halving",
+    "256, 1024, nested-halving",
   })
   void whatWeftChoosesTakesItsTime(int ranks, int kib, String algorithm)
       throws InterruptedException {
@@ -49,11 +49,10 @@ class CostModelTest {
   @CsvSource({
     "ring",
     "recursive-doubling",
-    "halving-doubling",
+    "nested-direct",
+    "nested-halving",
     "binomial-tree",
-    "direct",
-    "hierarchical-ring",
-    "hierarchical-halving"
+    "hierarchical-ring"
   })
   void everyAlgorithmTakesItsTime(String algorithm) throws InterruptedException {
     for (long bytes : new long[] {1 << 10, 100 << 10}) {

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.collective.schedule;
+
+import static java.lang.Math.floorMod;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/// Allreduce by exchanges among few, nested in each other, which adds every element in one tree,
+/// wherever it lies: in the first exchange the ranks of a host scatter their tensors, so that each
+/// holds a part of the host's sum; then the holders of a part on a few hosts do, then those of a
+/// few such groups, until the sums of all are there; back they gather what was scattered. In an
+/// exchange every member talks to every other at once, and the keeper of a part combines what all
+/// bring in the tree of `AdditionOrder`. With groups of two this is recursive halving and doubling
+/// [THAKUR05 §4.5], the fewest messages; with groups of up to eight there is one round where
+/// halving has three.
+///
+/// The groups are the subtrees of `AdditionOrder` over the hosts, cut at some depth, so the order
+/// of additions is that tree, with the tree of each host's ranks below its leaf, whatever the
+/// groups. Where every host has as many consecutive ranks, a power of two, that is the tree over
+/// all ranks.
+///
+/// Of `m` bytes, a host sends and receives `2m(h-1)/h` of `h` hosts where `h` is a power of two or,
+/// in groups of eight, up to eight, the least there is; and of any other number at most a tenth
+/// more, but for three hosts in groups of two. As many ranks of each host take part in that as the
+/// smallest one has. On one host, its ranks are grouped as hosts are elsewhere.
+public final class NestedExchanges implements Algorithm {
+
+  private final String name;
+
+  /// In how many runs at most a part moves.
+  private final int turns;
+
+  private final List<List<Member>> paths = new ArrayList<>();
+
+  /// Of each level, innermost first, where the runs begin that each belong to one member of each
+  /// exchange; and the end.
+  private final List<int[]> cuts = new ArrayList<>();
+
+  private final int chunks;
+
+  /// An exchange, or the rank that a path ends at.
+  ///
+  /// @param level of an exchange, from 0, the innermost
+  /// @param rank of what is none
+  /// @param members of an exchange
+  /// @param keepers how many of its members keep a part, the first ones
+  private record Node(int level, int rank, List<Node> members, int keepers) {
+
+    static Node leaf(int rank) {
+      return new Node(-1, rank, List.of(), 0);
+    }
+
+    boolean isLeaf() {
+      return members.isEmpty();
+    }
+  }
+
+  /// A rank's place in one exchange.
+  ///
+  /// @param holders for each member, which of its ranks brings each run
+  /// @param outer its place in the next exchange outwards, null if there is none
+  private record Member(Node exchange, int place, int[][] holders, @Nullable Member outer) {
+
+    int size() {
+      return holders.length;
+    }
+
+    int keepers() {
+      return exchange.keepers();
+    }
+
+    /// The member at this distance.
+    int at(int distance) {
+      return floorMod(place + distance, size());
+    }
+  }
+
+  /// A run of chunks.
+  private record Run(int begin, int end) {
+
+    Run part(int number, int of) {
+      int length = (end - begin) / of;
+      return new Run(begin + number * length, begin + (number + 1) * length);
+    }
+
+    int length() {
+      return end - begin;
+    }
+  }
+
+  /// Returns the algorithm in groups of up to eight, for long tensors. Rank r lives on host
+  /// `hostOf.get(r)`; any numbers.
+  public static Algorithm direct(List<Integer> hostOf) {
+    return new NestedExchanges("nested-direct", hostOf, 3);
+  }
+
+  /// Returns the algorithm in groups of two, for shorter tensors. Rank r lives on host
+  /// `hostOf.get(r)`; any numbers.
+  public static Algorithm halving(List<Integer> hostOf) {
+    return new NestedExchanges("nested-halving", hostOf, 1);
+  }
+
+  /// @param mostBits logarithm of the most members of an exchange between hosts
+  private NestedExchanges(String name, List<Integer> hostOf, int mostBits) {
+    this.name = name;
+    this.turns = mostBits == 1 ? 1 : 2;
+    Placement placement = Placement.of(hostOf);
+    int size = hostOf.size();
+    List<List<Integer>> hosts = placement.hosts();
+    boolean crowded = hosts.size() > 1 && hosts.size() < size;
+    int parts = placement.fewest();
+    List<Node> units =
+        crowded
+            ? hosts.stream().map(ranks -> host(ranks, parts)).toList()
+            : hosts.stream().flatMap(List::stream).map(Node::leaf).toList();
+    int first = crowded ? 1 : 0;
+    int[] bits = bits(units.size(), mostBits);
+    Node root = group(units, bits, bits.length - 1, first);
+    List<TreeSet<Integer>> keepers = new ArrayList<>();
+    for (int level = 0; level < first + bits.length; level++) {
+      keepers.add(new TreeSet<>());
+    }
+    collect(root, keepers);
+    this.chunks =
+        keepers.stream()
+            .mapToInt(level -> level.stream().reduce(1, NestedExchanges::leastCommonMultiple))
+            .reduce(1, Math::multiplyExact);
+    cut(keepers);
+    for (int rank = 0; rank < size; rank++) {
+      paths.add(new ArrayList<>());
+    }
+    enter(root, null);
+  }
+
+  private static Node host(List<Integer> ranks, int parts) {
+    return ranks.size() == 1
+        ? Node.leaf(ranks.getFirst())
+        : new Node(0, -1, ranks.stream().map(Node::leaf).toList(), parts);
+  }
+
+  /// For each level, innermost first, how many levels of the tree over so many hosts its exchanges
+  /// take.
+  private static int[] bits(int units, int mostBits) {
+    int depth = units == 1 ? 0 : AdditionOrder.depth(units);
+    int levels = Math.ceilDiv(depth, mostBits);
+    return IntStream.range(0, levels).map(level -> (depth + level) / levels).toArray();
+  }
+
+  /// The exchange between these, and those inside it.
+  private static Node group(List<Node> units, int[] bits, int level, int first) {
+    if (units.size() == 1) {
+      return units.getFirst();
+    }
+    List<Node> members =
+        subtrees(units, bits[level]).stream()
+            .map(subtree -> group(subtree, bits, level - 1, first))
+            .toList();
+    return new Node(first + level, -1, members, members.size());
+  }
+
+  private static List<List<Node>> subtrees(List<Node> units, int depth) {
+    if (depth == 0 || units.size() == 1) {
+      return List.of(units);
+    }
+    int left = AdditionOrder.left(units.size());
+    List<List<Node>> all = new ArrayList<>(subtrees(units.subList(0, left), depth - 1));
+    all.addAll(subtrees(units.subList(left, units.size()), depth - 1));
+    return all;
+  }
+
+  /// Into how many parts the exchanges of each level cut.
+  private static void collect(Node node, List<TreeSet<Integer>> keepers) {
+    if (!node.isLeaf()) {
+      keepers.get(node.level()).add(node.keepers());
+      node.members().forEach(member -> collect(member, keepers));
+    }
+  }
+
+  private static int leastCommonMultiple(int a, int b) {
+    int x = a;
+    int y = b;
+    while (y != 0) {
+      int rest = x % y;
+      x = y;
+      y = rest;
+    }
+    return Math.multiplyExact(a / x, b);
+  }
+
+  private void cut(List<TreeSet<Integer>> keepers) {
+    int[] now = {0, chunks};
+    for (TreeSet<Integer> level : keepers) {
+      cuts.add(now);
+      var next = new TreeSet<Integer>();
+      for (int i = 0; i + 1 < now.length; i++) {
+        Run whole = new Run(now[i], now[i + 1]);
+        next.add(whole.end());
+        level.forEach(
+            of -> IntStream.range(0, of).forEach(n -> next.add(whole.part(n, of).begin())));
+      }
+      next.add(0);
+      now = next.stream().mapToInt(Integer::intValue).toArray();
+    }
+  }
+
+  /// Enters the exchanges of each rank, innermost first.
+  private void enter(Node node, @Nullable Member outer) {
+    if (node.isLeaf()) {
+      for (Member member = outer; member != null; member = member.outer()) {
+        paths.get(node.rank()).add(member);
+      }
+      return;
+    }
+    int[] at = cuts.get(node.level());
+    int[][] holders =
+        node.members().stream()
+            .map(member -> IntStream.range(0, at.length - 1).map(i -> holder(member, at[i])))
+            .map(IntStream::toArray)
+            .toArray(int[][]::new);
+    for (int place = 0; place < node.members().size(); place++) {
+      enter(node.members().get(place), new Member(node, place, holders, outer));
+    }
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public int chunks(int size) {
+    return chunks;
+  }
+
+  @Override
+  public List<List<Step>> schedule(int rank, int size) {
+    var rounds = new ArrayList<List<Step>>();
+    List<Member> path = paths.get(rank);
+    for (Member member : path) {
+      addTo(rounds, scatter(member, held(member, rank)));
+    }
+    for (Member member : path.reversed()) {
+      addTo(rounds, gather(member, held(member, rank)));
+    }
+    return rounds;
+  }
+
+  private static void addTo(List<List<Step>> rounds, List<Step> round) {
+    if (!round.isEmpty()) {
+      rounds.add(round);
+    }
+  }
+
+  /// Of the runs of an exchange, the numbers of those that this rank brings.
+  private static int[] held(Member self, int rank) {
+    int[] holders = self.holders()[self.place()];
+    return IntStream.range(0, holders.length).filter(i -> holders[i] == rank).toArray();
+  }
+
+  private Run run(Member self, int number) {
+    int[] at = cuts.get(self.exchange().level());
+    return new Run(at[number], at[number + 1]);
+  }
+
+  /// The rank that has this chunk after an exchange.
+  private int holder(Node node, int chunk) {
+    if (node.isLeaf()) {
+      return node.rank();
+    }
+    int[] at = cuts.get(node.level());
+    int found = Arrays.binarySearch(at, chunk);
+    int i = found >= 0 ? found : -found - 2;
+    long within = chunk - at[i];
+    int keeper = (int) (within * node.keepers() / (at[i + 1] - at[i]));
+    return holder(node.members().get(keeper), chunk);
+  }
+
+  /// Every member gives each part to its keeper, the right neighbour's first.
+  private List<Step> scatter(Member self, int[] held) {
+    var round = new ArrayList<Step>();
+    for (int i : held) {
+      for (int turn = 0; turn < turns; turn++) {
+        for (int d = 1; d < self.size(); d++) {
+          int keeper = self.at(d);
+          Run run = inTurn(self, part(self, i, keeper), 1, turn);
+          if (run.length() > 0) {
+            round.add(new Step.Send(run.begin(), run.length(), self.holders()[keeper][i]));
+          }
+        }
+      }
+    }
+    for (int i : held) {
+      for (int turn = 0; turn < turns; turn++) {
+        Run run = inTurn(self, part(self, i, self.place()), 1, turn);
+        for (int d = 1; d < self.size() && run.length() > 0; d++) {
+          int leaf = self.at(-d); // in the order in which they send
+          round.add(combining(self, run, leaf, self.holders()[leaf][i]));
+        }
+      }
+    }
+    return round;
+  }
+
+  private static Step combining(Member self, Run run, int leaf, int peer) {
+    return self.size() == 2
+        ? new Step.ReceiveReduce(run.begin(), run.length(), peer)
+        : new Step.ReceiveLeaf(run.begin(), run.length(), peer, leaf, self.place(), self.size());
+  }
+
+  /// Every keeper gives its part to all members, the left neighbour first: so that parts come to
+  /// each in turn, beginning behind its own.
+  private List<Step> gather(Member self, int[] held) {
+    var round = new ArrayList<Step>();
+    for (int i : held) {
+      for (int turn = 0; turn < turns; turn++) {
+        Run run = inTurn(self, part(self, i, self.place()), 0, turn);
+        for (int d = 1; d < self.size() && run.length() > 0; d++) {
+          round.add(new Step.Send(run.begin(), run.length(), self.holders()[self.at(-d)][i]));
+        }
+      }
+    }
+    for (int i : held) {
+      for (int turn = 0; turn < turns; turn++) {
+        for (int d = 1; d < self.size(); d++) {
+          int keeper = self.at(d);
+          Run run = inTurn(self, part(self, i, keeper), 0, turn);
+          if (run.length() > 0) {
+            round.add(new Step.ReceiveCopy(run.begin(), run.length(), self.holders()[keeper][i]));
+          }
+        }
+      }
+    }
+    return round;
+  }
+
+  /// What this member keeps of a run, nothing if it is no keeper.
+  private Run part(Member self, int number, int keeper) {
+    Run run = run(self, number);
+    return keeper < self.keepers() ? run.part(keeper, self.keepers()) : new Run(0, 0);
+  }
+
+  /// What moves first of a part, or second: the order is that in which the next exchange outwards
+  /// needs the chunks, or gives them back: from those of its own keeper on, or behind them, to the
+  /// end, then the others. Else all would send the first ones at once, to one.
+  private Run inTurn(Member self, Run part, int behind, int turn) {
+    Member outer = self.outer();
+    int first =
+        turns == 1 || outer == null || part.length() == 0 || !isWhole(outer, part)
+            ? 0
+            : (outer.place() + behind) % outer.keepers() * (part.length() / outer.keepers());
+    return turn == 0
+        ? new Run(part.begin() + first, part.end())
+        : new Run(part.begin(), part.begin() + first);
+  }
+
+  /// Whether it is one run of that exchange.
+  private boolean isWhole(Member outer, Run part) {
+    int[] at = cuts.get(outer.exchange().level());
+    int i = Arrays.binarySearch(at, part.begin());
+    return at[i + 1] == part.end();
+  }
+}
