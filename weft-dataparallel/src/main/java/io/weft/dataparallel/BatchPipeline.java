@@ -2,7 +2,6 @@
 package io.weft.dataparallel;
 
 import io.weft.collective.AllreduceRequest;
-import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.WireHook;
 import io.weft.comm.CommException;
@@ -12,6 +11,7 @@ import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.dataparallel.fusion.FusionBuffer;
 import io.weft.dataparallel.fusion.FusionPlan.Batch;
 import io.weft.dataparallel.fusion.Neutral;
+import io.weft.dataparallel.fusion.SumOrder;
 import io.weft.dataparallel.negotiation.ReadyTensor;
 import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.tensor.DType;
@@ -247,8 +247,7 @@ final class BatchPipeline {
   private Handle<TensorView> allreduce(
       String name, TensorView input, TensorView output, TensorSignature signature, WireHook hook) {
     return communicator.allreduce(
-        new AllreduceRequest(
-            input, output, signature.op(), hook, CollectiveOptions.named(name).inFixedOrder()));
+        new AllreduceRequest(input, output, signature.op(), hook, SumOrder.options(name)));
   }
 
   private void copyIn(Batch batch, TensorView buffer) {

@@ -4,6 +4,7 @@ package io.weft.dataparallel;
 import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.WireHook;
+import io.weft.dataparallel.fusion.SumOrder;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
@@ -136,7 +137,7 @@ public record ReductionRequest(
   /// @param narrowed its way in another type; null = in its own
   AllreduceRequest asAllreduce(Duration otherwise, @Nullable NarrowedTensor narrowed) {
     Duration limit = deadline.isZero() ? otherwise : deadline;
-    CollectiveOptions options = CollectiveOptions.named(name).within(limit).inFixedOrder();
+    CollectiveOptions options = SumOrder.options(name).within(limit);
     WireHook hook = narrowed == null ? hook(prescale, postscale) : narrowed;
     return new AllreduceRequest(input, output, op, hook, options);
   }

@@ -4,10 +4,10 @@ package io.weft.perf.gradients;
 import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
 import io.weft.collective.choice.AlgorithmTable;
-import io.weft.collective.choice.RankLayout;
 import io.weft.dataparallel.DataParallelOptions;
 import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.dataparallel.fusion.FusionPlan;
+import io.weft.dataparallel.fusion.SumOrder;
 import io.weft.dataparallel.negotiation.ReadyTensor;
 import io.weft.perf.gradients.GradientModel.ModelGradient;
 import io.weft.tensor.DType;
@@ -25,10 +25,11 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /// A step of a model on many ranks, in time that is computed. Decided by the code that decides it
-/// in a job: which tensors share a buffer (`FusionPlan`), which algorithm a buffer takes (the rule
-/// table), its segments. By formula: how long that takes (`CostModel`). Assumed: four ranks on each
-/// host, which combine at 10 GB/s before and after one ring of hosts; all ranks equally fast; two
-/// buffers under way, of which one is on the wire.
+/// in a job: which tensors share a buffer (`FusionPlan`), in which order ranks are added
+/// (`SumOrder`), which algorithm a buffer takes for that on these ranks and hosts
+/// (`AlgorithmSelection`). By formula: how long that takes (`CostModel`). Assumed: four ranks on
+/// each host, which combine at 10 GB/s before and after the exchange between hosts; all ranks
+/// equally fast; two buffers under way, of which one is on the wire.
 ///
 /// @param model what is reduced
 /// @param gbit of a host's link each way, in gigabits a second
@@ -116,12 +117,16 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
     private final int ranks;
     private final int hosts;
     private final CostModel cost;
+    private final List<Integer> places;
+    private final boolean oneSided;
     private final AlgorithmTable table = Algorithms.table(Optional.empty());
 
     Wire(int ranks) {
       this.ranks = ranks;
       this.hosts = (ranks + RANKS_PER_HOST - 1) / RANKS_PER_HOST;
       boolean kernel = transport.equals("tcp");
+      this.oneSided = !kernel;
+      this.places = IntStream.range(0, ranks).map(rank -> rank / RANKS_PER_HOST).boxed().toList();
       SimLink link =
           SimLink.of(
               Duration.ofNanos(kernel ? 25_000 : 2_500),
@@ -141,11 +146,12 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
       if (hosts == 1) {
         return within;
       }
-      List<Integer> places = IntStream.range(0, hosts).boxed().toList();
       String algorithm =
-          Algorithms.chosen(table, "allreduce", bytes, RankLayout.of(places, false, true))
+          Algorithms.forAllreduce(table, bytes, places, oneSided, SumOrder.options("gradient"))
               .algorithm();
-      return within + Span.nanos(cost.allreduce(algorithm, hosts, bytes));
+      // Every rank sends all of what goes by doubling, and its part of what goes otherwise.
+      long carried = algorithm.equals("recursive-doubling") ? local * bytes : bytes;
+      return within + Span.nanos(cost.allreduce(algorithm, hosts, carried));
     }
   }
 }
