@@ -32,7 +32,7 @@ public final class AlgorithmsFileTarget implements FuzzTarget {
   @Override
   public List<byte[]> seeds() {
     return FuzzTarget.texts(
-        "# mine\nallreduce | ranks<=4 bytes<2M | wire direct | measured\n",
+        "# mine\nallreduce | ranks<=4 bytes<2M | wire nested-direct | measured\n",
         "allreduce | crowded hosts=2^k chunk>=64K | wire hierarchical-ring | x\n\n"
             + "barrier || wire recursive-doubling | y\nwire | kernel bytes>1M | 256K x 2 | z\n",
         "broadcast | shared-memory bytes>8K | mapped direct | z\n"
