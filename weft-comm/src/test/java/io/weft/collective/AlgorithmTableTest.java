@@ -223,4 +223,20 @@ final class AlgorithmTableTest {
         .isThrownBy(() -> chosen(SHIPPED, "scan", 4, hosts(2, 1), false))
         .withMessageContaining("scan");
   }
+
+  @Test
+  void ownLinesSayWhichTensorsShareABuffer() throws IOException {
+    RankLayout network = RankLayout.of(hosts(4, 2), false, false);
+    assertThat(SHIPPED.fusionRules(network).shares(1 << 20)).isTrue();
+    var own = own("fusion | bytes>64K | alone | of a test\n").fusionRules(network);
+    assertThat(own.shares(1 << 16)).isTrue();
+    assertThat(own.shares((1 << 16) + 1)).isFalse();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> own("fusion | | sometimes | of a test\n"))
+        .withMessageContaining("own.txt, line 1")
+        .withMessageContaining("allowed: shared, alone");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> own("fusion | private | alone | of a test\n"))
+        .withMessageContaining("private");
+  }
 }

@@ -29,10 +29,11 @@ abstract sealed class CommunicatorReducer implements Reducer
     return narrowed == null ? reduced : new NarrowedHandle(this, reduced, narrowed, narrowing);
   }
 
-  /// Fails what is under way and what is submitted from now on, on all ranks.
-  final void abort(CommException cause) {
-    communicator.abort(cause);
-  }
+  /// Fails what is under way and what is submitted from now on, on all ranks. Never blocks.
+  abstract void abandon(CommException cause);
+
+  /// Whether it has ended because a rank has abandoned it.
+  abstract boolean isAborted();
 
   /// Ends it, on this rank. What has not ended fails.
   abstract void close();

@@ -3,12 +3,14 @@ package io.weft.dataparallel;
 
 import io.weft.Weft;
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
 import io.weft.dataparallel.timeline.Timeline;
 import io.weft.gradient.GradientReducer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 
 /// Data-parallel training over the communicators of a `Weft`: what optimizers take as the factory
@@ -41,8 +43,8 @@ public final class DataParallel implements GradientReducer.Factory, AutoCloseabl
   private final LayerSettings settings;
   private final UnnamedLayers unnamed;
 
-  /// Guarded by this.
-  private final Map<Communicator, CommunicatorReducer> reducers = new HashMap<>();
+  /// Added to under this; removed from by any thread, which must not wait.
+  private final Map<Communicator, CommunicatorReducer> reducers = new ConcurrentHashMap<>();
 
   private boolean closed;
 
@@ -126,10 +128,7 @@ public final class DataParallel implements GradientReducer.Factory, AutoCloseabl
     Communicator own = communicator.duplicate(duplicate);
     return switch (options.fusion()) {
       case OFF -> direct(own, "fusion is off");
-      case AUTO ->
-          communicator.sharesMemory()
-              ? direct(own, "all ranks share memory")
-              : negotiated(own, "ranks do not share memory");
+      case AUTO -> negotiated(own, "the table of algorithms says which");
       case ON -> negotiated(own, "fusion is on");
     };
   }
@@ -152,6 +151,28 @@ public final class DataParallel implements GradientReducer.Factory, AutoCloseabl
   private IntFunction<String> describe(Communicator communicator) {
     List<Integer> world = communicator.members().ranks();
     return rank -> weft.topology().describe(world.get(rank));
+  }
+
+  /// Fails on all ranks what is under way in a reducer that this has made, and lets `over` make a
+  /// new one, on all ranks: for a step of which a part has failed and the rest is not submitted by
+  /// all. What ranks submit to the new one meets nothing of before. Of no effect where the reducer
+  /// has ended for good, as by the loss of a rank, or has been restarted. Each rank calls this for
+  /// its own part of the failure. Never blocks.
+  public void restart(Communicator communicator, Reducer failed, CommException cause) {
+    boolean goesOn =
+        switch (cause) {
+          case CommException.Mismatch m -> true;
+          case CommException.Broken b -> true;
+          case CommException.TimedOut t -> true;
+          case CommException.Aborted a ->
+              failed instanceof CommunicatorReducer own && own.isAborted();
+          case CommException.PeerLost p -> false;
+          case CommException.Excluded e -> false;
+          case CommException.Setup s -> false;
+        };
+    if (goesOn && failed instanceof CommunicatorReducer own && reducers.remove(communicator, own)) {
+      own.abandon(cause);
+    }
   }
 
   /// Ends the reducer of this communicator, if there is one, as `close` does; before the

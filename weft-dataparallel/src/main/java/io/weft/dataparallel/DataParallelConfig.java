@@ -22,8 +22,9 @@ public final class DataParallelConfig implements OptionProvider {
               "fusion",
               OptionType.choice(Fusion.class),
               "auto",
-              "whether gradients that are ready on all ranks travel together: auto (where ranks do"
-                  + " not share memory), on, off")
+              "whether gradients that are ready on all ranks travel together: auto (as the table of"
+                  + " algorithms says), on (all), off (each by itself, and without negotiation, so"
+                  + " that no rank can join)")
           .orVariable(new ForeignVariable(THRESHOLD, text -> isZero(text) ? "off" : ""))
           .sameOn(Scope.JOB);
 

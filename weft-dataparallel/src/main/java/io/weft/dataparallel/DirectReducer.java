@@ -41,7 +41,7 @@ final class DirectReducer extends CommunicatorReducer {
                 try (sent) {
                   settings.compare(sent.view().data(), size(), describe);
                 } catch (CommException.Mismatch differ) {
-                  abort(differ);
+                  communicator.abort(differ);
                 }
               }
             });
@@ -129,7 +129,7 @@ final class DirectReducer extends CommunicatorReducer {
       return joined;
     }
     throw new IllegalStateException(
-        "join: ranks do not negotiate, since " + why + "; set fusion to on, on all ranks");
+        "join: ranks do not negotiate, since " + why + "; set fusion to auto, on all ranks");
   }
 
   @Override
@@ -154,6 +154,18 @@ final class DirectReducer extends CommunicatorReducer {
   @Override
   public Tuning tuning() {
     return communicator.tuning();
+  }
+
+  @Override
+  void abandon(CommException cause) {
+    communicator.abort(cause);
+    communicator.close();
+  }
+
+  /// Its operations end so only with the communicator.
+  @Override
+  boolean isAborted() {
+    return true;
   }
 
   @Override

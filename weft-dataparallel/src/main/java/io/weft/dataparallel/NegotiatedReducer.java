@@ -331,6 +331,18 @@ final class NegotiatedReducer extends CommunicatorReducer {
     return communicator.tuning();
   }
 
+  /// The thread ends by it, and closes the communicator.
+  @Override
+  void abandon(CommException cause) {
+    communicator.abort(cause);
+    thread.abandon(cause);
+  }
+
+  @Override
+  boolean isAborted() {
+    return thread.isAborted();
+  }
+
   /// Tells the other ranks that this one leaves; waits for at most five seconds. What has not ended
   /// fails.
   @Override

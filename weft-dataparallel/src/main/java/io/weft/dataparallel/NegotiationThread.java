@@ -30,6 +30,7 @@ import java.util.Queue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,6 +61,7 @@ final class NegotiationThread extends Thread {
   private final BatchPipeline pipeline;
   private final CollectiveOptions roundOptions;
   private final CollectiveOptions reportOptions;
+  private final LongPredicate shares;
   private final long idleNanos;
   private final long deadlineNanos;
   private @Nullable ReductionHandle<Integer> join;
@@ -70,6 +72,8 @@ final class NegotiationThread extends Thread {
   private boolean left;
   private volatile boolean leaving;
   private volatile boolean signalled;
+  private volatile boolean aborted;
+  private volatile @Nullable CommException abandoned;
   private volatile int thresholdPower = Round.ANY_THRESHOLD;
 
   /// Whether something that is submitted must wake it. While a round is under way, or batches wait
@@ -127,6 +131,7 @@ final class NegotiationThread extends Thread {
     Duration limit = longer(options.deadline(), Duration.ofSeconds(60));
     this.roundOptions = CollectiveOptions.named(LayerOperations.ROUND).within(limit);
     this.reportOptions = CollectiveOptions.named(LayerOperations.REPORTS).within(limit);
+    this.shares = options.fusion() == Fusion.AUTO ? shared.communicator()::fuses : bytes -> true;
     this.deadlineNanos = Span.nanos(options.deadline());
     this.idleNanos = Math.min(IDLE_NANOS, deadlineNanos / 4);
   }
@@ -162,6 +167,17 @@ final class NegotiationThread extends Thread {
     wake();
   }
 
+  /// Ends with this cause. Any thread.
+  void abandon(CommException cause) {
+    abandoned = cause;
+    wake();
+  }
+
+  /// Whether it has ended because its communicator was aborted. Any thread.
+  boolean isAborted() {
+    return aborted;
+  }
+
   /// Longest fusion buffer that this rank takes from its next round on: the largest power of two up
   /// to `bytes`. Any thread.
   void limitBuffers(long bytes) {
@@ -182,6 +198,7 @@ final class NegotiationThread extends Thread {
       cause = turn();
     } catch (CommException failed) {
       cause = failed;
+      aborted = failed instanceof CommException.Aborted;
     } catch (InterruptedException e) {
       cause = new CommException.Aborted(self() + ": the layer's thread was interrupted", e);
     } catch (RuntimeException | Error defect) {
@@ -251,6 +268,11 @@ final class NegotiationThread extends Thread {
   private CommException turn() throws InterruptedException {
     while (true) {
       signalled = false; // volatile: what is told from now on ends the wait below
+      CommException cause = abandoned;
+      if (cause != null) {
+        throw new CommException.Aborted(
+            self() + " has restarted its reducer: " + cause.getMessage(), cause);
+      }
       long now = shared.ticker().nanos();
       int work = drain(now);
       boolean arriving = work > 0 && now - freshSince < GATHER_NANOS;
@@ -404,7 +426,7 @@ final class NegotiationThread extends Thread {
 
   /// Returns why the thread ends, if it does.
   private @Nullable CommException apply(Outcome outcome, long threshold) {
-    pipeline.add(FusionPlan.of(outcome.ready(), threshold));
+    pipeline.add(FusionPlan.of(outcome.ready(), threshold, shares));
     for (FailedTensor failed : outcome.failed()) {
       pipeline.fail(failed.name(), cause(failed));
     }

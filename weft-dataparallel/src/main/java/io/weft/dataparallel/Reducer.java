@@ -10,12 +10,14 @@ import java.util.List;
 
 /// The data-parallel collectives of one communicator. All ranks submit the same names, in any
 /// order. Thread-safe; owned by its `DataParallel`. Tensors are borrowed until the handle
-/// completes. Actions of handles run on the layer's thread: they must not block.
+/// completes. Actions of handles run on the layer's thread: they must not block. A submission waits
+/// for room while the layer's thread has 16,384 others to take.
 ///
 /// The bits of a result depend on inputs and number of ranks alone, not on fusion, timing or
-/// transport. Where ranks negotiate, what one rank asks in another way, or never, fails on all
-/// ranks that asked it, with `Mismatch` or `Broken`, and the rest works on; without negotiation, as
-/// `Communicator` says.
+/// transport. A tensor that one rank asks in another way, or never, fails on all ranks that asked
+/// it, with `Mismatch` or `Broken`, and the rest works on, wherever the ranks lie. Only where the
+/// options say `Fusion.OFF`, ranks do not negotiate: then a tensor that is never asked ends the
+/// reducer on all ranks with `Aborted`, and nobody can join. A deadline counts from the submission.
 public sealed interface Reducer extends TensorReducer permits CommunicatorReducer {
 
   /// A reducer without negotiation and fusion, of a communicator that is borrowed: each tensor goes
@@ -66,7 +68,7 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
   /// and to averages, which are divided by all ranks; no rows to allgathers and alltoalls) to what
   /// the others submit; a broadcast from a rank that has joined fails with `Broken`. Completes when
   /// all ranks have called it, with the rank that did last; then all may go on. Throws
-  /// `IllegalStateException` where ranks do not negotiate: set `fusion` to `on`.
+  /// `IllegalStateException` where the options say `Fusion.OFF`.
   Handle<Integer> join();
 
   /// Returns when all ranks have called it. Throws `CommException.Broken` after `limit`, which

@@ -25,50 +25,6 @@ class DataParallelTest {
   }
 
   @Test
-  void ranksThatShareMemoryDoNotNegotiateByThemselves() {
-    try (LocalJob job = LocalJob.over("shm", 2)) {
-      var unused =
-          job.run(
-              weft -> {
-                try (DataParallel parallel = DataParallel.over(weft)) {
-                  assertThat(parallel.describe()).contains("without negotiation: all ranks share");
-                  Reducer reducer = parallel.over(weft.communicator());
-                  assertThat(parallel.over(weft.communicator())).isSameAs(reducer);
-                  assertThatThrownBy(reducer::join)
-                      .isInstanceOf(IllegalStateException.class)
-                      .hasMessageContaining("set fusion to on");
-                  TensorView mean =
-                      reducer.reduce("g", ReducerTest.floats(weft.rank())).await(LIMIT);
-                  assertThat(ReducerTest.floats(mean)).containsExactly(0.5f);
-                  reducer.barrier(LIMIT);
-                }
-                return true;
-              });
-    }
-  }
-
-  @Test
-  void otherRanksNegotiateByThemselves() {
-    try (LocalJob job = LocalJob.over("tcp", 2)) {
-      var unused =
-          job.run(
-              weft -> {
-                try (DataParallel parallel = DataParallel.over(weft)) {
-                  assertThat(parallel.describe())
-                      .contains("fusion buffers of up to 67108864 bytes")
-                      .contains("do not share memory");
-                  Reducer reducer = parallel.over(weft.communicator());
-                  TensorView mean =
-                      reducer.reduce("g", ReducerTest.floats(weft.rank())).await(LIMIT);
-                  assertThat(ReducerTest.floats(mean)).containsExactly(0.5f);
-                  reducer.barrier(LIMIT);
-                }
-                return true;
-              });
-    }
-  }
-
-  @Test
   void processSetsHaveReducersOfTheirOwn() {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       var unused =

@@ -5,6 +5,7 @@ import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.tensor.DType;
+import io.weft.tensorflow.CommunicatorTable.Served;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.KernelContext;
 import io.weft.tensorflow.ffm.Status;
@@ -24,7 +25,7 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
   private final CollectiveOp<R> collective;
   private final long number;
   private final String name;
-  private volatile CommunicatorTable.Served served;
+  private volatile Served served;
 
   private final Status status = new Status();
   private final KernelTensors tensors;
@@ -33,6 +34,8 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
   // Of the run.
   private long context;
   private long callback;
+  private long step;
+  private @Nullable Served used;
 
   /// Of the communicator with this number. Throws `IllegalStateException` if that is unknown.
   ///
@@ -60,12 +63,16 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
       return;
     }
     context = runContext;
+    step = KernelContext.step(runContext);
+    used = null;
     boolean moved = served.mode() == KernelMode.ASYNCHRONOUS;
     callback = moved ? DoneCallback.move(done) : done;
     Handle<R> handle;
     try {
       tensors.begin(runContext);
-      handle = collective.submit(served, tensors);
+      Served now = served.steps().begin(step, served);
+      used = now;
+      handle = collective.submit(now, tensors);
     } catch (Throwable t) {
       finish(t);
       return;
@@ -116,10 +123,14 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
   /// so everything of this run is taken out of the fields first.
   private void finish(@Nullable Throwable failure) {
     final long done = callback;
+    final Served began = used;
     tensors.end();
     if (failure != null) {
       status.set(codeOf(failure), messageOf(failure));
       KernelContext.fail(context, status);
+      end(failure, began);
+    } else if (began != null) {
+      began.steps().end(step, began);
     }
     running.set(false);
     if (served.mode() == KernelMode.ASYNCHRONOUS) {
@@ -127,20 +138,26 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     } else {
       DoneCallback.runInPlace(done);
     }
-    if (failure != null) {
-      end(failure);
-    }
   }
 
   /// TensorFlow starts no further op of a failed step, so this rank will not submit the step's
-  /// other tensors, and a tensor of the next step must not meet another rank's of this one.
-  private void end(Throwable failure) {
+  /// other tensors, and a tensor of the next step must not meet another rank's of this one: see
+  /// `Steps`. Before the callback, behind which the next step may begin.
+  private void end(Throwable failure, @Nullable Served began) {
+    CommException cause =
+        failure instanceof CommException known
+            ? known
+            : new CommException.Aborted(messageOf(failure), failure);
+    boolean aborts = served.steps().fail(step, served, began, cause);
     switch (failure) {
       case CommException.PeerLost lost -> {} // has ended it on all ranks
-      case CommException.Aborted ended -> {}
       case CommException.Excluded ended -> {}
-      case CommException other -> communicator().abort(other);
-      default -> communicator().abort(new CommException.Aborted(messageOf(failure), failure));
+      case CommException.Aborted ended when served.layer() == null -> {}
+      default -> {
+        if (aborts) {
+          communicator().abort(cause);
+        }
+      }
     }
   }
 

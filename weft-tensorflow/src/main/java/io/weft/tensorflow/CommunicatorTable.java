@@ -2,6 +2,8 @@
 package io.weft.tensorflow;
 
 import io.weft.collective.Communicator;
+import io.weft.dataparallel.DataParallel;
+import io.weft.dataparallel.Reducer;
 import io.weft.gradient.GradientReducer;
 import java.lang.ref.WeakReference;
 import java.util.HashMap;
@@ -19,6 +21,7 @@ final class CommunicatorTable {
 
   private final Map<Integer, Entry> entries = new HashMap<>();
   private final Map<Communicator, GraphNumbers> graphs = new WeakHashMap<>();
+  private final Map<Communicator, Steps> steps = new WeakHashMap<>();
   private int next;
 
   /// @param factory of the reducer, where the ops are gradients
@@ -34,8 +37,22 @@ final class CommunicatorTable {
 
   /// What a kernel needs to know of its communicator.
   ///
-  /// @param reducer of gradients over it; null for ops that are no gradients
-  record Served(Communicator communicator, KernelMode mode, @Nullable GradientReducer reducer) {}
+  /// @param reducer of gradients over it; null for ops that are no gradients, and where each step
+  ///   takes the reducer that `layer` has then
+  /// @param layer that makes the reducers of gradients, if it is one that restarts them
+  /// @param steps whose ops use the communicator
+  record Served(
+      Communicator communicator,
+      KernelMode mode,
+      @Nullable GradientReducer reducer,
+      @Nullable DataParallel layer,
+      Steps steps) {
+
+    /// Returns the same for a step that takes this reducer.
+    Served by(Reducer ofStep) {
+      return new Served(communicator, mode, ofStep, layer, steps);
+    }
+  }
 
   /// The number of this communicator for kernels of this mode; the same at each call.
   ///
@@ -89,8 +106,13 @@ final class CommunicatorTable {
               + " built, and its communicator must stay reachable while its sessions run");
     }
     GradientReducer.Factory factory = entry.factory;
+    DataParallel layer = factory instanceof DataParallel parallel ? parallel : null;
     return new Served(
-        communicator, entry.mode, factory == null ? null : factory.over(communicator));
+        communicator,
+        entry.mode,
+        factory == null || layer != null ? null : factory.over(communicator),
+        layer,
+        steps.computeIfAbsent(communicator, _ -> new Steps()));
   }
 
   /// Communicators that are still reachable.

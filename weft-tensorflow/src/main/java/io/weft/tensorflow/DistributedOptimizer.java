@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
+import io.weft.Weft;
 import io.weft.collective.Communicator;
+import io.weft.dataparallel.DataParallel;
 import io.weft.dataparallel.Reducer;
 import io.weft.gradient.GradientReducer;
 import java.util.ArrayList;
@@ -52,8 +54,22 @@ public final class DistributedOptimizer extends Optimizer {
     ALL_OR_NONE
   }
 
-  /// Averages over `communicator` what `local` then applies, as it comes. Throws
-  /// `IllegalArgumentException` if `local` does not belong to a graph.
+  /// Averages over all ranks of the job what `local` then applies, as it comes. Gradients travel by
+  /// `DataParallel.of(weft)`: those that are ready on all ranks share buffers as the setting
+  /// `fusion` says. A step that fails for one gradient fails on all ranks, and the next one can be
+  /// taken. Throws `IllegalArgumentException` if `local` does not belong to a graph.
+  public DistributedOptimizer(Weft weft, Optimizer local) {
+    this(weft, local, GradientOptions.DEFAULT);
+  }
+
+  /// Averages over all ranks of the job, as the options say.
+  public DistributedOptimizer(Weft weft, Optimizer local, GradientOptions options) {
+    this(weft.communicator(), DataParallel.of(weft), local, options);
+  }
+
+  /// Averages over `communicator` what `local` then applies, as it comes: each gradient by an
+  /// allreduce of its own, which ranks match by its name. A gradient that fails aborts the
+  /// communicator. Throws `IllegalArgumentException` if `local` does not belong to a graph.
   public DistributedOptimizer(Communicator communicator, Optimizer local) {
     this(communicator, local, Updates.AS_THEY_COME);
   }
@@ -135,6 +151,9 @@ public final class DistributedOptimizer extends Optimizer {
           && !options.localVariables().contains(name(gradient))) {
         shared.put(name(gradient), gradient);
       }
+    }
+    if (reducers instanceof DataParallel parallel) {
+      var unused = parallel.over(communicator); // by the thread whose order all ranks share
     }
     WeftOps weft =
         new WeftOps(graph.baseScope(), OpLibrary.load().numberOf(communicator, reducers));

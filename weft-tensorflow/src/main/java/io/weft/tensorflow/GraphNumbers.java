@@ -74,8 +74,8 @@ final class GraphNumbers {
             + communicator.rank()
             + ": other ranks cannot tell which graph a tensor belongs to, and would combine"
             + " different models; give each graph a communicator of its own,"
-            + " weft.communicator(weft.members()), created in the same order on all ranks, or build"
-            + " all graphs in one thread, in the same order on all ranks";
+            + " weft.communicator().duplicate(name), by a name that is the same on all ranks, or"
+            + " build all graphs in one thread, in the same order on all ranks";
     communicator.abort(new CommException.Aborted(why, null));
     return new IllegalStateException(why);
   }

@@ -99,9 +99,9 @@ public final class OpLibrary {
     return mode;
   }
 
-  /// Settings of a session for `graph` that suit `mode`: TensorFlow's own for asynchronous kernels,
-  /// else a thread pool of the session's own with a thread for each of Weft's ops and one per
-  /// processor.
+  /// Returns settings of a session for `graph` that suit `mode`: TensorFlow's own for asynchronous
+  /// kernels, which need no others, else a thread pool of the session's own with a thread for each
+  /// of Weft's ops and one per processor.
   public ConfigProto sessionConfig(Graph graph) {
     if (mode == KernelMode.ASYNCHRONOUS) {
       return ConfigProto.getDefaultInstance();

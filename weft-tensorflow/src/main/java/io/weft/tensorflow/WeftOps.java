@@ -32,10 +32,11 @@ import org.tensorflow.types.family.TType;
 /// An op's tensor name, by which ranks match it, is its node's name, unique in the graph; behind
 /// the first graph with ops on a communicator, the second one's names begin with `graph-1/`, the
 /// third one's with `graph-2/`, so that all ranks must begin their graphs in the same order. Graphs
-/// of several threads have no such order: give each a communicator of its own; else the second one
-/// is refused, by `IllegalStateException` here and `Aborted` on all ranks. Let no two runs of a
-/// graph overlap. A group is one op of several tensors, perhaps of several types: they are
-/// submitted at once, and its outputs are there when all are.
+/// of several threads have no such order: give each a communicator of its own, by
+/// `Communicator.duplicate`; else the second one is refused, by `IllegalStateException` here and
+/// `Aborted` on all ranks. Let no two runs of a graph overlap. A group is one op of several
+/// tensors, perhaps of several types: they are submitted at once, and its outputs are there when
+/// all are.
 ///
 /// Every collective has a gradient: that of the sum of all ranks' losses. Reductions have one for
 /// SUM and AVERAGE.
@@ -43,7 +44,8 @@ import org.tensorflow.types.family.TType;
 /// Methods throw `IllegalArgumentException` for an element type that Weft does not carry. When an
 /// op fails (a lost peer, ranks that disagree, a second run), `Session.run` throws with the
 /// communicator's message. It also aborts the communicator, because TensorFlow gives up the rest of
-/// the step and ranks would no longer be in step.
+/// the step and ranks would no longer be in step. Only gradients that travel by a `DataParallel`
+/// leave the communicator usable: their step fails on all ranks, and the next one can be taken.
 public final class WeftOps {
 
   private final Scope scope;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
+import io.weft.Weft;
 import io.weft.collective.Communicator;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,12 @@ public final class WeftVariables {
   private static final String RESOURCE = "VarHandleOp";
 
   private WeftVariables() {}
+
+  /// Gives every variable of the session's graph the value that it has on rank `root` of the job;
+  /// as for a communicator.
+  public static void broadcast(Session session, Weft weft, int root) {
+    broadcast(session, weft.communicator(), root);
+  }
 
   /// Gives every variable of the session's graph the value that it has on rank `root`: weights, the
   /// optimizer's slots, everything. All variables must be initialized and all ranks must have the

@@ -93,6 +93,7 @@ public final class AlgorithmTable {
             own.add(rule);
           }
         }
+        case TableLine.ForFusion rule -> {}
         case TableLine.ForWay rule -> {
           if (holds(rule.conditions(), layout) && (sameBytes || !rule.asksForSize())) {
             segments.add(rule);
@@ -101,6 +102,17 @@ public final class AlgorithmTable {
       }
     }
     return new SizeRules(own, segments, layout.ranks());
+  }
+
+  /// The rules by which tensors share a buffer, for ranks that are laid out so.
+  public FusionRules fusionRules(RankLayout layout) {
+    List<TableLine.ForFusion> own = new ArrayList<>();
+    for (TableLine line : lines) {
+      if (line instanceof TableLine.ForFusion rule && holds(rule.conditions(), layout)) {
+        own.add(rule);
+      }
+    }
+    return new FusionRules(own, layout.ranks());
   }
 
   private static boolean holds(List<Condition> conditions, RankLayout layout) {

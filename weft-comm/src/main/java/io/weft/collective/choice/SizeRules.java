@@ -11,7 +11,7 @@ public final class SizeRules {
   private static final Segments SLOTS = new Segments(Way.SLOT_PAYLOAD_BYTES, Way.SLOTS, true);
 
   /// Lengths for which the same is taken; of those that overlap the first one counts.
-  private record Range<T>(long least, long most, T taken) {
+  record Range<T>(long least, long most, T taken) {
 
     /// Lengths that fulfil all conditions.
     static <T> Range<T> of(List<Condition> conditions, int ranks, T taken) {

@@ -60,6 +60,24 @@ sealed interface TableLine {
     }
   }
 
+  /// Whether tensors share a buffer.
+  ///
+  /// @param conditions which must all hold
+  /// @param source as it is written
+  record ForFusion(List<Condition> conditions, FusionRules.Sharing sharing, RuleSource source)
+      implements TableLine {
+
+    @Override
+    public String rule() {
+      return source.rule();
+    }
+
+    @Override
+    public String why() {
+      return source.why();
+    }
+  }
+
   /// A line as it is written.
   ///
   /// @param rule where it stands and what it says, but for the reason
@@ -87,7 +105,8 @@ sealed interface TableLine {
       if (columns.size() != COLUMNS) {
         throw new IllegalArgumentException(
             ("'%s' is neither COLLECTIVE | CONDITIONS | WAY ALGORITHM | WHY nor"
-                    + " WAY | CONDITIONS | SEGMENT x IN-FLIGHT | WHY")
+                    + " WAY | CONDITIONS | SEGMENT x IN-FLIGHT | WHY nor"
+                    + " fusion | CONDITIONS | shared or alone | WHY")
                 .formatted(text.strip()));
       }
       String subject = columns.getFirst();
@@ -103,10 +122,22 @@ sealed interface TableLine {
       RuleSource source =
           new RuleSource(
               "%s: %s |%s | %s".formatted(place, subject, when, columns.get(2)), columns.get(3));
+      if (subject.equals(FusionRules.SUBJECT)) {
+        return forFusion(conditions, columns.get(2), source);
+      }
       Optional<Way> way = Way.named(subject);
       return way.isPresent()
           ? forWay(way.get(), conditions, columns.get(2), source)
           : forCollective(subject, conditions, columns.get(2), source);
+    }
+
+    private static TableLine forFusion(
+        List<Condition> conditions, String taken, RuleSource source) {
+      if (asks(conditions, Condition.ConditionKey.PRIVATE)) {
+        throw new IllegalArgumentException(
+            "fusion cannot be chosen by private: ranks learn it after they have chosen");
+      }
+      return new ForFusion(conditions, FusionRules.Sharing.named(taken), source);
     }
 
     private TableLine forCollective(
@@ -114,7 +145,7 @@ sealed interface TableLine {
       List<String> known = algorithms.get(collective);
       if (known == null) {
         throw new IllegalArgumentException(
-            "no collective '%s'; allowed: %s; or a way: mapped, wire"
+            "no collective '%s'; allowed: %s; or a way: mapped, wire; or fusion"
                 .formatted(
                     collective, String.join(", ", algorithms.keySet().stream().sorted().toList())));
       }

@@ -76,7 +76,7 @@ public final class LongMap<V> {
     }
   }
 
-  void clear() {
+  public void clear() {
     Arrays.fill(values, null);
     size = 0;
   }

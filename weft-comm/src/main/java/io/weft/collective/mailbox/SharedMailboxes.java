@@ -128,8 +128,9 @@ public final class SharedMailboxes {
     }
   }
 
-  /// The progress thread ends.
+  /// The progress thread ends; communicators may be closed later.
   public void end() {
+    byGroup.clear();
     regions.forEach(MemoryRegion::close);
     regions.clear();
     retired.clear();

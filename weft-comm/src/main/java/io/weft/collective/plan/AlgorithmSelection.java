@@ -3,6 +3,7 @@ package io.weft.collective.plan;
 
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.choice.Choice;
+import io.weft.collective.choice.FusionRules;
 import io.weft.collective.choice.RankLayout;
 import io.weft.collective.choice.Segments;
 import io.weft.collective.choice.SizeRules;
@@ -30,6 +31,7 @@ public final class AlgorithmSelection {
   private final List<Integer> hosts;
   private final RankLayout layout;
   private final boolean isRankOrder;
+  private final FusionRules fusion;
   private final Map<CollectiveKind, SizeRules> rules = new EnumMap<>(CollectiveKind.class);
   private final Map<CollectiveKind, SizeRules> onWire = new EnumMap<>(CollectiveKind.class);
   private final Map<CollectiveKind, SizeRules> bounced = new EnumMap<>(CollectiveKind.class);
@@ -42,12 +44,18 @@ public final class AlgorithmSelection {
     this.hosts = List.copyOf(hosts);
     this.layout = RankLayout.of(hosts, sharesMemory, oneSided);
     this.isRankOrder = isRankOrder(this.hosts);
+    this.fusion = table.fusionRules(layout);
     for (CollectiveKind kind : CollectiveKind.values()) {
       rules.put(kind, table.sizeRules(kind.words(), layout, kind.sameBytes()));
       onWire.put(
           kind, table.sizeRules(kind.words(), layout.withoutSharedMemory(), kind.sameBytes()));
       bounced.put(kind, table.sizeRules(kind.words(), layout.bounced(), kind.sameBytes()));
     }
+  }
+
+  /// Returns whether a tensor of this length shares a buffer with others, by the table.
+  public boolean fuses(long bytes) {
+    return fusion.shares(bytes);
   }
 
   /// Whether all ranks reach each other's memory.

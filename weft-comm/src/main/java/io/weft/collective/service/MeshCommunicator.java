@@ -117,6 +117,11 @@ final class MeshCommunicator implements Communicator {
   }
 
   @Override
+  public boolean fuses(long bytes) {
+    return algorithms.fuses(bytes);
+  }
+
+  @Override
   public Communicator duplicate(String name) {
     if (name.isBlank()) {
       throw new IllegalArgumentException(

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongPredicate;
 
 /// Which tensors share a buffer, and which buffer goes first. A function of the tensors and the
 /// threshold, so that all ranks cut alike.
@@ -17,8 +18,9 @@ import java.util.Map;
 /// Higher priorities go first, else the order in which tensors became ready; the tensors of a group
 /// stand together, by the highest of their priorities. A buffer has tensors of one type, operation
 /// and scale, and at most the threshold; a tensor that is longer has a buffer to itself, and so has
-/// one that is not for an allreduce. Tensors of different priorities share a buffer only as long as
-/// it is short, since the higher one arrives with the lower one.
+/// one that shares none by the rule table, or is not for an allreduce. Tensors of different
+/// priorities share a buffer only as long as it is short, since the higher one arrives with the
+/// lower one.
 public final class FusionPlan {
 
   /// Up to here the time of a buffer is that of its messages, not of its bytes.
@@ -72,8 +74,15 @@ public final class FusionPlan {
     }
   }
 
-  /// The batches, in the order in which they go. `threshold` in bytes.
+  /// Returns the batches, in the order in which they go. `threshold` in bytes.
   public static List<Batch> of(List<ReadyTensor> ready, long threshold) {
+    return of(ready, threshold, bytes -> true);
+  }
+
+  /// Returns the batches, in the order in which they go. `threshold` in bytes.
+  ///
+  /// @param shares whether a tensor of this length shares a buffer
+  public static List<Batch> of(List<ReadyTensor> ready, long threshold, LongPredicate shares) {
     Map<String, Integer> ofGroup = new HashMap<>();
     for (ReadyTensor tensor : ready) {
       if (tensor.signature().isGrouped()) {
@@ -89,10 +98,11 @@ public final class FusionPlan {
       long bytes = tensor.signature().bytes();
       Key key = Key.of(tensor);
       Filling into = open.get(key);
-      if (into == null || !isFusible(tensor) || !into.takes(bytes, priority, threshold)) {
+      boolean fusible = isFusible(tensor) && shares.test(bytes);
+      if (into == null || !fusible || !into.takes(bytes, priority, threshold)) {
         into = new Filling(priority);
         all.add(into);
-        if (bytes < threshold && isFusible(tensor)) {
+        if (bytes < threshold && fusible) {
           open.put(key, into);
         }
       }

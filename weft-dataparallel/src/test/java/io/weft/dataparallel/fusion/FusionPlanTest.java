@@ -46,6 +46,13 @@ class FusionPlanTest {
   }
 
   @Test
+  void aTensorThatSharesNoBufferTravelsAloneAndOthersShareOn() {
+    var ready = List.of(floats("a", 1, 0), floats("b", 2, 0), floats("c", 1, 0));
+    var batches = FusionPlan.of(ready, 1 << 20, bytes -> bytes <= 1024);
+    assertThat(words(batches)).isEqualTo("a+c b");
+  }
+
+  @Test
   void typesAreApart() {
     var ready =
         List.of(

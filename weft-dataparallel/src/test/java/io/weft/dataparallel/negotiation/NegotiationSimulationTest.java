@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
@@ -50,6 +51,7 @@ class NegotiationSimulationTest {
       assertThat(totals.mismatches).isPositive();
       assertThat(totals.neverSubmitted).isPositive();
       assertThat(totals.evictingJobs).isPositive();
+      assertThat(totals.givenUp).isPositive();
       assertThat(totals.joined).isPositive();
     }
   }
@@ -59,6 +61,7 @@ class NegotiationSimulationTest {
     long mismatches;
     long neverSubmitted;
     long evictingJobs;
+    long givenUp;
     long joined;
   }
 
@@ -88,6 +91,9 @@ class NegotiationSimulationTest {
 
     /// How each use of a tensor has ended, on the first rank on which it did.
     private final Map<String, String> ends = new HashMap<>();
+
+    /// Uses that a rank gave up before the first round.
+    private final Set<String> givenUp = new HashSet<>();
 
     private final long threshold;
     private long now;
@@ -171,7 +177,23 @@ class NegotiationSimulationTest {
       return new Call(List.copyOf(uses));
     }
 
+    /// Some ranks wait for one that has not made its reducer, until their first tensors are late.
+    private void waitForRounds() {
+      for (Rank rank : ranks) {
+        if (random.nextInt(3) == 0) {
+          goOn(rank);
+          for (String name : rank.negotiation.giveUp(now + DEADLINE)) {
+            Use use = Objects.requireNonNull(rank.underWay.remove(name));
+            givenUp.add(use.name() + " of step " + use.step());
+            totals.givenUp++;
+          }
+        }
+      }
+    }
+
     void run() {
+      waitForRounds();
+      waitForRounds();
       int rounds = 0;
       while (ranks.stream().anyMatch(rank -> rank.joins == 0)) {
         assertThat(rounds++).as("rounds").isLessThan(MOST_ROUNDS);
@@ -269,6 +291,8 @@ class NegotiationSimulationTest {
     }
 
     private void ended(Use use, String how) {
+      boolean wasGivenUp = givenUp.contains(use.name() + " of step " + use.step());
+      assertThat(wasGivenUp && how.equals("ready")).as(use + ": " + how).isFalse();
       String before = ends.putIfAbsent(use.name() + " of step " + use.step(), how);
       assertThat(before == null ? how : before).as(use.toString()).isEqualTo(how);
     }

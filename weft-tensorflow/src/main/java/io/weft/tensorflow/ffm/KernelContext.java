@@ -41,7 +41,23 @@ public final class KernelContext {
       FrameworkLibrary.function(
           "TF_OpKernelContext_Failure", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
 
+  // int64_t TF_GetStepId(TF_OpKernelContext* ctx);
+  private static final MethodHandle STEP =
+      FrameworkLibrary.function("TF_GetStepId", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+
   private KernelContext() {}
+
+  /// Returns the number of the run of a session that this run of the kernel belongs to: another one
+  /// for each run in this process, from 1; 0 for an op that runs by itself.
+  ///
+  /// Hot path.
+  public static long step(long context) {
+    try {
+      return (long) STEP.invokeExact(context);
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_GetStepId", t);
+    }
+  }
 
   /// An input as a `TF_Tensor*` that the caller deletes. The context itself keeps the input's
   /// memory until the kernel is done, whether or not the caller has deleted the tensor. `pointer`
