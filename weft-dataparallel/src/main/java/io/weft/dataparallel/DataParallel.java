@@ -28,7 +28,7 @@ import java.util.function.IntFunction;
 ///   reducer.reduce("gradient", tensor).await();
 /// }
 /// ```
-public final class DataParallel implements GradientReducer.Factory, AutoCloseable {
+public final class DataParallel implements LayerFactory, AutoCloseable {
 
   /// Names of duplicates, which end with that of the layer if it has one.
   private static final String OF_JOB = "data-parallel of the job";
@@ -122,6 +122,16 @@ public final class DataParallel implements GradientReducer.Factory, AutoCloseabl
     CommunicatorReducer made = create(communicator);
     reducers.put(communicator, made);
     return made;
+  }
+
+  @Override
+  public DataParallel layer() {
+    return this;
+  }
+
+  @Override
+  public GradientReducer gradients(Reducer reducer) {
+    return reducer;
   }
 
   private CommunicatorReducer create(Communicator communicator) {

@@ -152,7 +152,7 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     switch (failure) {
       case CommException.PeerLost lost -> {} // has ended it on all ranks
       case CommException.Excluded ended -> {}
-      case CommException.Aborted ended when served.layer() == null -> {}
+      case CommException.Aborted ended when served.factory() == null -> {}
       default -> {
         if (aborts) {
           communicator().abort(cause);

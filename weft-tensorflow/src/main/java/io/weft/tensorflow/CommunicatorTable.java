@@ -2,8 +2,7 @@
 package io.weft.tensorflow;
 
 import io.weft.collective.Communicator;
-import io.weft.dataparallel.DataParallel;
-import io.weft.dataparallel.Reducer;
+import io.weft.dataparallel.LayerFactory;
 import io.weft.gradient.GradientReducer;
 import java.lang.ref.WeakReference;
 import java.util.HashMap;
@@ -38,19 +37,19 @@ final class CommunicatorTable {
   /// What a kernel needs to know of its communicator.
   ///
   /// @param reducer of gradients over it; null for ops that are no gradients, and where each step
-  ///   takes the reducer that `layer` has then
-  /// @param layer that makes the reducers of gradients, if it is one that restarts them
+  ///   takes one of `factory`
+  /// @param factory of the reducers of gradients, if they travel by a layer
   /// @param steps whose ops use the communicator
   record Served(
       Communicator communicator,
       KernelMode mode,
       @Nullable GradientReducer reducer,
-      @Nullable DataParallel layer,
+      @Nullable LayerFactory factory,
       Steps steps) {
 
     /// Returns the same for a step that takes this reducer.
-    Served by(Reducer ofStep) {
-      return new Served(communicator, mode, ofStep, layer, steps);
+    Served by(GradientReducer ofStep) {
+      return new Served(communicator, mode, ofStep, factory, steps);
     }
   }
 
@@ -106,7 +105,7 @@ final class CommunicatorTable {
               + " built, and its communicator must stay reachable while its sessions run");
     }
     GradientReducer.Factory factory = entry.factory;
-    DataParallel layer = factory instanceof DataParallel parallel ? parallel : null;
+    LayerFactory layer = factory instanceof LayerFactory known ? known : null;
     return new Served(
         communicator,
         entry.mode,

@@ -4,6 +4,7 @@ package io.weft.tensorflow;
 import io.weft.Weft;
 import io.weft.collective.Communicator;
 import io.weft.dataparallel.DataParallel;
+import io.weft.dataparallel.LayerFactory;
 import io.weft.dataparallel.Reducer;
 import io.weft.gradient.GradientReducer;
 import java.util.ArrayList;
@@ -152,8 +153,8 @@ public final class DistributedOptimizer extends Optimizer {
         shared.put(name(gradient), gradient);
       }
     }
-    if (reducers instanceof DataParallel parallel) {
-      var unused = parallel.over(communicator); // by the thread whose order all ranks share
+    if (reducers instanceof LayerFactory factory) {
+      var unused = factory.layer().over(communicator); // by the thread whose order all ranks share
     }
     WeftOps weft =
         new WeftOps(graph.baseScope(), OpLibrary.load().numberOf(communicator, reducers));

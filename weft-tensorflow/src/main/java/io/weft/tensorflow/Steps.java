@@ -2,12 +2,14 @@
 package io.weft.tensorflow;
 
 import io.weft.comm.CommException;
-import io.weft.dataparallel.DataParallel;
+import io.weft.dataparallel.LayerFactory;
 import io.weft.dataparallel.Reducer;
+import io.weft.gradient.GradientReducer;
 import io.weft.tensorflow.CommunicatorTable.Served;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /// The runs of sessions, called steps, whose ops use one communicator. All gradients of a step take
@@ -26,8 +28,14 @@ final class Steps {
   /// Guarded by this, and so are the steps.
   private final Map<Long, Step> steps = new LinkedHashMap<>();
 
+  /// What averages gradients now, by factory: kept from step to step as long as the layer keeps its
+  /// reducer, since it may hold residuals.
+  private final Map<LayerFactory, Bound> current = new WeakHashMap<>();
+
+  private record Bound(Reducer reducer, GradientReducer gradients) {}
+
   private static final class Step {
-    final Map<DataParallel, Reducer> reducers = new HashMap<>(2);
+    final Map<LayerFactory, Bound> bound = new HashMap<>(2);
 
     /// Operations of the communicator that are under way.
     int plain;
@@ -40,26 +48,39 @@ final class Steps {
   ///
   /// Hot path.
   Served begin(long number, Served served) {
-    DataParallel layer = served.layer();
+    LayerFactory factory = served.factory();
     if (number == NONE) {
-      return layer == null ? served : served.by(layer.over(served.communicator()));
+      return factory == null ? served : served.by(now(factory, reducer(factory, served)).gradients);
     }
     synchronized (this) {
       Step step = running(number);
-      if (layer == null) {
+      if (factory == null) {
         step.plain++;
         return served;
       }
-      Reducer known = step.reducers.get(layer);
+      Bound known = step.bound.get(factory);
       if (known != null) {
-        return served.by(known);
+        return served.by(known.gradients);
       }
     }
-    Reducer made = layer.over(served.communicator()); // not under the lock: it may wait for room
+    Reducer reducer = reducer(factory, served); // not under the lock: it may wait for room
     synchronized (this) {
-      Reducer known = running(number).reducers.putIfAbsent(layer, made);
-      return served.by(known == null ? made : known);
+      return served.by(
+          running(number).bound.computeIfAbsent(factory, f -> now(f, reducer)).gradients);
     }
+  }
+
+  private static Reducer reducer(LayerFactory factory, Served served) {
+    return factory.layer().over(served.communicator());
+  }
+
+  private synchronized Bound now(LayerFactory factory, Reducer reducer) {
+    Bound known = current.get(factory);
+    if (known == null || known.reducer != reducer) {
+      known = new Bound(reducer, factory.gradients(reducer));
+      current.put(factory, known);
+    }
+    return known;
   }
 
   private Step running(long number) {
@@ -83,7 +104,7 @@ final class Steps {
   ///
   /// Hot path.
   void end(long number, Served used) {
-    if (number != NONE && used.layer() == null) {
+    if (number != NONE && used.factory() == null) {
       synchronized (this) {
         Step step = steps.get(number);
         if (step != null) {
@@ -98,10 +119,16 @@ final class Steps {
   ///
   /// @param used by the op; null if it did not begin
   boolean fail(long number, Served served, @Nullable Served used, CommException cause) {
-    Map<DataParallel, Reducer> reducers = new HashMap<>();
-    boolean plain = served.layer() == null;
-    if (served.layer() != null && used != null && used.reducer() instanceof Reducer reducer) {
-      reducers.put(served.layer(), reducer);
+    Map<LayerFactory, Bound> bound = new HashMap<>();
+    LayerFactory factory = served.factory();
+    boolean plain = factory == null;
+    if (factory != null && number == NONE) {
+      synchronized (this) {
+        Bound now = current.get(factory);
+        if (now != null) {
+          bound.put(factory, now);
+        }
+      }
     }
     if (number != NONE) {
       synchronized (this) {
@@ -109,12 +136,12 @@ final class Steps {
         if (step != null) {
           step.plain -= plain && used != null ? 1 : 0;
           step.failure = step.failure == null ? cause : step.failure;
-          reducers.putAll(step.reducers);
+          bound.putAll(step.bound);
           plain |= step.plain > 0;
         }
       }
     }
-    reducers.forEach((layer, reducer) -> layer.restart(served.communicator(), reducer, cause));
+    bound.forEach((by, each) -> by.layer().restart(served.communicator(), each.reducer, cause));
     return plain;
   }
 }

@@ -2,6 +2,7 @@
 package io.weft.dataparallel.compress;
 
 import io.weft.dataparallel.DataParallel;
+import io.weft.dataparallel.LayerFactory;
 import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.TensorReducer;
 import io.weft.gradient.GradientReducer;
@@ -191,7 +192,17 @@ public sealed interface Compression {
   /// Makes reducers that carry gradients so, over the layer's.
   default GradientReducer.Factory reducers(DataParallel parallel) {
     Objects.requireNonNull(parallel, "parallel");
-    return communicator -> over(parallel.over(communicator));
+    return new LayerFactory() {
+      @Override
+      public DataParallel layer() {
+        return parallel;
+      }
+
+      @Override
+      public GradientReducer gradients(Reducer reducer) {
+        return Compression.this.over(reducer);
+      }
+    };
   }
 
   /// Makes reducers that carry gradients so, each by itself, without the layer.
