@@ -131,7 +131,7 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
 
   @Override
   public GradientReducer gradients(Reducer reducer) {
-    return reducer;
+    return Objects.requireNonNull(reducer, "reducer");
   }
 
   private CommunicatorReducer create(Communicator communicator) {
@@ -169,6 +169,8 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
   /// has ended for good, as by the loss of a rank, or has been restarted. Each rank calls this for
   /// its own part of the failure. Never blocks.
   public void restart(Communicator communicator, Reducer failed, CommException cause) {
+    Objects.requireNonNull(communicator, "communicator");
+    Objects.requireNonNull(failed, "failed");
     boolean goesOn =
         switch (cause) {
           case CommException.Mismatch m -> true;
