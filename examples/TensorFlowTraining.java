@@ -3,7 +3,6 @@ package examples;
 
 import io.weft.Weft;
 import io.weft.tensorflow.DistributedOptimizer;
-import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.WeftVariables;
 import java.util.Locale;
 import java.util.stream.IntStream;
@@ -51,10 +50,10 @@ final class TensorFlowTraining {
       var error = tf.math.sub(tf.math.add(tf.math.mul(x, slope), offset), y);
       var loss = tf.math.mean(tf.math.square(error), tf.constant(0));
       Optimizer optimizer = new GradientDescent(graph, 0.3f);
-      optimizer = new DistributedOptimizer(weft.communicator(), optimizer); // 3: average gradients
+      optimizer = new DistributedOptimizer(weft, optimizer); // 3: average gradients
       Op step = optimizer.minimize(loss);
 
-      try (Session session = new Session(graph, OpLibrary.load().sessionConfig(graph, weft));
+      try (Session session = new Session(graph);
           TFloat32 xs = TFloat32.tensorOf(Shape.of(rows.length));
           TFloat32 ys = TFloat32.tensorOf(Shape.of(rows.length))) {
         for (int i = 0; i < rows.length; i++) {
@@ -63,7 +62,7 @@ final class TensorFlowTraining {
           ys.setFloat(3 * at + 2, i);
         }
         session.initialize();
-        WeftVariables.broadcast(session, weft.communicator(), 0); // 4: start from rank 0's values
+        WeftVariables.broadcast(session, weft, 0); // 4: start from rank 0's values
         for (int i = 0; i < STEPS; i++) {
           session.runner().feed(x, xs).feed(y, ys).addTarget(step).run().close();
         }

@@ -94,7 +94,7 @@ final class Train {
 
     try (Session session = new Session(graph)) {
       session.initialize();
-      WeftVariables.broadcast(session, weft.communicator(), 0);
+      WeftVariables.broadcast(session, weft, 0);
       int[] validation = share(TRAINING, VALIDATION, weft);
       float best = Float.MAX_VALUE;
       int worse = 0;
