@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -65,6 +66,7 @@ final class AllocationGateTest {
 
   /// @param bound in bytes
   /// @param measured what was seen, and what it is, when the bound was set
+  @Tag("lab")
   @ParameterizedTest(name = "{0} {1}")
   @CsvSource(
       delimiter = '|',

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +27,7 @@ class SameLossesTest {
 
   @TempDir Path directory;
 
+  @Tag("long")
   @Test
   void localGrpcAndWeftLoseTheSame() throws Exception {
     Map<SmallTraining, List<Double>> alone = new LinkedHashMap<>();

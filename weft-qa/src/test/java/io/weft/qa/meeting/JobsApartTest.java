@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -82,6 +83,7 @@ class JobsApartTest {
         "MASTER_PORT", Integer.toString(masterPort));
   }
 
+  @Tag("long")
   @Test
   void torchrunsOfTheDefaultRunIdAddTheirOwn() throws Exception {
     startInTurn(
@@ -91,6 +93,7 @@ class JobsApartTest {
     assertOwnSums();
   }
 
+  @Tag("long")
   @Test
   void jobsWithoutRunIdOfOneShellAddTheirOwn() throws Exception {
     startInTurn(torchrun(29_510), torchrun(29_610), "RANK");

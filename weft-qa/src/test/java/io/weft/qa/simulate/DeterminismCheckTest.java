@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class DeterminismCheckTest {
 
+  @Tag("long")
   @Test
   @Timeout(600)
   void oneSeedIsOneTraceInEveryProcessWithEveryCollector() throws InterruptedException {

@@ -12,6 +12,7 @@ import java.lang.management.ManagementFactory;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -68,6 +69,7 @@ class CompiledKernelsTest {
     }
   }
 
+  @Tag("lab")
   @Test
   void afterWarmUpTheMeanOfFloatsAllocatesNothing() {
     Kernels.warmUp();

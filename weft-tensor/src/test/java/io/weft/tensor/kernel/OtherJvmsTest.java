@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -37,6 +38,7 @@ class OtherJvmsTest {
         .isEqualTo(Kernels.description() + " " + KernelDigest.of(SEED));
   }
 
+  @Tag("lab")
   @Test
   void aCompiledKernelIsKeptWhateverSegmentsItWorksOn() throws Exception {
     List<String> lines =

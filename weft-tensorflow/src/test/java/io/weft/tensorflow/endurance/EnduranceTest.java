@@ -11,6 +11,7 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// What `tools/endurance` does for long, for a short while.
 class EnduranceTest {
 
+  @Tag("lab")
   @ParameterizedTest
   @CsvSource({"SMALL, tcp, 2000", "CANCELLED, shm, 400"})
   void stepsLeaveNothingAndMemoryIsLevel(Options.Work work, String transport, int steps)
@@ -37,6 +39,7 @@ class EnduranceTest {
         .contains("worker: holds nothing");
   }
 
+  @Tag("lab")
   @Test
   void growthIsNoticed() throws Exception {
     var printed = new ByteArrayOutputStream();
@@ -46,6 +49,7 @@ class EnduranceTest {
     assertThat(printed.toString(UTF_8)).contains("server: ").contains("MORE than -1000");
   }
 
+  @Tag("lab")
   @Test
   void partsAreTimedWithTheirWatchAndWithout() throws Exception {
     var printed = new ByteArrayOutputStream();
