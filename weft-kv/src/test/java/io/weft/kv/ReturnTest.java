@@ -23,13 +23,17 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Another process takes the place of a server that was lost, while workers push: here a rank that
@@ -112,7 +116,7 @@ class ReturnTest {
       if (System.nanoTime() - end > 0) {
         throw new AssertionError("after a minute " + otherwise.get());
       }
-      Thread.sleep(5);
+      LockSupport.parkNanos(5_000_000);
     }
   }
 
@@ -128,6 +132,7 @@ class ReturnTest {
     private final AtomicBoolean end = new AtomicBoolean();
     private final Thread thread;
     private final CountDownLatch answered = new CountDownLatch(200);
+    private final AtomicInteger answers = new AtomicInteger();
     private volatile Throwable failure;
 
     Pusher(KvTable table, int seed) {
@@ -154,6 +159,7 @@ class ReturnTest {
           if (open.size() == 16) {
             open.remove().await();
             answered.countDown();
+            answers.incrementAndGet();
           }
         }
         while (!open.isEmpty()) {
@@ -167,6 +173,14 @@ class ReturnTest {
     /// Until it was answered many times.
     void awaitMany() throws InterruptedException {
       assertThat(answered.await(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /// Waits until `more` further pushes are answered.
+    void awaitAnswers(int more) throws InterruptedException {
+      int enough = answers.get() + more;
+      until(
+          () -> answers.get() >= enough || failure != null,
+          () -> answers + " answers, expected " + enough);
     }
 
     float[] end() throws Exception {
@@ -234,9 +248,14 @@ class ReturnTest {
     }
   }
 
+  /// One seed by default, three in the long tier.
+  private static IntStream seeds() {
+    return IntStream.rangeClosed(1, Boolean.getBoolean("weft.test.long") ? 3 : 1);
+  }
+
   /// At a random moment of its return one of the servers is lost, the one that returns included.
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 3})
+  @MethodSource("seeds")
   void aLossInTheMiddleOfAReturnLosesNothing(int seed) throws Exception {
     var random = new Random(seed);
     try (var job = new Job("tcp", KvOptions.servers(SERVERS).withMirrors(), "7")) {
@@ -253,7 +272,7 @@ class ReturnTest {
         job.joins(spare);
         servers.add(spare);
         if (spare == 8) {
-          Thread.sleep(random.nextInt(30));
+          pushers.getFirst().awaitAnswers(random.nextInt(100));
           job.loses(servers.remove(random.nextInt(servers.size())));
         }
         awaitMirrors(job, 7, servers);

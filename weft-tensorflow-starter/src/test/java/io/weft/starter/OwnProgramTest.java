@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +36,7 @@ class OwnProgramTest {
     }
   }
 
+  @Tag("long")
   @Test
   @Timeout(600)
   void networkIsTrainedOnTwoRanksAndItsModelLoadsWithoutWeft() throws Exception {
@@ -97,6 +99,7 @@ class OwnProgramTest {
         .doesNotContain("WARN io.weft", "SLF4J");
   }
 
+  @Tag("long")
   @Test
   @Timeout(600)
   void jarOfAllJarsKeepsAllTransports() throws Exception {

@@ -136,6 +136,10 @@ public final class Collectives implements MeshService {
 
   /// Makes a communicator of the ranks of `of`, which only duplicates of that name meet.
   Communicator duplicate(Group of, String name) {
+    if (name.isBlank()) {
+      throw new IllegalArgumentException(
+          "the name of a duplicate of the communicator of " + of.set().ranks() + " is blank");
+    }
     return communicator(of.set(), new Epoch(of.epoch(), of.set()), of.nameOfDuplicate(name));
   }
 

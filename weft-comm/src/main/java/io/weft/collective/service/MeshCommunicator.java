@@ -123,10 +123,6 @@ final class MeshCommunicator implements Communicator {
 
   @Override
   public Communicator duplicate(String name) {
-    if (name.isBlank()) {
-      throw new IllegalArgumentException(
-          "the name of a duplicate of the communicator of " + members().ranks() + " is blank");
-    }
     return collectives.duplicate(group, name);
   }
 
@@ -570,14 +566,8 @@ final class MeshCommunicator implements Communicator {
       var unused = Rows.rowBytes(input);
     } catch (IllegalArgumentException tooLong) {
       throw new IllegalArgumentException(
-          "operation '"
-              + options.name()
-              + "': a row of "
-              + input.signature()
-              + " of "
-              + group.self()
-              + " is too long: "
-              + tooLong.getMessage(),
+          "operation '%s': a row of %s of %s is too long: %s"
+              .formatted(options.name(), input.signature(), group.self(), tooLong.getMessage()),
           tooLong);
     }
   }

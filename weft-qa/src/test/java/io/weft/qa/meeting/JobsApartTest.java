@@ -4,6 +4,7 @@ package io.weft.qa.meeting;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.testkit.job.JvmCommand;
+import io.weft.testkit.job.OwnLoopback;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -75,20 +76,26 @@ class JobsApartTest {
     assertThat(outputs.get(3)).contains("sum 1100\n");
   }
 
-  private static Map<String, String> torchrun(int masterPort) {
+  /// Returns the variables of a job whose master has a port that no other process takes.
+  private static Map<String, String> torchrun() {
+    String[] master = OwnLoopback.free(3).split(":");
     return Map.of(
-        "WORLD_SIZE", "2",
-        "LOCAL_WORLD_SIZE", "2",
-        "MASTER_ADDR", "localhost",
-        "MASTER_PORT", Integer.toString(masterPort));
+        "WORLD_SIZE",
+        "2",
+        "LOCAL_WORLD_SIZE",
+        "2",
+        "MASTER_ADDR",
+        master[0],
+        "MASTER_PORT",
+        master[1]);
   }
 
   @Tag("long")
   @Test
   void torchrunsOfTheDefaultRunIdAddTheirOwn() throws Exception {
     startInTurn(
-        with(torchrun(29_500), "TORCHELASTIC_RUN_ID", "none"),
-        with(torchrun(29_600), "TORCHELASTIC_RUN_ID", "none"),
+        with(torchrun(), "TORCHELASTIC_RUN_ID", "none"),
+        with(torchrun(), "TORCHELASTIC_RUN_ID", "none"),
         "RANK");
     assertOwnSums();
   }
@@ -96,7 +103,7 @@ class JobsApartTest {
   @Tag("long")
   @Test
   void jobsWithoutRunIdOfOneShellAddTheirOwn() throws Exception {
-    startInTurn(torchrun(29_510), torchrun(29_610), "RANK");
+    startInTurn(torchrun(), torchrun(), "RANK");
     assertOwnSums();
   }
 
