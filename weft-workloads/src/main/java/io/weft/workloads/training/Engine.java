@@ -49,8 +49,8 @@ final class Engine implements AutoCloseable {
     /// In the run that computes the gradients.
     record AtOnce(Op train) implements Updating {}
 
-    /// The same, and gradients that are ready on all ranks travel together.
-    record Fused(Op train, DataParallel gradients) implements Updating {}
+    /// The same, with gradients that travel by a layer.
+    record Layered(Op train, DataParallel gradients) implements Updating {}
 
     /// The same, while an autotuner looks for the best exchange.
     record Tuned(Op train, TunedGradients gradients) implements Updating {}
@@ -114,18 +114,19 @@ final class Engine implements AutoCloseable {
     };
   }
 
-  /// Fused where the settings ask for it; else each gradient goes when it is there, matched by
-  /// name.
+  /// By a layer of the training, compressed or not, as the settings say. Where survivors go on
+  /// without a rank, each gradient goes by itself, unless fusion is asked for: a rank that gives up
+  /// and closes its layer is a loss to them, and not the end of the training.
   private static Updating averaged(
       Compression compression, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
-    DataParallelOptions options = DataParallelOptions.of(job.weft().config());
-    if (options.fusion() == Fusion.ON) {
-      DataParallel gradients = DataParallel.over(job.weft(), options, job.timeline());
-      return new Updating.Fused(
-          averaging(gradients, compression, job, optimizer).minimize(loss), gradients);
+    DataParallelOptions options = DataParallelOptions.of(job.weft().config()).named("training");
+    if (options.fusion() == Fusion.AUTO && job.onFailure() == OnFailure.SHRINK) {
+      return new Updating.AtOnce(
+          averaging(GradientReducer.ALLREDUCE, compression, job, optimizer).minimize(loss));
     }
-    return new Updating.AtOnce(
-        averaging(GradientReducer.ALLREDUCE, compression, job, optimizer).minimize(loss));
+    DataParallel layer = DataParallel.over(job.weft(), options, job.timeline());
+    return new Updating.Layered(
+        averaging(layer, compression, job, optimizer).minimize(loss), layer);
   }
 
   private static Optimizer averaging(
@@ -192,7 +193,7 @@ final class Engine implements AutoCloseable {
     try (TFloat32 scalar = TFloat32.scalarOf(lossFactor)) {
       return switch (updating) {
         case Updating.AtOnce whole -> atOnce(feed.feeds().getFirst(), scalar, whole.train());
-        case Updating.Fused fused -> atOnce(feed.feeds().getFirst(), scalar, fused.train());
+        case Updating.Layered by -> atOnce(feed.feeds().getFirst(), scalar, by.train());
         case Updating.Tuned tuned -> atOnce(feed.feeds().getFirst(), scalar, tuned.train());
         case Updating.ByShards parts -> byShards(feed.feeds(), scalar, parts.gradients());
       };
@@ -287,7 +288,7 @@ final class Engine implements AutoCloseable {
     state.close();
     switch (updating) {
       case Updating.ByShards parts -> parts.gradients().close();
-      case Updating.Fused fused -> fused.gradients().close();
+      case Updating.Layered by -> by.gradients().close();
       case Updating.Tuned tuned -> tuned.gradients().close();
       case Updating.AtOnce _ -> {}
     }
