@@ -6,6 +6,7 @@ import static java.lang.Math.floorMod;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -121,7 +122,7 @@ public final class NestedExchanges implements Algorithm {
     int first = crowded ? 1 : 0;
     int[] bits = bits(units.size(), mostBits);
     Node root = group(units, bits, bits.length - 1, first);
-    List<TreeSet<Integer>> keepers = new ArrayList<>();
+    List<NavigableSet<Integer>> keepers = new ArrayList<>();
     for (int level = 0; level < first + bits.length; level++) {
       keepers.add(new TreeSet<>());
     }
@@ -174,7 +175,7 @@ public final class NestedExchanges implements Algorithm {
   }
 
   /// Into how many parts the exchanges of each level cut.
-  private static void collect(Node node, List<TreeSet<Integer>> keepers) {
+  private static void collect(Node node, List<NavigableSet<Integer>> keepers) {
     if (!node.isLeaf()) {
       keepers.get(node.level()).add(node.keepers());
       node.members().forEach(member -> collect(member, keepers));
@@ -192,9 +193,9 @@ public final class NestedExchanges implements Algorithm {
     return Math.multiplyExact(a / x, b);
   }
 
-  private void cut(List<TreeSet<Integer>> keepers) {
+  private void cut(List<NavigableSet<Integer>> keepers) {
     int[] now = {0, chunks};
-    for (TreeSet<Integer> level : keepers) {
+    for (NavigableSet<Integer> level : keepers) {
       cuts.add(now);
       var next = new TreeSet<Integer>();
       for (int i = 0; i + 1 < now.length; i++) {
@@ -275,7 +276,7 @@ public final class NestedExchanges implements Algorithm {
     int[] at = cuts.get(node.level());
     int found = Arrays.binarySearch(at, chunk);
     int i = found >= 0 ? found : -found - 2;
-    long within = chunk - at[i];
+    long within = (long) chunk - at[i];
     int keeper = (int) (within * node.keepers() / (at[i + 1] - at[i]));
     return holder(node.members().get(keeper), chunk);
   }

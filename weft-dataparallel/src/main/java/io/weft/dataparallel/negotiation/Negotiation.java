@@ -232,6 +232,7 @@ public final class Negotiation {
         each.ranks().clear(rank);
         if (each.ranks().isEmpty()) {
           late.remove(each);
+          return each.cause();
         }
         return each.cause();
       }
@@ -266,7 +267,7 @@ public final class Negotiation {
                 + name
                 + "', whose deadline passed before all ranks had made their reducer; make it on"
                 + " all ranks sooner, or raise the deadline; the reducer works on");
-    remember(name, missing, cause);
+    remember(missing, cause);
     fail(tensor, signature, cause, failed);
   }
 
@@ -287,7 +288,7 @@ public final class Negotiation {
     announced.remove(name);
     int culprit = missing.nextSetBit(0);
     FailedTensor cause = new FailedTensor(name, culprit, neverSubmitted(name, missing));
-    remember(name, missing, cause);
+    remember(missing, cause);
     fail(tensor, cause, failed);
   }
 
@@ -406,7 +407,7 @@ public final class Negotiation {
               tensor.name,
               cause.culprit(),
               "group '" + group + "' fails with one of its tensors: " + cause.message());
-      remember(tensor.name, tensor.missing(joined), own);
+      remember(tensor.missing(joined), own);
       if (tensor.isBy(settings.rank())) {
         failed.add(own);
       }
@@ -414,7 +415,7 @@ public final class Negotiation {
     }
   }
 
-  private void remember(String name, BitSet missing, FailedTensor cause) {
+  private void remember(BitSet missing, FailedTensor cause) {
     if (!missing.isEmpty()) {
       late.add(new LateTensor(missing, cause));
       if (late.size() > MOST_LATE) {

@@ -111,8 +111,8 @@ public record LearningRateSchedule(double rate, long stepsPerEpoch, List<Phase> 
     // Behind its end holds what its last step had.
     boolean over = phase.end() != Phase.END && step / stepsPerEpoch >= phase.end();
     long of = over ? Math.multiplyExact(phase.end(), stepsPerEpoch) - 1 : step;
-    double epoch =
-        phase.change() == Change.STAIRCASE ? of / stepsPerEpoch : (double) of / stepsPerEpoch;
+    long whole = of / stepsPerEpoch;
+    double epoch = phase.change() == Change.STAIRCASE ? whole : (double) of / stepsPerEpoch;
     double multiplier = phase.multiplier().applyAsDouble(epoch);
     double product = rate * multiplier;
     if (!(product >= 0 && product <= Float.MAX_VALUE)) {
