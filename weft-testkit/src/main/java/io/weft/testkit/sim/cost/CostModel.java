@@ -128,7 +128,7 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
     int[] members = new int[levels];
     int outer = 1;
     for (int level = levels - 1; level > 0; level--) {
-      members[level] = 1 << (ceilLog2(ranks) + level) / levels;
+      members[level] = 1 << ((ceilLog2(ranks) + level) / levels);
       outer *= members[level];
     }
     members[0] = Math.ceilDiv(ranks, outer);
