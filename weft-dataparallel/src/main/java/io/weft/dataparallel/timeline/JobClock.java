@@ -5,6 +5,7 @@ import io.weft.agent.Ticker;
 import io.weft.collective.Communicator;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /// A rank's clock beside that of the first rank of a communicator, compared now and then: the last
 /// two comparisons count. One thread.
@@ -16,7 +17,7 @@ public final class JobClock {
 
   /// @param ticker the rank's own
   public JobClock(Ticker ticker) {
-    this.ticker = ticker;
+    this.ticker = Objects.requireNonNull(ticker, "ticker");
   }
 
   /// Compares the clocks of all ranks by nine small allgathers. Collective; waits.
