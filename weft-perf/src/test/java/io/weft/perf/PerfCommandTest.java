@@ -136,7 +136,7 @@ final class PerfCommandTest {
         .containsPattern(
             " 4 B +wire +recursive-doubling +128 KiB x 4 +eager 64 KiB +algorithms.txt, line"
                 + " [0-9]+: allreduce")
-        .containsPattern("256 KiB +wire +direct ")
+        .containsPattern("256 KiB +wire +nested-direct ")
         .containsPattern("64 MiB +wire +ring ");
   }
 

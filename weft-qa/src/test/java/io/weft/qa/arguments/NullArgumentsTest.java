@@ -76,6 +76,7 @@ class NullArgumentsTest {
       Set.of(
           "AddressClaim",
           "Bootstrap",
+          "BusyCarriers",
           "FlightPost",
           "FlightWriter",
           "ForwardingEndpoint",
@@ -251,6 +252,8 @@ class NullArgumentsTest {
           .isEmpty();
       use(weft, reducer, Optional.of(table));
       end(weft);
+    } finally {
+      samples.close();
     }
     return true;
   }

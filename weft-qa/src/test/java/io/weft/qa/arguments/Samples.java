@@ -79,6 +79,15 @@ final class Samples {
     return of(type, 0);
   }
 
+  /// Closes the objects that were made, not those that were given.
+  void close() throws Exception {
+    for (Optional<Object> sample : made.values()) {
+      if (sample.isPresent() && sample.get() instanceof AutoCloseable open) {
+        open.close();
+      }
+    }
+  }
+
   /// Whether it is an interface that does nothing.
   static boolean isIdle(Object object) {
     return Proxy.isProxyClass(object.getClass());
