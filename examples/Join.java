@@ -7,7 +7,6 @@ import io.weft.dataparallel.DataParallelOptions;
 import io.weft.dataparallel.Fusion;
 import io.weft.tensorflow.DistributedOptimizer;
 import io.weft.tensorflow.GradientOptions;
-import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.WeftVariables;
 import java.util.Locale;
 import org.tensorflow.Graph;
@@ -56,7 +55,7 @@ final class Join {
                   GradientOptions.DEFAULT)
               .minimize(loss);
 
-      try (Session session = new Session(graph, OpLibrary.load().sessionConfig(graph, weft));
+      try (Session session = new Session(graph);
           TFloat32 points = TFloat32.tensorOf(Shape.of(POINTS))) {
         session.initialize();
         for (int i = 0; i < POINTS; i++) {

@@ -19,13 +19,28 @@ public abstract sealed class CommException extends RuntimeException {
     super(Printable.of(message), cause);
   }
 
-  /// Itself, with the stack trace of this thread, which has waited for what failed. That of the
-  /// progress thread, which has found it out, tells a program nothing, and is not what `java` with
-  /// a source file can print.
+  /// Returns a copy for the calling thread to throw, with that thread's stack trace: the trace of
+  /// the progress thread, which has found the failure, tells a program nothing. Each thread that
+  /// waits for a handle throws a copy of its own, and may add suppressed exceptions to it.
   public final CommException thrownByWaiter() {
-    StackTraceElement[] here = new Throwable().getStackTrace();
-    setStackTrace(Arrays.copyOfRange(here, 1, here.length));
-    return this;
+    String message = Objects.requireNonNull(getMessage(), "message");
+    Throwable cause = getCause();
+    CommException copy =
+        switch (this) {
+          case Mismatch _ -> new Mismatch(message);
+          case Broken broken -> new Broken(message, broken.culprit, cause);
+          case TimedOut late -> new TimedOut(message, late.missing);
+          case PeerLost lost -> new PeerLost(message, lost.rank, lost.witness, cause);
+          case Aborted aborted -> new Aborted(message, aborted.culprit, cause);
+          case Excluded excluded -> new Excluded(message, excluded.witness);
+          case Setup setup -> new Setup(message, setup.ranks, cause);
+        };
+    for (Throwable suppressed : getSuppressed()) {
+      copy.addSuppressed(suppressed);
+    }
+    StackTraceElement[] here = copy.getStackTrace();
+    copy.setStackTrace(Arrays.copyOfRange(here, Math.min(1, here.length), here.length));
+    return copy;
   }
 
   /// Ranks disagree on this tensor (shape, dtype, operation, root). Raised on all ranks, but for

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The handle of an exchange of several collectives; whose deadlines end it. Any thread.
+/// The handle of an exchange of several collectives. The deadlines of these collectives end the
+/// exchange. Any thread may call it.
 public final class WorkerHandle<T> implements Handle<T> {
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkerHandle.class);
@@ -85,7 +86,7 @@ public final class WorkerHandle<T> implements Handle<T> {
 
   private static CommException failure(ExecutionException e) {
     if (e.getCause() instanceof CommException cause) {
-      return cause;
+      return cause.thrownByWaiter();
     }
     throw new IllegalStateException("an exchange ends with a CommException", e);
   }

@@ -8,26 +8,32 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/// Two processes, each with two layers over one communicator.
+/// Two processes run a program that does what must not end the job.
 @Timeout(120)
-class TwoLayersTest {
+class JobProgramsTest {
 
   @TempDir private Path directory;
 
-  @Test
-  void equalNamesOfTwoLayersDoNotMeet() throws Exception {
-    ProcessBuilder launcher = CommandProcess.of("run", "-np", "2", "--transport", "tcp", "--");
+  @ParameterizedTest
+  @CsvSource({
+    "TwoLayersProgram, tcp, 20 rounds are right",
+    "BadArgumentsProgram, tcp, the job works on",
+    "BadArgumentsProgram, shm, the job works on"
+  })
+  void bothRanksReachTheEnd(String program, String transport, String last) throws Exception {
+    ProcessBuilder launcher = CommandProcess.of("run", "-np", "2", "--transport", transport, "--");
     List<String> command = new ArrayList<>(launcher.command());
     command.addAll(
         List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-cp",
             System.getProperty("java.class.path"),
-            TwoLayersProgram.class.getName()));
+            getClass().getPackageName() + "." + program));
     Path output = directory.resolve("output");
     Process job =
         launcher.command(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
@@ -36,9 +42,7 @@ class TwoLayersTest {
       String text = Files.readString(output);
       assertThat(ended).as(text).isTrue();
       assertThat(job.exitValue()).as(text).isZero();
-      assertThat(text.lines().filter(line -> line.contains("20 rounds are right")))
-          .as(text)
-          .hasSize(2);
+      assertThat(text.lines().filter(line -> line.contains(last))).as(text).hasSize(2);
     } finally {
       job.descendants().forEach(ProcessHandle::destroyForcibly);
       job.destroyForcibly();
