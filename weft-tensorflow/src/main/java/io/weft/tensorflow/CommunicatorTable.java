@@ -2,11 +2,13 @@
 package io.weft.tensorflow;
 
 import io.weft.collective.Communicator;
+import io.weft.comm.CommException;
 import io.weft.dataparallel.LayerFactory;
 import io.weft.gradient.GradientReducer;
 import java.lang.ref.WeakReference;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -67,6 +69,12 @@ final class CommunicatorTable {
     int number = next++;
     entries.put(number, new Entry(new WeakReference<>(communicator), mode, factory));
     return number;
+  }
+
+  /// Returns the first failure of the step that failed last over this communicator, if any has.
+  synchronized Optional<CommException> failure(Communicator communicator) {
+    Steps of = steps.get(communicator);
+    return of == null ? Optional.empty() : of.failure();
   }
 
   /// The graphs on a communicator.

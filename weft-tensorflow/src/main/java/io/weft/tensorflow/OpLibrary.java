@@ -15,6 +15,8 @@ import io.weft.tensorflow.ffm.OutputShapes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.ExecutionEnvironment;
@@ -138,6 +140,13 @@ public final class OpLibrary {
       config.setInterOpParallelismThreads(1);
     }
     return config.setIntraOpParallelismThreads(threads).build();
+  }
+
+  /// Returns why the step failed that failed last over this communicator: the failure of its first
+  /// op that failed, of which TensorFlow's exception holds only the text. A program tells by its
+  /// type whether `Weft.shrink` helps. Empty if no step has failed. Any thread; does not block.
+  public Optional<CommException> failure(Communicator communicator) {
+    return communicators.failure(Objects.requireNonNull(communicator, "communicator"));
   }
 
   /// Lets all ops of all graphs that were built on `from` run on `to` from their next run on, and

@@ -9,6 +9,7 @@ import io.weft.tensorflow.CommunicatorTable.Served;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,9 @@ final class Steps {
   /// What averages gradients now, by factory: kept from step to step as long as the layer keeps its
   /// reducer, since it may hold residuals.
   private final Map<LayerFactory, Bound> current = new WeakHashMap<>();
+
+  /// Of the step that failed last: its first op's. Guarded by this.
+  private @Nullable CommException failure;
 
   private record Bound(Reducer reducer, GradientReducer gradients) {}
 
@@ -122,9 +126,10 @@ final class Steps {
     Map<LayerFactory, Bound> bound = new HashMap<>();
     LayerFactory factory = served.factory();
     boolean plain = factory == null;
-    if (factory != null && number == NONE) {
+    if (number == NONE) {
       synchronized (this) {
-        Bound now = current.get(factory);
+        failure = cause;
+        Bound now = factory == null ? null : current.get(factory);
         if (now != null) {
           bound.put(factory, now);
         }
@@ -135,7 +140,10 @@ final class Steps {
         Step step = steps.get(number);
         if (step != null) {
           step.plain -= plain && used != null ? 1 : 0;
-          step.failure = step.failure == null ? cause : step.failure;
+          if (step.failure == null) {
+            step.failure = cause;
+            failure = cause;
+          }
           bound.putAll(step.bound);
           plain |= step.plain > 0;
         }
@@ -143,5 +151,10 @@ final class Steps {
     }
     bound.forEach((by, each) -> by.layer().restart(served.communicator(), each.reducer, cause));
     return plain;
+  }
+
+  /// Returns the first failure of the step that failed last; empty if none has failed.
+  synchronized Optional<CommException> failure() {
+    return Optional.ofNullable(failure);
   }
 }

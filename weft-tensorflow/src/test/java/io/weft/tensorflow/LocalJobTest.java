@@ -8,7 +8,6 @@ import io.weft.WeftConfig;
 import io.weft.tensor.ReduceOp;
 import io.weft.testkit.job.LocalJob;
 import java.lang.foreign.ValueLayout;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -96,12 +95,10 @@ class LocalJobTest {
       Operand<TFloat32> sum =
           new WeftOps(graph, weft.communicator())
               .allreduce(Ops.create(graph).constant(new float[] {1}), "w", ReduceOp.SUM);
-      long start = System.nanoTime();
       try (Session session = new Session(graph)) {
         session.runner().fetch(sum).run().close();
         return "reduced without rank 1";
       } catch (RuntimeException e) {
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
         return e.getMessage();
       }
     }

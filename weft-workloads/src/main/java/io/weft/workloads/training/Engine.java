@@ -4,7 +4,6 @@ package io.weft.workloads.training;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.dataparallel.DataParallel;
 import io.weft.dataparallel.DataParallelOptions;
-import io.weft.dataparallel.Fusion;
 import io.weft.dataparallel.compress.Compression;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensorflow.DistributedOptimizer;
@@ -114,16 +113,10 @@ final class Engine implements AutoCloseable {
     };
   }
 
-  /// By a layer of the training, compressed or not, as the settings say. Where survivors go on
-  /// without a rank, each gradient goes by itself, unless fusion is asked for: a rank that gives up
-  /// and closes its layer is a loss to them, and not the end of the training.
+  /// Exchanges gradients by a layer of the training, compressed or not, as the settings say.
   private static Updating averaged(
       Compression compression, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
     DataParallelOptions options = DataParallelOptions.of(job.weft().config()).named("training");
-    if (options.fusion() == Fusion.AUTO && job.onFailure() == OnFailure.SHRINK) {
-      return new Updating.AtOnce(
-          averaging(GradientReducer.ALLREDUCE, compression, job, optimizer).minimize(loss));
-    }
     DataParallel layer = DataParallel.over(job.weft(), options, job.timeline());
     return new Updating.Layered(
         averaging(layer, compression, job, optimizer).minimize(loss), layer);

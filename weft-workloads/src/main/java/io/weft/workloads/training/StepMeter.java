@@ -6,7 +6,6 @@ import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationObserver;
 import java.util.HashSet;
-import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,6 @@ final class StepMeter implements OperationObserver {
   private long lastDone;
   private long inFlight;
   private long inFlightSince;
-  private @Nullable CommException failure;
 
   StepMeter(Ticker ticker) {
     this.ticker = ticker;
@@ -80,22 +78,13 @@ final class StepMeter implements OperationObserver {
       return;
     }
     lastDone = Math.max(lastDone, nanos);
-    if (cause != null && failure == null) {
-      failure = cause;
-    }
     if (running.remove(operation.id()) && running.isEmpty()) {
       inFlight += nanos - inFlightSince;
     }
   }
 
-  /// A new communicator begins with no failure.
+  /// Forgets what is running: its communicator has ended.
   synchronized void forget() {
     running.clear();
-    failure = null;
-  }
-
-  /// Of the first collective that failed.
-  synchronized Optional<CommException> failure() {
-    return Optional.ofNullable(failure);
   }
 }

@@ -9,6 +9,7 @@ import io.weft.dataparallel.metrics.TimeUse;
 import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.dataparallel.timeline.Timeline;
 import io.weft.tensor.ReduceOp;
+import io.weft.tensorflow.OpLibrary;
 import io.weft.workloads.batch.Columns;
 import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.DataSource;
@@ -83,9 +84,10 @@ public final class Trainer {
           }
           return outcome;
         } catch (CommException | TensorFlowException e) {
-          // TensorFlow passes on a collective's failure as text; the meter has seen the original.
           recovery.shrink(
-              e instanceof CommException direct ? direct : meter.failure().orElseThrow(() -> e),
+              e instanceof CommException direct
+                  ? direct
+                  : OpLibrary.load().failure(job.communicator()).orElseThrow(() -> e),
               progress == null ? -1 : progress.progress());
           meter.forget();
           recorder.cut();

@@ -45,17 +45,6 @@ class StepMeterTest {
     assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(BEGUN, 9, 9, 0, 0));
   }
 
-  @Test
-  void theFirstFailureIsKept() {
-    meter.begin();
-    submit("a", 0);
-    submit("b", 0);
-    var lost = new CommException.PeerLost("rank 1 on here is gone", 1, null);
-    end("b", 1, lost);
-    end("a", 1, new CommException.Aborted("second", null));
-    assertThat(meter.failure()).contains(lost);
-  }
-
   private void submit(String name, long nanos) {
     meter.submitted(new Collective(name, 1000 + nanos));
   }
