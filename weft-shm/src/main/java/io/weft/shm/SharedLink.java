@@ -54,7 +54,7 @@ final class SharedLink implements ShmInbound.RingListener {
             regions,
             home.table(),
             waiting,
-            "node " + endpoint.node());
+            "rank " + endpoint.node());
   }
 
   /// See `Endpoint.trySend`.
@@ -65,7 +65,7 @@ final class SharedLink implements ShmInbound.RingListener {
       throw new IllegalArgumentException(
           "message of "
               + message.byteSize()
-              + " bytes to node "
+              + " bytes to rank "
               + endpoint.node()
               + "; at most "
               + ShmTransport.MAX_MESSAGE_BYTES
@@ -233,7 +233,7 @@ final class SharedLink implements ShmInbound.RingListener {
         new TransportException.Refused(
             "read of "
                 + read.bytes
-                + " bytes at node "
+                + " bytes at rank "
                 + endpoint.node()
                 + " refused by the peer: "
                 + why,

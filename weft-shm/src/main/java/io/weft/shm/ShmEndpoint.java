@@ -309,7 +309,7 @@ final class ShmEndpoint implements Endpoint {
   }
 
   private String name() {
-    return "node " + node() + " at " + peer;
+    return "rank " + node() + " at " + peer;
   }
 
   /// Ends this endpoint: posted work fails, then the sink hears it.

@@ -86,7 +86,7 @@ class ShmGreetingTest {
       assertThat(own.failures).hasSize(1);
       assertThat(own.failures.getFirst())
           .isInstanceOf(TransportException.EndpointLost.class)
-          .hasMessageContainingAll("node 1", address.toString(), expected);
+          .hasMessageContainingAll("rank 1", address.toString(), expected);
     }
   }
 

@@ -82,7 +82,7 @@ class TwoProcessesTest {
     Peer.until("the loss", () -> !own.failures.isEmpty(), own);
     assertThat(own.failures.getFirst())
         .isInstanceOf(TransportException.EndpointLost.class)
-        .hasMessageContaining("node 1");
+        .hasMessageContaining("rank 1");
     assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
     assertThat(region.isVisited()).as("a dead process is inside nothing").isFalse();
     String prefix = "/memfd:" + ShmMemory.prefix(region.export().incarnation());

@@ -32,6 +32,6 @@ record VerbsPeer(Endpoint lower, String address) {
 
   @Override
   public String toString() {
-    return "node " + lower.node() + " at " + address;
+    return "rank " + lower.node() + " at " + address;
   }
 }

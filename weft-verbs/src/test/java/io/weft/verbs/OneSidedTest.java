@@ -161,7 +161,7 @@ class OneSidedTest {
     MemoryRegion next = there.transport.allocate(BYTES);
     assertThat(write(all, 9).failure())
         .isInstanceOf(TransportException.Refused.class)
-        .hasMessageContaining("node 1");
+        .hasMessageContaining("rank 1");
     assertThat(read(all).failure()).isInstanceOf(TransportException.Refused.class);
     parties.post(() -> here.to(1).trySend(MemorySegment.ofArray(new byte[1])));
     parties.until(() -> !there.heardOf(0).isEmpty(), "the endpoint lives");

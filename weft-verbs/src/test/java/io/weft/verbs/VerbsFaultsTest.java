@@ -104,9 +104,9 @@ class VerbsFaultsTest {
           () -> outcomes.stream().allMatch(VerbsOutcome::isDone) && !party.failures.isEmpty(),
           "the loss is told");
       assertThat(outcomes.getFirst().failure()).isNull();
-      assertLost(outcomes.getLast().failure(), "node 0");
+      assertLost(outcomes.getLast().failure(), "rank 0");
       assertThat(party.failures).hasSize(1);
-      assertLost(party.failures.getFirst(), "node 0");
+      assertLost(party.failures.getFirst(), "rank 0");
       assertThat(endpoint.trySend(MemorySegment.ofArray(new byte[8]))).isEqualTo(PostResult.CLOSED);
       own.close();
     } finally {
@@ -149,7 +149,7 @@ class VerbsFaultsTest {
       assertThat(here.to(1).tryWrite(own.slice(0, BYTES), all, 9, done))
           .isEqualTo(PostResult.POSTED);
       until(here, done::isDone, "the write has failed");
-      assertLost(done.failure(), "node 1", "remote access (status 10", "closed or too short");
+      assertLost(done.failure(), "rank 1", "remote access (status 10", "closed or too short");
       assertThat(here.failures).hasSize(1);
       assertThat(there.heardOf(0)).isEmpty();
     }
@@ -198,7 +198,7 @@ class VerbsFaultsTest {
         for (Party party : parties.all()) {
           until(party, () -> !party.failures.isEmpty(), "the port's end is heard of");
           assertThat(party.failures).hasSize(1);
-          assertLost(party.failures.getFirst(), "node " + (1 - party.node), why, "ip link");
+          assertLost(party.failures.getFirst(), "rank " + (1 - party.node), why, "ip link");
         }
         assertThat(here.to(1).trySend(MemorySegment.ofArray(new byte[8])))
             .isEqualTo(PostResult.CLOSED);
@@ -209,7 +209,7 @@ class VerbsFaultsTest {
               here.transport.poll(System.nanoTime()) + there.transport.poll(System.nanoTime());
           assertThat(System.nanoTime() - start).as("time until it fails").isLessThan(LIMIT_NANOS);
         }
-        assertLost(here.failures.getLast(), "node 1", why);
+        assertLost(here.failures.getLast(), "rank 1", why);
         assertThat(again.trySend(MemorySegment.ofArray(new byte[8]))).isEqualTo(PostResult.CLOSED);
       } finally {
         run("ip", "link", "set", "dummy0", "up");
@@ -235,7 +235,7 @@ class VerbsFaultsTest {
         assertThat(here.to(1).tryWrite(own.slice(0, BYTES), all, 1, done))
             .isEqualTo(PostResult.POSTED);
         until(here, done::isDone, "the write has failed");
-        assertLost(done.failure(), "node 1", "port 1 of rxe0 is down");
+        assertLost(done.failure(), "rank 1", "port 1 of rxe0 is down");
         assertThat(here.failures).hasSize(1);
       } finally {
         run("ip", "link", "set", "dummy0", "up");

@@ -118,7 +118,7 @@ public abstract class ConnectionContract {
     gone.transport().close();
     Node a = net().add(Node.open(provider(), bind(), Duration.ofMillis(300), Node.credentials(0)));
     a.transport().connect(address, 1);
-    assertLost(a, "node 1", address.toString());
+    assertLost(a, "rank 1", address.toString());
   }
 
   @Test
@@ -154,7 +154,7 @@ public abstract class ConnectionContract {
     Node a = net().node(0);
     Node b = net().node(responder);
     a.transport().connect(b.address(), 1);
-    assertLost(a, "node 1", b.address().toString(), reason);
+    assertLost(a, "rank 1", b.address().toString(), reason);
     for (int i = 0; i < 100; i++) {
       net().poll();
     }
@@ -168,7 +168,7 @@ public abstract class ConnectionContract {
     Endpoint endpoint = net().connect(a, b, 1);
     endpoint.close();
     endpoint.close();
-    assertLost(b, "node 0");
+    assertLost(b, "rank 0");
     for (int i = 0; i < 100; i++) {
       net().poll();
     }
@@ -203,8 +203,8 @@ public abstract class ConnectionContract {
     net().connect(a, c, 2);
     a.transport().close();
     a.transport().close();
-    assertLost(b, "node 0");
-    assertLost(c, "node 0");
+    assertLost(b, "rank 0");
+    assertLost(c, "rank 0");
   }
 
   @Test
@@ -215,7 +215,7 @@ public abstract class ConnectionContract {
     net().connect(a, b, 1);
     Endpoint other = net().connect(a, c, 2);
     b.transport().close();
-    assertLost(a, "node 1");
+    assertLost(a, "rank 1");
     net().post(() -> other.trySend(MemorySegment.ofArray(new byte[] {42})));
     net().until(() -> c.heard(SinkEvent.Received.class).size() == 1, "the other endpoint works");
   }

@@ -282,7 +282,7 @@ public abstract class MemoryContract extends MessageContract {
     assertThat(done.isDone()).isTrue();
     assertThat(done.fired()).isOne();
     own.close();
-    assertLost(b, "node 0");
+    assertLost(b, "rank 0");
   }
 
   private void assertReadRefused(Node a, Endpoint endpoint, RemoteSlice from) {
@@ -292,7 +292,7 @@ public abstract class MemoryContract extends MessageContract {
     net().until(done::isDone, "the read is answered");
     assertThat(done.failure())
         .isInstanceOf(TransportException.Refused.class)
-        .hasMessageContaining("node 1");
+        .hasMessageContaining("rank 1");
     into.close();
   }
 

@@ -96,7 +96,7 @@ final class Node implements FrameSink, AutoCloseable {
     return connected().stream()
         .filter(endpoint -> endpoint.node() == node)
         .findFirst()
-        .orElseThrow(() -> new AssertionError("no endpoint to node " + node + ": " + events));
+        .orElseThrow(() -> new AssertionError("no endpoint to rank " + node + ": " + events));
   }
 
   /// A region that is closed with this node.

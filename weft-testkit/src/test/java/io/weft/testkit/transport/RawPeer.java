@@ -85,7 +85,7 @@ final class RawPeer implements AutoCloseable {
         .putShort((short) 0);
   }
 
-  /// The initiator's third frame: node 5, epoch 1, job "contract", wants node 1.
+  /// The initiator's third frame: node 5, epoch 1, job "contract", wants rank 1.
   byte[] proof(byte[] challenge) {
     byte[] theirs = new byte[32];
     System.arraycopy(challenge, 8, theirs, 0, 32);

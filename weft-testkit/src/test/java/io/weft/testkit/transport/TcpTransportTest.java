@@ -67,7 +67,7 @@ class TcpTransportTest extends TransportContract {
             failed ->
                 assertThat(failed.cause())
                     .isInstanceOf(TransportException.EndpointLost.class)
-                    .hasMessageContaining("node 1")
+                    .hasMessageContaining("rank 1")
                     .hasMessageContaining("sending failed"));
     assertThat(endpoint.trySend(MemorySegment.ofArray(new byte[1]))).isEqualTo(PostResult.CLOSED);
   }

@@ -42,7 +42,7 @@ final class InprocEndpoint implements Endpoint {
   /// Both sides are proved.
   void open(InprocConnection answered, InprocTransport other) {
     peerTransport = other;
-    copier = new InprocCopier(transport, answered, initiating, "node " + node + " at " + peer);
+    copier = new InprocCopier(transport, answered, initiating, "rank " + node + " at " + peer);
     line = answered;
   }
 
@@ -62,7 +62,7 @@ final class InprocEndpoint implements Endpoint {
       throw new IllegalArgumentException(
           "message of "
               + bytes
-              + " bytes to node "
+              + " bytes to rank "
               + node
               + "; at most "
               + InprocTransport.MAX_MESSAGE_BYTES
@@ -134,7 +134,7 @@ final class InprocEndpoint implements Endpoint {
         remote.region().incarnation() == open.remoteTable(initiating).incarnation()
             ? null
             : new TransportException.Refused(
-                "region of another incarnation of node "
+                "region of another incarnation of rank "
                     + node
                     + "'s transport; ask the peer for its present regions",
                 null);
@@ -230,7 +230,7 @@ final class InprocEndpoint implements Endpoint {
 
   TransportException exception(String why, @Nullable Throwable cause) {
     return new TransportException.EndpointLost(
-        "endpoint to node " + node + " at " + peer + " is lost: " + why, cause);
+        "endpoint to rank " + node + " at " + peer + " is lost: " + why, cause);
   }
 
   /// Ends this endpoint: posted work fails, then the sink hears it.

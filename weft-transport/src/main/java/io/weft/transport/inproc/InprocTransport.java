@@ -61,7 +61,7 @@ final class InprocTransport implements Transport {
     proof = new JobProof(config.credentials(), table.incarnation());
     log =
         new RateLimitedLog(
-            "io.weft.transport.inproc", "node " + config.credentials().node() + " at " + address);
+            "io.weft.transport.inproc", "rank " + config.credentials().node() + " at " + address);
   }
 
   static InprocTransport open(TransportConfig config, FrameSink sink) {

@@ -146,9 +146,9 @@ public final class JobProof {
               + ": "
               + verdict.meaning();
       case WRONG_NODE ->
-          "node "
+          "rank "
               + wanted
-              + " was wanted, nodes "
+              + " was wanted, ranks "
               + peer.node()
               + " and "
               + credentials.node()

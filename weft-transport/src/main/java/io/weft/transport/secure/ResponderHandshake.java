@@ -83,7 +83,7 @@ public final class ResponderHandshake {
         HandshakeFrame.proof(HandshakeFrame.RESPONDER_PROOF, new ProvedClaim(own, tag, mac));
     if (verdict != HandshakeReply.ACCEPTED) {
       return refused(
-          answer, "node " + peer.node() + ": " + proof.explain(verdict, peer, peer.wanted()));
+          answer, "rank " + peer.node() + ": " + proof.explain(verdict, peer, peer.wanted()));
     }
     state = State.OVER;
     return new HandshakeStep.Established(answer, peer);

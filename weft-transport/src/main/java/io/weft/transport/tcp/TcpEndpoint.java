@@ -54,7 +54,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
       throw new IllegalArgumentException(
           "message of "
               + message.byteSize()
-              + " bytes to node "
+              + " bytes to rank "
               + node
               + "; at most "
               + TcpTransport.MAX_MESSAGE_BYTES
@@ -151,7 +151,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
             verb
                 + " of "
                 + at.bytes()
-                + " bytes at node "
+                + " bytes at rank "
                 + node
                 + " refused: the region is of another incarnation of its transport; ask the peer"
                 + " for its present regions",
@@ -314,7 +314,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     finish(
         read,
         new TransportException.Refused(
-            "read of " + read.bytes() + " bytes at node " + node + " refused by the peer: " + why,
+            "read of " + read.bytes() + " bytes at rank " + node + " refused by the peer: " + why,
             null));
   }
 
@@ -350,7 +350,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
   }
 
   private String name() {
-    return "node " + node + " at " + peer;
+    return "rank " + node + " at " + peer;
   }
 
   /// Ends this endpoint: posted work fails, then the sink hears it.

@@ -101,7 +101,7 @@ final class TcpTransport implements Transport, RegionHolder {
     address = new Address(TcpProvider.SCHEME, TcpAddress.format(listener.address()));
     table = new RegionTable(address.toString());
     proof = new JobProof(config.credentials(), table.incarnation());
-    log = new RateLimitedLog(LOGGER, "node " + config.credentials().node() + " at " + address);
+    log = new RateLimitedLog(LOGGER, "rank " + config.credentials().node() + " at " + address);
   }
 
   private static TlsParty party(Encryption.Tls encryption) {

@@ -200,8 +200,8 @@ class HandshakeTest {
   @Test
   void otherNodeThanWantedIsRefusedOnBothSides() {
     Conversation talk = new Conversation(caller, called, 8).begin();
-    assertRefused(talk.toResponder(), "node 8 was wanted, nodes 3 and 7 met");
-    assertRefused(talk.toInitiator(), "node 8 was wanted, nodes 7 and 3 met");
+    assertRefused(talk.toResponder(), "rank 8 was wanted, ranks 3 and 7 met");
+    assertRefused(talk.toInitiator(), "rank 8 was wanted, ranks 7 and 3 met");
   }
 
   @Test
@@ -220,7 +220,7 @@ class HandshakeTest {
     byte[] mac = eight.prove(Role.RESPONDER, nonce, nonce, lie, tag, new byte[0]);
     ByteBuffer answer =
         HandshakeFrame.proof(HandshakeFrame.RESPONDER_PROOF, new ProvedClaim(lie, tag, mac));
-    assertRefused(initiator.receive(answer), "node 7 was wanted, nodes 8 and 3 met");
+    assertRefused(initiator.receive(answer), "rank 7 was wanted, ranks 8 and 3 met");
   }
 
   @Test

@@ -77,9 +77,9 @@ final class SimEndpoint implements Endpoint {
     return handshake;
   }
 
-  /// "node 3 at sim:h0:7", for messages.
+  /// "rank 3 at sim:h0:7", for messages.
   String who() {
-    String name = node == UNKNOWN ? "a stranger" : "node " + node;
+    String name = node == UNKNOWN ? "a stranger" : "rank " + node;
     if (handshake instanceof SimHandshake.Connect connect) {
       return name + " at " + SimProvider.SCHEME + ":" + connect.location();
     }
@@ -160,7 +160,7 @@ final class SimEndpoint implements Endpoint {
       throw new IllegalArgumentException(
           "message of "
               + bytes
-              + " bytes to node "
+              + " bytes to rank "
               + node
               + "; at most "
               + most
