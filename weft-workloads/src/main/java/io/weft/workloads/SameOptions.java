@@ -12,6 +12,7 @@ import io.weft.workloads.training.WeightCheck;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -78,6 +79,7 @@ final class SameOptions {
     facts.put("--dense", options.servers().map(s -> s.dense().toString()).orElse("none"));
     facts.put("--enlarged", settings.hidden().toString());
     facts.put("--epochs", "" + settings.epochs());
+    facts.put("--minutes", settings.limit().map(Duration::toString).orElse("none"));
     facts.put("--batch", "" + settings.batch());
     // Before the rate, which has a default for each.
     facts.put("--optimizer", settings.optimizer().toString());

@@ -84,8 +84,7 @@ final class ServedTool {
             err,
             preparation,
             TrainTool.style(),
-            settings.epochs(),
-            settings.batch(),
+            settings,
             () -> true); // of a worker that is not the lowest it hears nothing
     var extras = new ReportFiles(options);
     if (weft.rank() == servers.servers()) {

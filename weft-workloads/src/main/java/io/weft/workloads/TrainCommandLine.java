@@ -18,6 +18,7 @@ import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.TrainingSettings;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -37,6 +38,8 @@ import picocli.CommandLine.ParseResult;
 final class TrainCommandLine {
 
   private static final String ENLARGED = "--enlarged";
+  private static final String MINUTES = "--minutes";
+  private static final double MOST_MINUTES = 1_000_000;
   private static final int MOST_EPOCHS = 1_000_000;
   private static final int MOST_BATCH = 1 << 20;
   private static final int MOST_THREADS = 1 << 10;
@@ -75,6 +78,8 @@ final class TrainCommandLine {
             .build());
     option(spec, "--data", "DIR", "published files; without it, embedded data");
     option(spec, "--epochs", "E", "passes over the data");
+    option(
+        spec, MINUTES, "M", "end with the epoch in which so many have passed; 0.5 is half of one");
     option(spec, "--batch", "B", "examples in a step, over all ranks; default 128, alexnet 24");
     option(spec, "--lr", "R", "learning rate; by default one that fits workload and optimizer");
     option(spec, "--optimizer", "O", "sgd, momentum (default), adam, adagrad");
@@ -150,11 +155,15 @@ final class TrainCommandLine {
     if (transport.isPresent()) {
       requireOneOf(parsed, "--transport", schemes());
     }
+    Optional<Duration> limit = limit(parsed);
+    if (limit.isPresent() && servers.isPresent()) {
+      throw BadOption.of(MINUTES, text(parsed, MINUTES).orElse(""), "no --via with it");
+    }
     long seed = whole(parsed, "--seed", 1, 0, Long.MAX_VALUE);
     TrainingSettings settings =
         new TrainingSettings(
             workload,
-            (int) whole(parsed, "--epochs", workload.defaultEpochs(), 1, MOST_EPOCHS),
+            epochs(parsed, limit.isPresent() ? MOST_EPOCHS : workload.defaultEpochs()),
             (int) whole(parsed, "--batch", workload.defaultBatch(), 1, MOST_BATCH),
             rate(parsed, workload.defaultRate(optimizer)),
             optimizer,
@@ -166,7 +175,8 @@ final class TrainCommandLine {
             path(parsed, "--checkpoint"),
             WeightCheckFlag.parse(text(parsed, WeightCheckFlag.NAME)),
             GradientFlags.parse(parsed, System.getenv()),
-            hidden(parsed, workload));
+            hidden(parsed, workload),
+            limit);
     WeightCheckFlag.requireFits(settings, servers.isPresent());
     GradientFlags.requireFits(settings, servers.isPresent());
     DataSource source =
@@ -184,6 +194,23 @@ final class TrainCommandLine {
         output(parsed, "--json"),
         directory(parsed, "--timeline"),
         autotuneLog(parsed, settings));
+  }
+
+  private static int epochs(ParseResult parsed, int otherwise) {
+    return (int) whole(parsed, "--epochs", otherwise, 1, MOST_EPOCHS);
+  }
+
+  private static Optional<Duration> limit(ParseResult parsed) {
+    Optional<String> text = text(parsed, MINUTES);
+    try {
+      Optional<Double> minutes = text.map(Double::parseDouble);
+      if (minutes.isEmpty() || (minutes.get() > 0 && minutes.get() <= MOST_MINUTES)) {
+        return minutes.map(each -> Duration.ofMillis(Math.max(1, Math.round(each * 60_000))));
+      }
+    } catch (NumberFormatException e) {
+      // Reported below, like a number out of range.
+    }
+    throw BadOption.of(MINUTES, text.orElse(""), "a number above 0 and at most 1000000");
   }
 
   private static Hidden hidden(ParseResult parsed, Workload workload) {

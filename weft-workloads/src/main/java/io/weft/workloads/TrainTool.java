@@ -205,9 +205,7 @@ public final class TrainTool implements ToolProvider {
       PrintWriter out,
       PrintWriter err) {
     var settings = options.settings();
-    var observer =
-        new ProgressPrinter(
-            err, preparation, style(), settings.epochs(), settings.batch(), () -> job.rank() == 0);
+    var observer = new ProgressPrinter(err, preparation, style(), settings, () -> job.rank() == 0);
     var extras = new ReportFiles(options);
     if (job.rank() == 0) {
       extras.sweep();

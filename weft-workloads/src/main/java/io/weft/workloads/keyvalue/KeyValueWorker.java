@@ -237,7 +237,7 @@ final class KeyValueWorker {
             settings.workload().isRanked() ? ranking.auc() : OptionalDouble.empty(),
             finalLoss,
             digests,
-            new Timing(speed, nanos, Double.NaN, Double.NaN, Double.NaN, Double.NaN),
+            Timing.ofWorkers(speed, nanos),
             (long) told.stream().mapToDouble(it -> it[4]).sum(),
             OptionalDouble.empty(),
             List.of(),

@@ -77,7 +77,7 @@ record RunFinalizer(
             settings.workload().isRanked() ? ranking.auc() : OptionalDouble.empty(),
             finalLoss,
             List.of(digest()),
-            new Timing(speed, nanos, Double.NaN, Double.NaN, Double.NaN, Double.NaN),
+            Timing.ofWorkers(speed, nanos),
             rows.stream().mapToLong(WorkerResults.Row::bytesSent).sum(),
             OptionalDouble.empty(),
             List.of(),

@@ -3,6 +3,7 @@ package io.weft.workloads.report;
 
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.TrainingObserver;
+import io.weft.workloads.training.TrainingSettings;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.function.BooleanSupplier;
@@ -21,8 +22,7 @@ public final class ProgressPrinter implements TrainingObserver {
   private final Preparation preparation;
   private final BooleanSupplier speaks;
   private final Style style;
-  private final int epochs;
-  private final int batch;
+  private final TrainingSettings settings;
   private @Nullable Start start;
   private double shownAt = Double.NEGATIVE_INFINITY;
   private double loss = Double.NaN;
@@ -38,7 +38,7 @@ public final class ProgressPrinter implements TrainingObserver {
     LOG
   }
 
-  /// For a run of so many epochs with this global batch.
+  /// For a run with these settings.
   ///
   /// @param preparation what comes before the first step, which ends it
   /// @param speaks whether this is the rank that tells, at present; the others only listen
@@ -46,15 +46,13 @@ public final class ProgressPrinter implements TrainingObserver {
       PrintWriter err,
       Preparation preparation,
       Style style,
-      int epochs,
-      int batch,
+      TrainingSettings settings,
       BooleanSupplier speaks) {
     this.err = err;
     this.preparation = preparation;
     this.speaks = speaks;
     this.style = style;
-    this.epochs = epochs;
-    this.batch = batch;
+    this.settings = settings;
   }
 
   @Override
@@ -68,7 +66,7 @@ public final class ProgressPrinter implements TrainingObserver {
             begun.examples(),
             begun.parameters(),
             begun.stepsPerEpoch()));
-    if (begun.epochsDone() >= epochs) {
+    if (begun.epochsDone() >= settings.epochs()) {
       line("the checkpoint has all " + begun.epochsDone() + " epochs already");
     } else if (begun.epochsDone() > 0) {
       line("resumed after epoch " + begun.epochsDone());
@@ -97,18 +95,22 @@ public final class ProgressPrinter implements TrainingObserver {
     shownAt = step.seconds();
     long done = steps(from, step, begun);
     double perStep = (step.seconds() - from.seconds()) / done;
-    long left = (long) (epochs - step.epoch() + 1) * begun.stepsPerEpoch() - step.step();
+    long left = (long) (settings.epochs() - step.epoch() + 1) * begun.stepsPerEpoch() - step.step();
+    double secondsLeft =
+        settings
+            .limit()
+            .map(limit -> Math.clamp(limit.toMillis() / 1e3 - step.seconds(), 0, perStep * left))
+            .orElse(perStep * left);
     String text =
         String.format(
             Locale.ROOT,
-            "epoch %d/%d  step %d/%d  loss %.4f  %.0f samples/s  %s left%s",
-            step.epoch(),
-            epochs,
+            "epoch %s  step %d/%d  loss %.4f  %.0f samples/s  %s left%s",
+            ofEpochs(step.epoch()),
             step.step(),
             begun.stepsPerEpoch(),
             loss,
-            batch / perStep,
-            time(perStep * left),
+            settings.batch() / perStep,
+            time(secondsLeft),
             accuracy);
     if (style == Style.TERMINAL) {
       if (speaks.getAsBoolean()) {
@@ -130,11 +132,15 @@ public final class ProgressPrinter implements TrainingObserver {
     line(
         String.format(
             Locale.ROOT,
-            "epoch %d/%d done: mean loss %.4f%s",
-            epoch.epoch(),
-            epochs,
+            "epoch %s done: mean loss %.4f%s",
+            ofEpochs(epoch.epoch()),
             epoch.loss(),
             tested));
+  }
+
+  /// A limit of time, not their number, ends a run that has one.
+  private String ofEpochs(int epoch) {
+    return settings.limit().isPresent() ? "" + epoch : epoch + "/" + settings.epochs();
   }
 
   @Override

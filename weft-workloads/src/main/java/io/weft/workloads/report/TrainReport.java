@@ -8,6 +8,7 @@ import io.weft.file.NewFile;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServingFacts;
 import io.weft.workloads.training.Shrink;
+import io.weft.workloads.training.Timing;
 import io.weft.workloads.training.TrainingJob;
 import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.TrainingSettings;
@@ -42,6 +43,8 @@ import tools.jackson.databind.json.JsonMapper;
 ///   out where it is not known, as with parameter servers
 /// @param communicationSeconds not hidden behind computing
 /// @param waitSeconds because another rank was later
+/// @param steady of the steps that began 5 s or more after the first one; left out where there are
+///   none
 /// @param bytesSent by all ranks; with parameter servers, by the workers, over shm without what
 ///   servers read out of their memory
 /// @param bytesPerStep sent by all ranks in a step, what they send at the ends of epochs not
@@ -69,6 +72,7 @@ public record TrainReport(
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble computeSeconds,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble communicationSeconds,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble waitSeconds,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Steady> steady,
     long bytesSent,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble bytesPerStep,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong outerSteps,
@@ -79,7 +83,36 @@ public record TrainReport(
     String weftVersion) {
 
   /// Median and 99th percentile.
-  public record StepMillis(double p50, double p99) {}
+  public record StepMillis(double p50, double p99) {
+
+    private static StepMillis of(Timing timing) {
+      return new StepMillis(timing.quantileMillis(0.5), timing.quantileMillis(0.99));
+    }
+  }
+
+  /// Steps after the warm-up, in which Java and TensorFlow have compiled what they run.
+  ///
+  /// @param steps how many
+  /// @param exposedShare of their time that communicating took, hidden behind nothing
+  /// @param waitShare of their time that was waited for another rank
+  public record Steady(
+      int steps,
+      double samplesPerSecond,
+      StepMillis stepMillis,
+      double exposedShare,
+      double waitShare) {
+
+    private static Steady of(Timing timing) {
+      double seconds =
+          timing.computeSeconds() + timing.communicationSeconds() + timing.waitSeconds();
+      return new Steady(
+          timing.stepNanos().size(),
+          timing.samplesPerSecond(),
+          StepMillis.of(timing),
+          timing.communicationSeconds() / seconds,
+          timing.waitSeconds() / seconds);
+    }
+  }
 
   /// Of an outcome.
   public static TrainReport of(
@@ -104,11 +137,11 @@ public record TrainReport(
         settings.workload().title(),
         outcome.dataset(),
         ranks,
-        settings.epochs(),
+        settings.limit().isPresent() ? outcome.accuracies().size() : settings.epochs(),
         settings.batch(),
         settings.seed(),
         timing.samplesPerSecond(),
-        new StepMillis(timing.quantileMillis(0.5), timing.quantileMillis(0.99)),
+        StepMillis.of(timing),
         outcome.finalLoss(),
         outcome.accuracies().getLast(),
         outcome.auc(),
@@ -117,6 +150,7 @@ public record TrainReport(
         known(timing.computeSeconds()),
         known(timing.communicationSeconds()),
         known(timing.waitSeconds()),
+        timing.steady().map(Steady::of),
         outcome.bytesSent(),
         outcome.bytesPerStep(),
         outcome.outerSteps(),

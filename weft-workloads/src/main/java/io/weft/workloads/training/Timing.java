@@ -2,6 +2,7 @@
 package io.weft.workloads.training;
 
 import java.util.List;
+import java.util.Optional;
 
 /// Where the time of the steps went. The three shares add up to the time of all steps and are means
 /// over the ranks; tests and checkpoints are not in them.
@@ -19,17 +20,26 @@ import java.util.List;
 /// @param communicationSeconds as above
 /// @param waitSeconds as above
 /// @param inFlightSeconds during which any collective was running, hidden or not
+/// @param steady those of the steps that began 5 s or more after the first one
 public record Timing(
     double samplesPerSecond,
     List<Long> stepNanos,
     double computeSeconds,
     double communicationSeconds,
     double waitSeconds,
-    double inFlightSeconds) {
+    double inFlightSeconds,
+    Optional<Timing> steady) {
 
   /// Copies the list.
   public Timing {
     stepNanos = List.copyOf(stepNanos);
+  }
+
+  /// Returns the timing of a training with parameter servers, whose shares are not known.
+  public static Timing ofWorkers(double samplesPerSecond, List<Long> stepNanos) {
+    double unknown = Double.NaN;
+    return new Timing(
+        samplesPerSecond, stepNanos, unknown, unknown, unknown, unknown, Optional.empty());
   }
 
   /// The time in milliseconds that this part (0 to 1) of the steps did not exceed; 0 without steps.

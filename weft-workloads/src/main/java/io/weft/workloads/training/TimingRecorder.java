@@ -8,6 +8,7 @@ import io.weft.tensor.ReduceOp;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /// Collects the times of steps and compares them over the ranks at the end of each epoch, by the
 /// clock of the first rank: of the exposed communication of a step, a rank waits until the last
@@ -15,15 +16,34 @@ import java.util.List;
 /// One thread.
 final class TimingRecorder {
 
+  /// After which the steps count as steady.
+  private static final long WARM_NANOS = 5_000_000_000L;
+
   private final RankExchange exchange;
   private final TrainingJob job;
   private final JobClock clock = new JobClock(Ticker.SYSTEM);
   private final List<StepMeter.MeteredStep> epoch = new ArrayList<>();
-  private final List<Long> totals = new ArrayList<>();
-  private double compute;
-  private double communication;
-  private double wait;
-  private double inFlight;
+  private final Sums all = new Sums();
+  private final Sums steady = new Sums();
+  private long firstBegun = -1;
+
+  /// The times of some steps, added up; seconds but for the list.
+  private static final class Sums {
+    private final List<Long> totals = new ArrayList<>();
+    private double compute;
+    private double communication;
+    private double wait;
+    private double inFlight;
+
+    /// Adds a step of which a rank waited so many nanoseconds for another one.
+    private void add(StepMeter.MeteredStep step, long late) {
+      wait += late / 1e9;
+      communication += (step.exposed() - late) / 1e9;
+      compute += (step.total() - step.exposed()) / 1e9;
+      inFlight += step.inFlight() / 1e9;
+      totals.add(step.total());
+    }
+  }
 
   TimingRecorder(RankExchange exchange, TrainingJob job) {
     this.exchange = exchange;
@@ -54,27 +74,30 @@ final class TimingRecorder {
     for (int s = 0; s < epoch.size(); s++) {
       StepMeter.MeteredStep step = epoch.get(s);
       long own = (long) ready[s];
-      double late = Waiting.nanos(own, own + step.exposed(), (long) slowest[s]);
-      wait += late / 1e9;
+      long late = Waiting.nanos(own, own + step.exposed(), (long) slowest[s]);
       if ((int) slow[s] < job.size()) {
-        job.goodput().addWaiting(job.members().get((int) slow[s]), (long) late);
+        job.goodput().addWaiting(job.members().get((int) slow[s]), late);
       }
-      communication += (step.exposed() - late) / 1e9;
-      compute += (step.total() - step.exposed()) / 1e9;
-      inFlight += step.inFlight() / 1e9;
-      totals.add(step.total());
+      add(step, late);
     }
     epoch.clear();
+  }
+
+  private void add(StepMeter.MeteredStep step, long late) {
+    if (firstBegun < 0) {
+      firstBegun = step.begunNanos();
+    }
+    all.add(step, late);
+    if (step.begunNanos() - firstBegun >= WARM_NANOS) {
+      steady.add(step, late);
+    }
   }
 
   /// Counts the steps of an epoch in which a rank was lost. They are not compared with those of the
   /// others: what they waited for another rank counts as communicating.
   void cut() {
     for (StepMeter.MeteredStep step : epoch) {
-      communication += step.exposed() / 1e9;
-      compute += (step.total() - step.exposed()) / 1e9;
-      inFlight += step.inFlight() / 1e9;
-      totals.add(step.total());
+      add(step, 0);
     }
     epoch.clear();
     clock.forget();
@@ -82,10 +105,20 @@ final class TimingRecorder {
 
   /// Collective. Means over the ranks.
   Timing result(int batch) {
+    Timing warm = result("timing/steady", steady, batch, Optional.empty());
+    Optional<Timing> known =
+        warm.samplesPerSecond() > 0 && !warm.stepNanos().isEmpty()
+            ? Optional.of(warm)
+            : Optional.empty();
+    return result("timing/shares", all, batch, known);
+  }
+
+  private Timing result(String name, Sums sums, int batch, Optional<Timing> of) {
     double[] mean =
-        exchange.combine("timing/shares", ReduceOp.AVERAGE, compute, communication, wait, inFlight);
+        exchange.combine(
+            name, ReduceOp.AVERAGE, sums.compute, sums.communication, sums.wait, sums.inFlight);
     double seconds = mean[0] + mean[1] + mean[2];
-    double rate = seconds == 0 ? 0 : (double) batch * totals.size() / seconds;
-    return new Timing(rate, totals, mean[0], mean[1], mean[2], mean[3]);
+    double rate = seconds == 0 ? 0 : (double) batch * sums.totals.size() / seconds;
+    return new Timing(rate, sums.totals, mean[0], mean[1], mean[2], mean[3], of);
   }
 }

@@ -48,6 +48,8 @@ public final class Trainer {
   private double stepBytes;
   private long stepsTaken;
   private boolean announced;
+  private boolean hasBegun;
+  private long begunNanos;
   private List<String> tuningLog = List.of();
 
   /// A run that begins with `run`. Borrows the job.
@@ -159,7 +161,7 @@ public final class Trainer {
               run.epochs()));
     }
     recovery.done(run, observer);
-    while (run.epochs() < settings.epochs()) {
+    while (run.epochs() < settings.epochs() && !isOver()) {
       recorder.beginEpoch();
       double[] losses = epoch(run, shard.columns().steps(), model, feed);
       recorder.endEpoch();
@@ -174,6 +176,16 @@ public final class Trainer {
       observer.onTuned("autotune: one rank exchanges nothing, and nothing was looked for");
     }
     return outcome(model, run.history(), auc(model, shard));
+  }
+
+  /// Whether the limit of time has passed on a rank. Collective where there is one.
+  private boolean isOver() {
+    if (settings.limit().isEmpty() || !hasBegun) {
+      return false;
+    }
+    long limit = settings.limit().get().toNanos();
+    double over = Ticker.SYSTEM.nanos() - begunNanos >= limit ? 1 : 0;
+    return exchange.combine("over", ReduceOp.MAX, over)[0] > 0;
   }
 
   private void save(Resume resume, Engine model, TrainingProgress run) {
@@ -202,6 +214,10 @@ public final class Trainer {
       StepMeter.MeteredStep measured;
       long input = timeline.nanos();
       job.goodput().start(input - job.begunNanos());
+      if (!hasBegun) {
+        hasBegun = true;
+        begunNanos = Ticker.SYSTEM.nanos();
+      }
       try (var _ = timeline.step(run.steps())) {
         meter.begin();
         try (var _ = timeline.span(SpanCategory.INPUT, "input")) {

@@ -8,6 +8,7 @@ import io.weft.workloads.model.Model;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 
@@ -25,6 +26,8 @@ import java.util.Optional;
 /// @param check that ranks compare their weights; with `Sync.Gradients` alone
 /// @param exchange of gradients; other than plain with `Sync.Gradients` alone
 /// @param hidden layers of the network
+/// @param limit after which, counted from the first step, training ends with the epoch that is
+///   under way; it then has fewer epochs
 public record TrainingSettings(
     Workload workload,
     int epochs,
@@ -37,7 +40,8 @@ public record TrainingSettings(
     Optional<Path> checkpoint,
     Optional<WeightCheck> check,
     GradientExchange exchange,
-    Hidden hidden) {
+    Hidden hidden,
+    Optional<Duration> limit) {
 
   /// The same without a check of weights, and with gradients that travel as they are.
   public TrainingSettings(
@@ -62,7 +66,8 @@ public record TrainingSettings(
         checkpoint,
         Optional.empty(),
         GradientExchange.PLAIN,
-        Hidden.STANDARD);
+        Hidden.STANDARD,
+        Optional.empty());
   }
 
   /// The same with other checks of weights.
@@ -79,7 +84,8 @@ public record TrainingSettings(
         checkpoint,
         Optional.of(other),
         exchange,
-        hidden);
+        hidden,
+        limit);
   }
 
   /// The same with another exchange of gradients.
@@ -96,7 +102,8 @@ public record TrainingSettings(
         checkpoint,
         check,
         other,
-        hidden);
+        hidden,
+        limit);
   }
 
   /// The same with other hidden layers.
@@ -113,7 +120,26 @@ public record TrainingSettings(
         checkpoint,
         check,
         exchange,
-        other);
+        other,
+        limit);
+  }
+
+  /// The same with a limit of time.
+  public TrainingSettings with(Duration other) {
+    return new TrainingSettings(
+        workload,
+        epochs,
+        batch,
+        rate,
+        optimizer,
+        seed,
+        sync,
+        read,
+        checkpoint,
+        check,
+        exchange,
+        hidden,
+        Optional.of(other));
   }
 
   /// The network, for examples like these.

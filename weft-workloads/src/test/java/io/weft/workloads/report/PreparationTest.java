@@ -76,7 +76,8 @@ class PreparationTest {
     Preparation preparation = preparation(ProgressPrinter.Style.TERMINAL);
     PrintWriter err = new PrintWriter(text, true);
     var progress =
-        new ProgressPrinter(err, preparation, ProgressPrinter.Style.TERMINAL, 2, 32, () -> true);
+        new ProgressPrinter(
+            err, preparation, ProgressPrinter.Style.TERMINAL, Reports.SETTINGS, () -> true);
     progress.onStart(new TrainingObserver.Start("digits", 10, 3200, 100, 0));
     text.getBuffer().setLength(0);
     after(preparation, 2);

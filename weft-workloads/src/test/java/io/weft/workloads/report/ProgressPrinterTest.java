@@ -48,7 +48,7 @@ class ProgressPrinterTest {
   private ProgressPrinter started(ProgressPrinter.Style style, int epochsDone) {
     PrintWriter err = new PrintWriter(text, true);
     var silent = new Preparation(err, style, () -> false, () -> 0);
-    var progress = new ProgressPrinter(err, silent, style, 2, 32, () -> true);
+    var progress = new ProgressPrinter(err, silent, style, Reports.SETTINGS, () -> true);
     progress.onStart(new TrainingObserver.Start("digits", 10, 3200, 100, epochsDone));
     text.getBuffer().setLength(0);
     if (epochsDone > 0 || style == ProgressPrinter.Style.TERMINAL) {

@@ -45,5 +45,32 @@ class TimingRecorderTest {
     assertThat(measured.get(1).waitedForRank1()).isZero();
     assertThat(measured.get(0).timing().waitSeconds()).isCloseTo(25, within(5.0));
     assertThat(measured.get(0).timing().computeSeconds()).isCloseTo(10, within(0.1));
+    assertThat(measured.get(0).timing().steady()).as("of one step").isEmpty();
+  }
+
+  @Test
+  void stepsOfTheFirstFiveSecondsAreNotSteady() {
+    Timing timing;
+    try (LocalJob ranks = LocalJob.over("inproc", 1)) {
+      timing =
+          ranks
+              .run(
+                  weft -> {
+                    var timeline = new Timeline(() -> 0, Timeline.FEWEST);
+                    var job = TrainingJob.of(weft, OptionalInt.empty(), timeline);
+                    var recorder = new TimingRecorder(new RankExchange(job), job);
+                    recorder.beginEpoch();
+                    for (long at : new long[] {0, 4, 5, 6}) {
+                      recorder.add(
+                          new StepMeter.MeteredStep(
+                              BEGUN + at * SECOND, SECOND / (1 + at), SECOND / (1 + at), 0, 0));
+                    }
+                    recorder.endEpoch();
+                    return recorder.result(10);
+                  })
+              .getFirst();
+    }
+    assertThat(timing.stepNanos()).hasSize(4);
+    assertThat(timing.steady().orElseThrow().stepNanos()).containsExactly(SECOND / 6, SECOND / 7);
   }
 }

@@ -13,6 +13,7 @@ import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -138,6 +139,15 @@ class TrainerTest {
     double shares = timing.computeSeconds() + timing.communicationSeconds() + timing.waitSeconds();
     assertThat(shares).isCloseTo(steps, within(0.3 * steps));
     assertThat(timing.inFlightSeconds()).isPositive();
+  }
+
+  @Test
+  void allRanksEndWithTheEpochInWhichTheLimitPasses() {
+    List<TrainingOutcome> outcomes =
+        Runs.together(2, Runs.settings(1_000_000).with(Duration.ofMillis(1)));
+    assertThat(outcomes)
+        .allSatisfy(outcome -> assertThat(outcome.accuracies()).hasSize(1))
+        .allSatisfy(outcome -> assertThat(outcome.losses()).hasSize(20));
   }
 
   @Test
