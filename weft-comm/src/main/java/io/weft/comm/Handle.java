@@ -15,8 +15,8 @@ public interface Handle<T> {
 
   /// Waits for the result. Throws `CommException.TimedOut` after `timeout`; that is soft: the
   /// operation runs on and its buffers stay borrowed, as they do after an interrupt. Throws the
-  /// operation's own `CommException` if it failed, and `IllegalStateException` in a callback, on a
-  /// thread that turns the agent: it would wait for itself.
+  /// operation's own `CommException` if it failed, and `IllegalStateException` if it is not done in
+  /// a callback, on a thread that turns the agent: it would wait for itself.
   T await(Duration timeout) throws InterruptedException;
 
   /// Waits until the operation's own hard deadline ends it one way or the other.

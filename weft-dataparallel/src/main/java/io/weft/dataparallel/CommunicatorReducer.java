@@ -6,7 +6,9 @@ import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.worker.Worker;
 import io.weft.tensor.TensorView;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// What is alike with negotiation and without: who the ranks are, and objects.
@@ -27,6 +29,16 @@ abstract sealed class CommunicatorReducer implements Reducer
   /// @param narrowed its way in another type; null = in its own
   final Handle<TensorView> checked(Handle<TensorView> reduced, @Nullable NarrowedTensor narrowed) {
     return narrowed == null ? reduced : new NarrowedHandle(this, reduced, narrowed, narrowing);
+  }
+
+  /// Runs the progress engine on the calling thread until `done` or until `limit` is over. Returns
+  /// false, soon, where another thread runs it, or the caller is inside it, in a callback.
+  final boolean progress(BooleanSupplier done, Duration limit) {
+    try {
+      return communicator.progress(done, limit);
+    } catch (IllegalStateException inCallback) {
+      return false;
+    }
   }
 
   /// Fails what is under way and what is submitted from now on, on all ranks. Never blocks.

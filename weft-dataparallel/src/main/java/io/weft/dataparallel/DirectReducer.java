@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 /// Each tensor as an allreduce of its own, which ranks match by its name. Any thread.
 final class DirectReducer extends CommunicatorReducer {
@@ -74,6 +75,13 @@ final class DirectReducer extends CommunicatorReducer {
       handles.add(allreduce(each));
     }
     return Reducer.all(handles);
+  }
+
+  @Override
+  public <T> Handle<T> drive(Supplier<? extends Handle<T>> submission, Duration limit) {
+    Handle<T> handle = submission.get();
+    progress(handle::isDone, limit);
+    return handle;
   }
 
   @Override

@@ -29,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// Tensors go when all ranks have submitted them, together with others that are ready. User
@@ -107,6 +108,20 @@ final class NegotiatedReducer extends CommunicatorReducer {
         spans,
         all.stream().map(each -> checked(each.handle(), each.narrowed())).toList(),
         CollectiveStart::discard);
+  }
+
+  @Override
+  public <T> Handle<T> drive(Supplier<? extends Handle<T>> submission, Duration limit) {
+    if (!thread.beginDriving()) {
+      return submission.get();
+    }
+    try {
+      Handle<T> handle = submission.get();
+      thread.drive(handle::isDone, Span.nanos(limit));
+      return handle;
+    } finally {
+      thread.endDriving();
+    }
   }
 
   @Override

@@ -28,6 +28,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.LongPredicate;
@@ -56,8 +58,30 @@ final class NegotiationThread extends Thread {
   /// for longer than this: it would find few of them, on this rank or another.
   private static final long GATHER_NANOS = 200_000;
 
+  /// How long a caller that drives sleeps where another thread runs the progress engine.
+  private static final long DRIVE_PAUSE_NANOS = 50_000;
+
+  /// Whether the thread drives a layer, as a caller.
+  private static final ThreadLocal<Boolean> DRIVES = ThreadLocal.withInitial(() -> false);
+
   private final Shared shared;
   private final Negotiation negotiation;
+
+  /// Held by the thread that turns the layer: this one while it does not wait, or a caller that
+  /// drives. Guards what is not volatile.
+  private final ReentrantLock turning = new ReentrantLock();
+
+  /// The caller that drives: what is submitted meanwhile need not wake this thread.
+  private volatile @Nullable Thread driver;
+
+  private volatile boolean compared;
+
+  /// What a turn of a caller threw; this thread ends by it.
+  private @Nullable Throwable thrown;
+
+  /// Why the thread ends, once a rank has left.
+  private @Nullable CommException ending;
+
   private final BatchPipeline pipeline;
   private final CollectiveOptions roundOptions;
   private final CollectiveOptions reportOptions;
@@ -151,12 +175,14 @@ final class NegotiationThread extends Thread {
   /// There is something to do. Any thread.
   void wake() {
     signalled = true;
-    LockSupport.unpark(this);
+    Thread caller = driver;
+    LockSupport.unpark(caller != null ? caller : this);
   }
 
   /// Something was submitted. Any thread.
   void wakeForSubmission() {
-    if (idle) { // pairs with the write before the queue is looked at in `park`
+    // Pairs with the writes before the queue is looked at, in `park` and `endDriving`.
+    if (idle && driver == null) {
       wake();
     }
   }
@@ -171,6 +197,81 @@ final class NegotiationThread extends Thread {
   void abandon(CommException cause) {
     abandoned = cause;
     wake();
+  }
+
+  /// Whether the calling thread turns a layer, as in a callback of a reduction.
+  static boolean isTurning() {
+    return Thread.currentThread() instanceof NegotiationThread || DRIVES.get();
+  }
+
+  /// Takes the turns over from this thread, for the caller. Returns false where another thread
+  /// turns the layer, the caller does already, or ranks have not compared their settings yet.
+  boolean beginDriving() {
+    if (!compared || isTurning() || !turning.tryLock()) {
+      return false;
+    }
+    DRIVES.set(true);
+    driver = Thread.currentThread();
+    return true;
+  }
+
+  /// Turns the layer on the calling thread, between `beginDriving` and `endDriving`: between turns
+  /// of the progress engine, which that thread keeps until the end. Where another thread runs the
+  /// engine, the caller sleeps between turns of the layer.
+  void drive(BooleanSupplier done, long nanos) {
+    long end = shared.ticker().nanos() + nanos;
+    BooleanSupplier over = () -> turnFor(done);
+    while (!over.getAsBoolean()) {
+      long left = end - shared.ticker().nanos();
+      if (left <= 0) {
+        return;
+      }
+      signalled = false; // volatile: what is told from now on ends the sleep
+      boolean driven = shared.communicator().progress(over, Duration.ofNanos(left));
+      if (!driven && !over.getAsBoolean() && !signalled) {
+        LockSupport.parkNanos(this, DRIVE_PAUSE_NANOS);
+      }
+    }
+  }
+
+  /// One turn for a caller. Returns whether the caller is to stop.
+  private boolean turnFor(BooleanSupplier done) {
+    if (done.getAsBoolean() || thrown != null || ending != null) {
+      return true;
+    }
+    try {
+      var unused = turn(shared.ticker().nanos());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return true;
+    } catch (RuntimeException | Error failed) {
+      thrown = failed;
+      return true;
+    }
+    return done.getAsBoolean();
+  }
+
+  /// Leaves the turns to this thread, and wakes it if there is something to do.
+  void endDriving() {
+    DRIVES.set(false);
+    driver = null; // volatile: before it is looked at what was submitted meanwhile
+    boolean left =
+        thrown != null
+            || ending != null
+            || isUnderWay()
+            || fresh
+            || leaving
+            || abandoned != null
+            || negotiation.isWaiting()
+            || !shared.submissions().isEmpty();
+    turning.unlock();
+    if (left) {
+      wake();
+    }
+  }
+
+  private boolean isUnderWay() {
+    return round != null || !pipeline.isIdle();
   }
 
   /// Whether it has ended because its communicator was aborted. Any thread.
@@ -189,12 +290,22 @@ final class NegotiationThread extends Thread {
 
   @Override
   public void run() {
+    turning.lock();
+    try {
+      runToEnd();
+    } finally {
+      turning.unlock();
+    }
+  }
+
+  private void runToEnd() {
     CommException cause;
     try {
       compareSettings();
       long now = shared.ticker().nanos();
       lastRound = now;
       lastOperation = now;
+      compared = true;
       cause = turn();
     } catch (CommException failed) {
       cause = failed;
@@ -206,6 +317,7 @@ final class NegotiationThread extends Thread {
       cause = new CommException.Aborted(self() + ": data parallelism failed: " + defect, defect);
       shared.communicator().abort(cause);
     }
+    compared = false;
     ReductionHandle<Integer> waiting = join;
     if (waiting != null) {
       waiting.fail(cause);
@@ -268,42 +380,56 @@ final class NegotiationThread extends Thread {
   private CommException turn() throws InterruptedException {
     while (true) {
       signalled = false; // volatile: what is told from now on ends the wait below
-      CommException cause = abandoned;
-      if (cause != null) {
-        throw new CommException.Aborted(
-            self() + " has restarted its reducer: " + cause.getMessage(), cause);
+      switch (thrown) {
+        case null -> {}
+        case RuntimeException failed -> throw failed;
+        case Error failed -> throw failed;
+        case Throwable other -> throw new IllegalStateException(other);
       }
       long now = shared.ticker().nanos();
-      int work = drain(now);
-      boolean arriving = work > 0 && now - freshSince < GATHER_NANOS;
-      int batches = pipeline.work();
-      if (batches > 0) {
-        lastOperation = now;
-      }
-      work += batches;
-      RunningRound begun = round;
-      if (begun == null) {
-        if (arriving) {
-          Thread.yield();
-        } else if (!pipeline.isFull() && isDue(now)) {
-          begin(now);
-          work++;
-        }
-      } else {
-        Outcome outcome = advance(begun, now);
-        if (outcome != null) {
-          work++;
-          CommException end =
-              apply(outcome, Round.threshold(begun.combined, shared.options().fusionThreshold()));
-          if (end != null) {
-            return end;
-          }
-        }
+      int work = ending == null ? turn(now) : 0;
+      CommException end = ending;
+      if (end != null) {
+        return end;
       }
       if (work == 0) {
         park(now);
       }
     }
+  }
+
+  /// One turn, on the thread that holds `turning`. Returns how much it has done. Throws the cause
+  /// if the communicator has failed or this rank has restarted its reducer.
+  private int turn(long now) throws InterruptedException {
+    CommException cause = abandoned;
+    if (cause != null) {
+      throw new CommException.Aborted(
+          self() + " has restarted its reducer: " + cause.getMessage(), cause);
+    }
+    int work = drain(now);
+    boolean arriving = work > 0 && driver == null && now - freshSince < GATHER_NANOS;
+    int batches = pipeline.work();
+    if (batches > 0) {
+      lastOperation = now;
+    }
+    work += batches;
+    RunningRound begun = round;
+    if (begun == null) {
+      if (arriving) {
+        Thread.yield();
+      } else if (!pipeline.isFull() && isDue(now)) {
+        begin(now);
+        work++;
+      }
+    } else {
+      Outcome outcome = advance(begun, now);
+      if (outcome != null) {
+        work++;
+        ending =
+            apply(outcome, Round.threshold(begun.combined, shared.options().fusionThreshold()));
+      }
+    }
+    return work;
   }
 
   private int drain(long now) {
@@ -462,7 +588,13 @@ final class NegotiationThread extends Thread {
     idle = !blocked;
     if (blocked || shared.submissions().isEmpty()) {
       long longest = blocked ? IDLE_NANOS : Math.max(1, untilNext(now) - (now - lastRound));
-      park(longest, blocked || !pipeline.isIdle());
+      boolean underWay = blocked || !pipeline.isIdle();
+      turning.unlock(); // a caller may drive meanwhile
+      try {
+        park(longest, underWay);
+      } finally {
+        turning.lock();
+      }
     }
     idle = false;
   }

@@ -7,6 +7,7 @@ import io.weft.comm.Handle;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 
 /// The data-parallel collectives of one communicator. All ranks submit the same names, in any
 /// order. Thread-safe; owned by its `DataParallel`. Tensors are borrowed until the handle
@@ -55,6 +56,14 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
   /// the requests.
   @Override
   Handle<List<TensorView>> reduceAll(List<ReductionRequest> group);
+
+  /// Submits what `submission` submits to this reducer, then works for it on the calling thread, in
+  /// place of the layer's thread and the progress thread, until its handle is done or `limit` is
+  /// over; returns the handle. For a thread that has nothing else to do: nothing is handed to
+  /// another thread, which on a machine with as many computing threads as processors costs a slice
+  /// of time each way. Returns at once after the submission in a callback, and where another thread
+  /// works already. Throws what `submission` throws.
+  <T> Handle<T> drive(Supplier<? extends Handle<T>> submission, Duration limit);
 
   /// An allgather, reduceScatter, broadcast or alltoall. As `allreduce`, but each travels by
   /// itself.

@@ -146,7 +146,7 @@ final class ReductionHandle<T> implements Handle<T> {
   }
 
   private void checkThread() {
-    if (!future.isDone() && Thread.currentThread() instanceof NegotiationThread) {
+    if (!future.isDone() && NegotiationThread.isTurning()) {
       throw new IllegalStateException(
           words + ": awaited in a callback, on the thread that would end it");
     }

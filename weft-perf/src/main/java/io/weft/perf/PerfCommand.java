@@ -15,6 +15,7 @@ import io.weft.perf.report.JsonLines;
 import io.weft.perf.report.PerfProgress;
 import io.weft.perf.report.ReportFile;
 import io.weft.perf.traffic.TrafficCommand;
+import io.weft.perf.training.TrainingCommand;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,7 +36,12 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "perf",
     mixinStandardHelpOptions = true,
-    subcommands = {TrafficCommand.class, GradientsCommand.class, KvCommand.class},
+    subcommands = {
+      TrafficCommand.class,
+      GradientsCommand.class,
+      KvCommand.class,
+      TrainingCommand.class
+    },
     description = {
       "Measures a collective, a transport alone, or a step of a graph over two processes, beside"
           + " named peers in the same run.",

@@ -4,13 +4,16 @@ package io.weft.tensorflow;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.dataparallel.Reducer;
 import io.weft.tensor.DType;
 import io.weft.tensorflow.CommunicatorTable.Served;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.KernelContext;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
+import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +24,10 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param <R> what the operations of a run bring
 final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
+
+  /// How long a thread of TensorFlow works for a collective. Should all such threads of a process
+  /// wait for one that another rank begins only after them, they go on then.
+  private static final Duration LONGEST_DRIVE = Duration.ofMillis(20);
 
   private final CollectiveOp<R> collective;
   private final long number;
@@ -72,18 +79,28 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
       tensors.begin(runContext);
       Served now = served.steps().begin(step, served);
       used = now;
-      handle = collective.submit(now, tensors);
+      handle = moved && collective.isAwaited() ? drive(now) : collective.submit(now, tensors);
     } catch (Throwable t) {
       finish(t);
       return;
     }
     if (handle == null) {
       finish(null);
-    } else if (moved) {
+    } else if (moved && !(collective.isAwaited() && handle.isDone())) {
       handle.whenDone(this);
     } else {
       await(handle);
     }
+  }
+
+  /// Submits, and carries the tensors on this thread, which has nothing else to compute, for a
+  /// while: as long as the other ranks are hardly later.
+  private @Nullable Handle<R> drive(Served now) {
+    if (!(now.reducer() instanceof Reducer reducer)) {
+      return collective.submit(now, tensors);
+    }
+    return reducer.drive(
+        () -> Objects.requireNonNull(collective.submit(now, tensors)), LONGEST_DRIVE);
   }
 
   /// The handle is done; on the progress thread.

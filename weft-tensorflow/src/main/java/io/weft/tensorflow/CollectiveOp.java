@@ -38,6 +38,11 @@ sealed interface CollectiveOp<R> {
   /// @param result given
   default void complete(R result, KernelTensors tensors) {}
 
+  /// Whether the thread that starts it has nothing else to compute until it ends.
+  default boolean isAwaited() {
+    return false;
+  }
+
   /// A group of operations. If one of them cannot be submitted, the communicator is aborted, so
   /// that those before it end.
   private static <T> Handle<List<T>> group(
@@ -86,8 +91,13 @@ sealed interface CollectiveOp<R> {
   /// The op `WeftAllreduce` of several tensors.
   ///
   /// @param travel as of one
+  /// @param isAwaited whether nothing else is left to compute
   record GroupedAllreduce(
-      ReduceOp op, WireHook hook, GradientTravel travel, List<CollectiveOptions> options)
+      ReduceOp op,
+      WireHook hook,
+      GradientTravel travel,
+      List<CollectiveOptions> options,
+      boolean isAwaited)
       implements CollectiveOp<List<TensorView>> {
 
     @Override

@@ -8,6 +8,7 @@ import io.weft.dataparallel.LayerFactory;
 import io.weft.dataparallel.Reducer;
 import io.weft.gradient.GradientReducer;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,9 @@ public final class DistributedOptimizer extends Optimizer {
 
   /// Each gradient by itself, as the options say.
   private static final GradientReducer.Factory DIRECT = Reducer::direct;
+
+  /// Gradients of so many bytes in all are averaged at the end of the backward pass.
+  private static final long LITTLE_BYTES = 1 << 20;
 
   private final Communicator communicator;
   private final GradientReducer.Factory reducers;
@@ -159,8 +163,12 @@ public final class DistributedOptimizer extends Optimizer {
     WeftOps weft =
         new WeftOps(graph.baseScope(), OpLibrary.load().numberOf(communicator, reducers));
     List<String> variables = List.copyOf(shared.keySet());
-    for (List<String> group : options.grouping().cut(variables)) {
-      average(weft, group, priority(group, variables), shared);
+    List<List<String>> groups =
+        options.grouping() == Grouping.SINGLE && isLittle(shared.values())
+            ? List.of(variables)
+            : options.grouping().cut(variables);
+    for (List<String> group : groups) {
+      average(weft, group, priority(group, variables), groups.size() == 1, shared);
     }
     List<GradAndVar<?>> averaged = new ArrayList<>();
     for (GradAndVar<?> gradient : gradients) {
@@ -168,6 +176,21 @@ public final class DistributedOptimizer extends Optimizer {
       averaged.add(average != null ? average : kept(gradient));
     }
     return averaged;
+  }
+
+  /// Whether averaging takes so much less time than computing that there is little to hide: then
+  /// one op averages all gradients at the end of the backward pass.
+  private static boolean isLittle(Collection<GradAndVar<?>> gradients) {
+    long bytes = 0;
+    for (GradAndVar<?> gradient : gradients) {
+      Output<?> value = gradient.getGradient();
+      long elements = value.shape().size();
+      if (elements < 0) {
+        return false;
+      }
+      bytes += elements * DataTypes.of(value.dataType()).bytes();
+    }
+    return gradients.size() > 1 && bytes <= LITTLE_BYTES;
   }
 
   /// Variables are made in the order of the layers. The next step's forward pass begins with the
@@ -178,13 +201,17 @@ public final class DistributedOptimizer extends Optimizer {
 
   /// Puts averages in place of a group's gradients.
   private void average(
-      WeftOps weft, List<String> group, int priority, Map<String, GradAndVar<?>> gradients) {
+      WeftOps weft,
+      List<String> group,
+      int priority,
+      boolean awaited,
+      Map<String, GradAndVar<?>> gradients) {
     List<Operand<?>> own = new ArrayList<>();
     for (String variable : group) {
       own.add(of(variable, gradients).getGradient());
     }
     List<Operand<?>> averages =
-        weft.gradients(own, "weft/gradient/" + group.getFirst(), priority, options);
+        weft.gradients(own, "weft/gradient/" + group.getFirst(), priority, options, awaited);
     for (int i = 0; i < group.size(); i++) {
       gradients.put(
           group.get(i), replaced(of(group.get(i), gradients), averages.get(i).asOutput()));

@@ -38,6 +38,10 @@ final class OpAttributes {
   /// How gradients travel, as `Compression.parse` reads it.
   static final String COMPRESSION = "compression";
 
+  /// 1 where nothing else of a step is left to compute when the op begins, so that the thread that
+  /// computes may carry its tensors itself; else 0.
+  static final String AWAITED = "awaited";
+
   private OpAttributes() {}
 
   /// Reads a collective from the attributes of its node.
@@ -61,7 +65,8 @@ final class OpAttributes {
             Math.toIntExact(node.integer(PRIORITY)));
     return inputs == 1
         ? new CollectiveOp.Allreduce(op, hook, travel, names(node, 1).getFirst())
-        : new CollectiveOp.GroupedAllreduce(op, hook, travel, names(node, inputs));
+        : new CollectiveOp.GroupedAllreduce(
+            op, hook, travel, names(node, inputs), node.integer(AWAITED) == 1);
   }
 
   static CollectiveOp<?> broadcast(KernelConstruction node, int inputs) {

@@ -200,7 +200,8 @@ public final class OpLibrary {
         "postscale: string = '1.0'",
         "priority: int = 0",
         "predivide: string = '1.0'",
-        "compression: string = 'none'");
+        "compression: string = 'none'",
+        "awaited: int = 0");
     group(BROADCAST, OutputShapes.AS_INPUTS, OpAttributes::broadcast, "root: int >= 0");
     group(ALLGATHER, OutputShapes.OTHER_ROWS, OpAttributes::allgather);
     group(REDUCE_SCATTER, OutputShapes.OTHER_ROWS, OpAttributes::reduceScatter, reduction);

@@ -99,8 +99,14 @@ public final class WeftOps {
 
   /// Averages gradients, or adds them, as a group and as the options say. Among those that are
   /// ready on all ranks, the reducer lets the one of the highest priority go first.
+  ///
+  /// @param awaited whether they are all that a step averages
   List<Operand<?>> gradients(
-      List<? extends Operand<?>> gradients, String name, int priority, GradientOptions options) {
+      List<? extends Operand<?>> gradients,
+      String name,
+      int priority,
+      GradientOptions options,
+      boolean awaited) {
     return all(
         build(
             OpLibrary.ALLREDUCE,
@@ -111,7 +117,8 @@ public final class WeftOps {
                     .setAttr(OpAttributes.OP, options.op().name())
                     .setAttr(OpAttributes.PREDIVIDE, Double.toString(options.predivide()))
                     .setAttr(OpAttributes.COMPRESSION, options.compression().toString())
-                    .setAttr(OpAttributes.PRIORITY, priority)));
+                    .setAttr(OpAttributes.PRIORITY, priority)
+                    .setAttr(OpAttributes.AWAITED, awaited ? 1 : 0)));
   }
 
   /// Adds, or averages, slices over all ranks. Rows that stand several times in `input` are added

@@ -174,7 +174,7 @@ class JobLayerTest {
         Placeholder<TFloat32> x = tf.placeholder(TFloat32.class, Placeholder.shape(Shape.of(-1)));
         fed.add(x);
         variables.add(Model.variable(tf, "v" + i, 0));
-        averages.add(one(ops.gradients(List.of(x), "weft/gradient/v" + i, 1, options)));
+        averages.add(one(ops.gradients(List.of(x), "weft/gradient/v" + i, 1, options, false)));
       }
       Ops after = tf.withControlDependencies(averages.stream().<Op>map(each -> each).toList());
       for (int i = 0; i < WEIGHTS; i++) {

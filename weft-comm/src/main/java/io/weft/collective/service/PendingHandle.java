@@ -191,8 +191,8 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     if (!done) {
       beforeWait();
     }
-    AgentRunner runner = requireOutside();
     if (!done) {
+      AgentRunner runner = requireOutside();
       long now = runner.nanos();
       awaitDriving(runner, now, now + Math.min(Span.nanos(timeout), Span.nanos(FOREVER)), timeout);
     }
@@ -206,8 +206,8 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     if (!done) {
       beforeWait();
     }
-    AgentRunner runner = requireOutside();
     if (!done) {
+      AgentRunner runner = requireOutside();
       awaitDriving(runner, runner.nanos(), end, timeout);
     }
     return outcome();
