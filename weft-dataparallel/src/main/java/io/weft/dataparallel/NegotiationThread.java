@@ -7,7 +7,6 @@ import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.frame.RankReport;
-import io.weft.dataparallel.frame.ReportFormat;
 import io.weft.dataparallel.fusion.FusionPlan;
 import io.weft.dataparallel.negotiation.FailedTensor;
 import io.weft.dataparallel.negotiation.Negotiation;
@@ -24,7 +23,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.locks.LockSupport;
@@ -124,19 +122,6 @@ final class NegotiationThread extends Thread {
       Queue<Submission> submissions,
       Consumer<CommException> onEnd,
       IntFunction<String> describe) {}
-
-  /// A round that was begun.
-  private static final class RunningRound {
-    final Round brought;
-    final Handle<TensorView> vector;
-    @Nullable Handle<TensorLease> reports;
-    byte[] combined = {};
-
-    RunningRound(Round brought, Handle<TensorView> vector) {
-      this.brought = brought;
-      this.vector = vector;
-    }
-  }
 
   NegotiationThread(String name, Shared shared, BatchPipelineFactory pipelines) {
     super(name);
@@ -426,7 +411,7 @@ final class NegotiationThread extends Thread {
       if (outcome != null) {
         work++;
         ending =
-            apply(outcome, Round.threshold(begun.combined, shared.options().fusionThreshold()));
+            apply(outcome, Round.threshold(begun.combined(), shared.options().fusionThreshold()));
       }
     }
     return work;
@@ -490,50 +475,19 @@ final class NegotiationThread extends Thread {
     TensorView tensor = new TensorView(DType.UINT8, Shape.of(vector.length), memory);
     Handle<TensorView> handle =
         shared.communicator().allreduce(tensor, tensor, ReduceOp.MIN, roundOptions);
-    round = new RunningRound(brought, handle);
-    handle.whenDone((result, cause) -> wake());
+    round = new RunningRound(shared.communicator(), brought, handle, reportOptions, this::wake);
   }
 
   /// What the round has brought; null = it goes on.
   private @Nullable Outcome advance(RunningRound begun, long now) throws InterruptedException {
-    Handle<TensorLease> reports = begun.reports;
-    if (reports == null && begun.vector.isDone()) {
-      begun.combined = begun.vector.await().data().toArray(ValueLayout.JAVA_BYTE);
-      if (!Round.exchangesReports(begun.combined)) {
-        return end(begun, List.of(), now);
-      }
-      byte[] bytes = ReportFormat.encode(begun.brought.report());
-      begun.reports = RankBytes.exchange(shared.communicator(), bytes, reportOptions);
-      begun.reports.whenDone((result, cause) -> wake());
-    } else if (reports != null && reports.isDone()) {
-      try (TensorLease all = reports.await()) {
-        return end(begun, decode(all.view().data()), now);
-      }
-    }
-    return null;
-  }
-
-  private List<RankReport> decode(MemorySegment all) {
-    List<RankReport> reports = new ArrayList<>();
-    for (byte[] row : RankBytes.rows(all, shared.communicator().size(), shared.describe())) {
-      try {
-        reports.add(ReportFormat.decode(row));
-      } catch (IllegalArgumentException e) {
-        throw new IllegalStateException(
-            "report of "
-                + shared.describe().apply(reports.size())
-                + " cannot be read: "
-                + e.getMessage(),
-            e);
-      }
-    }
-    return reports;
+    List<RankReport> reports = begun.advance(shared.describe());
+    return reports == null ? null : end(begun, reports, now);
   }
 
   private Outcome end(RunningRound begun, List<RankReport> reports, long now) {
     round = null;
     lastRound = now;
-    Outcome outcome = negotiation.end(begun.combined, reports, now);
+    Outcome outcome = negotiation.end(begun.combined(), reports, now);
     pause = outcome.isEmpty() ? Math.clamp(2 * pause, LEAST_PAUSE_NANOS, MOST_PAUSE_NANOS) : 0;
     warn(now);
     return outcome;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.training;
 
+import io.weft.file.ForeignFile;
 import io.weft.perf.process.Child;
 import io.weft.perf.process.JavaProgram;
 import io.weft.perf.process.PerfException;
@@ -41,6 +42,8 @@ record TrainingTurn(
 
   /// What the command has read of its archive of classes, which the ranks take too.
   private static final String ARCHIVE = "weft.archive";
+
+  private static final int MOST_BYTES = 16 << 20;
 
   /// What all runs of a measurement have alike.
   ///
@@ -107,7 +110,7 @@ record TrainingTurn(
   static TrainingTurn read(Path report, int ranks, int batch) {
     JsonNode json;
     try {
-      json = new JsonMapper().readTree(Files.readString(report));
+      json = new JsonMapper().readTree(ForeignFile.found(report).text(MOST_BYTES));
     } catch (IOException | JacksonException e) {
       throw new PerfException.Failed("the report of a training cannot be read: " + e, e);
     }

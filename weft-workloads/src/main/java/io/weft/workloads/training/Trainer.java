@@ -10,6 +10,7 @@ import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.dataparallel.timeline.Timeline;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensorflow.OpLibrary;
+import io.weft.transport.limit.Span;
 import io.weft.workloads.batch.Columns;
 import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.DataSource;
@@ -183,7 +184,7 @@ public final class Trainer {
     if (settings.limit().isEmpty() || !hasBegun) {
       return false;
     }
-    long limit = settings.limit().get().toNanos();
+    long limit = Span.nanos(settings.limit().get());
     double over = Ticker.SYSTEM.nanos() - begunNanos >= limit ? 1 : 0;
     return exchange.combine("over", ReduceOp.MAX, over)[0] > 0;
   }

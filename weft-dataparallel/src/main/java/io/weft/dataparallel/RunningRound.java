@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.dataparallel;
+
+import io.weft.collective.CollectiveOptions;
+import io.weft.collective.Communicator;
+import io.weft.comm.Handle;
+import io.weft.dataparallel.frame.RankReport;
+import io.weft.dataparallel.frame.ReportFormat;
+import io.weft.dataparallel.negotiation.Round;
+import io.weft.tensor.TensorLease;
+import io.weft.tensor.TensorView;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/// A round of the negotiation that was begun: first the ranks combine a vector, then, if the vector
+/// asks for them, they exchange reports. Confined to the thread that turns the layer.
+final class RunningRound {
+
+  private final Communicator communicator;
+  private final Round brought;
+  private final Handle<TensorView> vector;
+  private final CollectiveOptions reportOptions;
+  private final Runnable onDone;
+  private @Nullable Handle<TensorLease> reports;
+  private byte[] combined = {};
+
+  /// @param brought by this rank
+  /// @param vector being combined
+  /// @param reportOptions of the exchange of reports
+  /// @param onDone called on any thread when the round may go on
+  RunningRound(
+      Communicator communicator,
+      Round brought,
+      Handle<TensorView> vector,
+      CollectiveOptions reportOptions,
+      Runnable onDone) {
+    this.communicator = communicator;
+    this.brought = brought;
+    this.vector = vector;
+    this.reportOptions = reportOptions;
+    this.onDone = onDone;
+    vector.whenDone((result, cause) -> onDone.run());
+  }
+
+  /// Returns the vector of all ranks, once it is combined.
+  byte[] combined() {
+    return combined;
+  }
+
+  /// Goes on without waiting. Returns the reports of all ranks, none where the vector asks for
+  /// none, or null while the round is under way. Throws the cause if the communicator has failed.
+  ///
+  /// @param describe a rank of the communicator for people
+  @Nullable List<RankReport> advance(IntFunction<String> describe) throws InterruptedException {
+    Handle<TensorLease> exchanged = reports;
+    if (exchanged == null && vector.isDone()) {
+      combined = vector.await().data().toArray(ValueLayout.JAVA_BYTE);
+      if (!Round.exchangesReports(combined)) {
+        return List.of();
+      }
+      byte[] bytes = ReportFormat.encode(brought.report());
+      Handle<TensorLease> begun = RankBytes.exchange(communicator, bytes, reportOptions);
+      begun.whenDone((result, cause) -> onDone.run());
+      reports = begun;
+    } else if (exchanged != null && exchanged.isDone()) {
+      try (TensorLease all = exchanged.await()) {
+        return decode(all.view().data(), describe);
+      }
+    }
+    return null;
+  }
+
+  private List<RankReport> decode(MemorySegment all, IntFunction<String> describe) {
+    List<RankReport> decoded = new ArrayList<>();
+    for (byte[] row : RankBytes.rows(all, communicator.size(), describe)) {
+      try {
+        decoded.add(ReportFormat.decode(row));
+      } catch (IllegalArgumentException e) {
+        throw new IllegalStateException(
+            "report of " + describe.apply(decoded.size()) + " cannot be read: " + e.getMessage(),
+            e);
+      }
+    }
+    return decoded;
+  }
+}
