@@ -164,7 +164,9 @@ public final class DistributedOptimizer extends Optimizer {
         new WeftOps(graph.baseScope(), OpLibrary.load().numberOf(communicator, reducers));
     List<String> variables = List.copyOf(shared.keySet());
     List<List<String>> groups =
-        options.grouping() == Grouping.SINGLE && isLittle(shared.values())
+        reducers instanceof LayerFactory
+                && options.grouping() == Grouping.SINGLE
+                && isLittle(shared.values())
             ? List.of(variables)
             : options.grouping().cut(variables);
     for (List<String> group : groups) {

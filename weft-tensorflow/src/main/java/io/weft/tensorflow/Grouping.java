@@ -11,7 +11,7 @@ import java.util.Set;
 @FunctionalInterface
 public interface Grouping {
 
-  /// No groups; a `DistributedOptimizer` then averages gradients of at most 1 MiB in all as one.
+  /// No groups; over a `DataParallel`, gradients of at most 1 MiB in all are averaged as one.
   Grouping SINGLE = variables -> variables.stream().map(List::of).toList();
 
   /// Cuts the list: each variable is in exactly one group, in the order of the list.
