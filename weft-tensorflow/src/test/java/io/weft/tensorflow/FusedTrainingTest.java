@@ -23,15 +23,37 @@ import org.tensorflow.framework.optimizers.Adam;
 /// Training through `DataParallel`, over TCP.
 class FusedTrainingTest {
 
+  /// Each of the four gradients by itself.
+  private static final Grouping EACH = Grouping.into(4);
+
   @ParameterizedTest
   @EnumSource
   void weightsHaveTheSameBitsFusedAndNot(Updates updates) {
     List<String> digests = new ArrayList<>();
     for (Fusion fusion : List.of(Fusion.ON, Fusion.OFF)) {
       digests.addAll(trained(fusion, GradientOptions.DEFAULT.with(updates)));
-      digests.addAll(trained(fusion, GradientOptions.DEFAULT.with(updates).with(Grouping.into(2))));
+      for (Grouping groups : List.of(Grouping.into(2), EACH)) {
+        digests.addAll(trained(fusion, GradientOptions.DEFAULT.with(updates).with(groups)));
+      }
     }
-    assertThat(digests).hasSize(8).containsOnly(digests.getFirst());
+    assertThat(digests).hasSize(12).containsOnly(digests.getFirst());
+  }
+
+  @Test
+  void littleGradientsAreOneOpThatTheThreadCarriesItself() {
+    List<Boolean> right =
+        onTcp(
+            weft -> {
+              try (DataParallel parallel = DataParallel.over(weft);
+                  Mlp model = model(weft, parallel, GradientOptions.DEFAULT)) {
+                GraphOperation op = model.graph.operation("weft/gradient/v0");
+                assertThat(op.numOutputs()).isEqualTo(4);
+                assertThat(op.attributes().getAttrInt(OpAttributes.AWAITED)).isEqualTo(1);
+                assertThat(model.graph.operation("weft/gradient/v1")).isNull();
+                return true;
+              }
+            });
+    assertThat(right).hasSize(2);
   }
 
   @Test
@@ -40,7 +62,7 @@ class FusedTrainingTest {
         onTcp(
             weft -> {
               try (DataParallel parallel = DataParallel.over(weft);
-                  Mlp model = model(weft, parallel, GradientOptions.DEFAULT)) {
+                  Mlp model = model(weft, parallel, GradientOptions.DEFAULT.with(EACH))) {
                 List<Long> priorities = new ArrayList<>();
                 for (int i = 0; i < 4; i++) {
                   GraphOperation op = model.graph.operation("weft/gradient/v" + i);
