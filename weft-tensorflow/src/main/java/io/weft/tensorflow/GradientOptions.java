@@ -34,8 +34,8 @@ public record GradientOptions(
 
   private static final double LARGEST_PREDIVIDE = 1e30;
 
-  /// Averages in each step, each gradient by itself as it comes, or, by a `DataParallel`, all as one
-  /// group where they have at most 1 MiB in all.
+  /// Averages in each step, each gradient by itself as it comes, or, by a `DataParallel`, all as
+  /// one group where they have at most 1 MiB in all.
   public static final GradientOptions DEFAULT =
       new GradientOptions(
           Updates.AS_THEY_COME,
