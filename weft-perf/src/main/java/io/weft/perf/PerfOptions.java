@@ -32,7 +32,7 @@ final class PerfOptions {
             + " that up after it);",
         "or sendrecv: a step of a TensorFlow graph, with variables of one process that another"
             + " consumes;",
-        "or wide-deep-traffic or gradients, which have options of their own"
+        "or gradients, kv, training or wide-deep-traffic, which have options of their own"
       })
   private String what = "";
 

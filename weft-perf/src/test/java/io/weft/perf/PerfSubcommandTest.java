@@ -21,7 +21,8 @@ final class PerfSubcommandTest {
   void teachesWithAnExample() {
     assertThat(perf().getCommandName()).isEqualTo("perf");
     assertThat(perf().getUsageMessage()).contains("Example").contains("weft perf");
-    assertThat(perf().getSubcommands()).containsOnlyKeys("wide-deep-traffic", "gradients", "kv");
+    assertThat(perf().getSubcommands())
+        .containsOnlyKeys("wide-deep-traffic", "gradients", "kv", "training");
   }
 
   @ParameterizedTest
