@@ -117,7 +117,7 @@ class SilentRankTest {
           .hasMessageContaining("allreduce 'weights' (FLOAT32[100000] SUM by ring) for ")
           .hasMessageContaining("stage 0");
       assertThat(((CommException.PeerLost) failure).rank()).isEqualTo(SILENT);
-      assertThat(ExpectedFailures.of(sum(world, t, "later"))).isSameAs(failure);
+      assertThat(ExpectedFailures.of(sum(world, t, "later"))).hasMessage(failure.getMessage());
       assertThat(ExpectedFailures.of(part.barrier(named("of two"))))
           .isInstanceOf(CommException.PeerLost.class)
           .hasMessageStartingWith(firstWords(failure));
@@ -148,7 +148,7 @@ class SilentRankTest {
     assertThat(
             ExpectedFailures.of(
                 weft.communicator(new ProcessSet(List.of(2))).barrier(named("alone"))))
-        .isSameAs(failure);
+        .hasMessage(failure.getMessage());
     return failure;
   }
 
