@@ -11,8 +11,9 @@ import java.util.function.Supplier;
 
 /// The data-parallel collectives of one communicator. All ranks submit the same names, in any
 /// order. Thread-safe; owned by its `DataParallel`. Tensors are borrowed until the handle
-/// completes. Actions of handles run on the layer's thread: they must not block. A submission waits
-/// for room while the layer's thread has 16,384 others to take.
+/// completes. Actions of handles run on the layer's thread, or on that of a caller that drives:
+/// they must not block. A submission waits for room while the layer's thread has 16,384 others to
+/// take.
 ///
 /// The bits of a result depend on inputs and number of ranks alone, not on fusion, timing or
 /// transport. A tensor that one rank asks in another way, or never, fails on all ranks that asked

@@ -72,60 +72,29 @@ public record TrainingSettings(
 
   /// The same with other checks of weights.
   public TrainingSettings with(WeightCheck other) {
-    return new TrainingSettings(
-        workload,
-        epochs,
-        batch,
-        rate,
-        optimizer,
-        seed,
-        sync,
-        read,
-        checkpoint,
-        Optional.of(other),
-        exchange,
-        hidden,
-        limit);
+    return of(Optional.of(other), exchange, hidden, limit);
   }
 
   /// The same with another exchange of gradients.
   public TrainingSettings with(GradientExchange other) {
-    return new TrainingSettings(
-        workload,
-        epochs,
-        batch,
-        rate,
-        optimizer,
-        seed,
-        sync,
-        read,
-        checkpoint,
-        check,
-        other,
-        hidden,
-        limit);
+    return of(check, other, hidden, limit);
   }
 
   /// The same with other hidden layers.
   public TrainingSettings with(Hidden other) {
-    return new TrainingSettings(
-        workload,
-        epochs,
-        batch,
-        rate,
-        optimizer,
-        seed,
-        sync,
-        read,
-        checkpoint,
-        check,
-        exchange,
-        other,
-        limit);
+    return of(check, exchange, other, limit);
   }
 
   /// The same with a limit of time.
   public TrainingSettings with(Duration other) {
+    return of(check, exchange, hidden, Optional.of(other));
+  }
+
+  private TrainingSettings of(
+      Optional<WeightCheck> checks,
+      GradientExchange gradients,
+      Hidden layers,
+      Optional<Duration> time) {
     return new TrainingSettings(
         workload,
         epochs,
@@ -136,10 +105,10 @@ public record TrainingSettings(
         sync,
         read,
         checkpoint,
-        check,
-        exchange,
-        hidden,
-        Optional.of(other));
+        checks,
+        gradients,
+        layers,
+        time);
   }
 
   /// The network, for examples like these.
