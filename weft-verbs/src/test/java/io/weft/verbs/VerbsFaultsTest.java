@@ -73,7 +73,7 @@ class VerbsFaultsTest {
 
   private static void assertLost(TransportException failure, String... words) {
     assertThat(failure).isInstanceOf(TransportException.EndpointLost.class);
-    assertThat(failure.getMessage()).contains("endpoint to node").contains(words);
+    assertThat(failure.getMessage()).contains("endpoint to rank").contains(words);
   }
 
   /// The device carries out by itself what it was given, while the process that they go to is still
