@@ -52,7 +52,8 @@ public record CollectiveOptions(String name, Duration deadline, Optional<String>
   /// wherever in the tensor it lies and however long the tensor is, over all transports: in a tree
   /// of the ranks of each host, and above these in a tree of hosts, so that little crosses between
   /// them. The bits depend on which ranks share a host; they are those of `inRankOrder` where every
-  /// host has the same number of consecutive ranks, a power of two. For allreduce.
+  /// host has the same number of consecutive ranks, a power of two. For allreduce; a reduceScatter
+  /// between hosts always has the order of `inRankOrder`.
   public CollectiveOptions inFixedOrder() {
     return by(FIXED_ORDER);
   }

@@ -36,7 +36,8 @@ final class CollectiveStart {
           case Allgather(var name, var input, var deadline) ->
               communicator.allgather(input, options);
           case ReduceScatter scatter ->
-              communicator.reduceScatter(scaled(scatter), scatter.output(), scatter.op(), options);
+              communicator.reduceScatter(
+                  scaled(scatter), scatter.output(), scatter.op(), options.inFixedOrder());
           case Broadcast(var name, var tensor, int root, var deadline) ->
               communicator.broadcast(tensor, root, options);
           case Alltoall(var name, var input, var splits, var deadline) ->

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -55,6 +56,9 @@ final class NegotiatedReducer extends CommunicatorReducer {
   private final NegotiationThread thread;
   private volatile @Nullable CommException ended;
   private volatile long threshold;
+
+  /// When one was submitted; 0 before the first.
+  private volatile long lastReduction;
 
   /// @param communicator of this reducer alone, which it closes
   /// @param settings which all ranks must have
@@ -248,9 +252,11 @@ final class NegotiatedReducer extends CommunicatorReducer {
 
   private void submit(List<? extends Pending> tensors) {
     Duration own = tensors.getFirst().deadline();
-    if (!offer(
-        new Submission.Tensors(tensors, Ticker.SYSTEM.nanos()),
-        own.isZero() ? options.deadline() : own)) {
+    long now = Ticker.SYSTEM.nanos();
+    if (tensors.getLast().isReduction()) {
+      lastReduction = now;
+    }
+    if (!offer(new Submission.Tensors(tensors, now), own.isZero() ? options.deadline() : own)) {
       CommException full =
           new CommException.TimedOut(
               self() + ": there was no room for '" + tensors.getFirst().name() + "'", List.of());
@@ -293,6 +299,11 @@ final class NegotiatedReducer extends CommunicatorReducer {
   public void barrier(Duration limit) throws InterruptedException {
     var unused =
         allreduce(ReductionRequest.of("weft/barrier", NOTHING, ReduceOp.MAX).within(limit)).await();
+  }
+
+  @Override
+  public OptionalLong lastReductionNanos() {
+    return lastReduction == 0 ? OptionalLong.empty() : OptionalLong.of(lastReduction);
   }
 
   @Override

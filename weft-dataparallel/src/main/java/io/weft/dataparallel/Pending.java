@@ -29,6 +29,14 @@ sealed interface Pending permits PendingTensor, PendingCollective {
 
   void fail(CommException cause);
 
+  /// Whether the tensors of all ranks are combined.
+  default boolean isReduction() {
+    return switch (signature().collective()) {
+      case ALLREDUCE, REDUCE_SCATTER -> true;
+      default -> false;
+    };
+  }
+
   /// For messages.
   default String words() {
     return signature().collective() + " '" + name() + "'";

@@ -7,6 +7,7 @@ import io.weft.comm.Handle;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 /// The data-parallel collectives of one communicator. All ranks submit the same names, in any
@@ -99,6 +100,13 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
 
   /// Longest fusion buffer that this rank takes, in bytes; 0 where tensors are not fused.
   long fusionThreshold();
+
+  /// Returns when a tensor to be combined was submitted last, by the clock of `System.nanoTime`;
+  /// empty before the first one, and where nothing is negotiated: there an operation of the
+  /// communicator is submitted in the same moment. Any thread.
+  default OptionalLong lastReductionNanos() {
+    return OptionalLong.empty();
+  }
 
   /// From its next round on this rank takes buffers of at most the largest power of two up to
   /// `bytes`, and not more than the options say; all ranks use the least that one of them takes.

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,9 +57,19 @@ final class WeftPeerTest {
     assertThat(WeftPeer.usualMemory("tcp")).isEqualTo(TensorMemory.PRIVATE);
   }
 
+  @Test
+  void sharedMemoryIsMeasuredToo() throws InterruptedException {
+    measureInSharedMemory(Benchmark.ALLREDUCE);
+  }
+
+  @Tag("long")
   @ParameterizedTest
-  @EnumSource(names = {"ALLREDUCE", "PINGPONG", "MESSAGES", "SENDRECV"})
-  void sharedMemoryIsMeasuredToo(Benchmark benchmark) throws InterruptedException {
+  @EnumSource(names = {"PINGPONG", "MESSAGES", "SENDRECV"})
+  void otherBenchmarksMeasureSharedMemoryToo(Benchmark benchmark) throws InterruptedException {
+    measureInSharedMemory(benchmark);
+  }
+
+  private static void measureInSharedMemory(Benchmark benchmark) throws InterruptedException {
     assumeTrue(WeftPeer.sharesMemory("shm"), "shared memory cannot be used here");
     MeasuringPlan plan = Plans.shared(Plans.small(benchmark));
     RankReport report = new WeftPeer().prepare(plan).round();

@@ -7,6 +7,8 @@ import io.weft.collective.Communicator;
 import io.weft.collective.WireHook;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.dataparallel.CollectiveRequest;
+import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.ReductionRequest;
 import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
@@ -169,7 +171,12 @@ sealed interface CollectiveOp<R> {
       return group(
           communicator,
           options.size(),
-          i -> communicator.allgather(tensors.input(i), options.get(i)),
+          i -> {
+            TensorView input = tensors.input(i);
+            return served.reducer() instanceof Reducer layer
+                ? layer.submit(CollectiveRequest.Allgather.of(options.get(i).name(), input))
+                : communicator.allgather(input, options.get(i));
+          },
           TensorLease::close);
     }
 
@@ -194,6 +201,13 @@ sealed interface CollectiveOp<R> {
     @Override
     public Handle<List<TensorView>> submit(CommunicatorTable.Served served, KernelTensors tensors) {
       Communicator communicator = served.communicator();
+      GradientReducer reducer = served.reducer();
+      if (reducer != null && !(reducer instanceof Reducer)) {
+        throw new IllegalArgumentException(
+            ("gradients '%s': updates in shares go over a communicator or the reducers of a"
+                    + " DataParallel, not over %s")
+                .formatted(options.getFirst().name(), reducer));
+      }
       return group(
           communicator,
           options.size(),
@@ -205,7 +219,10 @@ sealed interface CollectiveOp<R> {
                     ? shape // which the communicator refuses
                     : shape.withFirst(rows(shape.dims().getFirst(), communicator));
             TensorView output = tensors.output(i, input.dtype(), mine);
-            return communicator.reduceScatter(input, output, op, options.get(i));
+            return reducer instanceof Reducer layer
+                ? layer.submit(
+                    CollectiveRequest.ReduceScatter.of(options.get(i).name(), input, output, op))
+                : communicator.reduceScatter(input, output, op, options.get(i));
           },
           output -> {});
     }

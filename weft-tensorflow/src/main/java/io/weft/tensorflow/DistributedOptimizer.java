@@ -48,15 +48,49 @@ public final class DistributedOptimizer extends Optimizer {
   private final Optimizer local;
   private final GradientOptions options;
   private @Nullable GradientAccumulation accumulation;
+  private @Nullable OptimizerShares shares;
 
-  /// When a variable takes its part of a step.
+  /// When a variable takes its part of a step, and where.
   public enum Updates {
     /// As soon as its own gradient is averaged: communication and computation overlap. A step that
     /// fails may have changed some variables.
     AS_THEY_COME,
     /// When all gradients are averaged: a step that fails has changed no variable, and can be taken
     /// again.
-    ALL_OR_NONE
+    ALL_OR_NONE,
+    /// On one rank: gradients are reduce-scattered, each rank updates its share of the weights, and
+    /// the new weights are allgathered [RRRH20 §5.1]. A rank has 1/n of the optimizer's state and
+    /// of its work. The bits are those of `AS_THEY_COME` over a `DataParallel` where all hosts have
+    /// the same number of consecutive ranks, a power of two; `AdaGrad` differs by rounding, since
+    /// TensorFlow's kernel treats the last elements of a tensor in another way. For optimizers that
+    /// treat each element by itself, as all of TensorFlow Java do. A step that fails may have
+    /// changed some variables; a rank that has joined is refused.
+    IN_SHARES
+  }
+
+  /// A rank's share of variables that lie one after the other, flat.
+  ///
+  /// @param variable name of the variable that holds the share's weights in a step; the optimizer's
+  ///   slots of it hold their share of its state
+  /// @param of names of the variables, in their order
+  /// @param first of the share's elements
+  /// @param elements of the share
+  /// @param whole elements of all ranks' shares
+  public record Share(String variable, List<String> of, long first, long elements, long whole) {
+
+    /// Copies the list.
+    public Share {
+      of = List.copyOf(of);
+    }
+
+    /// Returns the optimizer's name of the state that a variable of the graph holds for this share,
+    /// such as "momentum"; empty for another variable.
+    public Optional<String> slot(String name) {
+      String prefix = variable + "-";
+      return name.startsWith(prefix)
+          ? Optional.of(name.substring(prefix.length()))
+          : Optional.empty();
+    }
   }
 
   /// Averages over all ranks of the job what `local` then applies, as it comes. Gradients travel by
@@ -108,7 +142,10 @@ public final class DistributedOptimizer extends Optimizer {
     super(graphOf(local), "Distributed" + local.getOptimizerName());
     this.communicator = communicator;
     this.reducers =
-        reducers == GradientReducer.ALLREDUCE && !options.isPlainMean() ? DIRECT : reducers;
+        reducers == GradientReducer.ALLREDUCE
+                && !(options.isPlainMean() && options.updates() != Updates.IN_SHARES)
+            ? DIRECT
+            : reducers;
     this.local = local;
     this.options = options;
   }
@@ -149,6 +186,13 @@ public final class DistributedOptimizer extends Optimizer {
     return gradient.getVariable().op().name();
   }
 
+  /// Returns this rank's shares, in the order of the variables; empty without `Updates.IN_SHARES`,
+  /// on a single rank, and before `computeGradients`. A checkpoint gathers their slots.
+  public List<Share> shares() {
+    OptimizerShares made = shares;
+    return made == null ? List.of() : made.places();
+  }
+
   private List<GradAndVar<?>> averaged(List<GradAndVar<?>> gradients) {
     Map<String, GradAndVar<?>> shared = new LinkedHashMap<>();
     for (GradAndVar<?> gradient : gradients) {
@@ -162,6 +206,9 @@ public final class DistributedOptimizer extends Optimizer {
     }
     WeftOps weft =
         new WeftOps(graph.baseScope(), OpLibrary.load().numberOf(communicator, reducers));
+    if (options.updates() == Updates.IN_SHARES) {
+      return inShares(weft, gradients, shared);
+    }
     List<String> variables = List.copyOf(shared.keySet());
     List<List<String>> groups =
         reducers instanceof LayerFactory
@@ -178,6 +225,18 @@ public final class DistributedOptimizer extends Optimizer {
       averaged.add(average != null ? average : kept(gradient));
     }
     return averaged;
+  }
+
+  private List<GradAndVar<?>> inShares(
+      WeftOps weft, List<GradAndVar<?>> gradients, Map<String, GradAndVar<?>> shared) {
+    OptimizerShares made =
+        new OptimizerShares(graph, weft, options, communicator.rank(), communicator.size());
+    shares = made;
+    List<GradAndVar<?>> all = new ArrayList<>(made.of(shared));
+    gradients.stream()
+        .filter(gradient -> !shared.containsKey(name(gradient)))
+        .forEach(gradient -> all.add(kept(gradient)));
+    return all;
   }
 
   /// Whether averaging takes so much less time than computing that there is little to hide: then
@@ -220,7 +279,9 @@ public final class DistributedOptimizer extends Optimizer {
     }
   }
 
-  private static GradAndVar<?> of(String variable, Map<String, GradAndVar<?>> gradients) {
+  /// Returns the gradient of a variable that a group names. Throws `IllegalArgumentException` where
+  /// there is none.
+  static GradAndVar<?> of(String variable, Map<String, GradAndVar<?>> gradients) {
     GradAndVar<?> gradient = gradients.get(variable);
     if (gradient == null) {
       throw new IllegalArgumentException(
@@ -274,6 +335,10 @@ public final class DistributedOptimizer extends Optimizer {
   @Override
   public Op applyGradients(List<GradAndVar<? extends TType>> gradients, String name) {
     Op step = UpdateOrder.stateLast(graph, local.applyGradients(gradients, name));
+    OptimizerShares made = shares;
+    if (made != null) {
+      step = made.writtenBack(step);
+    }
     GradientAccumulation added = accumulation;
     return added == null ? step : added.thenBegin(step, gradients);
   }

@@ -48,8 +48,8 @@ public record GradientOptions(
           new Compression.None());
 
   /// Throws `IllegalArgumentException` for a local factor that is neither 0 nor a normal number of
-  /// FLOAT32, an operation other than SUM and AVERAGE, and a predivision that is no number from
-  /// 1e-30 to 1e30, or goes with SUM.
+  /// FLOAT32, an operation other than SUM and AVERAGE, a predivision that is no number from 1e-30
+  /// to 1e30, or goes with SUM, and for compression with updates in shares.
   public GradientOptions {
     localVariables = Set.copyOf(localVariables);
     if (localFactor != 0) {
@@ -66,6 +66,11 @@ public record GradientOptions(
     if (predivide != 1 && op == ReduceOp.SUM) {
       throw new IllegalArgumentException(
           "predivision by " + predivide + " is a way to average; it does not go with SUM");
+    }
+    if (updates == Updates.IN_SHARES && !(compression instanceof Compression.None)) {
+      throw new IllegalArgumentException(
+          "compression %s is for gradients that are allreduced; those of updates in shares are not"
+              .formatted(compression));
     }
   }
 

@@ -236,6 +236,15 @@ public final class WeftOps {
     return results;
   }
 
+  /// Combines gradients as the options say and gives each rank its rows.
+  <T extends TType> Operand<T> gradientShare(
+      Operand<T> gradients, String name, GradientOptions options) {
+    double before = 1 / options.predivide();
+    return options.predivide() == 1
+        ? reduceScatter(gradients, name, options.op())
+        : times(reduceScatter(times(gradients, before), name, ReduceOp.AVERAGE), 1 / before);
+  }
+
   /// This rank in the communicator that the graph runs on, which `OpLibrary.rebind` may change.
   public Operand<TInt32> rank() {
     return place(OpLibrary.RANK, "rank");

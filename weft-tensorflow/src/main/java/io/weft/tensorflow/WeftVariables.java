@@ -29,10 +29,10 @@ public final class WeftVariables {
   }
 
   /// Gives every variable of the session's graph the value that it has on rank `root`: weights, the
-  /// optimizer's slots, everything. All variables must be initialized and all ranks must have the
-  /// same ones. Call it after `session.initialize()` or a restore, once the graph is complete; a
-  /// second call reuses the ops. Blocks until all is done. Throws TensorFlow's exception with the
-  /// communicator's message if a peer is lost or ranks disagree.
+  /// optimizer's slots, everything but ranks' shares of it. All variables must be initialized and
+  /// all ranks must have the same ones. Call it after `session.initialize()` or a restore, once the
+  /// graph is complete; a second call reuses the ops. Blocks until all is done. Throws TensorFlow's
+  /// exception with the communicator's message if a peer is lost or ranks disagree.
   public static void broadcast(Session session, Communicator communicator, int root) {
     if (root < 0 || root >= communicator.size()) {
       throw new IllegalArgumentException(
@@ -42,7 +42,8 @@ public final class WeftVariables {
       return;
     }
     Graph graph = session.graph();
-    List<GraphOperation> variables = variables(graph);
+    List<GraphOperation> variables = new ArrayList<>(variables(graph));
+    variables.removeIf(variable -> OptimizerShares.isOwn(variable.name()));
     if (!variables.isEmpty()) {
       session.run(new Broadcast(graph, communicator, root).of(variables));
     }

@@ -37,7 +37,9 @@ class RandomOperationsTest {
   private static final int MOST_CLOSED = 40;
 
   private final long seed = Long.getLong("weft.test.seed", System.nanoTime());
-  private final int operations = Integer.getInteger("weft.test.operations", 10_000);
+  private final int operations =
+      Integer.getInteger(
+          "weft.test.operations", Boolean.getBoolean("weft.test.long") ? 10_000 : 4000);
   private final Random random = new Random(seed);
   private final List<List<Place>> places = new ArrayList<>();
   private final List<Place> closed = new ArrayList<>();

@@ -105,6 +105,7 @@ class RegistrationReuseTest {
     region.close();
   }
 
+  @Tag("long")
   @Test
   void cacheRegistersForeignMemoryOnce() {
     long cached = regions(Parties.settings(), true, 0);

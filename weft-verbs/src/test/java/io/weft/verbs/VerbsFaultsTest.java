@@ -255,6 +255,7 @@ class VerbsFaultsTest {
     }
   }
 
+  @Tag("long")
   @Test
   void withoutTheLibraryTheTransportSaysSo() throws Exception {
     List<String> hidden =
@@ -270,6 +271,7 @@ class VerbsFaultsTest {
         .contains("install rdma-core", "--transport tcp");
   }
 
+  @Tag("long")
   @Test
   void withLittleLockedMemoryTheConnectionFailsWithTheNumber() throws Exception {
     List<String> nobody =

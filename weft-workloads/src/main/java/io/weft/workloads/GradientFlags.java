@@ -19,6 +19,7 @@ final class GradientFlags {
   static final String AUTOTUNE = "--autotune";
   static final String AUTOTUNE_LOG = "--autotune-log";
   static final String AUTOTUNE_STORE = "--autotune-store";
+  static final String OPTIMIZER_SHARES = "--optimizer-shares";
   private static final String AUTOTUNE_VARIABLE = "HOROVOD_AUTOTUNE";
 
   private GradientFlags() {}
@@ -39,6 +40,14 @@ final class GradientFlags {
             .type(Boolean.class)
             .description("look during the first steps for the fastest exchange of gradients")
             .build());
+    spec.addOption(
+        OptionSpec.builder(OPTIMIZER_SHARES)
+            .arity("0")
+            .type(Boolean.class)
+            .description(
+                "each of n ranks updates 1/n of the weights, and has 1/n of the optimizer's state;"
+                    + " the weights become the same, bit by bit")
+            .build());
     TrainCommandLine.option(spec, AUTOTUNE_LOG, "FILE", "write each sample of it there, as CSV");
     TrainCommandLine.option(
         spec,
@@ -56,8 +65,12 @@ final class GradientFlags {
         CompressionFlag.parse(TrainCommandLine.text(parsed, CompressionFlag.NAME));
     Optional<GradientExchange.Shards> shards =
         ShardsFlag.parse(TrainCommandLine.text(parsed, ShardsFlag.NAME));
+    boolean inShares = parsed.hasMatchedOption(OPTIMIZER_SHARES);
     if (asksForTuning(parsed, shards, environment)) {
       requirePlain(compression, shards);
+      if (inShares) {
+        throw BadOption.of(OPTIMIZER_SHARES, "on", "it without " + AUTOTUNE);
+      }
       return new GradientExchange.Tuned(TrainCommandLine.directory(parsed, AUTOTUNE_STORE));
     }
     TrainCommandLine.text(parsed, AUTOTUNE_STORE)
@@ -65,6 +78,10 @@ final class GradientFlags {
             given -> {
               throw BadOption.of(AUTOTUNE_STORE, given, AUTOTUNE + " with it");
             });
+    if (inShares) {
+      requireWithoutShares(compression, shards);
+      return new GradientExchange.InShares();
+    }
     if (shards.isEmpty()) {
       return new GradientExchange.Averaged(compression);
     }
@@ -87,6 +104,7 @@ final class GradientFlags {
     boolean other =
         shards.isPresent()
             || parsed.hasMatchedOption(CompressionFlag.NAME)
+            || parsed.hasMatchedOption(OPTIMIZER_SHARES)
             || parsed.hasMatchedOption(SyncFlag.NAME)
             || parsed.hasMatchedOption("--via");
     return parsed.hasMatchedOption(AUTOTUNE)
@@ -119,6 +137,18 @@ final class GradientFlags {
     }
   }
 
+  private static void requireWithoutShares(
+      Compression compression, Optional<GradientExchange.Shards> shards) {
+    if (!(compression instanceof Compression.None)) {
+      throw BadOption.of(
+          CompressionFlag.NAME, compression.toString(), "none with " + OPTIMIZER_SHARES);
+    }
+    if (shards.isPresent()) {
+      throw BadOption.of(
+          ShardsFlag.NAME, shards.get().toString(), "it without " + OPTIMIZER_SHARES);
+    }
+  }
+
   /// Throws `BadOption` for a training in which ranks exchange no gradients.
   static void requireFits(TrainingSettings settings, boolean servers) {
     GradientExchange exchange = settings.exchange();
@@ -145,6 +175,7 @@ final class GradientFlags {
     facts.put(CompressionFlag.NAME, "none");
     facts.put(ShardsFlag.NAME, "none");
     facts.put(AUTOTUNE, "off");
+    facts.put(OPTIMIZER_SHARES, "off");
     facts.put(option(settings.exchange()), settings.exchange().toString());
     boolean shards = settings.exchange() instanceof GradientExchange.Shards;
     facts.put("--threads", shards ? "" + threads.orElseThrow() : "any");
@@ -156,6 +187,7 @@ final class GradientFlags {
     return switch (exchange) {
       case GradientExchange.Averaged _ -> CompressionFlag.NAME;
       case GradientExchange.Tuned _ -> AUTOTUNE;
+      case GradientExchange.InShares _ -> OPTIMIZER_SHARES;
       case GradientExchange.Shards _ -> ShardsFlag.NAME;
     };
   }

@@ -92,6 +92,14 @@ class TrainToolTest {
             + " --autotune",
         "mnist-dnn --autotune --reproducible | --reproducible shards:8: expected it without"
             + " --autotune",
+        "mnist-dnn --autotune --optimizer-shares | --optimizer-shares on: expected it without"
+            + " --autotune",
+        "mnist-dnn --optimizer-shares --compression fp16 | --compression fp16: expected none with"
+            + " --optimizer-shares",
+        "mnist-dnn --optimizer-shares --reproducible | --reproducible shards:8: expected it without"
+            + " --optimizer-shares",
+        "mnist-dnn --optimizer-shares --sync weights:3 | --optimizer-shares on: expected it only"
+            + " with --sync gradients",
         "mnist-dnn --autotune-log f.csv | --autotune-log f.csv: expected --autotune with it",
         "mnist-dnn --autotune-store kept | --autotune-store kept: expected --autotune with it",
         "mnist-dnn --autotune --autotune-store /proc/self/status/kept | --autotune-store",

@@ -141,7 +141,13 @@ public final class AlgorithmSelection {
             || choice.algorithm().equals(AlgorithmRegistry.RECURSIVE_DOUBLING)
             || choice.algorithm().equals(AlgorithmRegistry.NESTED_HALVING)
             || choice.algorithm().equals(AlgorithmRegistry.NESTED_DIRECT);
-    return fixed ? choice : asked(kind, Way.WIRE, AlgorithmRegistry.NESTED_DIRECT, bytes);
+    return fixed ? choice : asked(kind, Way.WIRE, treeOf(kind), bytes);
+  }
+
+  private static String treeOf(CollectiveKind kind) {
+    return kind == CollectiveKind.REDUCE_SCATTER
+        ? AlgorithmRegistry.DIRECT
+        : AlgorithmRegistry.NESTED_DIRECT;
   }
 
   /// The same in the order of ranks, which may be that of ranks within hosts; else the two

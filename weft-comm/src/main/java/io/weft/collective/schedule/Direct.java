@@ -4,6 +4,7 @@ package io.weft.collective.schedule;
 import static java.lang.Math.floorMod;
 
 import io.weft.collective.schedule.Step.ReceiveCopy;
+import io.weft.collective.schedule.Step.ReceiveLeaf;
 import io.weft.collective.schedule.Step.ReceiveReduce;
 import io.weft.collective.schedule.Step.Send;
 import java.util.ArrayList;
@@ -15,7 +16,7 @@ public final class Direct {
 
   private Direct() {}
 
-  /// Chunk c goes to rank c, which combines all in the order c+1, c+2, ….
+  /// Chunk c goes to rank c, which combines those of all ranks in the tree of `AdditionOrder`.
   public static Algorithm reduceScatter() {
     return new ReduceScatter();
   }
@@ -37,7 +38,9 @@ public final class Direct {
       round.add(new Send(peer, peer));
     }
     for (int d = 1; d < n; d++) {
-      round.add(new ReceiveReduce(rank, floorMod(rank + d, n)));
+      int peer = floorMod(rank - d, n); // in the order in which they send
+      round.add(
+          n == 2 ? new ReceiveReduce(rank, peer) : new ReceiveLeaf(rank, 1, peer, peer, rank, n));
     }
     return round;
   }

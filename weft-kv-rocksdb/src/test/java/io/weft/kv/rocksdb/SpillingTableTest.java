@@ -285,7 +285,8 @@ class SpillingTableTest {
   @Test
   void behavesAsATableInMemory() {
     Property.check(
-        25, draw -> behavesAsATableInMemory(draw.between(0, 7), draw.between(1, 12), draw.seed()));
+        Boolean.getBoolean("weft.test.long") ? 25 : 8,
+        draw -> behavesAsATableInMemory(draw.between(0, 7), draw.between(1, 12), draw.seed()));
   }
 
   private void behavesAsATableInMemory(int rule, int width, long seed) throws IOException {

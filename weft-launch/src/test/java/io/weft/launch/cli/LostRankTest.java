@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -127,14 +128,19 @@ class LostRankTest {
     assertThat(told).contains("the job failed: rank " + rank + " on localhost: killed by SIGKILL");
   }
 
+  @Test
+  void jobEndsWhenNoRankCanGoOnWithoutTheOneThatIsStopped() throws Exception {
+    endsWithoutRankZero("--workers 2 --servers 1");
+  }
+
+  @Tag("long")
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "-np 2 --on-failure shrink",
-        "--workers 2 --servers 1",
-        "--workers 2 --servers 1 --sync gradients"
-      })
-  void jobEndsWhenNobodyCanGoOnWithoutTheRankThatIsStopped(String tasks) throws Exception {
+  @ValueSource(strings = {"-np 2 --on-failure shrink", "--workers 2 --servers 1 --sync gradients"})
+  void jobsOfOtherTasksEndToo(String tasks) throws Exception {
+    endsWithoutRankZero(tasks);
+  }
+
+  private void endsWithoutRankZero(String tasks) throws Exception {
     train("4s", tasks);
     await("step ");
     List<ProcessHandle> all = launcher.descendants().toList();

@@ -71,6 +71,7 @@ class RdmaDoctorTest {
     assertThat(of("rxe0").verdict()).isEqualTo(CheckVerdict.WORKS);
   }
 
+  @Tag("long")
   @Test
   void withoutLockedMemoryTryingTellsTheNumberThatIsNeeded()
       throws IOException, InterruptedException {

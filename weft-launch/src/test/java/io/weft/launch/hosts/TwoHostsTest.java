@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,12 +30,21 @@ class TwoHostsTest {
 
   @ParameterizedTest(name = "{0} and {1} ranks over {2}, at {3}")
   @Timeout(240)
-  @CsvSource({
-    "2, 2, tcp, full speed",
-    "2, 1, shm, full speed", // inside of a host; between them it falls back to TCP
-    "2, 2, shm, 200mbit"
-  })
+  @CsvSource("2, 1, shm, full speed") // inside of a host; between them it falls back to TCP
   void ranksSumAcrossHosts(int here, int there, String transport, String speed) throws Exception {
+    sum(here, there, transport, speed);
+  }
+
+  @Tag("long")
+  @ParameterizedTest(name = "{0} and {1} ranks over {2}, at {3}")
+  @Timeout(240)
+  @CsvSource({"2, 2, tcp, full speed", "2, 2, shm, 200mbit"})
+  void ranksSumOverTcpAndOverASlowLink(int here, int there, String transport, String speed)
+      throws Exception {
+    sum(here, there, transport, speed);
+  }
+
+  private void sum(int here, int there, String transport, String speed) throws Exception {
     try (Networks networks = Networks.create(directory)) {
       if (!speed.equals("full speed")) {
         networks.limit(speed);

@@ -19,6 +19,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
@@ -108,7 +110,8 @@ final class StrayRank {
     }
   }
 
-  /// Rank 1 brings its part when rank 0 has asked to be called, and "late" when all is over.
+  /// Rank 1 brings its part when rank 0 has asked to be called, and "late" when rank 0 has been
+  /// called each time.
   private String callbacks() throws Exception {
     try (OwnedTensor late = OwnedTensor.allocate(DType.INT32, Shape.of(1));
         OwnedTensor met = OwnedTensor.allocate(DType.INT32, Shape.of(1))) {
@@ -116,6 +119,7 @@ final class StrayRank {
       boolean strays = weft.rank() == 0;
       Handle<TensorView> pending = strays ? submit(late.view(), named("late")) : null;
       Thread caller = Thread.currentThread();
+      CountDownLatch called = new CountDownLatch(ROUNDS);
       for (int round = 0; round < ROUNDS; round++) {
         String asked = "asked-" + round;
         if (!strays) {
@@ -129,12 +133,22 @@ final class StrayRank {
                 if (Thread.currentThread() == caller || !came.startsWith("refused")) {
                   onCaller.set(came);
                 }
+                called.countDown();
               });
           Files.createFile(directory.resolve(asked));
         }
         var unused = handle.await();
       }
-      var unused = (pending == null ? submit(late.view(), named("late")) : pending).await(LIMIT);
+      if (pending != null) {
+        if (!called.await(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+          return "called " + (ROUNDS - called.getCount()) + " times of " + ROUNDS;
+        }
+        Files.createFile(directory.resolve("all-called"));
+        var unused = pending.await(LIMIT);
+      } else {
+        await("all-called");
+        var unused = submit(late.view(), named("late")).await(LIMIT);
+      }
       return onCaller.get();
     }
   }

@@ -17,7 +17,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
 import java.util.zip.CheckedOutputStream;
@@ -123,7 +125,8 @@ final class CheckpointFile {
   }
 
   /// Reads a verified file into the tensors, which hold nothing useful if this throws `IOException`
-  /// with what is wrong: `Misfit` where it was written with other tensors.
+  /// with what is wrong: `Misfit` where it was written with other tensors. Their order in the file
+  /// may be another one.
   static History read(Path file, List<SavedTensor> tensors) throws IOException {
     var crc = new CRC32C();
     try (var in = new DataInputStream(new CheckedInputStream(open(file), crc))) {
@@ -133,8 +136,15 @@ final class CheckpointFile {
       List<Double> accuracies = readNumbers(in, bytes);
       expect("tensors", tensors.size(), in.readInt());
       byte[] tile = new byte[TILE_BYTES];
-      for (SavedTensor tensor : tensors) {
-        expect("tensor", tensor.name(), in.readUTF());
+      Map<String, SavedTensor> missing = new LinkedHashMap<>();
+      tensors.forEach(tensor -> missing.put(tensor.name(), tensor));
+      while (!missing.isEmpty()) {
+        String name = in.readUTF();
+        SavedTensor tensor = missing.remove(name);
+        if (tensor == null) {
+          throw new Misfit(
+              "tensor: expected " + missing.keySet().iterator().next() + ", it has " + name);
+        }
         expect("type of " + tensor.name(), tensor.copy().signature(), in.readUTF());
         expect("bytes of " + tensor.name(), tensor.copy().bytes(), in.readLong());
         read(in, tensor.copy(), tile);

@@ -242,7 +242,8 @@ final class KeyValueWorker {
             OptionalDouble.empty(),
             List.of(),
             OptionalLong.empty(),
-            Optional.empty());
+            Optional.empty(),
+            OptionalLong.empty());
     var facts =
         new ServingFacts(
             training.servers().via().toString(),

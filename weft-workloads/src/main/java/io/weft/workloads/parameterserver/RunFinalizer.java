@@ -82,7 +82,8 @@ record RunFinalizer(
             OptionalDouble.empty(),
             List.of(),
             OptionalLong.empty(),
-            Optional.empty());
+            Optional.empty(),
+            OptionalLong.empty());
     return new ServedResult(outcome, facts(rows, updates, lost));
   }
 

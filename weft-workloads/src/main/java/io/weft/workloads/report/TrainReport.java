@@ -52,6 +52,8 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param outerSteps of local SGD; left out where it is another training
 /// @param transport scheme, "none" for one rank
 /// @param goodput where the time of the job went; left out where it is not known
+/// @param optimizerBytes of the optimizer's state on the lowest rank, such as momenta; left out
+///   where servers have it
 /// @param serving what only a training with parameter servers reports, as fields of this object
 /// @param host of the lowest rank
 /// @param weftVersion of this library
@@ -78,6 +80,7 @@ public record TrainReport(
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong outerSteps,
     String transport,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Goodput> goodput,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong optimizerBytes,
     @JsonUnwrapped @Nullable ServingFacts serving,
     TrainingHost host,
     String weftVersion) {
@@ -156,6 +159,7 @@ public record TrainReport(
         outcome.outerSteps(),
         transport,
         outcome.goodput(),
+        outcome.optimizerBytes(),
         serving,
         TrainingHost.here(),
         version());

@@ -4,9 +4,8 @@ package io.weft.workloads.training;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.dataparallel.DataParallel;
 import io.weft.dataparallel.DataParallelOptions;
-import io.weft.dataparallel.compress.Compression;
-import io.weft.gradient.GradientReducer;
 import io.weft.tensorflow.DistributedOptimizer;
+import io.weft.tensorflow.DistributedOptimizer.Share;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
 import io.weft.tensorflow.GradientOptions;
 import io.weft.tensorflow.OpLibrary;
@@ -16,6 +15,7 @@ import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Model;
 import io.weft.workloads.model.Ranking;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.tensorflow.Graph;
@@ -49,7 +49,11 @@ final class Engine implements AutoCloseable {
     record AtOnce(Op train) implements Updating {}
 
     /// The same, with gradients that travel by a layer.
-    record Layered(Op train, DataParallel gradients) implements Updating {}
+    ///
+    /// @param shares of this rank, where each updates its own
+    /// @param job whose communicator the layer is over
+    record Layered(Op train, DataParallel gradients, List<Share> shares, TrainingJob job)
+        implements Updating {}
 
     /// The same, while an autotuner looks for the best exchange.
     record Tuned(Op train, TunedGradients gradients) implements Updating {}
@@ -85,7 +89,8 @@ final class Engine implements AutoCloseable {
         tf.withName("loss_factor").placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));
     Operand<TFloat32> loss = tf.math.mul(model.lossSum(), factor);
     Updating updating = updating(settings, job, model.graph(), optimizer, loss);
-    var state = new ModelState(model.graph());
+    List<Share> shares = updating instanceof Updating.Layered by ? by.shares() : List.of();
+    var state = new ModelState(model.graph(), shares, new RankExchange(job));
     var session =
         new Session(model.graph(), OpLibrary.load().sessionConfig(model.graph(), job.threads()));
     session.initialize();
@@ -102,7 +107,11 @@ final class Engine implements AutoCloseable {
     return switch (settings.exchange()) {
       case GradientExchange.Averaged averaged ->
           averages
-              ? averaged(averaged.compression(), job, optimizer, loss)
+              ? layered(options(job).with(averaged.compression()), job, optimizer, loss)
+              : new Updating.AtOnce(optimizer.minimize(loss));
+      case GradientExchange.InShares _ ->
+          averages
+              ? layered(GradientOptions.DEFAULT.with(Updates.IN_SHARES), job, optimizer, loss)
               : new Updating.AtOnce(optimizer.minimize(loss));
       case GradientExchange.Tuned how ->
           averages
@@ -113,30 +122,26 @@ final class Engine implements AutoCloseable {
     };
   }
 
-  /// Exchanges gradients by a layer of the training, compressed or not, as the settings say.
-  private static Updating averaged(
-      Compression compression, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
+  /// Exchanges gradients by a layer of the training.
+  private static Updating layered(
+      GradientOptions how, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
     DataParallelOptions options = DataParallelOptions.of(job.weft().config()).named("training");
     DataParallel layer = DataParallel.over(job.weft(), options, job.timeline());
-    return new Updating.Layered(
-        averaging(layer, compression, job, optimizer).minimize(loss), layer);
+    DistributedOptimizer averaging =
+        new DistributedOptimizer(job.communicator(), layer, optimizer, how);
+    return new Updating.Layered(averaging.minimize(loss), layer, averaging.shares(), job);
   }
 
-  private static Optimizer averaging(
-      GradientReducer.Factory reducers,
-      Compression compression,
-      TrainingJob job,
-      Optimizer optimizer) {
-    Updates updates =
-        job.onFailure() == OnFailure.SHRINK ? Updates.ALL_OR_NONE : Updates.AS_THEY_COME;
-    GradientOptions options = GradientOptions.DEFAULT.with(updates).with(compression);
-    return new DistributedOptimizer(job.communicator(), reducers, optimizer, options);
+  private static GradientOptions options(TrainingJob job) {
+    return GradientOptions.DEFAULT.with(
+        job.onFailure() == OnFailure.SHRINK ? Updates.ALL_OR_NONE : Updates.AS_THEY_COME);
   }
 
   private static Updating tuned(
       TunedGradients gradients, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
     return new Updating.Tuned(
-        averaging(gradients.reducers(), new Compression.None(), job, optimizer).minimize(loss),
+        new DistributedOptimizer(job.communicator(), gradients.reducers(), optimizer, options(job))
+            .minimize(loss),
         gradients);
   }
 
@@ -162,6 +167,13 @@ final class Engine implements AutoCloseable {
   /// The samples of an autotuner as lines of CSV; empty where there is none.
   List<String> tuningLog() {
     return updating instanceof Updating.Tuned tuned ? tuned.gradients().log() : List.of();
+  }
+
+  /// When the last gradient was submitted, where a layer carries them.
+  OptionalLong submittedNanos() {
+    return updating instanceof Updating.Layered by
+        ? by.gradients().over(by.job().communicator()).lastReductionNanos()
+        : OptionalLong.empty();
   }
 
   ModelState state() {

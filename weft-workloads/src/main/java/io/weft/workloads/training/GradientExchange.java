@@ -34,6 +34,15 @@ public sealed interface GradientExchange {
     }
   }
 
+  /// As they are, each rank a share of their mean; each rank updates its share of the weights, and
+  /// has that share of the optimizer's state.
+  record InShares() implements GradientExchange {
+    @Override
+    public String toString() {
+      return "on";
+    }
+  }
+
   /// The batch is cut into shards, however many ranks there are; each rank computes a gradient of
   /// each of its shards, and all are added in one order: the same bits for each number of ranks
   /// that divides the shards.

@@ -138,6 +138,13 @@ final class RankExchange {
     }
   }
 
+  /// Gathers the rows of all ranks, in order of rank, in `all`.
+  void gather(String what, TensorView rows, TensorView all) {
+    try (TensorLease gathered = await(communicator().allgather(rows, named(what)))) {
+      all.data().copyFrom(gathered.view().data());
+    }
+  }
+
   /// Rank 0's rows, cut into a part for each rank: returns this rank's part. Other ranks give no
   /// rows.
   byte[] scatter(String what, int width, byte[] rows, List<Long> splits) {

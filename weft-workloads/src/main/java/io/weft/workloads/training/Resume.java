@@ -8,7 +8,7 @@ import io.weft.workloads.checkpoint.History;
 import java.util.List;
 
 /// Brings all ranks to the same beginning: rank 0's checkpoint, or rank 0's initial weights. Every
-/// method is collective but `save`, which rank 0 alone does.
+/// method is collective.
 ///
 /// @param stepsPerEpoch of this run
 record Resume(
@@ -58,23 +58,26 @@ record Resume(
   private History restored(Engine engine, History history, long[] counts) {
     List<ModelState.Slot> slots = engine.state().slots();
     for (int i = 0; i < slots.size(); i++) {
-      exchange.from(0, "resume/" + i, slots.get(i).copy());
+      exchange.from(0, "resume/" + i, slots.get(i).whole());
     }
     engine.state().assign(engine.session());
     return exchange.from(0, history, (int) counts[1], (int) counts[2]);
   }
 
-  /// Writes a checkpoint, if the run keeps any and this is rank 0. Where that fails, the observer
-  /// hears of it: training is more than its checkpoints.
+  /// Writes a checkpoint on rank 0, if the run keeps any. Where that fails, the observer hears of
+  /// it: training is more than its checkpoints.
   void save(Engine engine, History history, TrainingObserver observer) {
-    if (settings.checkpoint().isPresent() && job.rank() == 0) {
-      engine.state().fetch(engine.session());
+    if (settings.checkpoint().isEmpty()) {
+      return;
+    }
+    ModelState state = engine.state();
+    if (job.rank() == 0 || state.isShared()) {
+      state.fetch(engine.session());
+    }
+    if (job.rank() == 0) {
       try {
         new Checkpoints(settings.checkpoint().orElseThrow())
-            .save(
-                settings.manifest(dataset, history.accuracies().size()),
-                history,
-                engine.state().saved());
+            .save(settings.manifest(dataset, history.accuracies().size()), history, state.saved());
       } catch (CheckpointException unwritable) {
         observer.onUnsaved(String.valueOf(unwritable.getMessage()));
       }

@@ -6,13 +6,14 @@ import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationObserver;
 import java.util.HashSet;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// Watches the collectives of each step, as an observer of the job. All methods from any thread.
 ///
-/// Of a step, `ready` is the time until its last collective was submitted: from then on this rank
-/// has nothing to compute but updates of weights. `exposed` is the time from there until the last
+/// Of a step, `ready` is the time until its last gradient was submitted: from then on this rank has
+/// nothing to compute but updates of weights. `exposed` is the time from there until the last
 /// collective was done: communication that no computation hides. `inFlight` is the time during
 /// which at least one collective was running, hidden or not.
 final class StepMeter implements OperationObserver {
@@ -34,7 +35,7 @@ final class StepMeter implements OperationObserver {
   /// @param begunNanos when it began, by the rank's clock
   record MeteredStep(long begunNanos, long total, long ready, long exposed, long inFlight) {
 
-    /// When its last collective was submitted.
+    /// When its last gradient was submitted.
     long readyNanos() {
       return begunNanos + ready;
     }
@@ -47,11 +48,16 @@ final class StepMeter implements OperationObserver {
     inFlight = 0;
   }
 
-  synchronized MeteredStep end() {
-    long exposed = Math.max(0, lastDone - lastSubmitted);
+  /// Ends a step.
+  ///
+  /// @param submitted when the last gradient was submitted to a layer, whose collectives begin when
+  ///   all ranks have it; empty, or before the step: gradients are collectives
+  synchronized MeteredStep end(OptionalLong submitted) {
+    long layer = submitted.orElse(begun);
+    long ready = layer > begun ? layer : lastSubmitted;
+    long exposed = Math.max(0, lastDone - ready);
     long total = ticker.nanos() - begun;
-    return new MeteredStep(
-        begun, total, exposed == 0 ? total : lastSubmitted - begun, exposed, inFlight);
+    return new MeteredStep(begun, total, exposed == 0 ? total : ready - begun, exposed, inFlight);
   }
 
   @Override

@@ -12,7 +12,7 @@ import java.util.Optional;
 
 /// Collects the times of steps and compares them over the ranks at the end of each epoch, by the
 /// clock of the first rank: of the exposed communication of a step, a rank waits until the last
-/// rank has submitted its last collective of that step (`Waiting`), as in the report of a timeline.
+/// rank has submitted its last gradient of that step (`Waiting`), as in the report of a timeline.
 /// One thread.
 final class TimingRecorder {
 

@@ -130,6 +130,12 @@ public final class Trainer {
       throw new TrainingException.Unfit(
           "--autotune does not go with --on-failure shrink; tune a run without it");
     }
+    if (settings.exchange() instanceof GradientExchange.InShares
+        && job.onFailure() == OnFailure.SHRINK) {
+      throw new TrainingException.Unfit(
+          "--optimizer-shares does not go with --on-failure shrink: the optimizer's state of a"
+              + " lost rank is lost; give --checkpoint DIR and start again after a failure");
+    }
     if (engine == null) {
       engine = Engine.start(settings, shard.train(), job);
       progress = new TrainingProgress(shard.columns().steps());
@@ -234,7 +240,7 @@ public final class Trainer {
         if (checked != null) {
           checked.step(observer);
         }
-        measured = meter.end();
+        measured = meter.end(model.submittedNanos());
       }
       job.goodput().step(measured.total(), measured.exposed(), input);
       recorder.add(measured);
@@ -356,7 +362,8 @@ public final class Trainer {
             : OptionalDouble.of(sent[1] / stepsTaken),
         recovery.shrinks(),
         settings.sync() instanceof Sync.Local ? OptionalLong.of(outerSteps) : OptionalLong.empty(),
-        Optional.of(goodput()));
+        Optional.of(goodput()),
+        OptionalLong.of(model.state().optimizerBytes(model.weights())));
   }
 
   private Goodput goodput() {

@@ -21,6 +21,7 @@ import java.util.OptionalLong;
 /// @param shrinks in order of time; empty if no rank was lost
 /// @param outerSteps of local SGD; empty where it was another training
 /// @param goodput where the time of the job went; empty where it is not known
+/// @param optimizerBytes of the optimizer's state on the lowest rank; empty where it is not known
 public record TrainingOutcome(
     String dataset,
     List<Double> losses,
@@ -33,7 +34,8 @@ public record TrainingOutcome(
     OptionalDouble bytesPerStep,
     List<Shrink> shrinks,
     OptionalLong outerSteps,
-    Optional<Goodput> goodput) {
+    Optional<Goodput> goodput,
+    OptionalLong optimizerBytes) {
 
   /// Copies the lists.
   public TrainingOutcome {

@@ -27,6 +27,7 @@ import io.weft.workloads.training.TrainingSettings;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -129,11 +130,18 @@ class DenseTrainingTest {
     assertThat(served.outcome().losses()).hasSize(STEPS).allMatch(Double::isFinite);
   }
 
-  @ParameterizedTest
-  @EnumSource(
-      value = Workload.class,
-      names = {"CIFAR10_DNN", "CIFAR10_CNN"})
-  void picturesAreLearnedAsOneProcessLearnsThem(Workload workload) {
+  @Test
+  void picturesAreLearnedAsOneProcessLearnsThem() {
+    learnsPictures(Workload.CIFAR10_DNN);
+  }
+
+  @Tag("long")
+  @Test
+  void picturesAreLearnedByConvolutionsAsOneProcessLearnsThem() {
+    learnsPictures(Workload.CIFAR10_CNN);
+  }
+
+  private static void learnsPictures(Workload workload) {
     var pictures = new SyntheticPictures(1, 1280, 400);
     var settings =
         new TrainingSettings(

@@ -63,7 +63,8 @@ class ReportTest {
           OptionalDouble.empty(),
           List.of(new Shrink(1, 57, List.of(0, 3), 2, 1.25)),
           OptionalLong.empty(),
-          Optional.empty());
+          Optional.empty(),
+          OptionalLong.empty());
 
   @TempDir Path directory;
 
@@ -124,13 +125,15 @@ class ReportTest {
             OptionalDouble.of(1_500_000),
             List.of(),
             OptionalLong.of(9),
-            Optional.of(new Goodput(10, 1, 6, 1, Map.of(1, 0.5), 0.25, 0.25, 0.5, 0.5)));
+            Optional.of(new Goodput(10, 1, 6, 1, Map.of(1, 0.5), 0.25, 0.25, 0.5, 0.5)),
+            OptionalLong.of(4096));
     TrainReport area = TrainReport.of(SETTINGS, ranked, new SoloJob());
     Path file = directory.resolve("ranked.json");
     area.write(file);
     JsonNode json = JsonMapper.builder().build().readTree(Files.readAllBytes(file));
     assertThat(json.get("testAuc").doubleValue()).isEqualTo(0.8125);
     assertThat(json.get("outerSteps").longValue()).isEqualTo(9);
+    assertThat(json.get("optimizerBytes").longValue()).isEqualTo(4096);
     assertThat(json.get("goodput").get("computeSeconds").doubleValue()).isEqualTo(6);
     assertThat(json.get("goodput").get("waitingSeconds").get("1").doubleValue()).isEqualTo(0.5);
     assertThat(Summary.of(area, ranked))
@@ -222,7 +225,8 @@ class ReportTest {
             OptionalDouble.empty(),
             List.of(),
             OptionalLong.empty(),
-            Optional.empty());
+            Optional.empty(),
+            OptionalLong.empty());
     Curve loss = Curve.of(outcome, 10).getFirst();
     assertThat(loss.x()).hasSizeBetween(100, 200);
     assertThat(loss.y()).containsOnly(1.5);

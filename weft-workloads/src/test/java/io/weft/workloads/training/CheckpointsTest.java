@@ -73,6 +73,28 @@ class CheckpointsTest {
   }
 
   @Test
+  void aRunInSharesResumesAsOneWithoutAndTheOtherWayRound() {
+    TrainingSettings plain = Runs.settings(3);
+    List<String> whole = Runs.together(2, plain).getFirst().digests();
+    TrainingSettings inShares = plain.with(new GradientExchange.InShares());
+    for (TrainingSettings first : List.of(plain, inShares)) {
+      for (TrainingSettings second : List.of(plain, inShares)) {
+        Path there = directory.resolve(first.exchange() + "-" + second.exchange());
+        assertThatThrownBy(
+                () ->
+                    Runs.together(
+                        2, Runs.saving(first, there).with(first.exchange()), new PowerCut(2)))
+            .hasMessage("power cut");
+        assertThat(
+                Runs.together(2, Runs.saving(second, there).with(second.exchange()))
+                    .getFirst()
+                    .digests())
+            .isEqualTo(whole);
+      }
+    }
+  }
+
+  @Test
   void theLastTwoAreKept() throws IOException {
     TrainingOutcome ignored = Runs.alone(Runs.saving(Runs.settings(4), directory));
     try (var files = Files.list(directory)) {

@@ -64,6 +64,18 @@ class GradientExchangeTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"2", "3"})
+  void sharesLeaveTheBitsOfWeightsAndDivideTheState(int ranks) {
+    TrainingOutcome plain = trained(ranks, GradientExchange.PLAIN);
+    TrainingOutcome inShares = trained(ranks, new GradientExchange.InShares());
+    assertThat(inShares.digests()).isEqualTo(plain.digests());
+    assertThat(inShares.losses()).isEqualTo(plain.losses());
+    long parameters = 784 * 200 + 200 + 200 * 100 + 100 + 100 * 10 + 10;
+    assertThat(plain.optimizerBytes()).hasValue(4 * parameters);
+    assertThat(inShares.optimizerBytes()).hasValue(4 * Math.ceilDiv(parameters, ranks));
+  }
+
+  @ParameterizedTest
   @CsvSource({"inproc", "tcp"})
   void fusionLeavesTheBitsOfWeights(String transport) {
     WeftConfig config =

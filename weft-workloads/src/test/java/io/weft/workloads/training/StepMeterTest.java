@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +25,8 @@ class StepMeterTest {
     end("b", 25, null);
     end("a", 40, null);
     now = 1050;
-    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(BEGUN, 50, 20, 20, 30));
+    assertThat(meter.end(OptionalLong.empty()))
+        .isEqualTo(new StepMeter.MeteredStep(BEGUN, 50, 20, 20, 30));
   }
 
   @Test
@@ -35,14 +37,30 @@ class StepMeterTest {
     submit("b", 30);
     end("b", 32, null);
     now = 1040;
-    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(BEGUN, 40, 30, 2, 7));
+    assertThat(meter.end(OptionalLong.empty()))
+        .isEqualTo(new StepMeter.MeteredStep(BEGUN, 40, 30, 2, 7));
+  }
+
+  @Test
+  void waitingForTheRoundOfALayerIsExposed() {
+    meter.begin();
+    submit("fusion", 30);
+    end("fusion", 40, null);
+    now = 1045;
+    assertThat(meter.end(OptionalLong.of(BEGUN + 12)))
+        .isEqualTo(new StepMeter.MeteredStep(BEGUN, 45, 12, 28, 10));
+    meter.begin();
+    now = 1060;
+    assertThat(meter.end(OptionalLong.of(BEGUN + 12)))
+        .isEqualTo(new StepMeter.MeteredStep(1045, 15, 15, 0, 0));
   }
 
   @Test
   void aStepWithoutCollectivesIsReadyAtItsEnd() {
     meter.begin();
     now = 1009;
-    assertThat(meter.end()).isEqualTo(new StepMeter.MeteredStep(BEGUN, 9, 9, 0, 0));
+    assertThat(meter.end(OptionalLong.empty()))
+        .isEqualTo(new StepMeter.MeteredStep(BEGUN, 9, 9, 0, 0));
   }
 
   private void submit(String name, long nanos) {
