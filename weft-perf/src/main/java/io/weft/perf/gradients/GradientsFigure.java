@@ -19,6 +19,10 @@ import org.jspecify.annotations.Nullable;
 /// @param fusion whether tensors share buffers; absent for a peer
 /// @param gbit of the link between the ranks, in gigabits a second; absent on one host
 /// @param computeMicros of forward and backward pass together
+/// @param bytesPerStep sent by rank 0, payload and protocol, and read and written in mapped memory;
+///   absent for a peer and where it is simulated
+/// @param collectivesPerStep of rank 0: with fusion those of buffers and of negotiation; absent
+///   likewise
 /// @param checked whether all averages were compared and right; absent where nothing was moved
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GradientsFigure(
@@ -35,6 +39,8 @@ public record GradientsFigure(
     double stepMicros,
     double exposedMicros,
     @Nullable Double efficiency,
+    @Nullable Double bytesPerStep,
+    @Nullable Double collectivesPerStep,
     boolean simulated,
     @Nullable Boolean checked,
     @Nullable BenchmarkHost host) {
@@ -53,14 +59,15 @@ public record GradientsFigure(
       BenchmarkHost host) {
     List<Long> sorted = steps.nanos().stream().sorted().toList();
     double step = sorted.get(sorted.size() / 2) / 1e3;
-    return of(peer, model, fusion.orElse(null), carrier, step, steps.checked(), host);
+    return of(peer, model, fusion.orElse(null), carrier, step, steps, host);
   }
 
   /// What was timed.
   ///
   /// @param nanos of each step
+  /// @param traffic of a step; empty where it was not counted
   /// @param checked whether all averages were right
-  record Steps(List<Long> nanos, boolean checked) {}
+  record Steps(List<Long> nanos, Optional<StepTraffic> traffic, boolean checked) {}
 
   /// What was simulated.
   static GradientsFigure simulated(
@@ -74,8 +81,9 @@ public record GradientsFigure(
       @Nullable Boolean fusion,
       Carrier carrier,
       double step,
-      @Nullable Boolean right,
+      @Nullable Steps steps,
       @Nullable BenchmarkHost host) {
+    StepTraffic traffic = steps == null ? null : steps.traffic().orElse(null);
     double compute = Span.nanos(model.forward().plus(model.backward())) / 1e3;
     return new GradientsFigure(
         BENCHMARK,
@@ -91,8 +99,10 @@ public record GradientsFigure(
         tenths(step),
         tenths(Math.max(0, step - compute)),
         compute == 0 ? null : Math.round(1e4 * compute / step) / 1e4,
+        traffic == null ? null : tenths(traffic.bytes()),
+        traffic == null ? null : tenths(traffic.collectives()),
         host == null,
-        right,
+        steps == null ? null : steps.checked(),
         host);
   }
 

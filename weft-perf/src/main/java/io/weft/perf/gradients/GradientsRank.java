@@ -38,6 +38,8 @@ public final class GradientsRank {
 
   private static final List<Long> SMALLEST = List.of(4096L, 16_384L, 2L);
 
+  private static final String MEASURING = "gradients/begin";
+
   private static final long WARM_UP_NANOS = 1_000_000_000;
   private static final long LONGEST_WARM_UP_NANOS = 10_000_000_000L;
 
@@ -105,6 +107,27 @@ public final class GradientsRank {
         boolean right = time(reducers.of(fused), nanos);
         say(GradientsReport.line(fused, right, nanos));
       }
+    }
+    for (boolean fused : plan.fusion()) {
+      say(GradientsReport.line(fused, traffic(reducers.of(fused))));
+    }
+  }
+
+  /// Counts in steps that are not timed, since counting takes time.
+  private StepTraffic traffic(Reducer reducer) throws InterruptedException {
+    var counter = new StepTraffic.Counter(MEASURING);
+    weft.observe(counter);
+    try {
+      long bytes = weft.bytesSent() + weft.bytesMapped();
+      for (int s = 0; s < plan.steps(); s++) {
+        replay(reducer);
+      }
+      var unused = weft.communicator().barrier(named(MEASURING)).await();
+      bytes = weft.bytesSent() + weft.bytesMapped() - bytes;
+      return new StepTraffic(
+          (double) bytes / plan.steps(), (double) counter.count() / plan.steps());
+    } finally {
+      weft.unobserve(counter);
     }
   }
 
@@ -199,7 +222,7 @@ public final class GradientsRank {
       for (TensorView tensor : tensors) {
         tiles.fill(tensor.data(), 2 * (weft.rank() + 1), step);
       }
-      var unused = weft.communicator().barrier(named("gradients/begin")).await();
+      var unused = weft.communicator().barrier(named(MEASURING)).await();
       nanos[s] = replay(reducer);
       for (TensorView tensor : tensors) {
         wrong |= !tiles.same(tensor.data(), 0, tensor.bytes(), weft.size() + 1, step);

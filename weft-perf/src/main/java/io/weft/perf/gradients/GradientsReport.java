@@ -7,15 +7,23 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// What rank 0 says of a round: `step on|off checked|wrong NANOS...`, and `done` at the end.
+/// What rank 0 says of a round: `step on|off checked|wrong NANOS...`, `traffic on|off BYTES
+/// COLLECTIVES` where that was counted, and `done` at the end.
 ///
 /// @param steps of each setting of fusion, or of recording, the slowest rank's time of each, in
 ///   nanoseconds
+/// @param traffic of a step of each setting
 /// @param checked whether all averages were right
-record GradientsReport(Map<Boolean, List<Long>> steps, boolean checked) {
+record GradientsReport(
+    Map<Boolean, List<Long>> steps, Map<Boolean, StepTraffic> traffic, boolean checked) {
 
   GradientsReport {
     steps = Map.copyOf(steps);
+    traffic = Map.copyOf(traffic);
+  }
+
+  static String line(boolean on, StepTraffic traffic) {
+    return "traffic " + (on ? "on " : "off ") + traffic.bytes() + " " + traffic.collectives();
   }
 
   static String line(boolean on, boolean right, long[] nanos) {
@@ -30,6 +38,7 @@ record GradientsReport(Map<Boolean, List<Long>> steps, boolean checked) {
   /// Throws `PerfException.Failed` where the report has no end.
   static GradientsReport parse(List<String> lines) {
     Map<Boolean, List<Long>> steps = new HashMap<>();
+    Map<Boolean, StepTraffic> traffic = new HashMap<>();
     boolean right = true;
     boolean ended = false;
     for (String line : lines) {
@@ -41,6 +50,11 @@ record GradientsReport(Map<Boolean, List<Long>> steps, boolean checked) {
           own.add(Long.parseLong(words[w]));
         }
       }
+      if (words[0].equals("traffic")) {
+        traffic.put(
+            words[1].equals("on"),
+            new StepTraffic(Double.parseDouble(words[2]), Double.parseDouble(words[3])));
+      }
       ended |= line.equals("done");
     }
     if (!ended) {
@@ -48,6 +62,6 @@ record GradientsReport(Map<Boolean, List<Long>> steps, boolean checked) {
           "the ranks have ended before their report of %d lines had an end"
               .formatted(lines.size()));
     }
-    return new GradientsReport(steps, right);
+    return new GradientsReport(steps, traffic, right);
   }
 }

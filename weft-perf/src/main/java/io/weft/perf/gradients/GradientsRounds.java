@@ -33,6 +33,7 @@ public record GradientsRounds(
     BenchmarkHost host = BenchmarkHost.here();
     var weft = new GradientsContestant(plan, carrier, secure, limit);
     Map<Boolean, List<Long>> steps = new HashMap<>();
+    Map<Boolean, StepTraffic> traffic = new HashMap<>();
     boolean right = true;
     List<Long> beside = new ArrayList<>();
     boolean besideRight = true;
@@ -41,6 +42,7 @@ public record GradientsRounds(
       progress.accept("round %d of %d".formatted(round, rounds));
       GradientsReport report = weft.round();
       report.steps().forEach((on, all) -> steps.merge(on, all, GradientsRounds::joined));
+      traffic.putAll(report.traffic());
       right &= report.checked();
       if (peer.isPresent()) {
         GradientsPeer.PeerRound other = peer.get().round();
@@ -58,7 +60,8 @@ public record GradientsRounds(
               model,
               Optional.of(on),
               carrier,
-              new GradientsFigure.Steps(steps.getOrDefault(on, List.of()), right),
+              new GradientsFigure.Steps(
+                  steps.getOrDefault(on, List.of()), Optional.ofNullable(traffic.get(on)), right),
               host));
     }
     if (peer.isPresent()) {
@@ -68,7 +71,7 @@ public record GradientsRounds(
               model,
               Optional.empty(),
               carrier,
-              new GradientsFigure.Steps(beside, besideRight),
+              new GradientsFigure.Steps(beside, Optional.empty(), besideRight),
               host));
     }
     return figures;

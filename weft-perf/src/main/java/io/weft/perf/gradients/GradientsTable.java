@@ -35,7 +35,7 @@ public record GradientsTable(List<GradientsFigure> figures) {
     return String.format(
         Locale.ROOT,
         "gradients of %s: %d tensors, %.1f MB, computing %.1f ms a step%n"
-            + "%-24s %5s %9s %12s %12s %10s%n",
+            + "%-24s %5s %9s %12s %12s %10s %12s %12s%n",
         first.model(),
         first.tensors(),
         first.bytes() / 1e6,
@@ -45,7 +45,9 @@ public record GradientsTable(List<GradientsFigure> figures) {
         "transport",
         "step us",
         "exposed us",
-        "efficiency");
+        "efficiency",
+        "KB a step",
+        "collectives");
   }
 
   private static boolean isFasterThan(GradientsFigure fused, GradientsFigure single) {
@@ -59,7 +61,7 @@ public record GradientsTable(List<GradientsFigure> figures) {
   private static String row(GradientsFigure figure) {
     return String.format(
         Locale.ROOT,
-        "%-24s %5d %9s %12.1f %12.1f %10s%s%n",
+        "%-24s %5d %9s %12.1f %12.1f %10s %12s %12s%s%n",
         name(figure),
         figure.ranks(),
         figure.transport(),
@@ -68,6 +70,12 @@ public record GradientsTable(List<GradientsFigure> figures) {
         figure.efficiency() == null
             ? ""
             : String.format(Locale.ROOT, "%.1f %%", 100 * figure.efficiency()),
+        figure.bytesPerStep() == null
+            ? ""
+            : String.format(Locale.ROOT, "%.1f", figure.bytesPerStep() / 1e3),
+        figure.collectivesPerStep() == null
+            ? ""
+            : String.format(Locale.ROOT, "%.1f", figure.collectivesPerStep()),
         Boolean.FALSE.equals(figure.checked()) ? "  WRONG RESULT" : "");
   }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.perf.gradients;
+
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.OperationObserver;
+import java.util.concurrent.atomic.LongAdder;
+
+/// What a rank moves in a step, as a mean over steps.
+///
+/// @param bytes sent by a rank, payload and protocol, and read and written in mapped memory
+/// @param collectives of a communicator: with fusion those of buffers and of negotiation
+record StepTraffic(double bytes, double collectives) {
+
+  /// Counts collectives but those of the measurement.
+  static final class Counter implements OperationObserver {
+
+    private final String left;
+    private final LongAdder submitted = new LongAdder();
+
+    /// @param left the beginning of names that do not count
+    Counter(String left) {
+      this.left = left;
+    }
+
+    @Override
+    public boolean hearsStages() {
+      return false;
+    }
+
+    @Override
+    public void submitted(ObservedOperation operation) {
+      if (operation.service() == ObservedOperation.Service.COLLECTIVE
+          && !operation.name().startsWith(left)) {
+        submitted.increment();
+      }
+    }
+
+    long count() {
+      return submitted.sum();
+    }
+  }
+}
