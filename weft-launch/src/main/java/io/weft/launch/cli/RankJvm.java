@@ -30,7 +30,10 @@ final class RankJvm {
   static final Map<String, String> ENVIRONMENT =
       Map.of("TF_CPP_MIN_LOG_LEVEL", "2", "OMP_WAIT_POLICY", "PASSIVE");
 
-  private static final String ARCHIVE_PROPERTY = "weft.archive";
+  /// The file of classes and profiles that ranks start from (JEP 483, JEP 515); with `%p` in its
+  /// name, for the process's number, each rank makes one at its end.
+  private static final String CACHE_PROPERTY = "weft.rank.cache";
+
   private static final String QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
 
   private RankJvm() {}
@@ -42,14 +45,21 @@ final class RankJvm {
     command.addAll(FLAGS);
     command.addAll(Collector.flags());
     command.add(QUIET);
-    String archive = System.getProperty(ARCHIVE_PROPERTY, "");
-    if (!archive.isEmpty() && Files.isReadable(Path.of(archive))) {
-      command.addAll(List.of("-XX:SharedArchiveFile=" + archive, "-Xshare:auto", "-Xlog:disable"));
-    }
+    command.addAll(cache(System.getProperty(CACHE_PROPERTY, "")));
     command.add("-cp");
     command.add(ManagementFactory.getRuntimeMXBean().getClassPath());
     command.add(program.getName());
     command.addAll(arguments);
     return command;
+  }
+
+  /// Returns the flags for a cache. Java does without one that does not fit.
+  static List<String> cache(String file) {
+    if (file.contains("%p")) {
+      return List.of("-XX:AOTCacheOutput=" + file, "-Xlog:disable");
+    }
+    return !file.isEmpty() && Files.isReadable(Path.of(file))
+        ? List.of("-XX:AOTCache=" + file, "-Xlog:disable")
+        : List.of();
   }
 }
