@@ -42,18 +42,15 @@ final class ModelState implements AutoCloseable {
   /// @param name of the variable in the graph
   /// @param copy FLOAT32, of the variable's shape
   /// @param whole of all ranks, where each has its share; else the copy
+  /// @param isShare whether each rank has its share
   record Slot(
       String name,
       TensorView copy,
       TensorView whole,
+      boolean isShare,
       Output<TFloat32> variable,
       Placeholder<TFloat32> value,
-      Op assign) {
-
-    private boolean isShare() {
-      return copy != whole;
-    }
-  }
+      Op assign) {}
 
   /// Of all variables that are in the graph now, in the order in which they were added.
   ///
@@ -130,7 +127,13 @@ final class ModelState implements AutoCloseable {
                             .asSlice(of.first() * Float.BYTES, of.elements() * Float.BYTES)))
             .orElse(whole);
     return new Slot(
-        variable.op().name(), copy, whole, variable, value, tf.assign(reference, value));
+        variable.op().name(),
+        copy,
+        whole,
+        share.isPresent(),
+        variable,
+        value,
+        tf.assign(reference, value));
   }
 
   private TensorView memory(Shape shape) {
