@@ -130,7 +130,9 @@ public final class RankSchedule {
     return incoming;
   }
 
-  /// Throws `IllegalStateException` if the algorithm joins chunks of different histories.
+  /// Throws `IllegalStateException` if the algorithm joins chunks of different histories, or has a
+  /// chunk received in place of one that was combined here and not sent since: its sender need not
+  /// know that this rank has combined.
   public static RankSchedule of(Algorithm algorithm, int rank, int size) {
     Draft draft = new Draft(algorithm.chunks(size));
     Map<Integer, List<Boolean>> combines = new LinkedHashMap<>();
@@ -200,9 +202,13 @@ public final class RankSchedule {
     /// Whether somebody else combines a chunk further after its last receive here.
     private final boolean[] handedOn;
 
+    /// Whether a chunk has been combined here and not been sent since.
+    private final boolean[] combined;
+
     Draft(int chunks) {
       this.lastReceive = new int[chunks];
       this.handedOn = new boolean[chunks];
+      this.combined = new boolean[chunks];
       Arrays.fill(lastReceive, NONE);
       for (int c = 0; c < chunks; c++) {
         sentOf.add(new ArrayList<>());
@@ -214,6 +220,7 @@ public final class RankSchedule {
       for (int c = send.chunk(); c < send.chunk() + send.chunks(); c++) {
         sentOf.get(c).add(sends.size());
         handedOn[c] |= staged;
+        combined[c] = false;
       }
       sends.add(new Sending(send.peer(), send.chunk(), send.chunks(), needs, staged, beside));
     }
@@ -238,6 +245,11 @@ public final class RankSchedule {
         sentOf.get(c).forEach(after::set);
         lastReceive[c] = last;
         handedOn[c] = false;
+        if (combined[c] && !step.combines()) {
+          throw new IllegalStateException(
+              "chunk " + c + " may be written before what came for it is combined: " + step);
+        }
+        combined[c] = step.combines();
       }
       int[] before = after.stream().toArray();
       for (Step each : together) {

@@ -47,14 +47,19 @@ public final class RecursiveDoubling implements Algorithm {
     List<Integer> locals = placement.hosts().get(host);
     Folding folding = Folding.of(locals.size());
     int local = locals.indexOf(rank);
-    combine(locals, local, rounds);
+    int width =
+        placement.hosts().size() == 1
+            ? folding.active()
+            : placement.hosts().stream()
+                .mapToInt(on -> Folding.of(on.size()).active())
+                .min()
+                .orElse(1);
+    combine(locals, local, width, rounds);
     if (placement.hosts().size() > 1 && !folding.isGuest(local)) {
-      int width =
-          placement.hosts().stream().mapToInt(on -> Folding.of(on.size()).active()).min().orElse(1);
       int number = folding.virtual(local);
       if (number < width) {
         List<Integer> peers = placement.hosts().stream().map(on -> active(on, number)).toList();
-        combine(peers, host, rounds);
+        combine(peers, host, Folding.of(peers.size()).active(), rounds);
         unfold(peers, host, rounds);
       }
       spread(locals, number, width, rounds);
@@ -68,8 +73,10 @@ public final class RecursiveDoubling implements Algorithm {
     return locals.get(Folding.of(locals.size()).real(number));
   }
 
-  /// Leaves the sum of all at each that takes part to the end.
-  private static void combine(List<Integer> ranks, int self, List<List<Step>> rounds) {
+  /// Leaves the sum of all at the first `width` of those that take part to the end. The others hand
+  /// over what they have and combine no more: a result that is written into their memory later
+  /// finds nothing that is still to be combined there.
+  private static void combine(List<Integer> ranks, int self, int width, List<List<Step>> rounds) {
     Folding folding = Folding.of(ranks.size());
     if (folding.isGuest(self)) {
       rounds.add(List.of(new Send(0, ranks.get(self + 1))));
@@ -81,7 +88,14 @@ public final class RecursiveDoubling implements Algorithm {
     int number = folding.virtual(self);
     for (int distance = 1; distance < folding.active(); distance *= 2) {
       int partner = ranks.get(folding.real(number ^ distance));
-      rounds.add(List.of(new Send(0, partner), new ReceiveReduce(0, partner)));
+      if (distance < width) {
+        rounds.add(List.of(new Send(0, partner), new ReceiveReduce(0, partner)));
+      } else if ((number & distance) == 0) {
+        rounds.add(List.of(new ReceiveReduce(0, partner)));
+      } else {
+        rounds.add(List.of(new Send(0, partner)));
+        return;
+      }
     }
   }
 

@@ -170,6 +170,34 @@ class RankScheduleTest {
     }
   }
 
+  /// Rank 0 writes the sum into the memory of rank 1 perhaps before rank 1 has combined.
+  @Test
+  void aChunkThatWasCombinedIsNotReceivedBeforeItWasSent() {
+    assertThatThrownBy(() -> RankSchedule.of(new Hasty(), 1, 2))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("chunk 0 may be written before what came for it is combined");
+  }
+
+  private record Hasty() implements Algorithm {
+    @Override
+    public String name() {
+      return "hasty";
+    }
+
+    @Override
+    public int chunks(int size) {
+      return 1;
+    }
+
+    @Override
+    public List<List<Step>> schedule(int rank, int size) {
+      List<Step> exchange =
+          List.of(new Step.Send(0, 1 - rank), new Step.ReceiveReduce(0, 1 - rank));
+      return List.of(
+          exchange, List.of(rank == 0 ? new Step.Send(0, 1) : new Step.ReceiveCopy(0, 0)));
+    }
+  }
+
   @Test
   void streamsKeepTheOrderOfTheSchedule() {
     RankSchedule plan = RankSchedule.of(Ring.allreduce(), 1, 4);
