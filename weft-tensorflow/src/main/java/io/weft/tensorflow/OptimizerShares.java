@@ -23,8 +23,8 @@ import org.tensorflow.types.family.TType;
 /// has its share of their mean; the local optimizer updates a copy of its share of the weights; and
 /// the new weights are allgathered [RRRH20 §5.1]. So a rank has its share of the optimizer's state.
 ///
-/// Variables are put together to buckets, one after the other, flat. A bucket of N elements is
-/// divided as rows are in a reduceScatter: rank r of n has N/n, and one more if r < N mod n.
+/// A bucket concatenates variables, flattened. Its N elements are divided as the rows of a
+/// reduceScatter: rank r of n has N/n, and one more if r < N mod n.
 final class OptimizerShares {
 
   /// Names of variables for shares begin so.
@@ -53,8 +53,8 @@ final class OptimizerShares {
     this.size = size;
   }
 
-  /// Whether a variable holds a share, or the state of an optimizer for one: ranks have different
-  /// ones.
+  /// Returns whether a variable holds a share, or the optimizer's state of one, so that ranks have
+  /// different values.
   static boolean isOwn(String variable) {
     return variable.startsWith(PREFIX);
   }
@@ -146,7 +146,7 @@ final class OptimizerShares {
     return new GradAndVar<>(gradient.asOutput(), share.asOutput());
   }
 
-  /// This rank's share of what the variables hold.
+  /// Returns this rank's share of the weights of these variables.
   private static <T extends TType> Operand<T> weights(
       Ops tf, List<Output<T>> variables, Share share) {
     List<Operand<T>> parts = new ArrayList<>();

@@ -239,10 +239,9 @@ public final class WeftOps {
   /// Combines gradients as the options say and gives each rank its rows.
   <T extends TType> Operand<T> gradientShare(
       Operand<T> gradients, String name, GradientOptions options) {
-    double before = 1 / options.predivide();
-    return options.predivide() == 1
-        ? reduceScatter(gradients, name, options.op())
-        : times(reduceScatter(times(gradients, before), name, ReduceOp.AVERAGE), 1 / before);
+    double divisor = options.predivide();
+    Scale scale = divisor == 1 ? Scale.NONE : new Scale(1 / divisor, divisor);
+    return reduceScatter(gradients, name, options.op(), scale);
   }
 
   /// This rank in the communicator that the graph runs on, which `OpLibrary.rebind` may change.

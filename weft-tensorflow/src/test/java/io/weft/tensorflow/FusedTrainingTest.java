@@ -4,16 +4,12 @@ package io.weft.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.Weft;
-import io.weft.WeftConfig;
 import io.weft.dataparallel.DataParallel;
 import io.weft.dataparallel.DataParallelOptions;
 import io.weft.dataparallel.Fusion;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
-import io.weft.testkit.job.LocalJob;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -42,7 +38,9 @@ class FusedTrainingTest {
   @Test
   void littleGradientsAreOneOpThatTheThreadCarriesItself() {
     List<Boolean> right =
-        onTcp(
+        SmallJob.run(
+            2,
+            "tcp",
             weft -> {
               try (DataParallel parallel = DataParallel.over(weft);
                   Mlp model = model(weft, parallel, GradientOptions.DEFAULT)) {
@@ -59,7 +57,9 @@ class FusedTrainingTest {
   @Test
   void firstLayersHaveTheHighestPriority() {
     List<Boolean> right =
-        onTcp(
+        SmallJob.run(
+            2,
+            "tcp",
             weft -> {
               try (DataParallel parallel = DataParallel.over(weft);
                   Mlp model = model(weft, parallel, GradientOptions.DEFAULT.with(EACH))) {
@@ -76,7 +76,9 @@ class FusedTrainingTest {
   }
 
   private static List<String> trained(Fusion fusion, GradientOptions options) {
-    return onTcp(
+    return SmallJob.run(
+        2,
+        "tcp",
         weft -> {
           DataParallelOptions how = DataParallelOptions.of(weft.config()).with(fusion);
           try (DataParallel parallel = DataParallel.over(weft, how);
@@ -94,13 +96,5 @@ class FusedTrainingTest {
         graph ->
             new DistributedOptimizer(
                 weft.communicator(), parallel, new Adam(graph, 0.01f), options));
-  }
-
-  private static <T> List<T> onTcp(LocalJob.Body<T> body) {
-    WeftConfig config =
-        WeftConfig.load(Map.of("WEFT_TRANSPORT", "tcp", "WEFT_DEADLINE", "15s"), new Properties());
-    try (LocalJob job = LocalJob.start(2, config)) {
-      return job.run(body);
-    }
   }
 }

@@ -5,16 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.Weft;
-import io.weft.WeftConfig;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.dataparallel.DataParallel;
-import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -37,15 +33,6 @@ import org.tensorflow.types.TFloat32;
 class JobLayerTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
-
-  private static <T> List<T> on(String transport, LocalJob.Body<T> body) {
-    WeftConfig config =
-        WeftConfig.load(
-            Map.of("WEFT_TRANSPORT", transport, "WEFT_DEADLINE", "30s"), new Properties());
-    try (LocalJob job = LocalJob.start(2, config)) {
-      return job.run(body);
-    }
-  }
 
   /// Two weights, each moved by the mean over all ranks of what is fed: w -= feed.
   private static final class Model implements AutoCloseable {
@@ -112,7 +99,8 @@ class JobLayerTest {
   @ValueSource(strings = {"shm", "tcp"})
   void fourLinesTrainByTheLayerOfTheJob(String transport) {
     List<List<Float>> weights =
-        on(
+        SmallJob.run(
+            2,
             transport,
             weft -> {
               var options = GradientOptions.DEFAULT;
@@ -133,7 +121,8 @@ class JobLayerTest {
   void aGradientThatFailsCostsItsStepAndNotTheCommunicator(
       String transport, DistributedOptimizer.Updates updates) {
     List<List<Float>> weights =
-        on(
+        SmallJob.run(
+            2,
             transport,
             weft -> {
               var options = GradientOptions.DEFAULT.with(updates);
@@ -227,7 +216,8 @@ class JobLayerTest {
   @Test
   void twoModelsOfTwoThreadsTrainByDuplicates() {
     List<List<Float>> weights =
-        on(
+        SmallJob.run(
+            2,
             "shm",
             weft -> {
               CompletableFuture<List<Float>> actor = train(weft, "actor", 1);
@@ -261,7 +251,8 @@ class JobLayerTest {
   @Test
   void twoOptimizersOfOneGraphDoNotMeet() {
     List<List<Float>> weights =
-        on(
+        SmallJob.run(
+            2,
             "tcp",
             weft -> {
               try (Graph graph = new Graph()) {

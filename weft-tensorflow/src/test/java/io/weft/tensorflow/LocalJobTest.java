@@ -4,14 +4,10 @@ package io.weft.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.Weft;
-import io.weft.WeftConfig;
 import io.weft.tensor.ReduceOp;
-import io.weft.testkit.job.LocalJob;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Properties;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.tensorflow.Graph;
@@ -31,7 +27,7 @@ class LocalJobTest {
   void trainingEndsWithTheSameWeightsOnAllRanksAndInAllRuns(String transport) throws Exception {
     List<String> digests = new ArrayList<>();
     for (int run = 0; run < 2; run++) {
-      digests.addAll(on(transport, 2, LocalJobTest::train));
+      digests.addAll(SmallJob.run(2, transport, LocalJobTest::train));
     }
     assertThat(digests).hasSize(4).containsOnly(digests.getFirst());
   }
@@ -48,7 +44,7 @@ class LocalJobTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void stepsOfManyTensorsOfAllSizesAreReduced(String transport) throws Exception {
-    List<Float> sums = on(transport, 2, LocalJobTest::reduceMany);
+    List<Float> sums = SmallJob.run(2, transport, LocalJobTest::reduceMany);
     assertThat(sums).hasSize(2).containsOnly(sums.getFirst());
   }
 
@@ -82,7 +78,7 @@ class LocalJobTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void rankThatLeavesFailsTheStepOfTheOthers(String transport) throws Exception {
-    List<String> messages = on(transport, 2, LocalJobTest::stepWithoutRankOne);
+    List<String> messages = SmallJob.run(2, transport, LocalJobTest::stepWithoutRankOne);
     assertThat(messages.getFirst()).contains("rank 1").contains("'w'");
   }
 
@@ -107,7 +103,7 @@ class LocalJobTest {
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void ranksThatDisagreeAllHearOfIt(String transport) throws Exception {
-    List<String> messages = on(transport, 2, LocalJobTest::disagree);
+    List<String> messages = SmallJob.run(2, transport, LocalJobTest::disagree);
     assertThat(messages)
         .allSatisfy(
             message ->
@@ -127,15 +123,6 @@ class LocalJobTest {
       } catch (RuntimeException e) {
         return e.getMessage();
       }
-    }
-  }
-
-  private static <T> List<T> on(String transport, int size, LocalJob.Body<T> body) {
-    WeftConfig config =
-        WeftConfig.load(
-            Map.of("WEFT_TRANSPORT", transport, "WEFT_DEADLINE", "15s"), new Properties());
-    try (LocalJob job = LocalJob.start(size, config)) {
-      return job.run(body);
     }
   }
 }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.weft.Weft;
-import io.weft.WeftConfig;
 import io.weft.dataparallel.DataParallel;
 import io.weft.dataparallel.compress.Compression;
 import io.weft.gradient.GradientReducer;
@@ -15,11 +14,8 @@ import io.weft.tensorflow.DistributedOptimizer.Share;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
 import io.weft.tensorflow.GradientOptions.Accumulation;
 import io.weft.tensorflow.GradientOptions.Total;
-import io.weft.testkit.job.LocalJob;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.Set;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
@@ -77,7 +73,7 @@ class OptimizerSharesTest {
   }
 
   private static List<float[]> weights(String optimizer, GradientOptions options) {
-    return on(
+    return SmallJob.run(
         2,
         "inproc",
         weft -> {
@@ -105,7 +101,7 @@ class OptimizerSharesTest {
   @Test
   void aRankHasItsShareOfTheState() {
     List<List<Long>> elements =
-        on(
+        SmallJob.run(
             4,
             "inproc",
             weft -> {
@@ -130,7 +126,7 @@ class OptimizerSharesTest {
   @Test
   void sharesSayWhereTheyLie() {
     List<List<Share>> shares =
-        on(
+        SmallJob.run(
             2,
             "inproc",
             weft -> {
@@ -160,7 +156,7 @@ class OptimizerSharesTest {
   @Test
   void aBroadcastLeavesShares() {
     List<String> digests =
-        on(
+        SmallJob.run(
             2,
             "inproc",
             weft -> {
@@ -190,7 +186,7 @@ class OptimizerSharesTest {
         .hasMessageContaining("compression fp16")
         .hasMessageContaining("shares");
     List<String> said =
-        on(
+        SmallJob.run(
             2,
             "inproc",
             weft -> {
@@ -215,7 +211,7 @@ class OptimizerSharesTest {
   @Test
   void sharesGoOverACommunicatorToo() {
     List<String> digests =
-        on(
+        SmallJob.run(
             2,
             "tcp",
             weft -> {
@@ -238,7 +234,7 @@ class OptimizerSharesTest {
 
   private static List<String> trained(
       int ranks, String transport, String optimizer, GradientOptions options) {
-    return on(
+    return SmallJob.run(
         ranks,
         transport,
         weft -> {
@@ -277,14 +273,5 @@ class OptimizerSharesTest {
       case "Adam" -> new Adam(graph, 0.01f);
       default -> throw new IllegalArgumentException(name);
     };
-  }
-
-  private static <T> List<T> on(int ranks, String transport, LocalJob.Body<T> body) {
-    WeftConfig config =
-        WeftConfig.load(
-            Map.of("WEFT_TRANSPORT", transport, "WEFT_DEADLINE", "30s"), new Properties());
-    try (LocalJob job = LocalJob.start(ranks, config)) {
-      return job.run(body);
-    }
   }
 }

@@ -10,8 +10,9 @@ import java.util.List;
 /// Allreduce by exchanging the whole tensor with partners at distance 1, 2, 4, … [THAKUR05 §4.5]:
 /// log2 n rounds, fewest for small tensors. The ranks of a host come first, then the hosts: so the
 /// order of additions is that of `AdditionOrder` on each host, and that of all hosts above it, as
-/// in `NestedExchanges`. Needs a transport that has copied the sent bytes before the partner's are
-/// combined.
+/// in `NestedExchanges`. As many ranks of each host talk to other hosts as the smallest one has,
+/// rounded down to a power of two; the others get the result from these. Needs a transport that has
+/// copied the sent bytes before the partner's are combined.
 public final class RecursiveDoubling implements Algorithm {
 
   private final Placement placement;
@@ -48,12 +49,7 @@ public final class RecursiveDoubling implements Algorithm {
     Folding folding = Folding.of(locals.size());
     int local = locals.indexOf(rank);
     int width =
-        placement.hosts().size() == 1
-            ? folding.active()
-            : placement.hosts().stream()
-                .mapToInt(on -> Folding.of(on.size()).active())
-                .min()
-                .orElse(1);
+        placement.hosts().stream().mapToInt(on -> Folding.of(on.size()).active()).min().orElse(1);
     combine(locals, local, width, rounds);
     if (placement.hosts().size() > 1 && !folding.isGuest(local)) {
       int number = folding.virtual(local);

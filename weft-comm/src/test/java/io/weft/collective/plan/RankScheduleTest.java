@@ -2,6 +2,7 @@
 package io.weft.collective.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.collective.plan.RankSchedule.Receiving;
@@ -17,6 +18,7 @@ import io.weft.collective.schedule.Step.ReceiveCopy;
 import io.weft.collective.schedule.Step.ReceiveReduce;
 import io.weft.collective.schedule.Step.Send;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -176,6 +178,26 @@ class RankScheduleTest {
     assertThatThrownBy(() -> RankSchedule.of(new Hasty(), 1, 2))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("chunk 0 may be written before what came for it is combined");
+  }
+
+  @Test
+  void everyAlgorithmSendsWhatItHasCombinedBeforeItReceivesTheResult() {
+    Random random = new Random(7);
+    for (int layout = 0; layout < 150; layout++) {
+      int size = 1 + random.nextInt(17);
+      int most = 1 + random.nextInt(6);
+      List<Integer> hosts = random.ints(size, 0, most).boxed().toList();
+      for (CollectiveKind kind : CollectiveKind.values()) {
+        for (Algorithm algorithm : AlgorithmRegistry.of(kind, hosts)) {
+          for (int rank = 0; rank < size; rank++) {
+            int self = rank;
+            assertThatCode(() -> RankSchedule.of(algorithm, self, size))
+                .as(kind + " " + algorithm.name() + " over " + hosts)
+                .doesNotThrowAnyException();
+          }
+        }
+      }
+    }
   }
 
   private record Hasty() implements Algorithm {

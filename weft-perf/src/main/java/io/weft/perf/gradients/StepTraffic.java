@@ -5,7 +5,7 @@ import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationObserver;
 import java.util.concurrent.atomic.LongAdder;
 
-/// What a rank moves in a step, as a mean over steps.
+/// The traffic of a rank in a step, as a mean over steps.
 ///
 /// @param bytes sent by a rank, payload and protocol, and read and written in mapped memory
 /// @param collectives of a communicator: with fusion those of buffers and of negotiation
