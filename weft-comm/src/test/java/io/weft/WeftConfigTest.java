@@ -159,7 +159,7 @@ class WeftConfigTest {
       delimiter = '|',
       value = {
         "1M | 4K | eager-bytes: 1048576 is more than segment-bytes, 4096",
-        "auto | 5000 | segment-bytes: 5000 is no multiple of 64; allowed are 4992 or 5056"
+        "auto | 5000 | segment-bytes: 5000 is not a multiple of 64; allowed are 4992 or 5056"
       })
   void sizesOfSegmentsThatDoNotGoTogetherAreRefused(String eager, String segment, String message) {
     Map<String, String> environment =

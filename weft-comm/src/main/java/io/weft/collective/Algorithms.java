@@ -15,20 +15,20 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// For tests and tools: which algorithms there are for each collective, and which is taken for a
-/// size and a number of ranks. Any thread.
+/// Lists the algorithms of each collective, and tells which one a tensor's size and the ranks
+/// select. For tests and tools. Any thread.
 public final class Algorithms {
 
   private Algorithms() {}
 
-  /// The names that `CollectiveOptions.by` takes for allreduce on every transport. (`mapped` is one
-  /// more, for ranks that share memory.)
+  /// Returns the algorithm names that `CollectiveOptions.by` accepts for allreduce on every
+  /// transport. (Ranks that share memory may also name `mapped`.)
   public static List<String> allreduceNames() {
     return AlgorithmRegistry.names(CollectiveKind.ALLREDUCE);
   }
 
-  /// The table by which algorithms are chosen: the shipped one, behind the lines of `own` if there
-  /// is such a file. Throws `IllegalArgumentException` that names file, line and what is allowed.
+  /// Returns the rule table: the shipped rules, preceded by the rules of the file `own` if one is
+  /// given. Throws `IllegalArgumentException` that names the file, the line and the allowed values.
   public static AlgorithmTable table(Optional<Path> own) {
     return AlgorithmTable.load(
         own,
@@ -36,7 +36,7 @@ public final class Algorithms {
             .collect(Collectors.toMap(CollectiveKind::words, Algorithms::selectable)));
   }
 
-  /// What a table may name.
+  /// Returns the ways and algorithms that a rule may name for this collective.
   private static List<String> selectable(CollectiveKind kind) {
     String mailbox = Way.MAILBOX.words() + " " + AlgorithmRegistry.MEETING;
     String wire = Way.WIRE.words() + " ";
@@ -52,19 +52,20 @@ public final class Algorithms {
     return known;
   }
 
-  /// Which algorithm allreduce takes by itself, where no memory is shared.
+  /// Returns the algorithm that the shipped table selects for an allreduce where no memory is
+  /// shared.
   ///
-  /// @param hosts host of each rank, any numbers
+  /// @param hosts host of each rank; any numbers that identify hosts
   public static String forAllreduce(long bytes, List<Integer> hosts) {
     RankLayout layout = RankLayout.of(hosts, false, false);
     return chosen(table(Optional.empty()), "allreduce", bytes, layout).algorithm();
   }
 
-  /// Returns what an allreduce takes with these options, by the selection of every communicator,
-  /// where no memory is shared.
+  /// Returns the choice for an allreduce with these options where no memory is shared. Every
+  /// communicator selects by the same code.
   ///
-  /// @param hosts host of each rank, any numbers
-  /// @param oneSided whether the transport reads and writes peers' memory without their processors
+  /// @param hosts host of each rank; any numbers that identify hosts
+  /// @param oneSided true if the transport reads and writes peers' memory without their processors
   public static Choice forAllreduce(
       AlgorithmTable table,
       long bytes,
@@ -75,7 +76,8 @@ public final class Algorithms {
         .choose(CollectiveKind.ALLREDUCE, options.algorithm(), bytes);
   }
 
-  /// What a collective takes by itself for this size, and why.
+  /// Returns the choice of the table for a collective of this size, with the reason. Throws
+  /// `IllegalArgumentException` for an unknown collective.
   ///
   /// @param collective allreduce, reducescatter, allgather, broadcast, alltoall or barrier
   public static Choice chosen(

@@ -5,18 +5,19 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
 import java.util.Objects;
 
-/// One allreduce, as data.
+/// The description of one allreduce.
 ///
 /// @param input this rank's tensor; borrowed until the handle completes
-/// @param output where the result is written; of the same type and shape, and either the same
-///   memory or apart. Borrowed likewise
-/// @param op how elements of two ranks become one
-/// @param hook what happens to the tensor before it goes to the wire, and to what came from it
+/// @param output receives the result; has the input's type and shape, and is either the same memory
+///   or disjoint. Borrowed until the handle completes
+/// @param op the reduction that combines the elements of two ranks
+/// @param hook transforms the tensor before it is sent, and the result that was received
 /// @param options name, deadline and algorithm
 public record AllreduceRequest(
     TensorView input, TensorView output, ReduceOp op, WireHook hook, CollectiveOptions options) {
 
-  /// Throws `IllegalArgumentException` if the tensors differ in type or shape, or overlap.
+  /// Throws `IllegalArgumentException` if the tensors differ in type or shape, or overlap
+  /// partially.
   public AllreduceRequest {
     Objects.requireNonNull(op, "op");
     Objects.requireNonNull(hook, "hook");
@@ -26,28 +27,28 @@ public record AllreduceRequest(
     }
     long distance = input.data().address() - output.data().address();
     if (distance != 0 && Math.abs(distance) < input.bytes()) {
-      throw refused(options, "input and output overlap; they must be the same memory or apart");
+      throw refused(options, "input and output overlap; they must be the same memory or disjoint");
     }
   }
 
-  /// With nothing before and after the wire.
+  /// Creates a request without a hook.
   public AllreduceRequest(
       TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
     this(input, output, op, WireHook.NONE, options);
   }
 
-  /// In place.
+  /// Creates an in-place request.
   public AllreduceRequest(TensorView tensor, ReduceOp op, CollectiveOptions options) {
     this(tensor, tensor, op, options);
   }
 
-  /// The same through another hook.
+  /// Returns a copy of this request with another hook.
   public AllreduceRequest through(WireHook other) {
     Objects.requireNonNull(other, "other");
     return new AllreduceRequest(input, output, op, other, options);
   }
 
-  /// By which ranks match it.
+  /// Returns the name by which the ranks match this request.
   public String name() {
     return options.name();
   }

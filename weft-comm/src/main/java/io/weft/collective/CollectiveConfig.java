@@ -11,18 +11,18 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 
-/// The settings of collectives. Stateless; any thread.
+/// The configuration options of collectives. Stateless; any thread.
 public final class CollectiveConfig implements OptionProvider {
 
-  /// Hard limit of every operation.
+  /// The hard deadline of every operation.
   public static final ConfigOption<Duration> DEADLINE =
       ConfigOption.of(
           "deadline",
           OptionType.duration(),
           "60s",
-          "hard limit of every operation; when it passes, all ranks fail");
+          "hard limit of every operation; when it passes, all ranks abort");
 
-  /// Bound of the staging memory.
+  /// The limit of the idle staging memory.
   public static final ConfigOption<Long> POOL_BYTES =
       ConfigOption.of(
           "pool-bytes",
@@ -30,7 +30,7 @@ public final class CollectiveConfig implements OptionProvider {
           "512M",
           "idle registered staging memory that this rank keeps for reuse");
 
-  /// Largest payload that travels inside a message; empty = as the transport says.
+  /// The largest payload that is sent inside a message. Empty means that the transport decides.
   public static final ConfigOption<OptionalInt> EAGER_BYTES =
       ConfigOption.of(
               "eager-bytes",
@@ -39,25 +39,26 @@ public final class CollectiveConfig implements OptionProvider {
               "largest payload that travels inside a message: auto (by the transport), or a size")
           .sameOn(Scope.JOB);
 
-  /// Length of the segments in which long tensors travel; empty = by the rule table.
+  /// The length of the segments in which long tensors are sent. Empty means that the rule table
+  /// decides.
   public static final ConfigOption<OptionalInt> SEGMENT_BYTES =
       ConfigOption.of(
               "segment-bytes",
               OptionType.autoOrBytes(1 << 12, 1 << 26),
               "auto",
-              "length of the segments in which large tensors travel between ranks: auto (by the"
+              "length of the segments in which large tensors are sent between ranks: auto (by the"
                   + " table of algorithms), or a size")
           .sameOn(Scope.JOB);
 
-  /// Rules which algorithm collectives take, before Weft's own.
+  /// The file of the user's rules, which precede the shipped rules.
   public static final ConfigOption<Path> ALGORITHMS =
       ConfigOption.withoutDefault(
               "algorithms",
               OptionType.path(),
-              "file with rules which algorithm collectives take, before Weft's own, on all ranks")
+              "file with rules that select algorithms, before Weft's rules; equal on all ranks")
           .sameOn(Scope.JOB);
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public CollectiveConfig() {}
 
   @Override
@@ -74,7 +75,7 @@ public final class CollectiveConfig implements OptionProvider {
       throw new IllegalArgumentException(
           "option segment-bytes: "
               + segment
-              + " is no multiple of "
+              + " is not a multiple of "
               + Tuning.SEGMENT_MULTIPLE_BYTES
               + "; allowed are "
               + below

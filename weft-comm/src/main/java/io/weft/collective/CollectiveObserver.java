@@ -6,13 +6,13 @@ import io.weft.observer.OperationObserver;
 import java.util.List;
 import java.util.Objects;
 
-/// Watches the collectives of one rank, and what befalls its communicators and peers: a flight
-/// recorder. Called where the progress thread runs, but for what `OperationObserver` says of the
-/// user's thread; must neither block nor throw. Ranks are world ranks, times are the progress
-/// thread's clock.
+/// Observes the collectives of one rank, and the state of its communicators and peers: a flight
+/// recorder. The thread that runs the progress engine calls it, except where `OperationObserver`
+/// names the user's thread. It must neither block nor throw. Ranks are world ranks, and times are
+/// read from the progress thread's clock.
 public interface CollectiveObserver extends OperationObserver {
 
-  /// Sees nothing.
+  /// The observer that ignores every event.
   CollectiveObserver NONE =
       new CollectiveObserver() {
         @Override
@@ -21,38 +21,40 @@ public interface CollectiveObserver extends OperationObserver {
         }
       };
 
-  /// The same, but once it has thrown, which it must not, it is told nothing any more.
+  /// Returns an observer that forwards to `observer` until it throws, which it must not, and to
+  /// `others`. After an exception `observer` receives no further event.
   ///
-  /// @param others told of operations too; they guard themselves
+  /// @param others receive the events of operations as well; must catch their own exceptions
   static CollectiveObserver guarded(CollectiveObserver observer, OperationObserver others) {
     Objects.requireNonNull(observer, "observer");
     Objects.requireNonNull(others, "others");
     return new GuardedObserver(observer, others);
   }
 
-  /// A communicator was opened.
+  /// Reports that a communicator was opened.
   ///
-  /// @param key the same on all members
-  /// @param instance counts the communicators of these ranks, from 1
+  /// @param key equal on all members
+  /// @param instance number among the communicators of these ranks, from 1
   default void onOpen(long key, long epoch, int instance, List<Integer> ranks) {}
 
-  /// A communicator has failed, which its operations do next.
+  /// Reports that a communicator has failed. Its operations fail next.
   default void onAborted(long key, CommException cause, long nowNanos) {}
 
-  /// A member has told why it aborted a communicator, which fails next.
+  /// Reports that a member has sent the cause for which it aborted a communicator. The communicator
+  /// fails next.
   default void onTold(int fromRank, CommException cause, long nowNanos) {}
 
-  /// A communicator is closed in order, and what is pending fails next.
+  /// Reports that a communicator was closed in order. Its pending operations fail next.
   default void onClosed(long key, long nowNanos) {}
 
-  /// A rank is lost, and communicators with it fail next.
+  /// Reports that a rank is lost. Communicators with this rank fail next.
   ///
-  /// @param witness the rank that noticed it, perhaps this one
+  /// @param witness the rank that detected the loss, possibly this one
   default void onPeerLost(int rank, int witness, String why, long nowNanos) {}
 
-  /// A rank has left in order.
+  /// Reports that a rank has left in order.
   default void onPeerLeft(int rank, long nowNanos) {}
 
-  /// The progress thread turns; told every few milliseconds.
+  /// Reports that the progress thread is alive, every few milliseconds.
   default void onTurn(long nowNanos) {}
 }

@@ -5,19 +5,20 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 
-/// How one collective is to run.
+/// The options of one collective.
 ///
-/// @param name matched across ranks; unique among the operations in flight on a communicator
-/// @param deadline hard and end to end, waiting for credit included: when it passes, the
-///   communicator is aborted on all ranks; zero = the communicator's default
-/// @param algorithm empty = chosen by size and ranks
+/// @param name matches the operation across ranks; unique among the operations in flight on a
+///   communicator
+/// @param deadline hard end-to-end limit that includes waiting for credit. When it passes, the
+///   communicator is aborted on all ranks. Zero selects the communicator's default
+/// @param algorithm empty if size and ranks select the algorithm
 public record CollectiveOptions(String name, Duration deadline, Optional<String> algorithm) {
 
   private static final String FIXED_ORDER = "fixed-order";
   private static final String RANK_ORDER = "rank-order";
 
   /// Throws `IllegalArgumentException` if the name is null, empty or longer than 512 characters, or
-  /// the deadline negative.
+  /// if the deadline is negative.
   public CollectiveOptions {
     Objects.requireNonNull(algorithm, "algorithm");
     if (name == null) {
@@ -33,35 +34,37 @@ public record CollectiveOptions(String name, Duration deadline, Optional<String>
     }
   }
 
-  /// With the communicator's deadline and the algorithm chosen.
+  /// Returns options with the communicator's deadline and without a given algorithm.
   public static CollectiveOptions named(String name) {
     return new CollectiveOptions(name, Duration.ZERO, Optional.empty());
   }
 
-  /// The same with another hard deadline.
+  /// Returns a copy with another deadline.
   public CollectiveOptions within(Duration limit) {
     return new CollectiveOptions(name, limit, algorithm);
   }
 
-  /// The same with the algorithm of this name.
+  /// Returns a copy that selects the algorithm of this name.
   public CollectiveOptions by(String algorithmName) {
     return new CollectiveOptions(name, deadline, Optional.of(algorithmName));
   }
 
-  /// Returns the same with an algorithm that combines the ranks of every element in one order,
-  /// wherever in the tensor it lies and however long the tensor is, over all transports: in a tree
-  /// of the ranks of each host, and above these in a tree of hosts, so that little crosses between
-  /// them. The bits depend on which ranks share a host; they are those of `inRankOrder` where every
-  /// host has the same number of consecutive ranks, a power of two. For allreduce; a reduceScatter
-  /// between hosts always has the order of `inRankOrder`.
+  /// Returns a copy that selects a fixed order of additions. Each element is combined in the same
+  /// order over every transport, wherever it lies in the tensor and whatever the tensor's length:
+  /// in a tree of the ranks of each host, and above these in a tree of hosts, so that few bytes
+  /// cross between hosts. The bits of the result depend on which ranks share a host. They equal the
+  /// bits of `inRankOrder` if every host has the same number of consecutive ranks, and this number
+  /// is a power of two. For allreduce. A reduceScatter between hosts always has the order of
+  /// `inRankOrder`.
   public CollectiveOptions inFixedOrder() {
     return by(FIXED_ORDER);
   }
 
-  /// Returns the same with an algorithm that combines the ranks of every element in one tree of all
-  /// ranks in order, wherever they are: so the bits depend on their number alone. It costs nothing
-  /// where `inFixedOrder` has the same bits; elsewhere the ranks of a host do not combine first,
-  /// and up to as many times the bytes cross between hosts as a host has ranks. For allreduce.
+  /// Returns a copy that selects the order of ranks: each element is combined in one tree of all
+  /// ranks, wherever they run, so the bits of the result depend only on the number of ranks. This
+  /// order is free where `inFixedOrder` has the same bits. Elsewhere the ranks of a host do not
+  /// combine first, and the bytes that cross between hosts may multiply by the number of ranks on a
+  /// host. For allreduce.
   public CollectiveOptions inRankOrder() {
     return by(RANK_ORDER);
   }

@@ -9,15 +9,17 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongFunction;
 
-/// Messages of collectives in words, for traces (docs/protocol/collective.md). Any thread.
+/// Describes messages of collectives in words, for traces (docs/protocol/collective.md). Any
+/// thread.
 public final class FrameWords {
 
   private FrameWords() {}
 
-  /// "grant for 'g', use 3": what a message is, and for which use of which name.
+  /// Returns a description such as "grant for 'g', use 3": the message type, the operation's name
+  /// and the number of the use of this name.
   ///
-  /// @param message that begins with the number of the service of collectives
-  /// @param names by key of operation; empty: unknown
+  /// @param message begins with the service number of collectives
+  /// @param names the names by operation key; empty for an unknown key
   public static String of(byte[] message, LongFunction<Optional<String>> names) {
     Objects.requireNonNull(names, "names");
     MemorySegment frame = MemorySegment.ofArray(message);
@@ -45,7 +47,7 @@ public final class FrameWords {
     return what + " for " + name + ", use " + (CollectiveFrame.sequence(frame) + 1) + stage + rest;
   }
 
-  /// The key of the operations of this name on a communicator.
+  /// Returns the key of the operations of this name on a communicator.
   public static long key(long communicator, String name) {
     return Hash.of(communicator, name);
   }

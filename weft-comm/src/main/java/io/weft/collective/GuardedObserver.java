@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// An observer whose defects harm no operation: once it has thrown, it is told nothing any more.
+/// An observer that protects operations from a defective observer: after an exception, the observer
+/// receives no further event.
 final class GuardedObserver implements CollectiveObserver {
 
   private static final Logger LOG = LoggerFactory.getLogger(GuardedObserver.class);
@@ -26,7 +27,9 @@ final class GuardedObserver implements CollectiveObserver {
 
   private void threw(Throwable defect) {
     observer = NONE;
-    LOG.error("an observer of collectives threw, which it must not; it sees no more", defect);
+    LOG.error(
+        "an observer of collectives threw, which it must not; it receives no further event",
+        defect);
   }
 
   private void tell(Consumer<CollectiveObserver> news) {

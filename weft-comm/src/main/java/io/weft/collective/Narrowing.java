@@ -5,7 +5,7 @@ import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
 
-/// Binary32 travels in 16 bits.
+/// The hook that sends binary32 elements in 16 bits.
 record Narrowing(DType narrow) implements WireHook {
 
   Narrowing {

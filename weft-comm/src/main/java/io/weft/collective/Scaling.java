@@ -6,7 +6,7 @@ import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.ScaleFactor;
 
-/// Multiplies before and after the wire.
+/// The hook that multiplies before sending and after receiving.
 record Scaling(double before, double after) implements WireHook {
 
   /// Throws `IllegalArgumentException` for a factor that is 0, infinite or not a number.
@@ -25,7 +25,7 @@ record Scaling(double before, double after) implements WireHook {
     return own;
   }
 
-  /// Also by 1 where the wire's memory is not the input's: it must get there.
+  /// Scales by 1 as well if the wire's memory is not the input's, because the input must be copied.
   @Override
   public void copyIn(TensorView input, TensorView wire) {
     if (before != 1 || input.data().address() != wire.data().address()) {

@@ -3,24 +3,25 @@ package io.weft.collective;
 
 import io.weft.collective.choice.Segments;
 
-/// Sizes that all ranks must share, since both sides of a transfer derive its segments from them.
+/// Sizes that all ranks must share, because both sides of a transfer derive its segments from them.
 ///
-/// @param eagerBytes chunks up to this travel inside messages; `AUTO` = as the transport says
-/// @param segmentBytes longest piece of a longer chunk; `AUTO` = as the table of algorithms says
-/// @param windowSlots segments that may be on their way to be combined, per peer and exchange;
-///   `AUTO` = the same
+/// @param eagerBytes longest chunk that is sent inside a message; `AUTO` leaves it to the transport
+/// @param segmentBytes longest piece of a longer chunk; `AUTO` leaves it to the rule table
+/// @param windowSlots segments that may be in flight to be combined, per peer and exchange; `AUTO`
+///   leaves it to the rule table
 public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
 
-  /// Left to the transport or to the table of algorithms, which are the same on all ranks.
+  /// The value that leaves a size to the transport or to the rule table, which are equal on all
+  /// ranks.
   public static final int AUTO = 0;
 
-  /// Nothing but what transport and table say.
+  /// The tuning that leaves every size to the transport and the table.
   public static final Tuning DEFAULT = new Tuning(AUTO, AUTO, AUTO);
 
-  /// Of the length of a segment: a cache line.
+  /// The multiple that the length of a segment must have: a cache line.
   static final int SEGMENT_MULTIPLE_BYTES = 64;
 
-  /// Counts and barriers always travel inside messages.
+  /// The least limit, because counts and barriers are always sent inside messages.
   private static final int MIN_EAGER_BYTES = 8;
 
   /// Throws `IllegalArgumentException` unless 8 <= eager <= segment, and a segment is a multiple of
@@ -43,12 +44,13 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
     }
   }
 
-  /// What both sides must agree on, for a signature; empty where the transport says it.
+  /// Returns the part of a signature on which both sides must agree; empty where the transport
+  /// decides.
   public String words() {
     return eagerBytes == AUTO ? "" : " with messages of up to " + eagerBytes + " bytes";
   }
 
-  /// What the table says, unless something else is given here.
+  /// Returns the table's segments, with the sizes that this tuning gives in their place.
   public Segments over(Segments table) {
     if (segmentBytes == AUTO && windowSlots == AUTO) {
       return table;

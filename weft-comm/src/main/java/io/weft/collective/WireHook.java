@@ -4,12 +4,12 @@ package io.weft.collective;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 
-/// What happens to a tensor before it goes to the wire, and to what came from it: a scale, a
-/// narrower element type. The type of the elements on the wire must be the same on all ranks, the
-/// rest may differ from rank to rank. Stateless; any thread.
+/// A transformation of a tensor before it is sent, and of the result that was received: a scale or
+/// a narrower element type. The element type on the wire must be equal on all ranks. Everything
+/// else may differ between ranks. Stateless; any thread.
 public interface WireHook {
 
-  /// Nothing happens: the input is read and the output written where they lie.
+  /// The hook that changes nothing: input and output are accessed in place.
   WireHook NONE =
       new WireHook() {
         @Override
@@ -29,34 +29,35 @@ public interface WireHook {
         }
       };
 
-  /// Multiplies the input by `before` and the result by `after`, in floating types. Horovod's
-  /// prescale and postscale factors. Throws `IllegalArgumentException` for a factor that is 0,
-  /// infinite or not a number, and its `wireType` for one that is not a normal number of the type
-  /// in which elements are multiplied.
+  /// Returns a hook that multiplies the input by `before` and the result by `after`, in floating
+  /// types: Horovod's prescale and postscale factors. Throws `IllegalArgumentException` for a
+  /// factor that is 0, infinite or not a number. Its `wireType` throws for a factor that is not a
+  /// normal number of the type in which the elements are multiplied.
   static WireHook scaling(double before, double after) {
     return new Scaling(before, after);
   }
 
-  /// Sends FLOAT32 as FLOAT16 or BFLOAT16: half of the bytes, and sums in that type. What has
-  /// another type already travels as it is; what the narrower type does not hold becomes infinite
-  /// in it. Throws `IllegalArgumentException` for other types.
+  /// Returns a hook that sends FLOAT32 as FLOAT16 or BFLOAT16: half of the bytes, and sums in that
+  /// type. Tensors of other types are sent unchanged. A value beyond the range of the narrower type
+  /// becomes infinite. Throws `IllegalArgumentException` if `narrow` is another type.
   static WireHook narrowing(DType narrow) {
     return new Narrowing(narrow);
   }
 
-  /// The type of the elements that travel for a tensor of type `own`. Where it is the same, they
-  /// travel in the output's memory; else in memory of the communicator, which lasts until the
-  /// operation is done. Throws `IllegalArgumentException` for a type that this does not take.
+  /// Returns the element type on the wire for a tensor of type `own`. If both types are equal, the
+  /// elements are sent from the output's memory, else from memory of the communicator that exists
+  /// until the operation has ended. Throws `IllegalArgumentException` for an unsupported type.
   DType wireType(DType own);
 
-  /// Writes what travels. On the thread that submits.
+  /// Writes the elements to be sent. Runs on the submitting thread.
   ///
-  /// @param wire of the input's shape and the wire's type; perhaps the input's memory
+  /// @param wire has the input's shape and the wire's type; may be the input's memory
   void copyIn(TensorView input, TensorView wire);
 
-  /// Writes the result from what came. Where the progress thread runs, before the handle completes:
-  /// it must not block. What it throws fails the operation on this rank.
+  /// Writes the result from the received elements. Runs on the thread that runs the progress
+  /// engine, before the handle completes, and must not block. An exception fails the operation on
+  /// this rank.
   ///
-  /// @param wire perhaps the output's memory
+  /// @param wire may be the output's memory
   void copyOut(TensorView wire, TensorView output);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Collectives over a process set, matched by name: what user threads call, and what tools ask.
-/// What runs them, on the progress thread, lies in packages below this one that are not exported.
+/// Collectives over a process set, matched by name: the API of user threads and tools. The code
+/// that executes collectives on the progress thread is in subpackages that are not exported.
 @NullMarked
 package io.weft.collective;
 

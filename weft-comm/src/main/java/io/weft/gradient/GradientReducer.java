@@ -8,11 +8,12 @@ import io.weft.comm.Handle;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
 
-/// Averages the gradients of a step over the ranks of a communicator: what an optimizer uses in
-/// place of the communicator, so that how gradients travel can change without it. Thread-safe.
+/// Averages the gradients of a step over the ranks of a communicator. An optimizer uses it in place
+/// of the communicator, so that the reduction can change independently of the optimizer.
+/// Thread-safe.
 public interface GradientReducer {
 
-  /// Each gradient as an allreduce of its own, as it is.
+  /// The factory that reduces each gradient unchanged in a separate allreduce.
   Factory ALLREDUCE =
       communicator ->
           (name, gradient, average) ->
@@ -20,20 +21,20 @@ public interface GradientReducer {
                   new AllreduceRequest(
                       gradient, average, ReduceOp.AVERAGE, CollectiveOptions.named(name)));
 
-  /// The mean of all ranks' `gradient`, element by element, in `average`: the same memory, or apart
-  /// from it. All ranks reduce the same names, in any order. Borrows both until the handle
-  /// completes. Throws, and fails, as `Communicator.allreduce` does.
+  /// Writes the element-wise mean of all ranks' `gradient` to `average`, which is the same memory
+  /// or disjoint. All ranks must reduce the same names, in any order. Borrows both tensors until
+  /// the handle completes. Throws and fails as `Communicator.allreduce` does.
   Handle<TensorView> reduce(String name, TensorView gradient, TensorView average);
 
-  /// In place.
+  /// Averages a gradient in place.
   default Handle<TensorView> reduce(String name, TensorView gradient) {
     return reduce(name, gradient, gradient);
   }
 
-  /// Makes reducers, all alike. It holds no communicator; what it makes holds one.
+  /// Creates equivalent reducers. A factory does not refer to a communicator; each reducer does.
   interface Factory {
 
-    /// A reducer of gradients of this communicator's ranks.
+    /// Creates a reducer for the ranks of this communicator.
     GradientReducer over(Communicator communicator);
   }
 }

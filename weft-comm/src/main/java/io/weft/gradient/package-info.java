@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What data-parallel training asks of communication: gradients averaged over the ranks.
+/// The communication that data-parallel training requires: gradients averaged over the ranks.
 @NullMarked
 package io.weft.gradient;
 

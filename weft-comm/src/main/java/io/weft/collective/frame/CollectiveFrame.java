@@ -12,11 +12,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// The messages between ranks of a collective: how their fields lie in a segment
-/// (docs/protocol/collective.md). Little-endian; a fixed header of 32 bytes, then the body.
+/// The layout of the messages between ranks of a collective (docs/protocol/collective.md).
+/// Little-endian: a fixed header of 32 bytes, then the body.
 public final class CollectiveFrame {
 
-  /// Bytes before the body.
+  /// Length of the header in bytes.
   public static final int HEADER_BYTES = 32;
 
   /// Longest text in a message, in bytes.
@@ -24,39 +24,40 @@ public final class CollectiveFrame {
 
   private CollectiveFrame() {}
 
-  /// What a message is.
+  /// The types of messages.
   public enum Type {
-    /// A chunk's bytes in the message itself.
+    /// Carries the bytes of a chunk in the message itself.
     EAGER(1),
-    /// Permission to write: the receiver's regions and its token.
+    /// Permits a peer to write: contains this rank's regions and its token.
     GRANT(2),
-    /// Staging slots are free again, or parts stand in a bounce buffer; the count is in `aux`.
+    /// Returns staging slots, or announces parts in a bounce buffer; `aux` is their count.
     CREDIT(3),
-    /// Ranks disagree; the text says what this rank submitted.
+    /// Reports that ranks disagree; the text describes this rank's submission.
     MISMATCH(4),
-    /// The communicator is aborted; the text says why, `aux` is the culprit's world rank or -1.
+    /// Aborts the communicator; the text gives the reason, `aux` is the culprit's world rank or -1.
     ABORT(5),
-    /// Have you submitted this operation?
+    /// Requests the receiver's progress with this operation.
     PROBE(6),
-    /// Answer: `aux` is a code of `Progress`.
+    /// Replies to a probe: `aux` is a code of `Progress`.
     PROBE_REPLY(7),
-    /// Memory on which peers may work where it lies, or that it is private.
+    /// Describes memory that peers may access in place, or states that it is private.
     SHARE(8),
-    /// How far this rank is with the others' memory, or that it no longer touches it.
+    /// Reports this rank's progress with the others' memory, or that it no longer accesses it.
     DONE(9),
-    /// Where this rank's mailbox of slots lies; `aux` 0: it has none, or cannot reach another's.
+    /// Gives the location of this rank's mailbox; `aux` 0 means that it has none, or cannot reach a
+    /// peer's.
     MAILBOX(10),
-    /// A slot was written for which the receiver waits. Says nothing; it wakes.
+    /// Wakes a receiver that waits for a slot that was written. Carries no data.
     PUBLISHED(11),
-    /// This rank's operation has failed because a member, `aux`, has left the job.
+    /// Reports that this rank's operation failed because the member `aux` has left the job.
     DESERTED(12),
-    /// This rank has submitted the operation, and waits for the receiver of this.
+    /// Reports that this rank has submitted the operation and waits for the receiver.
     ENTERED(13),
-    /// This rank's operation has failed for a reason of its own, which the text says.
+    /// Reports that this rank's operation failed for a local reason, which the text gives.
     BROKEN(14),
-    /// Shall these names be forgotten? `aux` is the number of the question.
+    /// Requests that these names be forgotten; `aux` is the number of the request.
     FORGET(15),
-    /// Which of them this rank would forget; `aux` is the same.
+    /// Replies with the names that this rank would forget; `aux` is the number of the request.
     KEPT(16);
 
     private static final @Nullable Type[] BY_CODE = new Type[17];
@@ -74,14 +75,15 @@ public final class CollectiveFrame {
     }
   }
 
-  /// How far a rank is with an operation.
+  /// A rank's progress with an operation.
   public enum Progress {
     NOT_SUBMITTED(0),
     RUNNING(1),
     ACKNOWLEDGED(2),
-    /// It has closed the communicator, and remembers nothing of it.
+    /// The rank has closed the communicator and keeps no state of it.
     CLOSED(3),
-    /// It has not begun it, and has others to begin first, or as much under way as it may.
+    /// The rank has not begun the operation because it must begin others first, or has reached its
+    /// limit of operations in flight.
     BEHIND(4);
 
     private final int code;
@@ -94,7 +96,7 @@ public final class CollectiveFrame {
       return code;
     }
 
-    /// Null for a code that there is not.
+    /// Returns null for an unknown code.
     public static @Nullable Progress of(int code) {
       return switch (code) {
         case 0 -> NOT_SUBMITTED;
@@ -107,7 +109,7 @@ public final class CollectiveFrame {
     }
   }
 
-  /// `communicator` is the key of the group, `key` that of the operation.
+  /// Writes a header. `communicator` is the key of the group, `key` the key of the operation.
   public static void header(
       MemorySegment frame,
       Type type,
@@ -128,7 +130,7 @@ public final class CollectiveFrame {
     frame.set(JAVA_LONG_UNALIGNED, 24, communicator);
   }
 
-  /// Null if the message is too short or its type is unknown.
+  /// Returns null if the message is too short or its type is unknown.
   public static @Nullable Type type(MemorySegment frame) {
     int code = frame.byteSize() < HEADER_BYTES ? 0 : frame.get(JAVA_BYTE, 1);
     return code > 0 && code < Type.BY_CODE.length ? Type.BY_CODE[code] : null;
@@ -177,7 +179,8 @@ public final class CollectiveFrame {
         frame.get(JAVA_LONG_UNALIGNED, at + 20));
   }
 
-  /// Writes the text behind the header, cut to what fits; returns the length of the whole message.
+  /// Writes the text after the header, truncated to the longest text; returns the length of the
+  /// message.
   public static int text(MemorySegment frame, String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     int length = Math.min(bytes.length, MAX_TEXT_BYTES);

@@ -8,14 +8,14 @@ import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// A receiver's permission to write, as it stands behind a message's header.
+/// A receiver's permission to write, as encoded after a message's header.
 ///
-/// @param staging the window for segments that will be combined; the target again where there are
+/// @param staging the window for segments that will be combined; equal to `target` if there are
 ///   none
 /// @param target the result
-/// @param base where in the target this peer's chunks begin
-/// @param slots staging slots that are free
-/// @param segmentBytes length of the segments that the receiver counts
+/// @param base offset in the target at which this peer's chunks begin
+/// @param slots number of free staging slots
+/// @param segmentBytes segment length by which the receiver counts
 public record Grant(
     RemoteRegion staging, RemoteRegion target, long base, int slots, long segmentBytes) {
 
@@ -26,7 +26,7 @@ public record Grant(
 
   private static final long SEGMENT_AT = SLOTS_AT + Integer.BYTES;
 
-  /// Bytes of the whole message.
+  /// Length of the message in bytes.
   public static final long MESSAGE_BYTES = SEGMENT_AT + Long.BYTES;
 
   public void write(MemorySegment frame) {
@@ -37,7 +37,7 @@ public record Grant(
     frame.set(JAVA_LONG_UNALIGNED, SEGMENT_AT, segmentBytes);
   }
 
-  /// Null if the message is too short.
+  /// Returns null if the message is too short.
   public static @Nullable Grant read(MemorySegment frame) {
     if (frame.byteSize() < MESSAGE_BYTES) {
       return null;

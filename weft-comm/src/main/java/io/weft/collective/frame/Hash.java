@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.frame;
 
-/// A 64-bit hash of names, the same on all ranks: FNV-1a over UTF-16 units with a final mix.
+/// A 64-bit hash of names, equal on all ranks: FNV-1a over UTF-16 units with a final mix.
 public final class Hash {
 
   private Hash() {}

@@ -4,29 +4,29 @@ package io.weft.collective.frame;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 
-/// What a rank says of the memory on which its peers may work, in a message or in a slot.
+/// A rank's description of the memory that its peers may access, in a message or in a slot.
 ///
-/// @param kind what it is
-/// @param input where peers find its input
-/// @param output where they leave their parts of its output; the same region where they need no
-///   other
+/// @param kind one of the constants below
+/// @param input region from which peers read this rank's input
+/// @param output region to which peers write their parts of this rank's output; equal to `input`
+///   where they need no other
 public record MemoryDescriptor(int kind, RemoteRegion input, RemoteRegion output) {
 
-  /// There is none, and nothing takes its place.
+  /// The tensors are private, and no bounce buffer replaces them.
   public static final int PRIVATE = 0;
 
-  /// The tensors themselves.
+  /// The regions are the tensors themselves.
   public static final int TENSORS = 1;
 
-  /// A bounce buffer that takes their place.
+  /// The regions are a bounce buffer that replaces the tensors.
   public static final int BOUNCE_BUFFER = 2;
 
-  /// Bytes of the regions.
+  /// Length of both regions in bytes.
   public static final long REGION_BYTES = 2L * RemoteRegion.WIRE_BYTES;
 
   private static final RemoteRegion NOWHERE = new RemoteRegion(0, 0, 0, 0);
 
-  /// Of private memory.
+  /// Returns the descriptor of private memory.
   public static MemoryDescriptor none() {
     return new MemoryDescriptor(PRIVATE, NOWHERE, NOWHERE);
   }
@@ -39,13 +39,13 @@ public record MemoryDescriptor(int kind, RemoteRegion input, RemoteRegion output
     return kind == BOUNCE_BUFFER;
   }
 
-  /// Writes the regions.
+  /// Writes both regions.
   public void write(MemorySegment to, long at) {
     CollectiveFrame.region(to, at, input);
     CollectiveFrame.region(to, at + RemoteRegion.WIRE_BYTES, output);
   }
 
-  /// Reads them.
+  /// Reads both regions.
   public static MemoryDescriptor read(MemorySegment from, long at, int kind) {
     return new MemoryDescriptor(
         kind,

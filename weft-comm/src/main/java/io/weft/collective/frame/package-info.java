@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The messages between ranks of a collective: how their fields lie in a segment.
+/// The layout of the messages between ranks of a collective.
 @NullMarked
 package io.weft.collective.frame;
 

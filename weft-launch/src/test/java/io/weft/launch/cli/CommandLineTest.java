@@ -35,7 +35,7 @@ class CommandLineTest {
         "run --start-deadline soon -- true | option start-deadline",
         "run -x A-B -- true | -x A-B",
         "run --eager-bytes 1M --segment-bytes 4K -- true | eager-bytes: 1048576 is more than segm",
-        "run --segment-bytes 5000 -- true | 5000 is no multiple of 64; allowed are 4992 or 5056",
+        "run --segment-bytes 5000 -- true | 5000 is not a multiple of 64; allowed are 4992 or 5056",
         "run --transport vebs -- true | option transport: there is no 'vebs'; did you mean verbs?",
         "run --algorithms /nowhere/rules -- true | option algorithms: ",
         "run --flight-dir /proc/x -- true | --flight-dir: flight files cannot be kept in /proc/x",
