@@ -191,7 +191,7 @@ final class AlgorithmTableTest {
           allreduce | bytes>8K | mapped direct | why @ needs the condition shared-memory
           allreduce | shared-memory bytes<=1K | mailbox recursive-doubling | why @ needs the condition bytes<=432
           allgather | bytes<=8K | wire direct | why @ allgather cannot be chosen by bytes or chunk
-          wire | | 128K | why @ '128K' is no SEGMENT x IN-FLIGHT such as 128K x 8
+          wire | | 128K | why @ '128K' is not a SEGMENT x IN-FLIGHT such as 128K x 8
           wire | | 100 x 8 | why @ '100 x 8': a segment has 4K to 64M, in multiples of 64 bytes
           wire | | 128K x 0 | why @ '128K x 0'
           broadcast | private | wire binomial-tree | why @ only segments can be chosen by private

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// Which way and algorithm each collective takes, and in which segments each way sends: lines of
-/// which the first that fits counts, the user's before those that are shipped (`algorithms.txt`
-/// beside this class, which says what a line is). Immutable.
+/// The rules that select a way and an algorithm for each collective, and the segments of each way.
+/// The first matching line decides. The user's lines precede the shipped lines (`algorithms.txt`
+/// beside this class describes their format). Immutable.
 public final class AlgorithmTable {
 
   private static final String SHIPPED = "algorithms.txt";
@@ -27,11 +27,11 @@ public final class AlgorithmTable {
     this.lines = List.copyOf(lines);
   }
 
-  /// The shipped table, behind the lines of a file. Throws `IllegalArgumentException` that names
-  /// file, line and what is allowed.
+  /// Returns the shipped table, preceded by the lines of a file if one is given. Throws
+  /// `IllegalArgumentException` that names the file, the line and the allowed values.
   ///
-  /// @param own a file of the user's, if there is one
-  /// @param algorithms what can be taken for each collective: way and algorithm
+  /// @param own the user's file
+  /// @param algorithms allowed ways and algorithms of each collective
   public static AlgorithmTable load(Optional<Path> own, Map<String, List<String>> algorithms) {
     List<TableLine> lines = new ArrayList<>();
     own.ifPresent(
@@ -80,9 +80,9 @@ public final class AlgorithmTable {
     return lines;
   }
 
-  /// The rules of one collective for ranks that are laid out so.
+  /// Returns the rules of one collective for this layout of ranks.
   ///
-  /// @param sameBytes whether all ranks have tensors of one length, so that it may decide
+  /// @param sameBytes true if all ranks have tensors of one length, so that rules may depend on it
   public SizeRules sizeRules(String collective, RankLayout layout, boolean sameBytes) {
     List<TableLine.ForCollective> own = new ArrayList<>();
     List<TableLine.ForWay> segments = new ArrayList<>();
@@ -104,7 +104,7 @@ public final class AlgorithmTable {
     return new SizeRules(own, segments, layout.ranks());
   }
 
-  /// The rules by which tensors share a buffer, for ranks that are laid out so.
+  /// Returns the rules by which tensors share a buffer, for this layout of ranks.
   public FusionRules fusionRules(RankLayout layout) {
     List<TableLine.ForFusion> own = new ArrayList<>();
     for (TableLine line : lines) {

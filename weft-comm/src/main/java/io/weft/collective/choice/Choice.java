@@ -3,15 +3,15 @@ package io.weft.collective.choice;
 
 import java.util.Objects;
 
-/// What a table says of a collective of one length: how it is done, and why.
+/// The result of a table lookup for one collective and length, with its reason.
 ///
-/// @param way how bytes come from rank to rank
-/// @param algorithm who does what
-/// @param segments in which a long tensor travels; of a mailbox, its slots
-/// @param rule where the line stands that decided, and what it says
-/// @param reason why, without a full stop; with the line that gave the segments
+/// @param way how bytes are transferred between ranks
+/// @param algorithm the algorithm that assigns work to ranks
+/// @param segments segments in which a long tensor is sent; for a mailbox, its slots
+/// @param rule location and text of the line that decided
+/// @param reason reason of the rule, without a full stop, and the line that gave the segments
 public record Choice(Way way, String algorithm, Segments segments, String rule, String reason) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` for a missing part.
   public Choice {
     Objects.requireNonNull(way, "way");
     Objects.requireNonNull(algorithm, "algorithm");
@@ -20,7 +20,8 @@ public record Choice(Way way, String algorithm, Segments segments, String rule, 
     Objects.requireNonNull(reason, "reason");
   }
 
-  /// By this line, in segments by that one; by a mailbox, which has slots, both are the same.
+  /// Creates the choice of `line` with segments by `segmentLine`. For a mailbox, which has slots,
+  /// both are the same line.
   static Choice of(TableLine.ForCollective line, Segments segments, TableLine segmentLine) {
     String reason =
         line == segmentLine

@@ -5,14 +5,15 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// What a rule asks: that a number is in a range.
+/// A condition of a rule: a number is in a range.
 ///
-/// @param key which number
-/// @param least the range's ends, both included
-/// @param most see `least`
+/// @param key the number
+/// @param least lower bound, inclusive
+/// @param most upper bound, inclusive
 record Condition(ConditionKey key, long least, long most) {
 
-  /// Beyond this no tensor is, and products with ranks still fit.
+  /// The longest length that a rule may name. Its product with the number of ranks still fits a
+  /// `long`.
   private static final long MOST_BYTES = 1L << 44;
 
   private static final Pattern COMPARISON =
@@ -20,7 +21,7 @@ record Condition(ConditionKey key, long least, long most) {
   private static final Map<String, Long> UNITS =
       Map.of("", 1L, "K", 1L << 10, "M", 1L << 20, "G", 1L << 30);
 
-  /// Numbers that rules ask for.
+  /// The numbers that rules may test.
   enum ConditionKey {
     BYTES,
     CHUNK,
@@ -37,7 +38,7 @@ record Condition(ConditionKey key, long least, long most) {
     }
   }
 
-  /// Throws `IllegalArgumentException` with what is allowed.
+  /// Parses a condition. Throws `IllegalArgumentException` that lists the allowed conditions.
   static Condition parse(String text) {
     switch (text) {
       case "hosts=2^k" -> {
@@ -97,7 +98,7 @@ record Condition(ConditionKey key, long least, long most) {
     };
   }
 
-  /// A number with a unit, if it has one.
+  /// Parses a number with an optional unit.
   static long bytes(String text) {
     String unit = text.replaceAll("[0-9]", "");
     long number = Long.parseLong(text.substring(0, text.length() - unit.length()));
@@ -117,7 +118,7 @@ record Condition(ConditionKey key, long least, long most) {
             + " kernel, private");
   }
 
-  /// Whether a layout fulfils it; a condition on sizes does not ask.
+  /// Returns whether a layout fulfils this condition; true for a condition on sizes.
   boolean holdsFor(RankLayout layout) {
     long value =
         switch (key) {
@@ -133,7 +134,7 @@ record Condition(ConditionKey key, long least, long most) {
     return value >= least && value <= most;
   }
 
-  /// The shortest tensor that fulfils it.
+  /// Returns the length of the shortest tensor that fulfils this condition.
   long leastBytes(int ranks) {
     return switch (key) {
       case BYTES -> least;
@@ -142,7 +143,7 @@ record Condition(ConditionKey key, long least, long most) {
     };
   }
 
-  /// The longest tensor that fulfils it.
+  /// Returns the length of the longest tensor that fulfils this condition.
   long mostBytes(int ranks) {
     return switch (key) {
       case BYTES -> most;

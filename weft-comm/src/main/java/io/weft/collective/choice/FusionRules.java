@@ -6,20 +6,20 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/// Whether a tensor that is ready on all ranks shares a buffer with others, when ranks and hosts
-/// are known: only its length decides. Immutable.
+/// The rules that decide by its length whether a tensor that is ready on all ranks shares a buffer
+/// with others. Ranks and hosts are already known. Immutable.
 public final class FusionRules {
 
-  /// What a line of the table begins with.
+  /// The first word of these lines in the table.
   static final String SUBJECT = "fusion";
 
   private final List<SizeRules.Range<Sharing>> ranges = new ArrayList<>();
 
-  /// What is done with a tensor.
+  /// The treatment of a tensor.
   enum Sharing {
-    /// It is copied into a buffer with others.
+    /// The tensor is copied into a buffer with others.
     SHARED,
-    /// It travels by itself, where it lies.
+    /// The tensor is sent alone, from where it lies.
     ALONE;
 
     static Sharing named(String words) {
@@ -29,11 +29,11 @@ public final class FusionRules {
           .orElseThrow(
               () ->
                   new IllegalArgumentException(
-                      "'%s' says nothing of fusion; allowed: shared, alone".formatted(words)));
+                      "'%s' is not a rule of fusion; allowed: shared, alone".formatted(words)));
     }
   }
 
-  /// Of lines that hold for these ranks, in order.
+  /// Creates the rules from the lines that match these ranks, in order.
   FusionRules(List<TableLine.ForFusion> lines, int ranks) {
     for (TableLine.ForFusion line : lines) {
       ranges.add(SizeRules.Range.of(line.conditions(), ranks, line.sharing()));

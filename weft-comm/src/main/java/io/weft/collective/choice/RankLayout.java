@@ -3,37 +3,37 @@ package io.weft.collective.choice;
 
 import java.util.List;
 
-/// What a communicator's ranks are like, as far as rules ask.
+/// The properties of a communicator's ranks that rules can test.
 ///
-/// @param ranks at least 1
-/// @param hosts how many hosts they are on
-/// @param sharesMemory whether all may reach each other's memory
-/// @param throughKernel whether all that they send each other lies in one host's kernel meanwhile
-/// @param bounces whether somebody's tensor is private, so that it passes through a bounce buffer
+/// @param ranks number of ranks, at least 1
+/// @param hosts number of hosts
+/// @param sharesMemory true if all ranks may access each other's memory
+/// @param throughKernel true if all bytes between ranks pass through one host's kernel
+/// @param bounces true if the tensor of some rank is private and passes through a bounce buffer
 public record RankLayout(
     int ranks, int hosts, boolean sharesMemory, boolean throughKernel, boolean bounces) {
 
-  /// Of ranks of which rank r is on host `hosts.get(r)`.
+  /// Returns the layout of ranks of which rank r is on host `hosts.get(r)`.
   ///
-  /// @param sharesMemory whether all may reach each other's memory
-  /// @param oneSided whether the transport reads and writes peers' memory without their processors
+  /// @param sharesMemory true if all ranks may access each other's memory
+  /// @param oneSided true if the transport reads and writes peers' memory without their processors
   public static RankLayout of(List<Integer> hosts, boolean sharesMemory, boolean oneSided) {
     int different = (int) hosts.stream().distinct().count();
     return new RankLayout(
         hosts.size(), different, sharesMemory, different == 1 && !oneSided, false);
   }
 
-  /// The same ranks, where they share no memory.
+  /// Returns the layout of these ranks without shared memory.
   public RankLayout withoutSharedMemory() {
     return new RankLayout(ranks, hosts, false, throughKernel, false);
   }
 
-  /// The same ranks, where somebody's tensor is private.
+  /// Returns the layout of these ranks with a private tensor.
   public RankLayout bounced() {
     return new RankLayout(ranks, hosts, sharesMemory, throughKernel, true);
   }
 
-  /// Whether there are several hosts, of which one has more than one rank.
+  /// Returns whether there are several hosts, and one of them has more than one rank.
   boolean crowded() {
     return hosts > 1 && hosts < ranks;
   }

@@ -4,16 +4,16 @@ package io.weft.collective.choice;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The rules of one collective that are left when ranks and hosts are known: only the length of a
+/// The rules of one collective that remain when ranks and hosts are known. Only the length of a
 /// tensor decides between them. Immutable.
 public final class SizeRules {
 
   private static final Segments SLOTS = new Segments(Way.SLOT_PAYLOAD_BYTES, Way.SLOTS, true);
 
-  /// Lengths for which the same is taken; of those that overlap the first one counts.
+  /// A range of lengths with one result. The first of overlapping ranges counts.
   record Range<T>(long least, long most, T taken) {
 
-    /// Lengths that fulfil all conditions.
+    /// Returns the lengths that fulfil all conditions.
     static <T> Range<T> of(List<Condition> conditions, int ranks, T taken) {
       long least = 0;
       long most = Long.MAX_VALUE;
@@ -32,7 +32,7 @@ public final class SizeRules {
   private final List<Range<Choice>> choices = new ArrayList<>();
   private final List<Range<TableLine.ForWay>> segments = new ArrayList<>();
 
-  /// Of lines that hold for these ranks, in order.
+  /// Creates the rules from the lines that match these ranks, in order.
   SizeRules(List<TableLine.ForCollective> lines, List<TableLine.ForWay> segmentLines, int ranks) {
     for (TableLine.ForWay line : segmentLines) {
       segments.add(Range.of(line.conditions(), ranks, line));
@@ -51,7 +51,7 @@ public final class SizeRules {
     }
   }
 
-  /// The rule for tensors of this length.
+  /// Returns the choice for tensors of this length.
   ///
   /// Hot path.
   public Choice at(long bytes) {
@@ -63,7 +63,7 @@ public final class SizeRules {
     throw new IllegalStateException("a table ends with a rule that always holds");
   }
 
-  /// The segments in which MAPPED or WIRE sends tensors of this length.
+  /// Returns the segments in which MAPPED or WIRE sends tensors of this length.
   ///
   /// Hot path.
   public Segments segments(Way way, long bytes) {

@@ -8,20 +8,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// One line of the table, read.
+/// A parsed line of the table.
 sealed interface TableLine {
 
-  /// Where it stands, and what it says but for the reason.
+  /// Returns the location and the text of the line, without its reason.
   String rule();
 
-  /// The reason.
+  /// Returns the reason.
   String why();
 
-  /// Which way and algorithm a collective takes.
+  /// A line that selects the way and algorithm of a collective.
   ///
-  /// @param collective its name
-  /// @param conditions which must all hold
-  /// @param source as it is written
+  /// @param collective name of the collective
+  /// @param conditions all must hold
+  /// @param source the line as written
   record ForCollective(
       String collective, List<Condition> conditions, Way way, String algorithm, RuleSource source)
       implements TableLine {
@@ -37,10 +37,10 @@ sealed interface TableLine {
     }
   }
 
-  /// In which segments a way sends.
+  /// A line that selects the segments of a way.
   ///
-  /// @param conditions which must all hold
-  /// @param source as it is written
+  /// @param conditions all must hold
+  /// @param source the line as written
   record ForWay(Way way, List<Condition> conditions, Segments segments, RuleSource source)
       implements TableLine {
 
@@ -54,16 +54,16 @@ sealed interface TableLine {
       return source.why();
     }
 
-    /// Whether it depends on the length of a tensor.
+    /// Returns whether this line depends on the length of a tensor.
     boolean asksForSize() {
       return conditions.stream().anyMatch(condition -> condition.key().isSize());
     }
   }
 
-  /// Whether tensors share a buffer.
+  /// A line that decides whether tensors share a buffer.
   ///
-  /// @param conditions which must all hold
-  /// @param source as it is written
+  /// @param conditions all must hold
+  /// @param source the line as written
   record ForFusion(List<Condition> conditions, FusionRules.Sharing sharing, RuleSource source)
       implements TableLine {
 
@@ -78,16 +78,16 @@ sealed interface TableLine {
     }
   }
 
-  /// A line as it is written.
+  /// The text of a line.
   ///
-  /// @param rule where it stands and what it says, but for the reason
+  /// @param rule location and text, without the reason
   /// @param why the reason
   record RuleSource(String rule, String why) {}
 
-  /// Reads lines of one file.
+  /// Parses the lines of one file.
   ///
-  /// @param algorithms what each collective may take: way and algorithm
-  /// @param shipped whether the file is that of this build
+  /// @param algorithms allowed ways and algorithms of each collective
+  /// @param shipped true if the file is part of this build
   record TableReader(Map<String, List<String>> algorithms, boolean shipped) {
 
     private static final int COLUMNS = 4;
@@ -97,9 +97,9 @@ sealed interface TableLine {
     private static final long CACHE_LINE = 64;
     private static final Pattern SEGMENTS = Pattern.compile("([0-9]{1,9}[KM]?) +x +([0-9]{1,4})");
 
-    /// Throws `IllegalArgumentException` with what is allowed.
+    /// Parses a line. Throws `IllegalArgumentException` that lists the allowed values.
     ///
-    /// @param place where it stands
+    /// @param place file and line number
     TableLine parse(String text, String place) {
       List<String> columns = Stream.of(text.split("\\|", -1)).map(String::strip).toList();
       if (columns.size() != COLUMNS) {
@@ -164,7 +164,7 @@ sealed interface TableLine {
     private static void check(String collective, List<Condition> conditions, Way way) {
       if (way != Way.WIRE && !asks(conditions, Condition.ConditionKey.SHARED_MEMORY)) {
         throw new IllegalArgumentException(
-            "the way %s needs the condition shared-memory: elsewhere no rank can go it"
+            "the way %s needs the condition shared-memory: elsewhere ranks share no memory"
                 .formatted(way.words()));
       }
       if (asks(conditions, Condition.ConditionKey.PRIVATE)) {
@@ -180,7 +180,7 @@ sealed interface TableLine {
                               && c.most() <= Way.SLOT_PAYLOAD_BYTES);
       if (way == Way.MAILBOX && !fits) {
         throw new IllegalArgumentException(
-            "the way mailbox needs the condition bytes<=%d or less: a slot has no more room"
+            "the way mailbox needs the condition bytes<=%d or less: a longer tensor does not fit"
                 .formatted(Way.SLOT_PAYLOAD_BYTES));
       }
       boolean differ = collective.equals("allgather") || collective.equals("alltoall");
@@ -202,7 +202,7 @@ sealed interface TableLine {
         throw new IllegalArgumentException(
             way == Way.MAILBOX
                 ? "a mailbox has slots of one length; its segments cannot be chosen"
-                : "'%s' is no SEGMENT x IN-FLIGHT such as 128K x 8".formatted(taken));
+                : "'%s' is not a SEGMENT x IN-FLIGHT such as 128K x 8".formatted(taken));
       }
       long bytes = Condition.bytes(matcher.group(1));
       int inFlight = Integer.parseInt(matcher.group(2));

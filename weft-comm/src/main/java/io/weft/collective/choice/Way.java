@@ -4,19 +4,19 @@ package io.weft.collective.choice;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// How the bytes of a collective come from rank to rank.
+/// The ways in which a collective transfers bytes between ranks.
 public enum Way {
-  /// Inside slots of a mailbox in shared memory.
+  /// In slots of a mailbox in shared memory.
   MAILBOX("mailbox"),
-  /// In the memory of other ranks, where it lies.
+  /// In place, in the memory of other ranks.
   MAPPED("mapped"),
-  /// By messages and writes to memory that the peer has granted.
+  /// By messages, and by writes to memory that the peer has granted.
   WIRE("wire");
 
-  /// Room for a contribution in a slot of a mailbox.
+  /// Room for a contribution in a slot of a mailbox, in bytes.
   public static final int SLOT_PAYLOAD_BYTES = 432;
 
-  /// Slots of a mailbox: so many operations may be under way there.
+  /// The number of slots of a mailbox, and of the operations that may use it at the same time.
   public static final int SLOTS = 8;
 
   private final String words;
@@ -25,12 +25,12 @@ public enum Way {
     this.words = words;
   }
 
-  /// As tables and reports have it.
+  /// Returns the name in tables and reports.
   public String words() {
     return words;
   }
 
-  /// The way of this name.
+  /// Returns the way of this name.
   static Optional<Way> named(String words) {
     return Stream.of(values()).filter(way -> way.words().equals(words)).findFirst();
   }

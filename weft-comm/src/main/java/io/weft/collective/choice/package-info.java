@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which algorithm a collective takes, as data: a table that is shipped, and rules of the user's
-/// before it. Any thread.
+/// The selection of algorithms as data: a shipped table, preceded by the user's rules. Any thread.
 @NullMarked
 package io.weft.collective.choice;
 

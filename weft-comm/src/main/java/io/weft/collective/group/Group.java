@@ -12,11 +12,11 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A communicator as the progress thread sees it: its members, its key on the wire, and why it
-/// failed if it did. The members are fixed; the rest is confined to the progress thread.
+/// A communicator as the progress thread sees it: its members, its key on the wire, and its
+/// failure. The members are fixed. The rest is confined to the progress thread.
 public final class Group {
 
-  /// How many communicators of one set there may be, one after the other.
+  /// The maximum number of communicators that one set may create in sequence.
   public static final int MAX_INSTANCES = (1 << 24) - 1;
 
   private static final int INSTANCE_BITS = 24;
@@ -33,10 +33,10 @@ public final class Group {
   private boolean aborted;
   private int names;
 
-  /// Makes the communicator of a set of ranks with this name.
+  /// Creates the communicator of a set of ranks with this name.
   ///
-  /// @param name empty for the communicators that a program makes without one
-  /// @param instance counts the communicators of the same set and name in the same epoch, from 1
+  /// @param name empty for communicators that a program creates without a name
+  /// @param instance number among the communicators of the same set, name and epoch, from 1
   public Group(Epoch in, String name, int instance, Topology topology, int worldRank) {
     this.set = in.members();
     this.epoch = in.number();
@@ -57,12 +57,12 @@ public final class Group {
     return key;
   }
 
-  /// What all communicators of one set, name and epoch have in common.
+  /// Returns the part of a key that all communicators of one set, name and epoch share.
   static long family(long key) {
     return key >>> INSTANCE_BITS;
   }
 
-  /// Which one of its family it is.
+  /// Returns the instance number of a communicator within its family.
   static int instance(long key) {
     return (int) key & MAX_INSTANCES;
   }
@@ -76,7 +76,7 @@ public final class Group {
     return name + "#" + instance(key) + "/" + own;
   }
 
-  /// World ranks of its members.
+  /// Returns the world ranks of the members.
   public ProcessSet set() {
     return set;
   }
@@ -93,20 +93,20 @@ public final class Group {
     return set.ranks().get(member);
   }
 
-  /// For each member a number of its host.
+  /// Returns for each member a number that identifies its host.
   public List<Integer> hosts() {
     List<String> names =
         set.ranks().stream().map(world -> topology.members().get(world).host()).toList();
     return names.stream().map(names::indexOf).toList();
   }
 
-  /// The member with this world rank, -1 if there is none, as for one that joined the job later.
+  /// Returns the member with this world rank, or -1 if it is not a member or joined the job later.
   public int member(int worldRank) {
     return worldRank < memberOf.length ? memberOf[worldRank] : -1;
   }
 
-  /// Whether its members may share memory: more than one of them, on one host, and all reached by a
-  /// transport that gives peers' memory. The same on all members.
+  /// Returns whether the members may share memory: there are several, on one host, and all are
+  /// reachable by a transport that gives access to peers' memory. Equal on all members.
   public boolean mayShareMemory(Transport transport) {
     String scheme = transport.address().scheme();
     return size() > 1
@@ -123,7 +123,7 @@ public final class Group {
     observer.onOpen(key, topology.epoch(), instance(key), set.ranks());
   }
 
-  /// "rank 1 on node7", world rank.
+  /// Returns a member's world rank and host, such as "rank 1 on node7".
   public String describe(int member) {
     return topology.describe(world(member));
   }
@@ -132,18 +132,18 @@ public final class Group {
     return describe(rank);
   }
 
-  /// Why no operation can succeed any more; null while they can.
+  /// Returns the cause for which no operation can succeed any more, or null.
   public @Nullable CommException failure() {
     return failure;
   }
 
-  /// Whether all its operations have failed, not only those that were submitted after a member had
+  /// Returns whether all operations have failed, rather than only those submitted after a member
   /// left.
   public boolean isAborted() {
     return aborted;
   }
 
-  /// Whether it was closed here.
+  /// Returns whether this rank has closed the communicator.
   public boolean isClosed() {
     return closed;
   }
@@ -152,7 +152,7 @@ public final class Group {
     closed = true;
   }
 
-  /// How many names are known of it here.
+  /// Returns the number of names that this rank knows of the communicator.
   public int names() {
     return names;
   }
@@ -161,7 +161,7 @@ public final class Group {
     names += more;
   }
 
-  /// Only the first failure counts; returns whether this was it.
+  /// Records the first failure. Returns whether this is the first one.
   public boolean failWith(CommException cause) {
     if (failure != null) {
       return false;
@@ -170,8 +170,8 @@ public final class Group {
     return true;
   }
 
-  /// It is aborted, perhaps after a member had left and new operations failed already. Returns
-  /// whether it was not aborted before.
+  /// Aborts the communicator, possibly after a member has left and new operations have failed.
+  /// Returns whether it was not aborted before.
   public boolean abortWith(CommException cause) {
     var unused = failWith(cause);
     boolean first = !aborted;

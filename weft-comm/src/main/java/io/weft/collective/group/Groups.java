@@ -6,48 +6,48 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The communicators that are open on this rank. Of those that were closed nothing is kept but how
-/// many each process set had, which tells a message for one of them from a message for one that is
-/// not made here yet. Confined to the progress thread.
+/// The communicators that are open on this rank. Of closed communicators only the count per process
+/// set is kept: it distinguishes a message for a closed communicator from a message for one that is
+/// not yet created here. Confined to the progress thread.
 public final class Groups {
 
-  /// Aborted elsewhere, and not made here yet.
+  /// Limit of communicators that a member has aborted and that are not yet created here.
   private static final int MAX_EARLY = 4096;
 
   private final LongMap<Group> open = new LongMap<>();
   private final LongMap<Integer> made = new LongMap<>();
   private final LongMap<CommException> abortedEarly = new LongMap<>();
 
-  /// Opens a communicator; those of one set come in the order of their instances. Returns why it is
-  /// of no use already, if a member has aborted it.
+  /// Opens a communicator. The communicators of one set must be opened in the order of their
+  /// instances. Returns the cause if a member has already aborted it, else null.
   public @Nullable CommException open(Group group) {
     open.put(group.key(), group);
     made.put(Group.family(group.key()), Group.instance(group.key()));
     return abortedEarly.remove(group.key());
   }
 
-  /// Forgets a communicator.
+  /// Removes a communicator.
   public void close(Group group) {
     var unused = open.remove(group.key());
   }
 
-  /// Forgets all communicators, of an epoch that has ended.
+  /// Removes all communicators, because their epoch has ended.
   public void closeAll() {
     open.clear();
   }
 
-  /// Null if it is closed, or not made here yet.
+  /// Returns null if the communicator is closed or not yet created here.
   public @Nullable Group get(long key) {
     return open.get(key);
   }
 
-  /// Whether it was made here and has been closed.
+  /// Returns whether the communicator was created here and has been closed.
   public boolean isClosed(long key) {
     int latest = Objects.requireNonNullElse(made.get(Group.family(key)), 0);
     return Group.instance(key) <= latest && open.get(key) == null;
   }
 
-  /// Keeps the abort of a communicator until it is made here; whether there was room.
+  /// Keeps the abort of a communicator until it is created here. Returns whether there was room.
   public boolean keepAbort(long key, CommException cause) {
     if (abortedEarly.size() == MAX_EARLY) {
       return false;

@@ -64,7 +64,7 @@ public final class LongMap<V> {
     }
   }
 
-  /// Costs the whole map.
+  /// Removes all values that match. Scans the whole map.
   @SuppressWarnings("unchecked") // as in get
   public void removeIf(Predicate<? super V> unwanted) {
     long[] oldKeys = keys.clone();

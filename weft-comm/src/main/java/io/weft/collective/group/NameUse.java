@@ -5,9 +5,9 @@ import io.weft.collective.frame.Hash;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
-/// How often this rank has used a name, and what it submitted last: so that a late frame is told
-/// from an early one, and a disagreement is noticed even after the operation completed here.
-/// Confined to the progress thread.
+/// The number of times that this rank has used a name, and the signature of the latest use. They
+/// distinguish a late frame from an early one, and reveal a disagreement even after the operation
+/// has completed here. Confined to the progress thread.
 public final class NameUse {
 
   private final long key;
@@ -27,12 +27,12 @@ public final class NameUse {
     this.last = first;
   }
 
-  /// One use of a name among all that are under way.
+  /// Returns the identity of one use of a name among all operations in flight.
   public static long id(long key, int sequence) {
     return Hash.mix(key + sequence * 0x9E3779B97F4A7C15L);
   }
 
-  /// Counts a submission; returns its number.
+  /// Counts a submission; returns its sequence number.
   int next(OperationSignature signature) {
     last = signature;
     settled = false;
@@ -40,12 +40,12 @@ public final class NameUse {
     return count++;
   }
 
-  /// Of the operations.
+  /// Returns the key of the operations.
   public long key() {
     return key;
   }
 
-  /// When it was used or asked for last, by the clock of `NameUses`.
+  /// Returns the time of the latest use or release, by the clock of `NameUses`.
   long touched() {
     return touched;
   }
@@ -55,7 +55,7 @@ public final class NameUse {
     held = false;
   }
 
-  /// It must not be used until all members have said whether it is to be forgotten.
+  /// Blocks further uses until all members have replied whether the name may be forgotten.
   public void hold() {
     held = true;
   }
@@ -64,27 +64,28 @@ public final class NameUse {
     return held;
   }
 
-  /// How many uses have begun here.
+  /// Returns the number of uses that have begun here.
   public int count() {
     return count;
   }
 
-  /// Whether this use has begun here.
+  /// Returns whether this use has begun here.
   public boolean begun(int sequence) {
     return sequence - count < 0;
   }
 
-  /// Whether this is the latest use, whose signature is known.
+  /// Returns whether this use is the latest one, whose signature is known.
   public boolean latest(int sequence) {
     return sequence == count - 1;
   }
 
-  /// The latest use has failed here: disagreement is no news.
+  /// Records that the latest use has failed here, so that a disagreement needs no report.
   void settle() {
     settled = true;
   }
 
-  /// Whether a member that disagrees on the latest use, which is over here, is to be told; once.
+  /// Returns true once for each member. The member disagrees on the latest use, which has ended
+  /// here, and must be notified.
   public boolean answers(int member) {
     if (settled) {
       return false;

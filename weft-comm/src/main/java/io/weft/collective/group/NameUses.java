@@ -4,25 +4,25 @@ package io.weft.collective.group;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/// The uses of names on this rank's communicators, by key of operation. Confined to the progress
+/// The uses of names on this rank's communicators, by operation key. Confined to the progress
 /// thread.
 public final class NameUses {
 
   private final LongMap<NameUse> uses = new LongMap<>();
   private long clock;
 
-  /// Null for a name that was not used yet.
+  /// Returns null for a name that has not been used.
   public @Nullable NameUse get(long key) {
     return uses.get(key);
   }
 
-  /// How often a name was used.
+  /// Returns the number of uses of a name.
   public int count(long key) {
     NameUse use = uses.get(key);
     return use == null ? 0 : use.count();
   }
 
-  /// Counts a use of a name; returns its number.
+  /// Counts a use of a name; returns its sequence number.
   ///
   /// Hot path, once the name was used.
   public int use(long key, Group group, String name, OperationSignature signature) {
@@ -36,13 +36,13 @@ public final class NameUses {
     return use.next(signature);
   }
 
-  /// Counts the uses of all names.
+  /// Returns the number of uses of all names.
   public long clock() {
     return clock;
   }
 
-  /// Adds the keys of those names of a communicator that were not among the last `recent` uses of
-  /// all names. Costs the whole map.
+  /// Adds the keys of the communicator's names that are not among the last `recent` uses of all
+  /// names. Scans the whole map.
   public void collect(Group group, long recent, Collection<Long> into) {
     uses.forEach(
         use -> {
@@ -52,19 +52,19 @@ public final class NameUses {
         });
   }
 
-  /// A name is used no more, or anew: its next use has the number 0.
+  /// Forgets a name. Its next use has the sequence number 0.
   public void forget(NameUse use) {
     if (uses.remove(use.key()) != null) {
       use.group().addNames(-1);
     }
   }
 
-  /// A name that was held stays known.
+  /// Releases a held name, which stays known.
   public void release(NameUse use) {
     use.touch(clock);
   }
 
-  /// See `NameUse.settle`.
+  /// Records a failure by `NameUse.settle`.
   public void settle(long key) {
     NameUse use = uses.get(key);
     if (use != null) {
@@ -72,12 +72,12 @@ public final class NameUses {
     }
   }
 
-  /// The communicator is closed.
+  /// Forgets the names of a communicator that is closed.
   public void forget(Group group) {
     uses.removeIf(use -> use.group() == group);
   }
 
-  /// The epoch is over.
+  /// Forgets all names, because the epoch has ended.
   public void clear() {
     uses.clear();
   }

@@ -10,20 +10,21 @@ import io.weft.tensor.Shape;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// What all ranks must agree on for one operation. Compared by `hash` on the way, told in words
-/// when it differs.
+/// The properties of one operation on which all ranks must agree. Messages compare `hash`; a report
+/// of a difference gives `words`.
 ///
 /// @param words kind, type, shape, reduction, root, algorithm
-/// @param hash of the words; 32 bits
-/// @param bytes length of this rank's own tensor, which need not be the others'
-/// @param segments in which it is sent, where it is
-/// @param tuning by which the communicator ran when it was submitted
+/// @param hash 32-bit hash of the words
+/// @param bytes length of this rank's tensor, which may differ from the other ranks' tensors
+/// @param segments the segments in which the tensor is sent, if it is sent
+/// @param tuning the communicator's tuning when the operation was submitted
 public record OperationSignature(
     String words, int hash, long bytes, Segments segments, Tuning tuning) {
 
-  /// What the tuning makes of `table` is part of it, since both sides of a transfer cut by that.
+  /// Creates a signature. It includes the segments that the tuning derives from `table`, because
+  /// both sides of a transfer cut by them.
   ///
-  /// @param table the segments that the table of algorithms gives
+  /// @param table the segments that the rule table gives
   public static OperationSignature of(
       CollectiveKind kind, DType dtype, Shape shape, String detail, Segments table, Tuning tuning) {
     Segments segments = tuning.over(table);

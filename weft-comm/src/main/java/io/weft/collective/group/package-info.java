@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who takes part in a communicator, and which names its operations have used.
+/// The members of a communicator, and the names that its operations have used.
 @NullMarked
 package io.weft.collective.group;
 

@@ -11,16 +11,17 @@ import io.weft.collective.schedule.Ring;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// The algorithms that there are for each collective.
+/// The algorithms of each collective.
 public final class AlgorithmRegistry {
 
-  /// By which users ask for the way of the same name; it has no schedule.
+  /// The name by which users select the way of the same name; it has no schedule.
   public static final String MAPPED = "mapped";
 
-  /// By which users ask for a sum in one order, of ranks within hosts, of hosts above them.
+  /// The name by which users select one order of additions: of ranks within hosts, of hosts above
+  /// them.
   static final String FIXED_ORDER = "fixed-order";
 
-  /// By which they ask for one in the order of ranks, whatever their hosts.
+  /// The name by which users select additions in the order of ranks, independent of their hosts.
   static final String RANK_ORDER = "rank-order";
 
   static final String RING = "ring";
@@ -29,25 +30,25 @@ public final class AlgorithmRegistry {
 
   static final String NESTED_HALVING = "nested-halving";
 
-  /// Of slices that shared memory has left undone; not for the rule table.
+  /// The algorithm for slices that shared memory has not combined; not available to the rule table.
   static final String SLICED_DOUBLING = "sliced-doubling";
 
-  /// Each rank works on its part of all tensors.
+  /// The algorithm by which each rank processes its part of all tensors.
   public static final String DIRECT = "direct";
 
   public static final String RECURSIVE_DOUBLING = "recursive-doubling";
 
-  /// That of every barrier.
+  /// The algorithm of every barrier.
   public static final String MEETING = RECURSIVE_DOUBLING;
 
   private AlgorithmRegistry() {}
 
-  /// Names of those that every transport has.
+  /// Returns the names of the algorithms that every transport supports.
   public static List<String> names(CollectiveKind kind) {
     return of(kind, List.of(0)).stream().map(Algorithm::name).toList();
   }
 
-  /// Those that have a schedule, for ranks of which rank r lives on host `hosts.get(r)`.
+  /// Returns the algorithms that have a schedule, where rank r runs on host `hosts.get(r)`.
   static List<Algorithm> of(CollectiveKind kind, List<Integer> hosts) {
     return switch (kind) {
       case ALLREDUCE, BARRIER ->

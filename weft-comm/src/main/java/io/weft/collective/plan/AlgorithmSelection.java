@@ -20,11 +20,11 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
-/// Which way and algorithm a communicator takes, and the schedules of those it has taken.
-/// Thread-safe.
+/// Selects a communicator's way and algorithm, and caches the schedules it has used. Thread-safe.
 public final class AlgorithmSelection {
 
-  /// Before the name of an algorithm for which all ranks are on one host, wherever they are.
+  /// The prefix of an algorithm's name that lets the algorithm treat all ranks as ranks of one
+  /// host.
   private static final String IN_RANK_ORDER = AlgorithmRegistry.RANK_ORDER + " ";
 
   private final Map<ScheduleKey, RankSchedule> schedules = new ConcurrentHashMap<>();
@@ -36,9 +36,9 @@ public final class AlgorithmSelection {
   private final Map<CollectiveKind, SizeRules> onWire = new EnumMap<>(CollectiveKind.class);
   private final Map<CollectiveKind, SizeRules> bounced = new EnumMap<>(CollectiveKind.class);
 
-  /// For ranks of which rank r lives on host `hosts.get(r)`, and which may share memory or not.
+  /// Creates the selection for ranks of which rank r runs on host `hosts.get(r)`.
   ///
-  /// @param oneSided whether the transport reads and writes peers' memory without their processors
+  /// @param oneSided true if the transport reads and writes peers' memory without their processors
   public AlgorithmSelection(
       AlgorithmTable table, List<Integer> hosts, boolean sharesMemory, boolean oneSided) {
     this.hosts = List.copyOf(hosts);
@@ -53,20 +53,20 @@ public final class AlgorithmSelection {
     }
   }
 
-  /// Returns whether a tensor of this length shares a buffer with others, by the table.
+  /// Returns whether, by the table, a tensor of this length shares a buffer with others.
   public boolean fuses(long bytes) {
     return fusion.shares(bytes);
   }
 
-  /// Whether all ranks reach each other's memory.
+  /// Returns whether all ranks can access each other's memory.
   public boolean sharesMemory() {
     return layout.sharesMemory();
   }
 
   private record ScheduleKey(CollectiveKind kind, String name, int root, int rank) {}
 
-  /// The schedule of this rank by the named algorithm. Throws `IllegalArgumentException` naming the
-  /// algorithms there are.
+  /// Returns this rank's schedule of the named algorithm. Throws `IllegalArgumentException` that
+  /// lists the known algorithms.
   public RankSchedule schedule(CollectiveKind kind, String name, int root, int rank) {
     return schedules.computeIfAbsent(
         new ScheduleKey(kind, name, root, rank),
@@ -77,34 +77,35 @@ public final class AlgorithmSelection {
                 hosts.size()));
   }
 
-  /// Name of the algorithm that combines tensors which could not be combined in shared memory; of
-  /// an allreduce, in the same order.
+  /// Returns the name of the algorithm that combines tensors which could not be combined in shared
+  /// memory. For an allreduce it has the same order of additions.
   public String afterMapped(CollectiveKind kind, Choice onWire) {
     return kind == CollectiveKind.ALLREDUCE ? AlgorithmRegistry.NESTED_DIRECT : onWire.algorithm();
   }
 
-  /// The same of single ranks' slices: one chunk for each rank.
+  /// Returns the name of the algorithm that combines the remaining slices of single ranks, with one
+  /// chunk per rank.
   public String afterMappedSlices(CollectiveKind kind) {
     return kind == CollectiveKind.ALLREDUCE
         ? AlgorithmRegistry.SLICED_DOUBLING
         : AlgorithmRegistry.RING;
   }
 
-  /// What the table says or, where something is wanted, that: an algorithm on the wire, or the
-  /// memory of other ranks. Throws `IllegalArgumentException` naming the algorithms there are, or
-  /// if memory is wanted where ranks do not share it.
+  /// Returns the requested choice, an algorithm on the wire or the memory of other ranks, and the
+  /// table's choice if `wanted` is empty. Throws `IllegalArgumentException` that lists the known
+  /// algorithms, also if `mapped` is requested where ranks do not share memory.
   ///
   /// Hot path where nothing is wanted.
   public Choice choose(CollectiveKind kind, Optional<String> wanted, long bytes) {
     return wanted.isEmpty() ? rules(rules, kind).at(bytes) : wanted(kind, wanted.get(), bytes);
   }
 
-  /// What the table says where ranks share no memory: a schedule on the wire.
+  /// Returns the table's choice for ranks without shared memory: a schedule on the wire.
   public Choice onWire(CollectiveKind kind, long bytes) {
     return rules(onWire, kind).at(bytes);
   }
 
-  /// The segments in which tensors pass through bounce buffers.
+  /// Returns the segments in which tensors pass through bounce buffers.
   public Segments bounced(CollectiveKind kind, long bytes) {
     return rules(bounced, kind).segments(Way.MAPPED, bytes);
   }
@@ -128,9 +129,9 @@ public final class AlgorithmSelection {
         : asked(kind, Way.WIRE, known(kind, wanted), bytes);
   }
 
-  /// What the table says where that adds each element in the order of ranks within hosts, of hosts
-  /// above them: in shared memory, by these algorithms, or two ranks in any way; else by nested
-  /// exchanges.
+  /// Returns the table's choice if it adds each element in the order of ranks within hosts, and of
+  /// hosts above them: in shared memory, by the algorithms below, or in any way between two ranks.
+  /// Otherwise returns nested exchanges.
   ///
   /// Hot path.
   private Choice inFixedOrder(CollectiveKind kind, long bytes) {
@@ -150,8 +151,8 @@ public final class AlgorithmSelection {
         : AlgorithmRegistry.NESTED_DIRECT;
   }
 
-  /// The same in the order of ranks, which may be that of ranks within hosts; else the two
-  /// algorithms as if all were on one host.
+  /// Returns the choice of `inFixedOrder` if it has the order of ranks, else the same algorithm as
+  /// if all ranks were on one host.
   private Choice inRankOrder(CollectiveKind kind, long bytes) {
     Choice choice = inFixedOrder(kind, bytes);
     return isRankOrder || choice.way() != Way.WIRE
@@ -159,9 +160,9 @@ public final class AlgorithmSelection {
         : asked(kind, Way.WIRE, IN_RANK_ORDER + choice.algorithm(), bytes);
   }
 
-  /// Whether the tree of hosts above those of their ranks is the tree of all ranks: where every
-  /// host has the same number of consecutive ranks, a power of two, or there are no more than two
-  /// ranks.
+  /// Returns whether the tree of hosts above the trees of their ranks equals the tree of all ranks.
+  /// This is so if every host has the same number of consecutive ranks, a power of two, or if there
+  /// are at most two ranks.
   private static boolean isRankOrder(List<Integer> hosts) {
     int size = hosts.size();
     int each = size / Math.max(1, (int) hosts.stream().distinct().count());
@@ -174,7 +175,7 @@ public final class AlgorithmSelection {
 
   private Choice asked(CollectiveKind kind, Way way, String algorithm, long bytes) {
     Segments segments = rules(rules, kind).segments(way, bytes);
-    return new Choice(way, algorithm, segments, "by the caller", "it was asked for");
+    return new Choice(way, algorithm, segments, "by the caller", "the caller requested it");
   }
 
   private static SizeRules rules(Map<CollectiveKind, SizeRules> rules, CollectiveKind kind) {

@@ -12,7 +12,7 @@ public enum CollectiveKind {
   ALLTOALL,
   BARRIER;
 
-  /// Whether all ranks have tensors of one length.
+  /// Returns whether all ranks have tensors of one length.
   public boolean sameBytes() {
     return this != ALLGATHER && this != ALLTOALL;
   }

@@ -11,67 +11,71 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/// An algorithm's schedule for one rank, with its dependencies worked out once and kept: what must
-/// have been received before a run of chunks may be sent, and what must have been sent before it
-/// may change. Immutable.
+/// An algorithm's schedule for one rank with precomputed dependencies: the receives that must
+/// precede the send of a run of chunks, and the sends that must precede a change of the run.
+/// Immutable.
 ///
-/// Sends and receives are numbered in the order of the schedule; between two ranks both sides agree
-/// on that order, so that the k-th segment that arrives needs no label.
+/// Sends and receives are numbered in the order of the schedule. Two ranks agree on the order
+/// between them, so the k-th segment that arrives needs no label.
 public final class RankSchedule {
 
   private static final int NONE = -1;
 
-  /// Neighbouring chunks that travel in one piece.
+  /// Neighbouring chunks that are sent in one piece.
   public sealed interface Run permits Sending, Receiving {
 
-    /// The other rank.
+    /// Returns the other rank.
     int peer();
 
-    /// The first chunk.
+    /// Returns the first chunk.
     int chunk();
 
-    /// How many.
+    /// Returns the number of chunks.
     public int chunks();
   }
 
-  /// A send. `needs`: the receives of its chunks that must be applied before. `staged`: the peer
-  /// combines it. `beside`: the receive that does not depend on it, nor its peer's send on anything
-  /// that this one goes before, so that both may keep step; -1 if there is none.
+  /// A send. `needs` are the receives of its chunks that must be applied first. `staged` is true if
+  /// the peer combines the run. `beside` is the receive with which this send may keep step, or -1:
+  /// the receive does not depend on this send, and the peer's send does not depend on it either.
   public record Sending(int peer, int chunk, int chunks, int[] needs, boolean staged, int beside)
       implements Run {
 
-    /// Without one beside it.
+    /// Creates a send without a receive beside it.
     public Sending(int peer, int chunk, int chunks, int[] needs, boolean staged) {
       this(peer, chunk, chunks, needs, staged, NONE);
     }
 
-    /// Whether a receive keeps step with it.
+    /// Returns whether a receive keeps step with this send.
     public boolean hasBeside() {
       return beside != NONE;
     }
 
-    /// Whether its chunks have been received here before, so that they lie in the result.
+    /// Returns whether its chunks were received here before, which means that they are in the
+    /// result.
     public boolean received() {
       return needs.length > 0;
     }
   }
 
-  /// A receive. `needs`: the receives of its chunks before it. `after`: sends of its chunks that
-  /// must have left before. `last`: after it the chunks are combined completely, here.
+  /// A receive. `needs` are the earlier receives of its chunks. `after` are the sends of its chunks
+  /// that must have left before. `last` is true if it completes the combination of the chunks on
+  /// this rank.
   public record Receiving(
       int peer, int chunk, int chunks, boolean reduce, int[] needs, int[] after, boolean last)
       implements Run {
 
-    /// Whether its chunks have been received here before.
+    /// Returns whether its chunks were received here before.
     public boolean again() {
       return needs.length > 0;
     }
   }
 
-  /// Receives that are combined with our contribution at once, in the tree of `AdditionOrder`.
+  /// Receives that are combined with this rank's contribution at once, in the tree of
+  /// `AdditionOrder`.
   ///
-  /// @param receives by their numbers, in the order of the tree's leaves, without ours
-  /// @param own which leaf our contribution is
+  /// @param receives numbers of the receives in the order of the tree's leaves, without this rank's
+  ///   leaf
+  /// @param own index of the leaf of this rank's contribution
   public record Tree(int[] receives, int own) {}
 
   /// All sends to, or receives from, one peer, in order.
@@ -94,7 +98,8 @@ public final class RankSchedule {
     this.incoming = streams(receives.stream().map(Receiving::peer).toList());
   }
 
-  /// Sends and receives that do not depend on each other, the same between two ranks on both.
+  /// Creates a schedule of sends and receives that do not depend on each other. Two ranks must
+  /// agree on those between them.
   public static RankSchedule of(int chunks, List<Sending> sends, List<Receiving> receives) {
     return new RankSchedule(chunks, sends, receives, List.of());
   }
@@ -103,8 +108,8 @@ public final class RankSchedule {
     return chunks;
   }
 
-  /// Whether two ranks exchange in each round, so that all sends have a receive beside them. The
-  /// same on both.
+  /// Returns whether two ranks exchange in each round, so that every send has a receive beside it.
+  /// Equal on both ranks.
   public boolean keepsStep() {
     return !sends.isEmpty() && sends.stream().allMatch(Sending::hasBeside);
   }
@@ -117,7 +122,7 @@ public final class RankSchedule {
     return receives;
   }
 
-  /// Which receives are combined together.
+  /// Returns the receives that are combined together.
   public List<Tree> trees() {
     return trees;
   }
@@ -130,9 +135,9 @@ public final class RankSchedule {
     return incoming;
   }
 
-  /// Throws `IllegalStateException` if the algorithm joins chunks of different histories, or has a
-  /// chunk received in place of one that was combined here and not sent since: its sender need not
-  /// know that this rank has combined.
+  /// Creates a rank's schedule of an algorithm. Throws `IllegalStateException` if the algorithm
+  /// joins chunks of different histories, or lets a received chunk replace one that was combined
+  /// here and not sent since, because the sender may not know that this rank has combined.
   public static RankSchedule of(Algorithm algorithm, int rank, int size) {
     Draft draft = new Draft(algorithm.chunks(size));
     Map<Integer, List<Boolean>> combines = new LinkedHashMap<>();
@@ -153,8 +158,8 @@ public final class RankSchedule {
     return new RankSchedule(draft.lastReceive.length, draft.sends, draft.lastMarked(), draft.trees);
   }
 
-  /// Whether in each round of two ranks both send once and receive once. Then what the other sends
-  /// in a round needs nothing but what came to it in earlier rounds.
+  /// Returns whether both of two ranks send once and receive once in each round. Then a peer's send
+  /// depends only on receives of earlier rounds.
   private static boolean areTasks(List<List<Step>> mine, List<List<Step>> others) {
     return mine.size() == others.size()
         && mine.stream().allMatch(RankSchedule::isTask)
@@ -165,7 +170,7 @@ public final class RankSchedule {
     return round.size() == 2 && round.stream().filter(Step.Send.class::isInstance).count() == 1;
   }
 
-  /// For each receive of `peer` from `rank`, in order, whether the peer combines it.
+  /// Returns for each receive of `peer` from `rank`, in order, whether the peer combines it.
   private static List<Boolean> combining(Algorithm algorithm, int peer, int rank, int size) {
     var kinds = new ArrayList<Boolean>();
     for (List<Step> round : algorithm.schedule(peer, size)) {
@@ -190,7 +195,7 @@ public final class RankSchedule {
         .toList();
   }
 
-  /// A schedule that is being made.
+  /// A schedule under construction.
   private static final class Draft {
 
     final List<Sending> sends = new ArrayList<>();
@@ -199,10 +204,10 @@ public final class RankSchedule {
     final int[] lastReceive;
     private final List<List<Integer>> sentOf = new ArrayList<>();
 
-    /// Whether somebody else combines a chunk further after its last receive here.
+    /// True for a chunk that another rank combines further after its last receive here.
     private final boolean[] handedOn;
 
-    /// Whether a chunk has been combined here and not been sent since.
+    /// True for a chunk that has been combined here and not been sent since.
     private final boolean[] combined;
 
     Draft(int chunks) {
@@ -225,7 +230,7 @@ public final class RankSchedule {
       sends.add(new Sending(send.peer(), send.chunk(), send.chunks(), needs, staged, beside));
     }
 
-    /// The receives of one round.
+    /// Adds the receives of one round.
     void receiveAll(List<Step> steps) {
       for (int i = 0; i < steps.size(); ) {
         int together = steps.get(i) instanceof Step.ReceiveLeaf leaf ? leaf.leaves() - 1 : 1;
@@ -234,7 +239,7 @@ public final class RankSchedule {
       }
     }
 
-    /// What is applied at once, of one run: no part of it waits for another.
+    /// Adds receives of one run that are applied at once. None of them waits for another.
     private void receive(List<Step> together) {
       Step step = together.getFirst();
       int[] needs = needs(step);
@@ -278,7 +283,7 @@ public final class RankSchedule {
       throw new IllegalStateException(step + " follows a leaf of a tree that is not complete");
     }
 
-    /// The latest receives of a run's chunks.
+    /// Returns the latest receives of a run's chunks.
     private int[] needs(Step step) {
       BitSet needs = new BitSet();
       int received = 0;
@@ -292,8 +297,8 @@ public final class RankSchedule {
       return needs.stream().toArray();
     }
 
-    /// A chunk is complete here after its last receive if that one combines and nobody else
-    /// combines it further.
+    /// Marks the receives that complete their chunks here: the last receive of a chunk, if it
+    /// combines and no other rank combines the chunk further.
     List<Receiving> lastMarked() {
       List<Receiving> marked = new ArrayList<>(receives);
       for (int i = 0; i < marked.size(); i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which algorithm a collective takes, and its schedule with the dependencies worked out.
+/// The algorithm that a collective takes, and its schedule with precomputed dependencies.
 @NullMarked
 package io.weft.collective.plan;
 
