@@ -6,16 +6,16 @@ import io.weft.tensor.kernel.Reducer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// Combines contributions that all lie in memory, in the tree of `AdditionOrder`, a block at a time
-/// so that what the inner nodes hold stays in the first-level cache. One for each thread that uses
-/// it; memory of its own, a slot for each inner node on a way through the tree.
+/// Combines contributions in memory by the tree of `AdditionOrder`, one block at a time, so that
+/// the results of the inner nodes stay in the first-level cache. Each thread needs a separate
+/// instance. An instance owns memory with a slot for each inner node on a path through the tree.
 public final class AdditionTree {
 
   private static final long ALIGNMENT = 64;
 
   private final MemorySegment block;
 
-  // Of the tree that is being combined.
+  // The state of the current combination.
   private MemorySegment[] leaves = {};
   private long[] at = {};
   private Reducer reducer = (_, _, _, _, _, _, _) -> {};
@@ -23,26 +23,26 @@ public final class AdditionTree {
   private long from;
   private long elements;
 
-  /// With so many bytes for inner nodes.
+  /// Allocates this many bytes for inner nodes.
   public AdditionTree(long blockBytes) {
     this.block = Arena.ofAuto().allocate(blockBytes, ALIGNMENT);
   }
 
-  /// Returns how many bytes are combined at once of so many contributions, at least 2.
+  /// Returns the number of bytes that are combined at once for this many contributions, at least 2.
   public long longest(int contributions) {
     return contributions == 2
         ? Long.MAX_VALUE
         : block.byteSize() / AdditionOrder.depth(contributions) / ALIGNMENT * ALIGNMENT;
   }
 
-  /// Stores the combination of a part of all leaves, at least 2, of at most `longest` bytes, to
-  /// `into`, which may be one of them at the same place.
+  /// Combines a part of at least 2 leaves, of at most `longest` bytes, and stores the result to
+  /// `into`, which may be one of the leaves at the same place.
   ///
   /// Hot path.
   ///
-  /// @param leafAt where each leaf begins, in bytes
-  /// @param offset of the part in each leaf, in bytes
-  /// @param count elements of the part
+  /// @param leafAt start of each leaf in bytes
+  /// @param offset start of the part in each leaf, in bytes
+  /// @param count number of elements of the part
   public void combine(
       MemorySegment into,
       long intoAt,
@@ -60,7 +60,7 @@ public final class AdditionTree {
     node(into, intoAt, 0, inputs.length, 0);
   }
 
-  /// Combines leaves from `first` on, at least 2, with slots from `slot` on for what is below.
+  /// Combines at least 2 leaves from `first` on. The nodes below use the slots from `slot` on.
   private void node(MemorySegment into, long intoAt, int first, int count, int slot) {
     int left = AdditionOrder.left(count);
     int right = count - left;

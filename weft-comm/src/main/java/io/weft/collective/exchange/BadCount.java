@@ -3,7 +3,8 @@ package io.weft.collective.exchange;
 
 import java.io.Serial;
 
-/// A member told a number of rows that no tensor has. Never leaves the progress thread.
+/// Reports that a member sent a number of rows that a tensor cannot have. Never leaves the progress
+/// thread.
 public final class BadCount extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
@@ -19,12 +20,12 @@ public final class BadCount extends RuntimeException {
     this.rowBytes = rowBytes;
   }
 
-  /// Who told it.
+  /// Returns the member that sent the count.
   public int member() {
     return member;
   }
 
-  /// What it told, to be read behind "sent".
+  /// Returns a description of the count that follows the word "sent".
   public String what() {
     return "a count of " + rows + " rows of " + rowBytes + " bytes";
   }

@@ -3,17 +3,17 @@ package io.weft.collective.exchange;
 
 import java.lang.foreign.MemorySegment;
 
-/// Where the chunks of a collective lie: what is sent comes from `source` until the chunk has been
-/// received here, and lies in `target` from then on. Offsets and lengths are in bytes. Borrowed
-/// memory.
+/// The location of a collective's chunks. A chunk is sent from `source` until it has been received
+/// on this rank, and from `target` afterwards. Offsets and lengths are in bytes. The memory is
+/// borrowed.
 ///
 /// @param source this rank's contribution
-/// @param sourceOffset of each chunk
+/// @param sourceOffset offset of each chunk
 /// @param target the result
-/// @param targetOffset of each chunk, -1 where this rank never holds it
-/// @param bytes of each chunk
-/// @param uniform whether a peer's target offsets equal ours; else each peer sends us one chunk
-///   only
+/// @param targetOffset offset of each chunk, -1 for a chunk that this rank never stores
+/// @param bytes length of each chunk
+/// @param uniform true if a peer's target offsets equal this rank's. Otherwise each peer sends this
+///   rank only one chunk
 public record BufferLayout(
     MemorySegment source,
     long[] sourceOffset,
@@ -22,7 +22,8 @@ public record BufferLayout(
     long[] bytes,
     boolean uniform) {
 
-  /// Equal parts of one tensor, cut on element borders, the first ones one element longer.
+  /// Creates a layout of equal parts of one tensor, cut on element boundaries. The first parts are
+  /// one element longer.
   public static BufferLayout even(
       MemorySegment source, MemorySegment target, int chunks, int elementBytes) {
     long elements = source.byteSize() / elementBytes;
@@ -37,7 +38,7 @@ public record BufferLayout(
     return new BufferLayout(source, offset, target, offset, bytes, true);
   }
 
-  /// Whether contribution and result are the same memory.
+  /// Returns whether contribution and result are the same memory.
   public boolean inPlace() {
     return source.address() == target.address() && sourceOffset == targetOffset;
   }

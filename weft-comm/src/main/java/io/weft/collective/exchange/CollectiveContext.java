@@ -25,11 +25,12 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// What exchanges use of the mesh: messages and writes to the ranks of their communicator, tokens,
-/// staging windows and the rule by which chunks are cut. Confined to the progress thread.
+/// The services of the mesh that exchanges use: messages and writes to the ranks of their
+/// communicator, tokens, staging windows and the rule by which chunks are cut. Confined to the
+/// progress thread.
 public final class CollectiveContext {
 
-  /// Of inner nodes of `sums`: few enough to stay in the first-level cache.
+  /// Memory for the inner nodes of `sums`, small enough for the first-level cache.
   private static final int BLOCK_BYTES = 128 << 10;
 
   private final Mesh mesh;
@@ -51,12 +52,13 @@ public final class CollectiveContext {
     this.landingBytes = Math.max(64, longest);
   }
 
-  /// A rank was added to the job.
+  /// Adds a rank that has joined the job.
   public void onPeerAdded(int rank) {
     outbox.add(rank);
   }
 
-  /// The longest chunk that travels inside messages: leaves room for a header in the transport's.
+  /// Returns the length of the longest chunk that is sent inside messages. It leaves room for a
+  /// header in the transport's longest message.
   public int eagerBytes(RunningOperation operation) {
     Capabilities transport = mesh.transport().capabilities();
     Tuning tuning = operation.signature().tuning();
@@ -81,37 +83,38 @@ public final class CollectiveContext {
     return staging;
   }
 
-  /// Sends the first `bytes` of the scratch to a world rank, now or later; nothing to one that is
-  /// gone.
+  /// Sends the first `bytes` of the scratch to a world rank, now or later. Sends nothing to a rank
+  /// that is gone.
   public void send(int rank, long bytes) {
     outbox.send(rank, bytes);
   }
 
-  /// Whether something waits until this world rank has room for it.
+  /// Returns whether a message waits until this world rank has room for it.
   public boolean hasPending(int rank) {
     return outbox.holds(rank);
   }
 
-  /// Tries what waits; returns how much went.
+  /// Tries to send waiting messages; returns the number sent.
   public int flush() {
     return outbox.flush();
   }
 
-  /// Where a message is composed before `send`.
+  /// Returns the memory in which a message is composed before `send`.
   public MemorySegment scratch() {
     return outbox.scratch();
   }
 
-  /// Whether two ranks exchange in each round by way of their host's kernel: then neither is to be
-  /// far ahead of the other.
+  /// Returns whether two ranks exchange in each round through their host's kernel, so that neither
+  /// may be far ahead of the other.
   public boolean keepsStep(RunningOperation operation, RankSchedule schedule) {
     return schedule.keepsStep()
         && sharingKernel.get(operation.group().world(schedule.outgoing().getFirst().peer()));
   }
 
-  /// Returns kept bytes in native memory, until the next call for this place.
+  /// Copies kept bytes to native memory, and returns it. It is valid until the next call for this
+  /// place.
   ///
-  /// @param place from 0: as many runs as are combined at once lie there at a time
+  /// @param place from 0, one for each run that is combined at the same time
   public MemorySegment land(byte[] kept, int place) {
     while (landings.size() <= place) {
       landings.add(Arena.ofAuto().allocate(landingBytes, 64));
@@ -125,30 +128,31 @@ public final class CollectiveContext {
     return mesh.transport().register(segment, owner);
   }
 
-  /// A peer's memory, or null; see `Endpoint.map`.
+  /// Returns a peer's memory, or null; see `Endpoint.map`.
   public @Nullable PeerMemory map(Group group, int peer, RemoteRegion region) {
     int world = group.world(peer);
     return mesh.isGone(world) ? null : mesh.endpoint(world).map(region);
   }
 
-  /// Counts what an operation has read and written in memory of peers.
+  /// Counts bytes that an operation has read and written in memory of peers.
   ///
   /// Hot path.
   public void countMapped(long bytes) {
     mappedBytes.setOpaque(mappedBytes.getPlain() + bytes);
   }
 
-  /// What was counted so. Any thread.
+  /// Returns the bytes counted by `countMapped`. Any thread.
   public long mappedBytes() {
     return mappedBytes.getOpaque();
   }
 
-  /// Returns what combines contributions of several ranks that all lie in memory.
+  /// Returns the tree that combines contributions of several ranks in memory.
   public AdditionTree sums() {
     return sums;
   }
 
-  /// Sends a control message whose body stands in the scratch; it is kept if there is no room now.
+  /// Sends a control message whose body is in the scratch. The message is queued if there is no
+  /// room.
   public void send(
       RunningOperation operation,
       int peer,
@@ -168,7 +172,7 @@ public final class CollectiveContext {
     outbox.send(operation.group().world(peer), bytes);
   }
 
-  /// Sends a segment inside a message, or nothing.
+  /// Sends a segment inside a message, or returns false and sends nothing.
   ///
   /// Hot path.
   public boolean trySendEager(

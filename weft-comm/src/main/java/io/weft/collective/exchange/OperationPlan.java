@@ -3,15 +3,15 @@ package io.weft.collective.exchange;
 
 import org.jspecify.annotations.Nullable;
 
-/// What an operation does, stage by stage, and what it brings. On the progress thread.
+/// The stages of an operation, and its result. Confined to the progress thread.
 public interface OperationPlan<T> {
 
-  /// The stage of this index, or null when all are done. The earlier stages are complete.
+  /// Returns the stage of this index, or null after the last one. The earlier stages are complete.
   @Nullable Stage stage(int index);
 
-  /// What the handle completes with; asked once, after the last stage.
+  /// Returns the value with which the handle completes. Called once, after the last stage.
   T result();
 
-  /// Frees what was allocated; the operation has failed.
+  /// Frees allocated memory after the operation has failed.
   void discard();
 }

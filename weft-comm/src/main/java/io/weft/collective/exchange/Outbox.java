@@ -9,9 +9,9 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// Sends messages in order, and keeps the control messages that an endpoint has no room for. Their
-/// number is bounded by the operations in flight, unless a peer asks and never reads the answers:
-/// then it is dropped. Confined to the progress thread.
+/// Sends messages in order, and queues the control messages for which an endpoint has no room. The
+/// operations in flight bound their number. A peer that sends requests and never reads the replies
+/// is dropped. Confined to the progress thread.
 final class Outbox {
 
   /// More than the control messages of all operations that may run.
@@ -31,18 +31,19 @@ final class Outbox {
     this.scratch = Arena.ofAuto().allocate(maxMessageBytes, 64);
   }
 
-  /// A rank was added.
+  /// Adds a rank.
   void add(int peer) {
     waiting = Arrays.copyOf(waiting, peer + 1);
     waitingBytes = Arrays.copyOf(waitingBytes, peer + 1);
   }
 
-  /// Where a message is composed before it is sent; as long as the longest message.
+  /// Returns the memory in which a message is composed before it is sent; it fits the longest
+  /// message.
   MemorySegment scratch() {
     return scratch;
   }
 
-  /// Sends the first `bytes` of the scratch, now or later; a peer that is gone gets nothing.
+  /// Sends the first `bytes` of the scratch, now or later. Sends nothing to a peer that is gone.
   void send(int peer, long bytes) {
     if (mesh.isGone(peer)) {
       return;
@@ -59,12 +60,12 @@ final class Outbox {
       waitingCount++;
       waitingBytes[peer] += bytes;
       if (waitingBytes[peer] > MAX_WAITING_BYTES) {
-        mesh.drop(peer, "it asks and does not read the answers");
+        mesh.drop(peer, "it sends requests and does not read the replies");
       }
     }
   }
 
-  /// Sends the first `bytes` of the scratch now, or nothing.
+  /// Sends the first `bytes` of the scratch now, or returns false and sends nothing.
   ///
   /// Hot path.
   boolean trySend(int peer, long bytes) {
@@ -74,13 +75,13 @@ final class Outbox {
         && mesh.endpoint(peer).trySend(scratch.asSlice(0, bytes)) == PostResult.POSTED;
   }
 
-  /// Whether something waits for this peer.
+  /// Returns whether messages wait for this peer.
   boolean holds(int peer) {
     ArrayDeque<byte[]> queue = waiting[peer];
     return queue != null && !queue.isEmpty();
   }
 
-  /// Tries what waits; returns how much went.
+  /// Tries to send waiting messages; returns the number sent.
   int flush() {
     if (waitingCount == 0) {
       return 0;

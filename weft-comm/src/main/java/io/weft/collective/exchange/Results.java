@@ -10,15 +10,15 @@ import io.weft.transport.TransportException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// Where collectives put what they allocate themselves: where the transport gives peers' memory,
-/// into memory that peers can work on where it lies, so that the next collective on it can; else
-/// into private memory. Any thread.
+/// The allocator of the tensors that collectives return. If the transport gives access to peers'
+/// memory, tensors are allocated in memory that peers can access in place, so that the next
+/// collective on them can be mapped. Otherwise memory is private. Any thread.
 ///
-/// @param pool null: private memory
+/// @param pool null for private memory
 public record Results(@Nullable TensorPool pool) {
 
-  /// A tensor like `like` of the rows of all ranks, with any contents. Throws `OutOfMemoryError`
-  /// with these.
+  /// Allocates a tensor like `like` with the rows of all ranks and undefined contents. Throws
+  /// `OutOfMemoryError` that lists the rows.
   public TensorLease gathered(TensorView like, long[] rows) {
     Shape shape = like.shape().withFirst(Arrays.stream(rows).sum());
     try {
@@ -28,7 +28,7 @@ public record Results(@Nullable TensorPool pool) {
     }
   }
 
-  /// A tensor of the type of `like`, with any contents. Throws `OutOfMemoryError`.
+  /// Allocates a tensor of the type of `like` with undefined contents. Throws `OutOfMemoryError`.
   public TensorLease allocate(TensorView like, Shape shape) {
     if (pool == null) {
       return OwnedTensor.allocate(like.dtype(), shape);

@@ -5,25 +5,25 @@ import io.weft.tensor.TensorView;
 import java.util.Arrays;
 import java.util.List;
 
-/// How the rows of tensors are shared out among ranks, in rows and in bytes.
+/// The division of tensors among ranks, in rows and in bytes.
 public final class Rows {
 
   private Rows() {}
 
-  /// Rows of each rank: N/n, and one more for the first N mod n ranks.
+  /// Returns the number of rows of each rank: N/n, and one more for the first N mod n ranks.
   public static long[] even(long rows, int size) {
     long[] each = new long[size];
     Arrays.setAll(each, r -> rows / size + (r < rows % size ? 1 : 0));
     return each;
   }
 
-  /// Bytes of one row. Throws `IllegalArgumentException` where these are beyond 2^63-1, which only
-  /// the rows of a tensor without rows can be.
+  /// Returns the length of one row in bytes. Throws `IllegalArgumentException` if it exceeds
+  /// 2^63-1, which is possible only in a tensor without rows.
   public static long rowBytes(TensorView tensor) {
     return TensorView.bytes(tensor.dtype(), tensor.shape().withFirst(1));
   }
 
-  /// Whether these are counts, and sum to so many rows.
+  /// Returns whether all counts are valid and sum to `rows`.
   public static boolean isDivision(List<Long> counts, long rows) {
     long left = rows;
     for (long count : counts) {
@@ -35,13 +35,14 @@ public final class Rows {
     return left == 0;
   }
 
-  /// Lengths of so many rows. Throws `ArithmeticException` where one is none.
+  /// Returns the lengths of these rows in bytes. Throws `ArithmeticException` on overflow.
   public static long[] inBytes(long[] rows, long rowBytes) {
     return Arrays.stream(rows).map(r -> Math.multiplyExact(r, rowBytes)).toArray();
   }
 
-  /// What the members told, whose sum must be a length too. Throws `BadCount`, naming who told what
-  /// no tensor has, or `OutOfMemoryError` where each could have its rows, but no tensor all.
+  /// Returns the lengths of the rows that members have sent, whose sum must be a valid length.
+  /// Throws `BadCount` that names a member whose count a tensor cannot have, or `OutOfMemoryError`
+  /// if each member's rows fit a tensor, but their sum does not.
   public static long[] inBytesChecked(long[] rows, long rowBytes) {
     long most = Long.MAX_VALUE / Math.max(1, rowBytes);
     for (int member = 0; member < rows.length; member++) {
@@ -63,7 +64,7 @@ public final class Rows {
     return inBytes(rows, rowBytes);
   }
 
-  /// Where parts of these lengths begin that lie one behind the other.
+  /// Returns the offsets of adjacent parts of these lengths.
   public static long[] starts(long[] bytes) {
     long[] starts = new long[bytes.length];
     long at = 0;

@@ -6,39 +6,38 @@ import io.weft.collective.group.OperationSignature;
 import io.weft.observer.OperationStage;
 import io.weft.transport.TransportException;
 
-/// An operation that runs, as its exchanges see it. Confined to the progress thread.
+/// A running operation as its exchanges see it. Confined to the progress thread.
 public interface RunningOperation {
 
-  /// Of whose members.
+  /// Returns the group whose members execute it.
   Group group();
 
-  /// The hash of communicator and name.
+  /// Returns the hash of communicator and name.
   long key();
 
-  /// How often the name was used on the communicator before.
+  /// Returns the number of earlier uses of the name on the communicator.
   int sequence();
 
-  /// What all ranks must agree on.
+  /// Returns the properties on which all ranks must agree.
   OperationSignature signature();
 
-  /// A peer broke the protocol: nothing it says can be trusted.
+  /// Reports that a peer violated the protocol, so that its messages cannot be trusted.
   ///
-  /// @param what to be read behind "sent"
+  /// @param what description that follows the word "sent"
   void brokenBy(int member, String what);
 
-  /// There is no memory for the result.
+  /// Reports that there is no memory for the result.
   void noRoom(OutOfMemoryError cause);
 
-  /// Something was thrown that ends this operation, and nothing else: a tensor is gone, or there is
-  /// a defect.
+  /// Reports an exception that ends only this operation: a tensor is gone, or there is a defect.
   void broken(Throwable thrown);
 
-  /// It has come so far with the exchange that runs.
+  /// Reports the stage that the current exchange has reached.
   void reached(OperationStage stage);
 
-  /// Something of this member has come for it.
+  /// Reports that a frame of this member has arrived.
   void heard(int member);
 
-  /// A write to this member was not done.
+  /// Reports that a write to this member failed.
   void writeFailed(int member, TransportException cause);
 }

@@ -4,70 +4,71 @@ package io.weft.collective.exchange;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// One stage of one operation, on one rank, as it runs. Peers are set ranks. What arrives and is
-/// not of this kind of exchange breaks the protocol. Confined to the progress thread.
+/// One stage of an operation as it runs on one rank. Peers are set ranks. A frame that does not
+/// belong to this kind of exchange violates the protocol. Confined to the progress thread.
 public interface StageTask {
 
-  /// Whose exchange it is.
+  /// Returns the operation of this exchange.
   RunningOperation operation();
 
-  /// Begins: tells the peers what they must know to take part.
+  /// Begins: sends the peers the information that they need to take part.
   void start();
 
-  /// Goes on as far as possible, or for a bounded time; returns the amount of work done.
+  /// Advances as far as possible, or for a bounded time; returns the amount of work done.
   int advance();
 
-  /// Whether this rank's part is done and its memory is no longer needed by anyone.
+  /// Returns whether this rank's part is done and its memory is no longer needed by any rank.
   boolean done();
 
-  /// Ends the registrations, once it is done.
+  /// Ends the registrations after `done`.
   void release();
 
-  /// The same after a failure, as soon as nobody else touches our memory any more; false if
-  /// somebody still may. Peers begin nothing new after the first call.
+  /// Ends the registrations after a failure, as soon as no peer accesses this rank's memory any
+  /// more. Returns false while a peer may still access it. Peers begin nothing new after the first
+  /// call.
   boolean tryAbandon();
 
-  /// Whether a failed one may end though a lost peer may still be inside its memory: not where the
-  /// transport reads it.
+  /// Returns whether a failed stage may end although a lost peer may still access its memory. False
+  /// where the transport reads that memory.
   default boolean mayEndWithoutTheLost() {
     return true;
   }
 
-  /// Peers that may still touch our memory, or let the transport do so.
+  /// Returns the peers that may still access this rank's memory, or let the transport do so.
   List<Integer> usedBy();
 
-  /// Whether it cannot end without more from this peer, or has more for it.
+  /// Returns whether this stage needs further frames from this peer, or has more to send to it.
   boolean needs(int peer);
 
-  /// Peers that this rank waits for.
+  /// Returns the peers for which this rank waits.
   List<Integer> waitingFor();
 
-  // --- what arrives
+  // --- frames that arrive
 
-  /// A message with a segment's bytes.
+  /// Handles a message with the bytes of a segment.
   default void onEager(int peer, MemorySegment body) {
     operation().brokenBy(peer, "a segment where no segment is due");
   }
 
-  /// A permission to write.
+  /// Handles a permission to write.
   default void onGrant(int peer, MemorySegment frame) {
     operation().brokenBy(peer, "a grant where none is due");
   }
 
-  /// Slots of a window are free again.
+  /// Handles the return of slots of a window.
   default void onCredit(int peer, int slots) {
     operation().brokenBy(peer, "credit where none is due");
   }
 
-  /// What this peer says of its memory.
+  /// Handles a peer's description of its memory.
   default void onShare(int peer, MemorySegment frame) {
     operation().brokenBy(peer, "an offer of its memory where none is due");
   }
 
-  /// This peer has submitted the operation too; it may say so more than once.
+  /// Handles a peer's notice that it has submitted the operation. The notice may be repeated.
   default void onEntered(int peer) {}
 
-  /// This peer no longer touches the others' memory.
+  /// Handles a peer's notice that it no longer accesses the others' memory.
   default void onDone(int peer, MemorySegment frame) {
     operation().brokenBy(peer, "an end where nothing was begun");
   }

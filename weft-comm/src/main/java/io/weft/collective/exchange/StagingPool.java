@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Registered windows for segments that wait to be combined, and for private tensors that peers are
-/// to work on: the last one given back is the next one lent, because it is still in the cache. The
-/// length of a window is a power of two, so that a short run does not take what a long one needs.
-/// What is lent for segments is bounded by the operations in flight; what is lent for tensors, and
-/// what is idle, by `keepBytes` each. Confined to the progress thread.
+/// Registered windows for segments that wait to be combined, and for bounce buffers of private
+/// tensors. The window returned last is lent first, because it is still in the cache. Lengths are
+/// powers of two, so that a short run does not occupy the window of a long one. The operations in
+/// flight bound the windows lent for segments. `keepBytes` bounds the windows lent for tensors, and
+/// separately the idle windows. Confined to the progress thread.
 public final class StagingPool implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(StagingPool.class);
@@ -34,7 +34,7 @@ public final class StagingPool implements AutoCloseable {
     this.idle = new ArrayDeque[SIZES];
   }
 
-  /// A window of at least so many bytes.
+  /// Lends a window of at least this many bytes.
   public MemoryRegion lease(long bytes) {
     int size = sizeOf(bytes);
     ArrayDeque<MemoryRegion> same = idle[size];
@@ -48,8 +48,8 @@ public final class StagingPool implements AutoCloseable {
     return region;
   }
 
-  /// A window for a whole tensor; null where it is too long, too much is lent already, or there is
-  /// no memory for it.
+  /// Lends a window for a whole tensor. Returns null if it is too long, if too much is lent
+  /// already, or if there is no memory for it.
   public @Nullable MemoryRegion tryLease(long bytes) {
     if (bytes > LONGEST_BYTES || lentBytes + (LONGEST_BYTES >> sizeOf(bytes)) > keepBytes) {
       return null;
@@ -85,7 +85,7 @@ public final class StagingPool implements AutoCloseable {
     return idleBytes + (LONGEST_BYTES >> size) <= keepBytes;
   }
 
-  /// Makes room for a longer window, which takes longer to make anew.
+  /// Closes idle windows to make room for a longer one, which takes longer to allocate.
   private void closeIdle(int size, int longer) {
     ArrayDeque<MemoryRegion> same = idle[size];
     while (same != null && !same.isEmpty() && !hasRoom(longer)) {
@@ -94,7 +94,7 @@ public final class StagingPool implements AutoCloseable {
     }
   }
 
-  /// A window that peers may still write to is closed, not used again.
+  /// Closes a window to which peers may still write, so that it is not used again.
   public void forget(MemoryRegion region) {
     returned(region);
     region.close();
@@ -104,7 +104,7 @@ public final class StagingPool implements AutoCloseable {
     lentBytes -= region.segment().byteSize();
   }
 
-  /// How often the longest window is halved.
+  /// Returns the number of times that the longest window is halved.
   private int sizeOf(long bytes) {
     long wanted = Math.max(bytes, LEAST_BYTES);
     int size = 0;

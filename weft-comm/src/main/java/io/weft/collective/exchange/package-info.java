@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What an operation consists of, and what its exchanges use of the mesh.
+/// The parts of an operation, and the services of the mesh that its exchanges use.
 @NullMarked
 package io.weft.collective.exchange;
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.schedule;
 
-/// The tree in which contributions are added, the same for every element, wherever it lies: a
-/// complete binary tree over the contributions in order, of which the deepest leaves come first.
-/// Five are added as `((0 + 1) + 2) + (3 + 4)`. Below it, every leaf may be such a tree of its own:
-/// of twice as many contributions, the tree adds neighbours first, and is then that of half as
-/// many. Pure.
+/// The tree in which contributions are added, equal for every element wherever it lies: a complete
+/// binary tree over the contributions in order, with the deepest leaves first. Five contributions
+/// are added as `((0 + 1) + 2) + (3 + 4)`. The tree nests: each leaf may itself be such a tree. The
+/// tree of twice as many contributions adds neighbours first, and continues as the original tree.
+/// Pure.
 public final class AdditionOrder {
 
   private AdditionOrder() {}
 
-  /// Returns how many leaves are below the left child of a tree of so many, at least 2.
+  /// Returns the number of leaves below the left child of a tree with this many leaves, at least 2.
   public static int left(int leaves) {
     int full = Integer.highestOneBit(leaves);
     if (leaves == full) {
@@ -19,7 +19,8 @@ public final class AdditionOrder {
     return leaves >= full + full / 2 ? full : leaves - full / 2;
   }
 
-  /// Returns the length of the longest way from the root of a tree of so many leaves to a leaf.
+  /// Returns the length of the longest path from the root of a tree with this many leaves to a
+  /// leaf.
   public static int depth(int leaves) {
     return Integer.SIZE - Integer.numberOfLeadingZeros(leaves - 1);
   }

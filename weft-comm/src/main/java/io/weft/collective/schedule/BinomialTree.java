@@ -8,17 +8,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /// Collectives on the binomial tree rooted at rank 0: the parent of r is r without its lowest set
-/// bit; log2 n rounds. Another root by `Rooted`.
+/// bit; log2 n rounds. `Rooted` selects another root.
 public final class BinomialTree {
 
   private BinomialTree() {}
 
-  /// Spreads rank 0's tensor.
+  /// Returns the algorithm that spreads rank 0's tensor.
   public static Algorithm broadcast() {
     return new Broadcast();
   }
 
-  /// Reduces to rank 0, then spreads the result.
+  /// Returns the algorithm that reduces to rank 0, then spreads the result.
   public static Algorithm allreduce() {
     return new Allreduce();
   }

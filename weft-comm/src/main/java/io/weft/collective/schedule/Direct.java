@@ -10,23 +10,24 @@ import io.weft.collective.schedule.Step.Send;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Collectives in which every rank talks to every other at once, starting at its right neighbour:
-/// one round a phase, n-1 messages a rank.
+/// Collectives in which every rank exchanges with all others at once, beginning with its right
+/// neighbour: one round per phase, n-1 messages per rank.
 public final class Direct {
 
   private Direct() {}
 
-  /// Chunk c goes to rank c, which combines those of all ranks in the tree of `AdditionOrder`.
+  /// Returns the algorithm that sends chunk c to rank c, which combines the chunks of all ranks in
+  /// the tree of `AdditionOrder`.
   public static Algorithm reduceScatter() {
     return new ReduceScatter();
   }
 
-  /// Chunk r of rank r goes to all.
+  /// Returns the algorithm that sends chunk r of rank r to all.
   public static Algorithm allgather() {
     return new Allgather();
   }
 
-  /// Chunk `s * n + d` goes from rank s to rank d.
+  /// Returns the algorithm that sends chunk `s * n + d` from rank s to rank d.
   public static Algorithm alltoall() {
     return new Alltoall();
   }

@@ -6,24 +6,24 @@ import static java.lang.Math.floorMod;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Allreduce that crosses the network as little as it can: the ranks of a host combine their
-/// tensors among themselves, each one a part; then the ranks with the same part on all hosts
-/// combine it by a ring, all parts at the same time; then the ranks of a host share the parts. Of
-/// `m` bytes a host sends about `2m` over the network, however many ranks it has, and all its ranks
-/// take part in that.
+/// Allreduce with the least traffic between hosts. First the ranks of a host combine their tensors
+/// among themselves, one part each. Then the ranks with the same part on all hosts combine it by a
+/// ring, all parts concurrently. Finally the ranks of a host share the parts. For `m` bytes a host
+/// sends about `2m` over the network, regardless of the number of its ranks, and all of them
+/// participate.
 ///
-/// There are as many parts as the smallest group of ranks on one host has members; ranks beyond
-/// that number give and take only. On hosts of one rank each it is `Ring`.
+/// The number of parts is the number of ranks on the smallest host. On other hosts, ranks beyond
+/// this number only hand over and receive. On hosts of one rank each the algorithm is `Ring`.
 public final class Hierarchical implements Algorithm {
 
   private final Algorithm between = Ring.allreduce();
 
-  /// The members of each host, in order.
+  /// The ranks of each host, in order.
   private final List<List<Integer>> hosts;
 
   private final int parts;
 
-  /// Returns the algorithm for ranks of which rank r lives on host `hostOf.get(r)`; any numbers.
+  /// Returns the algorithm for ranks of which rank r runs on host `hostOf.get(r)`; any numbers.
   public static Algorithm ring(List<Integer> hostOf) {
     return new Hierarchical(Placement.of(hostOf));
   }
@@ -67,7 +67,7 @@ public final class Hierarchical implements Algorithm {
     return rounds;
   }
 
-  /// Every local rank gives each part to the rank that keeps it, its right neighbour first.
+  /// Every local rank sends each part to the rank that owns it, its right neighbour first.
   private List<Step> combine(List<Integer> locals, int self) {
     int run = chunksOfPart();
     var round = new ArrayList<Step>();
@@ -84,7 +84,7 @@ public final class Hierarchical implements Algorithm {
     return round;
   }
 
-  /// Every rank that keeps a part gives it to all local ranks.
+  /// Every rank that owns a part sends it to all local ranks.
   private List<Step> share(List<Integer> locals, int self) {
     int run = chunksOfPart();
     var round = new ArrayList<Step>();
@@ -100,7 +100,7 @@ public final class Hierarchical implements Algorithm {
     return round;
   }
 
-  /// A step of host numbers, as one of the ranks that keep this part.
+  /// Converts a step between host numbers to a step between the ranks that own this part.
   private Step ofPart(Step step, int part) {
     int chunk = part * chunksOfPart() + step.chunk();
     return step.at(chunk, step.chunks(), hosts.get(step.peer()).get(part));

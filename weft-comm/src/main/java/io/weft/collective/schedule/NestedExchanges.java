@@ -11,45 +11,46 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// Allreduce by exchanges among few, nested in each other, which adds every element in one tree,
-/// wherever it lies: in the first exchange the ranks of a host scatter their tensors, so that each
-/// holds a part of the host's sum; then the holders of a part on a few hosts do, then those of a
-/// few such groups, until the sums of all are there; back they gather what was scattered. In an
-/// exchange every member talks to every other at once, and the keeper of a part combines what all
-/// bring in the tree of `AdditionOrder`. With groups of two this is recursive halving and doubling
-/// [THAKUR05 §4.5], the fewest messages; with groups of up to eight there is one round where
-/// halving has three.
+/// Allreduce by nested exchanges among few ranks, which adds every element in one tree, wherever it
+/// lies. In the first exchange the ranks of a host scatter their tensors, so that each has a part
+/// of the host's sum. Then the owners of a part on a few hosts scatter it, then the owners in a few
+/// such groups, until the sums of all ranks are complete. Finally the exchanges gather in the
+/// reverse order. In an exchange every member communicates with all others at once, and the keeper
+/// of a part combines the members' contributions in the tree of `AdditionOrder`. With groups of two
+/// this is recursive halving and doubling [THAKUR05 §4.5], which has the fewest messages. With
+/// groups of up to eight, one round replaces three rounds of halving.
 ///
-/// The groups are the subtrees of `AdditionOrder` over the hosts, cut at some depth, so the order
-/// of additions is that tree, with the tree of each host's ranks below its leaf, whatever the
-/// groups. Where every host has as many consecutive ranks, a power of two, that is the tree over
-/// all ranks.
+/// The groups are the subtrees of `AdditionOrder` over the hosts, cut at some depth. The order of
+/// additions is therefore this tree, with the tree of each host's ranks below its leaf, regardless
+/// of the groups. It is the tree over all ranks if every host has the same number of consecutive
+/// ranks, and this number is a power of two.
 ///
-/// Of `m` bytes, a host sends and receives `2m(h-1)/h` of `h` hosts where `h` is a power of two or,
-/// in groups of eight, up to eight, the least there is; and of any other number at most a tenth
-/// more, but for three hosts in groups of two. As many ranks of each host take part in that as the
-/// smallest one has. On one host, its ranks are grouped as hosts are elsewhere.
+/// For `m` bytes and `h` hosts, a host sends and receives `2m(h-1)/h` bytes, the minimum, if `h` is
+/// a power of two or, in groups of eight, at most eight. Otherwise it is at most a tenth more,
+/// except for three hosts in groups of two. On each host the number of ranks that communicate with
+/// other hosts is the number of ranks on the smallest host. On one host, its ranks are grouped as
+/// hosts otherwise are.
 public final class NestedExchanges implements Algorithm {
 
   private final String name;
 
-  /// In how many runs at most a part moves.
+  /// The maximum number of runs in which a part is moved.
   private final int turns;
 
   private final List<List<Member>> paths = new ArrayList<>();
 
-  /// Of each level, innermost first, where the runs begin that each belong to one member of each
-  /// exchange; and the end.
+  /// For each level, innermost first, the chunks at which the runs begin that belong to one member
+  /// of each exchange, followed by the end.
   private final List<int[]> cuts = new ArrayList<>();
 
   private final int chunks;
 
-  /// An exchange, or the rank that a path ends at.
+  /// An exchange, or the rank at which a path ends.
   ///
-  /// @param level of an exchange, from 0, the innermost
-  /// @param rank of what is none
-  /// @param members of an exchange
-  /// @param keepers how many of its members keep a part, the first ones
+  /// @param level level of an exchange, from 0, the innermost; -1 for a rank
+  /// @param rank rank of a leaf; -1 for an exchange
+  /// @param members members of an exchange
+  /// @param keepers number of members that keep a part; these are the first ones
   private record Node(int level, int rank, List<Node> members, int keepers) {
 
     static Node leaf(int rank) {
@@ -63,8 +64,8 @@ public final class NestedExchanges implements Algorithm {
 
   /// A rank's place in one exchange.
   ///
-  /// @param holders for each member, which of its ranks brings each run
-  /// @param outer its place in the next exchange outwards, null if there is none
+  /// @param holders for each member and run, the rank of the member that contributes the run
+  /// @param outer place in the next outer exchange, null if there is none
   private record Member(Node exchange, int place, int[][] holders, @Nullable Member outer) {
 
     int size() {
@@ -75,7 +76,7 @@ public final class NestedExchanges implements Algorithm {
       return exchange.keepers();
     }
 
-    /// The member at this distance.
+    /// Returns the member at this distance.
     int at(int distance) {
       return floorMod(place + distance, size());
     }
@@ -94,19 +95,19 @@ public final class NestedExchanges implements Algorithm {
     }
   }
 
-  /// Returns the algorithm in groups of up to eight, for long tensors. Rank r lives on host
+  /// Returns the algorithm in groups of up to eight, for long tensors. Rank r runs on host
   /// `hostOf.get(r)`; any numbers.
   public static Algorithm direct(List<Integer> hostOf) {
     return new NestedExchanges("nested-direct", hostOf, 3);
   }
 
-  /// Returns the algorithm in groups of two, for shorter tensors. Rank r lives on host
+  /// Returns the algorithm in groups of two, for shorter tensors. Rank r runs on host
   /// `hostOf.get(r)`; any numbers.
   public static Algorithm halving(List<Integer> hostOf) {
     return new NestedExchanges("nested-halving", hostOf, 1);
   }
 
-  /// @param mostBits logarithm of the most members of an exchange between hosts
+  /// @param mostBits binary logarithm of the largest number of members of an exchange between hosts
   private NestedExchanges(String name, List<Integer> hostOf, int mostBits) {
     this.name = name;
     this.turns = mostBits == 1 ? 1 : 2;
@@ -144,15 +145,15 @@ public final class NestedExchanges implements Algorithm {
         : new Node(0, -1, ranks.stream().map(Node::leaf).toList(), parts);
   }
 
-  /// For each level, innermost first, how many levels of the tree over so many hosts its exchanges
-  /// take.
+  /// Returns for each level, innermost first, the number of tree levels that its exchanges span,
+  /// for a tree over this many hosts.
   private static int[] bits(int units, int mostBits) {
     int depth = units == 1 ? 0 : AdditionOrder.depth(units);
     int levels = Math.ceilDiv(depth, mostBits);
     return IntStream.range(0, levels).map(level -> (depth + level) / levels).toArray();
   }
 
-  /// The exchange between these, and those inside it.
+  /// Returns the exchange between these units, with the exchanges inside it.
   private static Node group(List<Node> units, int[] bits, int level, int first) {
     if (units.size() == 1) {
       return units.getFirst();
@@ -174,7 +175,7 @@ public final class NestedExchanges implements Algorithm {
     return all;
   }
 
-  /// Into how many parts the exchanges of each level cut.
+  /// Adds for each level the numbers of parts into which its exchanges cut.
   private static void collect(Node node, List<NavigableSet<Integer>> keepers) {
     if (!node.isLeaf()) {
       keepers.get(node.level()).add(node.keepers());
@@ -209,7 +210,7 @@ public final class NestedExchanges implements Algorithm {
     }
   }
 
-  /// Enters the exchanges of each rank, innermost first.
+  /// Adds the exchanges of each rank to its path, innermost first.
   private void enter(Node node, @Nullable Member outer) {
     if (node.isLeaf()) {
       for (Member member = outer; member != null; member = member.outer()) {
@@ -257,7 +258,7 @@ public final class NestedExchanges implements Algorithm {
     }
   }
 
-  /// Of the runs of an exchange, the numbers of those that this rank brings.
+  /// Returns the numbers of the runs of an exchange that this rank contributes.
   private static int[] held(Member self, int rank) {
     int[] holders = self.holders()[self.place()];
     return IntStream.range(0, holders.length).filter(i -> holders[i] == rank).toArray();
@@ -268,7 +269,7 @@ public final class NestedExchanges implements Algorithm {
     return new Run(at[number], at[number + 1]);
   }
 
-  /// The rank that has this chunk after an exchange.
+  /// Returns the rank that has this chunk after an exchange.
   private int holder(Node node, int chunk) {
     if (node.isLeaf()) {
       return node.rank();
@@ -281,7 +282,7 @@ public final class NestedExchanges implements Algorithm {
     return holder(node.members().get(keeper), chunk);
   }
 
-  /// Every member gives each part to its keeper, the right neighbour's first.
+  /// Every member sends each part to its keeper, the right neighbour's part first.
   private List<Step> scatter(Member self, int[] held) {
     var round = new ArrayList<Step>();
     for (int i : held) {
@@ -313,8 +314,8 @@ public final class NestedExchanges implements Algorithm {
         : new Step.ReceiveLeaf(run.begin(), run.length(), peer, leaf, self.place(), self.size());
   }
 
-  /// Every keeper gives its part to all members, the left neighbour first: so that parts come to
-  /// each in turn, beginning behind its own.
+  /// Every keeper sends its part to all members, the left neighbour first. Each member thus
+  /// receives the parts in turn, beginning with the part after its own.
   private List<Step> gather(Member self, int[] held) {
     var round = new ArrayList<Step>();
     for (int i : held) {
@@ -339,15 +340,16 @@ public final class NestedExchanges implements Algorithm {
     return round;
   }
 
-  /// What this member keeps of a run, nothing if it is no keeper.
+  /// Returns the part of a run that this member keeps; empty if the member is not a keeper.
   private Run part(Member self, int number, int keeper) {
     Run run = run(self, number);
     return keeper < self.keepers() ? run.part(keeper, self.keepers()) : new Run(0, 0);
   }
 
-  /// What moves first of a part, or second: the order is that in which the next exchange outwards
-  /// needs the chunks, or gives them back: from those of its own keeper on, or behind them, to the
-  /// end, then the others. Else all would send the first ones at once, to one.
+  /// Returns the run of a part that is moved first (`turn` 0) or second (1). The order is that in
+  /// which the next outer exchange needs the chunks or returns them: from the chunks of its own
+  /// keeper (`behind` 0) or of the next one (1) to the end, then the others. Otherwise all ranks
+  /// would send the first chunks at once, to one rank.
   private Run inTurn(Member self, Run part, int behind, int turn) {
     Member outer = self.outer();
     int first =
@@ -359,7 +361,7 @@ public final class NestedExchanges implements Algorithm {
         : new Run(part.begin(), part.begin() + first);
   }
 
-  /// Whether it is one run of that exchange.
+  /// Returns whether a part is a single run of the outer exchange.
   private boolean isWhole(Member outer, Run part) {
     int[] at = cuts.get(outer.exchange().level());
     int i = Arrays.binarySearch(at, part.begin());

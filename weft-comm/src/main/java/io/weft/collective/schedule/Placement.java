@@ -8,10 +8,10 @@ import java.util.stream.IntStream;
 
 /// The ranks of each host, in order, and the hosts in the order of their numbers. Immutable.
 ///
-/// @param hosts each with at least one rank
+/// @param hosts the ranks of each host, at least one
 record Placement(List<List<Integer>> hosts) {
 
-  /// Returns where ranks lie of which rank r lies on host `hostOf.get(r)`; any numbers.
+  /// Returns the placement of ranks of which rank r runs on host `hostOf.get(r)`; any numbers.
   static Placement of(List<Integer> hostOf) {
     var groups = new TreeMap<Integer, List<Integer>>();
     for (int rank = 0; rank < hostOf.size(); rank++) {
@@ -20,12 +20,12 @@ record Placement(List<List<Integer>> hosts) {
     return new Placement(groups.values().stream().map(List::copyOf).toList());
   }
 
-  /// Returns so many ranks on one host.
+  /// Returns the placement of this many ranks on one host.
   static Placement onOneHost(int size) {
     return new Placement(List.of(IntStream.range(0, size).boxed().toList()));
   }
 
-  /// Returns the number of the host of a rank.
+  /// Returns the number of a rank's host.
   int hostOf(int rank) {
     int host = 0;
     while (!hosts.get(host).contains(rank)) {
@@ -34,7 +34,7 @@ record Placement(List<List<Integer>> hosts) {
     return host;
   }
 
-  /// Returns how many ranks the host with the fewest has.
+  /// Returns the number of ranks on the smallest host.
   int fewest() {
     return hosts.stream().mapToInt(List::size).min().orElse(1);
   }

@@ -8,11 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /// Allreduce by exchanging the whole tensor with partners at distance 1, 2, 4, … [THAKUR05 §4.5]:
-/// log2 n rounds, fewest for small tensors. The ranks of a host come first, then the hosts: so the
-/// order of additions is that of `AdditionOrder` on each host, and that of all hosts above it, as
-/// in `NestedExchanges`. As many ranks of each host talk to other hosts as the smallest one has,
-/// rounded down to a power of two; the others get the result from these. Needs a transport that has
-/// copied the sent bytes before the partner's are combined.
+/// log2 n rounds, the fewest, for small tensors. The ranks of a host exchange first, then the
+/// hosts. The order of additions is therefore the tree of `AdditionOrder` on each host, with the
+/// tree of all hosts above it, as in `NestedExchanges`. On each host the number of ranks that
+/// exchange with other hosts is the number of ranks on the smallest host, rounded down to a power
+/// of two. The other ranks receive the result from these. Requires a transport that copies the sent
+/// bytes before the partner's bytes are combined.
 public final class RecursiveDoubling implements Algorithm {
 
   private final Placement placement;
@@ -21,12 +22,12 @@ public final class RecursiveDoubling implements Algorithm {
     this.placement = placement;
   }
 
-  /// Returns the algorithm for ranks of which rank r lives on host `hostOf.get(r)`; any numbers.
+  /// Returns the algorithm for ranks of which rank r runs on host `hostOf.get(r)`; any numbers.
   public static Algorithm over(List<Integer> hostOf) {
     return new RecursiveDoubling(Placement.of(hostOf));
   }
 
-  /// Returns the algorithm for so many ranks on one host.
+  /// Returns the algorithm for this many ranks on one host.
   static Algorithm onOneHost(int size) {
     return new RecursiveDoubling(Placement.onOneHost(size));
   }
@@ -64,14 +65,14 @@ public final class RecursiveDoubling implements Algorithm {
     return rounds;
   }
 
-  /// The rank with this number among those of a host that take part to the end.
+  /// Returns the rank with this number among the active ranks of a host.
   private static int active(List<Integer> locals, int number) {
     return locals.get(Folding.of(locals.size()).real(number));
   }
 
-  /// Leaves the sum of all at the first `width` of those that take part to the end. The others hand
-  /// over what they have and combine no more: a result that is written into their memory later
-  /// finds nothing that is still to be combined there.
+  /// Leaves the sum of all at the first `width` active ranks. The other ranks hand over their sums
+  /// and combine no more, so a result that is later written into their memory finds no pending
+  /// combination.
   private static void combine(List<Integer> ranks, int self, int width, List<List<Step>> rounds) {
     Folding folding = Folding.of(ranks.size());
     if (folding.isGuest(self)) {
@@ -95,7 +96,7 @@ public final class RecursiveDoubling implements Algorithm {
     }
   }
 
-  /// Hands the result to those that have handed over.
+  /// Hands the result to the ranks that have handed over.
   private static void unfold(List<Integer> ranks, int self, List<List<Step>> rounds) {
     Folding folding = Folding.of(ranks.size());
     if (folding.isGuest(self)) {
@@ -105,8 +106,8 @@ public final class RecursiveDoubling implements Algorithm {
     }
   }
 
-  /// Spreads the result from the first `width` of a host to the others: in each round, twice as
-  /// many have it.
+  /// Spreads the result from the first `width` active ranks of a host to the others. Each round
+  /// doubles the number of ranks that have it.
   private static void spread(List<Integer> locals, int number, int width, List<List<Step>> rounds) {
     int all = Folding.of(locals.size()).active();
     for (int have = width; have < all; have *= 2) {

@@ -9,23 +9,25 @@ import io.weft.collective.schedule.Step.Send;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The three ring collectives [PY09 §3], [HVD18 p. 4]. Rank r talks to r+1 and listens to r-1 only,
-/// n-1 rounds a phase, and sends (n-1)/n of the bytes in each phase: bandwidth-optimal.
+/// The three ring collectives [PY09 §3], [HVD18 p. 4]. Rank r sends only to r+1 and receives only
+/// from r-1, in n-1 rounds per phase, and sends (n-1)/n of the bytes in each phase, which is
+/// bandwidth-optimal.
 public final class Ring {
 
   private Ring() {}
 
-  /// Reduce-scatter, then allgather; chunk c is complete first at rank c-1.
+  /// Returns reduce-scatter followed by allgather; chunk c is complete first at rank c-1.
   public static Algorithm allreduce() {
     return new Allreduce();
   }
 
-  /// Leaves the combined chunk r at rank r; other chunks hold partial results afterwards.
+  /// Returns the algorithm that leaves the combined chunk r at rank r. Other chunks contain partial
+  /// results afterwards.
   public static Algorithm reduceScatter() {
     return new ReduceScatter();
   }
 
-  /// Spreads chunk r of rank r to all.
+  /// Returns the algorithm that spreads chunk r of rank r to all.
   public static Algorithm allgather() {
     return new Allgather();
   }

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// `RecursiveDoubling` of as many chunks as there are ranks, each by itself, so that some of them
-/// may be empty: for the slices that single ranks could not combine in shared memory.
+/// `RecursiveDoubling` of one chunk per rank, each in a separate step, so that some chunks may be
+/// empty: for the slices that single ranks could not combine in shared memory.
 public record SlicedDoubling() implements Algorithm {
 
   @Override

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.schedule;
 
-/// One step of one rank of an algorithm: it moves a run of neighbouring chunks in one piece. The
-/// chunks of a run have one history: on each side all of them have been received before, or none.
+/// A step of one rank of an algorithm: it moves a run of neighbouring chunks in one piece. The
+/// chunks of a run have one history: on each side either all or none of them have been received
+/// before.
 public sealed interface Step {
 
-  /// The first chunk of the run.
+  /// Returns the first chunk of the run.
   int chunk();
 
-  /// How many chunks the run has, at least one.
+  /// Returns the number of chunks of the run, at least one.
   int chunks();
 
-  /// The other rank.
+  /// Returns the other rank.
   int peer();
 
-  /// Returns the same step of another run, with another rank.
+  /// Returns this step for another run, with another rank.
   default Step at(int otherChunk, int otherChunks, int otherPeer) {
     return switch (this) {
       case Send _ -> new Send(otherChunk, otherChunks, otherPeer);
@@ -25,7 +26,7 @@ public sealed interface Step {
     };
   }
 
-  /// Whether the peer's run is combined into ours.
+  /// Returns whether this step combines the peer's run into this rank's run.
   default boolean combines() {
     return switch (this) {
       case Send _, ReceiveCopy _ -> false;
@@ -35,32 +36,33 @@ public sealed interface Step {
 
   /// Sends the run as it is when the round begins.
   record Send(int chunk, int chunks, int peer) implements Step {
-    /// One chunk.
+    /// Creates a step of one chunk.
     public Send(int chunk, int peer) {
       this(chunk, 1, peer);
     }
   }
 
-  /// Receives the peer's run and combines it into ours.
+  /// Receives the peer's run and combines it into this rank's run.
   record ReceiveReduce(int chunk, int chunks, int peer) implements Step {
-    /// One chunk.
+    /// Creates a step of one chunk.
     public ReceiveReduce(int chunk, int peer) {
       this(chunk, 1, peer);
     }
   }
 
-  /// Receives one of the runs that are combined into ours at once, in the tree of `AdditionOrder`.
-  /// The steps of one tree follow each other in a round: one for each leaf but ours, in any order.
+  /// Receives one of the runs that are combined at once with this rank's run, in the tree of
+  /// `AdditionOrder`. The steps of one tree are adjacent in a round: one for each leaf except this
+  /// rank's, in any order.
   ///
-  /// @param leaf the peer's run
-  /// @param own our run
-  /// @param leaves how many runs there are, ours among them
+  /// @param leaf index of the peer's run
+  /// @param own index of this rank's run
+  /// @param leaves number of runs, including this rank's
   record ReceiveLeaf(int chunk, int chunks, int peer, int leaf, int own, int leaves)
       implements Step {}
 
-  /// Receives the peer's run in place of ours.
+  /// Receives the peer's run in place of this rank's run.
   record ReceiveCopy(int chunk, int chunks, int peer) implements Step {
-    /// One chunk.
+    /// Creates a step of one chunk.
     public ReceiveCopy(int chunk, int peer) {
       this(chunk, 1, peer);
     }
