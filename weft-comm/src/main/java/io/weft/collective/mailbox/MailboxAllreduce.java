@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// An allreduce or barrier of a tensor that fits a slot: each member publishes its contribution,
-/// and combines all for itself. What is left goes by messages.
+/// An allreduce or barrier of a tensor that fits a slot. Each member publishes its contribution and
+/// combines all contributions locally. If the exchange fails, the operation continues by messages.
 public final class MailboxAllreduce<T> extends MailboxTask implements OperationPlan<T> {
 
   private final MemorySegment input;
@@ -26,11 +26,12 @@ public final class MailboxAllreduce<T> extends MailboxTask implements OperationP
   private final Function<String, RankSchedule> schedules;
   private boolean complete;
 
-  /// Tensors of equal length, the same memory or apart.
+  /// Creates the operation. Input and output have equal length, and are the same memory or
+  /// disjoint.
   ///
-  /// @param divisor of AVERAGE, 1 = none
-  /// @param result what the handle gives, null for a barrier's
-  /// @param schedules by the name of an algorithm
+  /// @param divisor the divisor of AVERAGE, 1 for other reductions
+  /// @param result the value of the handle, null for a barrier
+  /// @param schedules the schedules by name of the algorithm
   public MailboxAllreduce(
       SharedMailboxes mailboxes,
       MemorySegment input,
@@ -60,7 +61,7 @@ public final class MailboxAllreduce<T> extends MailboxTask implements OperationP
 
   @Override
   protected int proceed(MailboxSlots slots, long number) {
-    if (result != null) { // nobody reads what a barrier would combine
+    if (result != null) { // a barrier has no result to combine
       slots.sum().combine(number, output.data(), output.dtype(), reducer, divisor);
     }
     complete = true;

@@ -15,9 +15,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The slots of one communicator on this rank: its mailbox, and those of the others once they have
-/// said where they lie. Unusable where one rank cannot reach another's: then all hear it and all
-/// operations go by messages. Confined to the progress thread.
+/// The slots of one communicator on this rank: its mailbox, and the other members' mailboxes once
+/// they have sent their locations. The slots are unusable if one rank cannot reach another's
+/// mailbox. All members then learn this, and all operations use messages. Confined to the progress
+/// thread.
 public final class MailboxSlots {
 
   private final Group group;
@@ -29,8 +30,8 @@ public final class MailboxSlots {
   private final Consumer<MailboxSlots> skipping;
   private boolean unusable;
 
-  /// `region` is null where there is no memory for a mailbox; `skipping` is told when there is
-  /// something to `publishSkipped`.
+  /// `region` is null if there is no memory for a mailbox. `skipping` is called when
+  /// `publishSkipped` has a slot to publish.
   MailboxSlots(
       Group group,
       Mesh mesh,
@@ -51,7 +52,8 @@ public final class MailboxSlots {
     this.sum = new TreeSum(mailbox);
   }
 
-  /// What stands in a slot beside the contribution: a hash of name, use and signature.
+  /// Returns the identity of an operation that is stored in a slot: a hash of name, use and
+  /// signature.
   public static long subject(long key, int sequence, OperationSignature signature) {
     long hash = Hash.mix(NameUse.id(key, sequence) ^ (long) signature.hash() << 32);
     return hash == SharedMailbox.NOTHING ? 1 : hash;
@@ -73,12 +75,13 @@ public final class MailboxSlots {
     unusable = true;
   }
 
-  /// Whether this rank may publish something.
+  /// Returns whether this rank may publish.
   public boolean isReady() {
     return mailbox.isReady() && !unusable;
   }
 
-  /// A member's mailbox, which is not known yet; false if it cannot be reached from here.
+  /// Adds a member's mailbox, which must not be known yet. Returns false if this rank cannot reach
+  /// it.
   boolean put(int member, RemoteRegion remote) {
     int world = group.world(member);
     PeerMemory memory = mesh.isGone(world) ? null : mesh.endpoint(world).map(remote);
@@ -89,13 +92,13 @@ public final class MailboxSlots {
     return true;
   }
 
-  /// This rank's mailbox, with those of the others that are known.
+  /// Returns this rank's mailbox, which refers to the known mailboxes of the other members.
   SharedMailbox mailbox() {
     return mailbox;
   }
 
-  /// Publishes this rank's contribution and wakes who waits for it; false if there is no room yet.
-  /// Inside `SharedMailbox.enter`.
+  /// Publishes this rank's contribution and wakes the members that wait for it. Returns false if
+  /// there is no room yet. Inside `SharedMailbox.enter`.
   ///
   /// Hot path.
   public boolean publish(long number, long subject, MemorySegment from) {
@@ -106,8 +109,8 @@ public final class MailboxSlots {
     return true;
   }
 
-  /// Stores a word of what this rank publishes, and wakes who waits for it. Inside
-  /// `SharedMailbox.enter`.
+  /// Stores a word of this rank's published contribution, and wakes the members that wait for it.
+  /// Inside `SharedMailbox.enter`.
   ///
   /// Hot path.
   public void tell(long number, long at, long word) {
@@ -115,43 +118,43 @@ public final class MailboxSlots {
     wakeWhoWaits();
   }
 
-  /// See `SharedMailbox.told`.
+  /// Returns a word by `SharedMailbox.told`.
   public long told(int member, long number, long at) {
     return mailbox.told(member, number, at);
   }
 
-  /// The same outside `SharedMailbox.enter`; 0 if the member's mailbox is closed.
+  /// Returns the same word outside `SharedMailbox.enter`; 0 if the member's mailbox is closed.
   public long peek(int member, long number, long at) {
     return mailbox.publishes(member, number) ? mailbox.peekWord(member, number, at) : 0;
   }
 
-  /// A member's contribution; read after `SharedMailbox.look` has said SAME and before
-  /// `acknowledge`.
+  /// Returns a member's contribution. It may be read after `SharedMailbox.look` has returned SAME
+  /// and before `acknowledge`.
   public MemorySegment contribution(int member, long number, long bytes) {
     return mailbox.mailbox(member).asSlice(SharedMailbox.payload(number), bytes);
   }
 
-  /// Whose slots these are.
+  /// Returns the communicator of these slots.
   public Group group() {
     return group;
   }
 
-  /// What exchanges use of the mesh.
+  /// Returns the services of the mesh that exchanges use.
   public CollectiveContext context() {
     return context;
   }
 
-  /// Nothing is published as this number, which has been taken.
+  /// Records that this rank publishes nothing as this number, which it has taken.
   void skip(long number) {
     mailbox.skip(number);
     skipping.accept(this);
   }
 
-  /// Says in slots that nothing is published as the numbers that are skipped. Returns whether all
-  /// is said.
+  /// Publishes in slots that the skipped numbers are not used. Returns whether all of them are
+  /// published.
   boolean publishSkipped() {
     if (unusable) {
-      return true; // nobody looks any more
+      return true; // no member reads the slots any more
     }
     if (!isReady() || !mailbox.enter()) {
       return false;
@@ -174,19 +177,19 @@ public final class MailboxSlots {
     }
   }
 
-  /// By a message, which a rank that is about to sleep sees.
+  /// Sends a message, because a rank checks its messages before it sleeps.
   private void wake(int member) {
     CollectiveFrame.header(
         context.scratch(), CollectiveFrame.Type.PUBLISHED, group.key(), 0, 0, 0, 0, 0);
     context.send(group.world(member), CollectiveFrame.HEADER_BYTES);
   }
 
-  /// The communicator is closed.
+  /// Ends the mailbox, because the communicator is closed.
   void end() {
     mailbox.end();
   }
 
-  /// Whether the mailbox's memory may serve another communicator.
+  /// Returns whether the mailbox's memory may serve another communicator.
   boolean isUnused() {
     return mailbox.isUnused(member -> mesh.isGone(group.world(member)));
   }

@@ -16,21 +16,22 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// An exchange among ranks that share memory in which each publishes something in a slot of its
-/// mailbox and reads the others': the first stage of an operation, and its task. No message
-/// travels, unless this rank finds that the exchange does not come about. Then it says so to all
-/// (SHARE), and all go on to the next stage.
+/// An exchange among ranks that share memory. Each rank publishes a contribution in a slot of its
+/// mailbox and reads the others' slots. It is the first stage of an operation, and its task. The
+/// ranks exchange no messages unless this rank finds that the exchange has failed. Then it notifies
+/// all members (SHARE), and all continue with the next stage.
 ///
-/// It comes about if and only if all members publish the same operation as the same number. What is
-/// published stays until all have acknowledged the number, so all see the same; and who leaves the
-/// slots knows of a member that does not publish it there and never will: itself, one whose slot
-/// has another operation, or one that says so. A rank whose slot is not free yet, or that does not
-/// know all mailboxes yet, leaves the slots too: to wait would be to let an operation wait for
-/// others, which members may have begun in another order.
+/// The exchange succeeds if and only if all members publish the same operation as the same number.
+/// A published contribution remains until all members have acknowledged the number, so all see the
+/// same contributions. A rank that leaves the slots knows of a member that does not publish the
+/// operation there and never will: itself, a member whose slot has another operation, or a member
+/// that has sent SHARE. A rank whose slot is not free yet, or that does not know all mailboxes yet,
+/// also leaves the slots. Waiting would make an operation depend on others, which members may have
+/// begun in another order.
 ///
-/// Driven by an operation or, where a caller waits for a short one, in place of one (`begin`,
-/// `step`). One object for one operation on one rank. Confined to the progress thread once it has
-/// begun.
+/// An operation drives the exchange. For a short operation, its waiting caller may drive it without
+/// an operation (`begin`, `step`). Each operation on each rank needs a separate instance. Confined
+/// to the progress thread once it has begun.
 public abstract class MailboxTask implements Stage, StageTask {
 
   private final SharedMailboxes mailboxes;
@@ -45,46 +46,47 @@ public abstract class MailboxTask implements Stage, StageTask {
   private boolean over;
   private boolean undone;
 
-  /// By the mailboxes of this rank's communicators.
+  /// Creates a task that uses the mailboxes of this rank's communicators.
   protected MailboxTask(SharedMailboxes mailboxes) {
     this.mailboxes = mailboxes;
   }
 
-  // --- what is exchanged
+  // --- the contribution
 
-  /// What this rank publishes; copied at once. Once.
+  /// Returns this rank's contribution, which is copied at once. Called once.
   ///
   /// Hot path.
   protected abstract MemorySegment contribution(MailboxSlots slots);
 
-  /// All members publish this operation as this number: goes on as far as possible, or for a
-  /// bounded time. Returns the amount of work done. Inside `SharedMailbox.enter`.
+  /// Advances as far as possible, or for a bounded time, after all members have published this
+  /// operation as this number. Returns the amount of work done. Inside `SharedMailbox.enter`.
   ///
   /// Hot path.
   protected abstract int proceed(MailboxSlots slots, long number);
 
-  /// Whether nobody's slot is needed any more.
+  /// Returns whether no member's slot is needed any more.
   ///
   /// Hot path.
   protected abstract boolean isComplete();
 
-  /// Whether a member has more to publish for this number, when all have published it.
+  /// Returns whether a member has more to publish for this number after all members have published
+  /// it.
   protected boolean needs(MailboxSlots slots, int member, long number) {
     return false;
   }
 
-  /// The same as `release` after a failure: peers may still be inside what was published.
+  /// Releases after a failure. Peers may still access the published memory.
   protected void abandon() {}
 
-  /// Whether somebody is inside our memory.
+  /// Returns whether a peer accesses this rank's memory.
   protected boolean isVisited() {
     return false;
   }
 
-  /// What this rank publishes can be seen.
+  /// Called when this rank's contribution is visible to the members.
   public void onPublished() {}
 
-  /// Tells how far it is.
+  /// Reports the stage that was reached.
   protected final void reached(OperationStage stage) {
     RunningOperation running = operation;
     Consumer<OperationStage> told = watch;
@@ -95,25 +97,25 @@ public abstract class MailboxTask implements Stage, StageTask {
     }
   }
 
-  /// Whether it has not come about, on no rank, when it is over.
+  /// Returns whether the ended exchange failed, on all ranks.
   public final boolean isUndone() {
     return undone;
   }
 
-  /// Whether it has come about, and nothing is left for later stages, when it is over.
+  /// Returns whether the ended exchange succeeded and leaves nothing for later stages.
   public boolean isWhole() {
     return !undone;
   }
 
   // --- without an operation
 
-  /// Who is told how far it is while it has no operation.
+  /// Sets the observer of the stages that are reached while there is no operation.
   public final void watchedBy(Consumer<OperationStage> observer) {
     watch = observer;
   }
 
-  /// Takes the next number for what `subject` says, and publishes it if there is room. Returns
-  /// whether it is published; then this rank stays inside the slots until `leave`.
+  /// Takes the next number for the operation that `what` identifies, and publishes it if there is
+  /// room. Returns whether it is published; then this rank remains inside the slots until `leave`.
   ///
   /// Hot path.
   public final boolean begin(MailboxSlots open, long what) {
@@ -137,8 +139,8 @@ public abstract class MailboxTask implements Stage, StageTask {
     return open.mailbox().mayWrite(number) && open.publish(number, subject, contribution(open));
   }
 
-  /// Looks at the slots and goes on. Returns whether it is over, or cannot go on without an
-  /// operation: a member publishes another one. Inside the slots.
+  /// Reads the slots and advances. Returns whether the exchange has ended, or cannot continue
+  /// without an operation because a member publishes another one. Inside the slots.
   ///
   /// Hot path.
   public final boolean step() {
@@ -186,14 +188,14 @@ public abstract class MailboxTask implements Stage, StageTask {
 
   // --- with an operation
 
-  /// This object: it is the first stage, and finds what it uses of the mesh by its mailboxes.
+  /// Returns this object, which is the first stage and reaches the mesh through its mailboxes.
   @Override
   public final StageTask task(RunningOperation running, int unusedIndex, CollectiveContext unused) {
     operation = running;
     return this;
   }
 
-  /// What was begun without an operation goes on with this one.
+  /// Continues with this operation an exchange that was begun without one.
   public final StageTask resume(RunningOperation running) {
     operation = running;
     if (!over) {
@@ -213,7 +215,7 @@ public abstract class MailboxTask implements Stage, StageTask {
     begun();
   }
 
-  /// Whatever has happened, the number is published or skipped.
+  /// Waits if the number is published, and skips it otherwise.
   private void begun() {
     if (published) {
       waits = true;
@@ -231,11 +233,11 @@ public abstract class MailboxTask implements Stage, StageTask {
       return 0;
     }
     if (open.isUnusable() && !met) {
-      leaveSlots(false); // all have heard why
+      leaveSlots(false); // all members know the cause
       return 1;
     }
     if (!open.mailbox().enter()) {
-      return 0; // a member has closed its mailbox: it has left or failed, which the mesh tells
+      return 0; // a member has closed its mailbox; the mesh reports that it left or failed
     }
     try {
       return switch (meet()) {
@@ -265,7 +267,7 @@ public abstract class MailboxTask implements Stage, StageTask {
     }
   }
 
-  /// A member does not come to the slots.
+  /// Leaves the slots, because a member does not publish the operation there.
   @Override
   public final void onShare(int peer, MemorySegment frame) {
     if (CollectiveFrame.aux(frame) != 0) {

@@ -10,60 +10,63 @@ import java.util.Arrays;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
-/// What one rank publishes to the other members of a communicator: a few slots, each with what it
-/// brings to one operation, which is a short tensor or where a long one lies in mapped memory and
-/// how far it is; and the mailboxes of the others. Operations are numbered in the order in which a
-/// rank begins them; number n stands in slot n modulo `SLOTS`.
+/// The mailbox of one rank in a communicator, with references to the other members' mailboxes. A
+/// mailbox has a few slots. A slot contains the rank's contribution to one operation: a short
+/// tensor, or the location of a long tensor in mapped memory and the progress on it. Operations are
+/// numbered in the order in which a rank begins them. Number n is in slot n modulo `SLOTS`.
 ///
-/// Vocabulary: a number is *acknowledged* by a rank when that rank will not look at anybody's slot
-/// of that number any more. Each mailbox says up to which number all are acknowledged.
+/// A rank *acknowledges* a number when it will not read any member's slot of that number any more.
+/// Each mailbox contains the number up to which its rank has acknowledged all numbers.
 ///
-/// Why a slot is never overwritten too early: number n is written only when every member has said
-/// that it has acknowledged n - SLOTS, the number that stands in the slot. Its saying so comes
-/// after its loads from the slot (release), and this rank's stores come after it has heard it
-/// (acquire). So who has not acknowledged a number finds in the slot of a member an earlier number
-/// or this one, never a later one.
+/// A slot is never overwritten too early. Number n is written only after every member has
+/// acknowledged n - SLOTS, the number in the slot. A member's acknowledgement follows its loads
+/// from the slot (release), and this rank's stores follow its load of the acknowledgement
+/// (acquire). Therefore a rank that has not acknowledged a number finds in a member's slot an
+/// earlier number or this one, never a later one.
 ///
 /// Confined to the progress thread.
 public final class SharedMailbox {
 
-  /// Length of a mailbox: a page.
+  /// Length of a mailbox in bytes: a page.
   static final int BYTES = 4096;
 
-  /// Slots of a mailbox.
+  /// Number of slots of a mailbox.
   static final int SLOTS = Way.SLOTS;
 
-  /// Longest contribution.
+  /// Length of the longest contribution in bytes.
   static final int PAYLOAD_BYTES = Way.SLOT_PAYLOAD_BYTES;
 
-  /// The subject of a slot in which nothing is published; no operation has it.
+  /// The subject of a slot in which nothing is published. It differs from every operation's
+  /// subject.
   static final long NOTHING = 0;
 
-  /// What stands in the members' slots of one number.
+  /// The combined state of the members' slots of one number.
   public enum SlotState {
-    /// Somebody has not written it yet.
+    /// A member has not written its slot yet.
     OPEN,
-    /// All have written it, for the same operation.
+    /// All members have written their slots, for the same operation.
     SAME,
-    /// Somebody has written it for another operation.
+    /// A member has written its slot for another operation.
     OTHER
   }
 
   private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
-  /// Written once: whose mailbox it is.
+  /// Identity of the communicator; written once.
   private static final long OWNER = 0;
 
-  /// All smaller numbers are acknowledged here. Apart from the slots, which peers poll.
+  /// The number below which this rank has acknowledged all numbers. Separate from the slots, which
+  /// peers poll.
   private static final long ACKNOWLEDGED = 128;
 
-  /// How many operations wait here whose caller may sleep.
+  /// Number of waiting operations whose callers may sleep.
   private static final long WAITING = 256;
 
   private static final long FIRST_SLOT = 512;
   private static final long SLOT_BYTES = 448;
 
-  // In a slot: number + 1, what the operation is, the contribution. The first is stored last.
+  // Fields of a slot: stamp (number + 1), subject (the operation) and contribution. The stamp is
+  // stored last.
   private static final long STAMP = 0;
   private static final long SUBJECT = 8;
   private static final long PAYLOAD = 16;
@@ -83,9 +86,9 @@ public final class SharedMailbox {
   private int waiting;
   private boolean ended;
 
-  /// A fresh mailbox in memory that no peer looks at; it is cleared.
+  /// Creates a mailbox in memory that peers do not read yet, and clears the memory.
   ///
-  /// @param owner tells it from mailboxes that lie in the same memory later
+  /// @param owner distinguishes this mailbox from later mailboxes in the same memory
   /// @param rank this rank among the members
   SharedMailbox(MemorySegment own, long owner, int rank, int members) {
     this.own = own;
@@ -100,25 +103,25 @@ public final class SharedMailbox {
     LONG.setRelease(own, OWNER, owner);
   }
 
-  /// The mailbox of another member, which is not known yet.
+  /// Adds the mailbox of another member, which must not be known yet.
   void put(int member, PeerMemory memory) {
     peers[member] = memory;
     mailboxes[member] = memory.segment();
     missing--;
   }
 
-  /// Whether the mailboxes of all members are known.
+  /// Returns whether the mailboxes of all members are known.
   boolean isReady() {
     return missing == 0;
   }
 
-  /// The number of an operation that begins now.
+  /// Takes the number of an operation that begins now.
   long take() {
     return next++;
   }
 
-  /// Enters the mailboxes of all others, for a short time; false if one of them is closed. Followed
-  /// by `leave`.
+  /// Enters the mailboxes of all other members for a short time. Returns false if one of them is
+  /// closed. `leave` must follow a successful call.
   ///
   /// Hot path.
   boolean enter() {
@@ -148,9 +151,9 @@ public final class SharedMailbox {
     }
   }
 
-  /// Publishes this rank's contribution to all. False, and nothing is published, if some member may
-  /// still look at what stands in the slot, or a smaller number is to be published first. Inside
-  /// `enter`.
+  /// Publishes this rank's contribution to all members. Returns false without publishing if a
+  /// member may still read the slot, or if a smaller number of this slot must be published first.
+  /// Inside `enter`.
   ///
   /// Hot path.
   boolean tryWrite(long number, long subject, MemorySegment from) {
@@ -165,26 +168,25 @@ public final class SharedMailbox {
     return true;
   }
 
-  /// Whether there is room for what is to be written as this number. Inside `enter`.
+  /// Returns whether there is room to publish this number. Inside `enter`.
   ///
   /// Hot path.
   boolean mayWrite(long number) {
     return !skipped.isSkippedIn(number) && hasRoom(number);
   }
 
-  /// This rank publishes nothing as a number that it has taken. The others must see that, or they
-  /// would wait for it with what they publish as this number: so it is said in the slot, by
-  /// `tryPublishSkipped`.
+  /// Records that this rank does not use a number that it has taken. `tryPublishSkipped` publishes
+  /// this in the slot, because the other members would otherwise wait for the number.
   void skip(long number) {
     skipped.add(number);
   }
 
-  /// Whether there are such numbers of which no slot says it.
+  /// Returns whether there are skipped numbers that are not published.
   boolean hasSkipped() {
     return skipped.size() > 0;
   }
 
-  /// Says in a slot that nothing is published as a skipped number; false if there is none, or no
+  /// Publishes in a slot that a skipped number is not used. Returns false if there is none, or no
   /// room yet. Inside `enter`.
   boolean tryPublishSkipped() {
     for (int i = 0; i < skipped.size(); i++) {
@@ -205,7 +207,7 @@ public final class SharedMailbox {
     }
     for (int m = 0; m < acknowledgedBy.length; m++) {
       if (m != rank && number - SLOTS >= acknowledgedBy[m]) {
-        // Pairs with the release in `acknowledge`: what the member has read, it has read before.
+        // Pairs with the release in `acknowledge`: the member's reads of the slot happened before.
         acknowledgedBy[m] = (long) LONG.getAcquire(mailboxes[m], ACKNOWLEDGED);
         if (number - SLOTS >= acknowledgedBy[m]) {
           return false;
@@ -220,22 +222,23 @@ public final class SharedMailbox {
     LONG.set(own, slot + SUBJECT, subject);
     LONG.setRelease(own, slot + STAMP, number + 1); // pairs with the acquire in `look`
     VarHandle.fullFence(); // before `isWaiting`; pairs with the one in `beginWait`
-    // Fetches the next slot's cache line from whoever has looked at it, while we wait anyway.
+    // Fetches the next slot's cache line from a member that has read it, while this rank would
+    // wait.
     long ahead = slot(number + 1) + STAMP;
     LONG.setOpaque(own, ahead, (long) LONG.getOpaque(own, ahead));
   }
 
-  /// An operation begins to wait, and whoever waits for it may sleep: members wake him from now on.
-  /// Look once more before the sleep.
+  /// Registers an operation that begins to wait and whose caller may sleep. Members wake the caller
+  /// from now on. The caller must read the slots once more before it sleeps.
   void beginWait() {
     waiting++;
     LONG.setOpaque(own, WAITING, (long) waiting);
-    // Pairs with the fence in `stamp` and in `tell`: either the member sees that we wait or we see
-    // its slot.
+    // Pairs with the fence in `stamp` and in `tell`: either the member sees that this rank waits,
+    // or this rank sees the member's slot.
     VarHandle.fullFence();
   }
 
-  /// It waits no longer.
+  /// Ends the wait of an operation.
   void endWait() {
     waiting--;
     if (!ended) {
@@ -243,14 +246,14 @@ public final class SharedMailbox {
     }
   }
 
-  /// Whether a member must be woken for what was just written. Inside `enter`.
+  /// Returns whether a member must be woken for the latest write. Inside `enter`.
   ///
   /// Hot path.
   boolean isWaiting(int member) {
     return (long) LONG.getOpaque(mailboxes[member], WAITING) != 0;
   }
 
-  /// What all members publish as this number. Inside `enter`, until `acknowledge`.
+  /// Returns the state of all members' slots of this number. Inside `enter`, until `acknowledge`.
   ///
   /// Hot path.
   SlotState look(long number, long subject) {
@@ -260,7 +263,7 @@ public final class SharedMailbox {
       if (m == rank) {
         continue;
       }
-      // Pairs with the release in `stamp`: with the stamp, the rest of the slot is seen.
+      // Pairs with the release in `stamp`: a rank that sees the stamp sees the rest of the slot.
       long stamp = (long) LONG.getAcquire(mailboxes[m], slot + STAMP);
       if (stamp <= number) {
         state = SlotState.OPEN;
@@ -271,13 +274,13 @@ public final class SharedMailbox {
     return state;
   }
 
-  /// Whether another member publishes something as this number; false if its mailbox is closed or
+  /// Returns whether another member has published this number; false if its mailbox is closed or
   /// not known.
   boolean publishes(int member, long number) {
     return peek(member, slot(number) + STAMP) > number;
   }
 
-  /// What it publishes there; 0 if its mailbox is closed. After `publishes`.
+  /// Returns a word of a member's contribution; 0 if its mailbox is closed. After `publishes`.
   long peekWord(int member, long number, long at) {
     return peek(member, payload(number) + at);
   }
@@ -292,18 +295,18 @@ public final class SharedMailbox {
     return word;
   }
 
-  /// Whether a member's mailbox is known.
+  /// Returns whether a member's mailbox is known.
   boolean knows(int member) {
     return member == rank || peers[member] != null;
   }
 
-  /// A member's mailbox; its contribution begins at `payload`. Read after `look` has said SAME and
-  /// before `acknowledge`.
+  /// Returns a member's mailbox; its contribution begins at `payload`. It may be read after `look`
+  /// has returned SAME and before `acknowledge`.
   MemorySegment mailbox(int member) {
     return mailboxes[member];
   }
 
-  /// Stores a word of what this rank publishes as this number. Inside `enter`.
+  /// Stores a word of this rank's contribution to this number. Inside `enter`.
   ///
   /// Hot path.
   void tell(long number, long at, long word) {
@@ -311,7 +314,8 @@ public final class SharedMailbox {
     VarHandle.fullFence(); // before `isWaiting`; pairs with the one in `beginWait`
   }
 
-  /// What a member publishes there; what it did before is seen. As `mailbox`.
+  /// Returns a word of a member's contribution. The member's earlier stores are visible. Valid as
+  /// for `mailbox`.
   ///
   /// Hot path.
   long told(int member, long number, long at) {
@@ -326,8 +330,8 @@ public final class SharedMailbox {
     return mailboxes.length;
   }
 
-  /// This rank looks at nobody's slot of this number any more, whether it has written its own or
-  /// not. Each number that was taken is acknowledged once.
+  /// Acknowledges a number, whether this rank has written its slot or not: this rank reads no
+  /// member's slot of this number any more. Each number that was taken must be acknowledged once.
   ///
   /// Hot path.
   void acknowledge(long number) {
@@ -348,17 +352,17 @@ public final class SharedMailbox {
     }
   }
 
-  /// This rank begins nothing more and looks at nothing any more. Nothing is written here from now
-  /// on.
+  /// Ends this mailbox: this rank begins nothing more, reads no slots, and writes nothing here from
+  /// now on.
   void end() {
     ended = true;
     LONG.setRelease(own, ACKNOWLEDGED, Long.MAX_VALUE);
   }
 
-  /// Whether nobody looks at this mailbox any more, so that its memory may serve another one. After
-  /// `end`.
+  /// Returns whether no member reads this mailbox any more, so that its memory may serve another
+  /// one. After `end`.
   ///
-  /// @param gone whether a member is gone
+  /// @param gone tells whether a member is gone
   boolean isUnused(IntPredicate gone) {
     for (int m = 0; m < peers.length; m++) {
       if (m != rank && !gone.test(m) && !isUnusedBy(m)) {
@@ -371,7 +375,7 @@ public final class SharedMailbox {
   private boolean isUnusedBy(int member) {
     PeerMemory peer = peers[member];
     if (peer == null) {
-      return true; // nothing was written before all mailboxes were known, so it finds nothing here
+      return true; // this rank wrote nothing, because not all mailboxes were known
     }
     if (!peer.visit()) {
       return true;

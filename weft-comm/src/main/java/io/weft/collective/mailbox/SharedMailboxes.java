@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The mailboxes of this rank's communicators: made when a communicator first has an operation by
-/// the mailbox or on mapped memory, or a member says that it has; told to all members (MAILBOX).
-/// The mailbox of a communicator that is closed serves another one when nobody looks at it any
-/// more. Confined to the progress thread.
+/// The mailboxes of this rank's communicators. A mailbox is created when its communicator has its
+/// first operation by mailbox or on mapped memory, or when a member announces its mailbox, and is
+/// announced to all members (MAILBOX). The mailbox of a closed communicator serves another one when
+/// no member reads it any more. Confined to the progress thread.
 public final class SharedMailboxes {
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedMailboxes.class);
@@ -38,12 +38,12 @@ public final class SharedMailboxes {
     this.context = context;
   }
 
-  /// A communicator's slots; null if it has none yet.
+  /// Returns a communicator's slots; null if it has none yet.
   public @Nullable MailboxSlots find(Group group) {
     return byGroup.get(group.key());
   }
 
-  /// A communicator's, made and told to its members where it has none yet.
+  /// Returns a communicator's slots. Creates and announces them if there are none yet.
   MailboxSlots of(Group group) {
     MailboxSlots slots = find(group);
     if (slots == null) {
@@ -54,7 +54,7 @@ public final class SharedMailboxes {
     return slots;
   }
 
-  /// A turn: says what is skipped where there is room by now.
+  /// Runs a duty cycle: publishes skipped numbers for which there is room.
   ///
   /// Hot path.
   public void work() {
@@ -74,7 +74,7 @@ public final class SharedMailboxes {
       regions.add(region);
       return region;
     } catch (TransportException.Registration full) {
-      LOG.debug("no mailbox: operations go by messages: {}", full.getMessage());
+      LOG.debug("no mailbox: operations use messages: {}", full.getMessage());
       return null;
     }
   }
@@ -95,12 +95,12 @@ public final class SharedMailboxes {
     }
   }
 
-  /// What a rank says of its mailbox, in a communicator that is open here.
+  /// Handles a rank's announcement of its mailbox, for a communicator that is open here.
   public void onMailbox(Group group, int fromRank, MemorySegment frame) {
     int member = group.member(fromRank);
     boolean reachable = CollectiveFrame.aux(frame) != 0;
     if (member < 0 || (reachable && frame.byteSize() < MESSAGE_BYTES)) {
-      mesh.drop(fromRank, "it sent a mailbox that cannot be");
+      mesh.drop(fromRank, "it sent an invalid mailbox");
       return;
     }
     MailboxSlots slots = of(group);
@@ -109,14 +109,14 @@ public final class SharedMailboxes {
     } else if (!reachable) {
       slots.becomeUnusable();
     } else if (slots.isUnusable()) {
-      LOG.debug("the mailbox of {} is of no use", group.describe(member));
+      LOG.debug("the mailbox of {} is not usable", group.describe(member));
     } else if (!slots.put(member, CollectiveFrame.region(frame, CollectiveFrame.HEADER_BYTES))) {
       slots.becomeUnusable();
       tell(group, slots);
     }
   }
 
-  /// A communicator is closed.
+  /// Retires the mailbox of a closed communicator.
   public void close(Group group) {
     MailboxSlots slots = byGroup.remove(group.key());
     if (slots != null) {
@@ -128,7 +128,7 @@ public final class SharedMailboxes {
     }
   }
 
-  /// The progress thread ends; communicators may be closed later.
+  /// Closes all mailboxes, because the progress thread ends. Communicators may be closed later.
   public void end() {
     byGroup.clear();
     regions.forEach(MemoryRegion::close);

@@ -3,16 +3,16 @@ package io.weft.collective.mailbox;
 
 import java.util.Arrays;
 
-/// The numbers that a rank has taken and publishes nothing as, and has not said so yet in the slot.
-/// In the order in which they were taken, which is that in which it is said of those of one slot.
-/// Allocates only when there are more than ever before. Confined to the progress thread.
+/// The numbers that a rank has taken, does not use, and has not yet published as skipped. They are
+/// in the order in which they were taken, in which those of one slot are published. Allocates only
+/// when their number reaches a new maximum. Confined to the progress thread.
 final class SkippedSlots {
 
   private final int[] skippedIn = new int[SharedMailbox.SLOTS];
   private long[] numbers = new long[SharedMailbox.SLOTS];
   private int size;
 
-  /// One more; greater than those before.
+  /// Adds a number, which must be greater than the earlier ones.
   void add(long number) {
     if (size == numbers.length) {
       numbers = Arrays.copyOf(numbers, 2 * size);
@@ -21,26 +21,26 @@ final class SkippedSlots {
     skippedIn[slot(number)]++;
   }
 
-  /// How many there are.
+  /// Returns the count of numbers.
   ///
   /// Hot path.
   int size() {
     return size;
   }
 
-  /// The one before which `index` others were taken of which nothing is said.
+  /// Returns the number at this index.
   long number(int index) {
     return numbers[index];
   }
 
-  /// Whether one of them belongs into the slot of this number.
+  /// Returns whether one of the numbers belongs to the slot of this number.
   ///
   /// Hot path.
   boolean isSkippedIn(long number) {
     return skippedIn[slot(number)] > 0;
   }
 
-  /// The slot of the one at `index` says it; those behind it move up.
+  /// Removes the number at this index, which its slot now publishes as skipped.
   void remove(int index) {
     skippedIn[slot(numbers[index])]--;
     size--;

@@ -8,9 +8,9 @@ import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.kernel.Reducer;
 import java.lang.foreign.MemorySegment;
 
-/// Combines the contributions that stand in the slots of all members, each rank for itself, in the
-/// tree in which messages do it too: so an operation has the same bits whether it goes by slots or
-/// by messages. Confined to the progress thread.
+/// Combines the contributions in the slots of all members, each rank locally, in the same tree as
+/// messages. Therefore an operation has the same bits by slots and by messages. Confined to the
+/// progress thread.
 final class TreeSum {
 
   /// Room for a contribution, in whole cache lines.
@@ -21,7 +21,7 @@ final class TreeSum {
   private final MemorySegment[] parts;
   private final long[] at;
 
-  /// Over the slots of this mailbox and its peers.
+  /// Creates a sum over the slots of this mailbox and its peers.
   TreeSum(SharedMailbox mailbox) {
     this.mailbox = mailbox;
     int depth = AdditionOrder.depth(Math.max(2, mailbox.members()));
@@ -30,8 +30,8 @@ final class TreeSum {
     this.at = new long[mailbox.members()];
   }
 
-  /// Combines all into `output`, which may be the memory that this rank's contribution was read
-  /// from. `divisor` of AVERAGE, 1 = none.
+  /// Combines all contributions into `output`, which may be the memory from which this rank's
+  /// contribution was read. `divisor` is the divisor of AVERAGE, 1 for other reductions.
   ///
   /// Hot path.
   void combine(long number, MemorySegment output, DType dtype, Reducer reducer, int divisor) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Exchanges by memory in which the ranks of one host publish what they bring to each other,
-/// without messages.
+/// Exchanges in shared memory, without messages, in which the ranks of one host publish their
+/// contributions to each other.
 @NullMarked
 package io.weft.collective.mailbox;
 
