@@ -9,10 +9,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// What one rank lets its peers work on in one exchange: its tensors or, where they are private, a
-/// bounce buffer, in which peers find its input part by part, and leave their pieces of the result.
-/// Its own slice needs no place there. That is one more copy in and one out, of (n-1)/n of the
-/// bytes each, of what is found in a cache. Confined to the progress thread.
+/// The memory of one rank that its peers access in one exchange: its tensors or, if these are
+/// private, a bounce buffer. Peers read its input from the bounce buffer part by part, and write
+/// their pieces of the result there. This rank's slice needs no room there. A bounce buffer costs
+/// one more copy in and one out, of (n-1)/n of the bytes each, of data that is in a cache. Confined
+/// to the progress thread.
 final class ExposedMemory {
 
   private final SliceLayout layout;
@@ -28,9 +29,9 @@ final class ExposedMemory {
     this.rank = rank;
   }
 
-  /// Registers it. Returns what peers are told of it: a code of `MemoryDescriptor`.
+  /// Registers the memory. Returns the code of `MemoryDescriptor` that peers receive.
   ///
-  /// @param owner of the registration
+  /// @param owner owner of the registration
   int register(Object owner) {
     MemoryRegion in = context.register(layout.input(), owner);
     input = in;
@@ -60,17 +61,18 @@ final class ExposedMemory {
     return bounceBuffer != null;
   }
 
-  /// Where peers find the input.
+  /// Returns the region from which peers read the input.
   RemoteRegion input() {
     return Objects.requireNonNull(input).export();
   }
 
-  /// Where they leave the output; the same region where they need no other.
+  /// Returns the region to which peers write the output; the input's region where they need no
+  /// other.
   RemoteRegion output() {
     return output == null ? input() : output.export();
   }
 
-  /// Copies what peers need of a part into the bounce buffer.
+  /// Copies the peers' pieces of a part into the bounce buffer.
   ///
   /// Hot path.
   void copyIn(int part) {
@@ -87,7 +89,7 @@ final class ExposedMemory {
     }
   }
 
-  /// Copies what peers have left of a part to where it belongs.
+  /// Copies the pieces of a part that peers have written to the output.
   ///
   /// Hot path.
   void copyOut(int part) {
@@ -104,7 +106,7 @@ final class ExposedMemory {
     }
   }
 
-  /// Nobody works on it any more.
+  /// Releases the memory, which no peer accesses any more.
   void release() {
     if (bounceBuffer != null) {
       context.staging().giveBack(bounceBuffer);
@@ -114,7 +116,7 @@ final class ExposedMemory {
     close();
   }
 
-  /// The same where peers may still be inside a bounce buffer, which then is not used again.
+  /// Releases the memory while peers may still access a bounce buffer, which is not used again.
   void abandon() {
     if (bounceBuffer != null) {
       context.staging().forget(bounceBuffer);
@@ -133,7 +135,7 @@ final class ExposedMemory {
     }
   }
 
-  /// Whether somebody is inside tensors of this rank.
+  /// Returns whether a peer accesses tensors of this rank.
   boolean isVisited() {
     return (input != null && input.isVisited()) || (output != null && output.isVisited());
   }

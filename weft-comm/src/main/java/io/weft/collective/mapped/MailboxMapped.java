@@ -13,12 +13,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// An allreduce or reduceScatter on the memory of all ranks in which no message travels: each
-/// member publishes in its slot where its tensors lie, and adds how far it is.
+/// An allreduce or reduceScatter on the memory of all ranks without messages. Each member publishes
+/// the location of its tensors in its slot, and updates its progress there.
 final class MailboxMapped extends MailboxTask implements MappedLoop.Control {
 
-  // What is published: what kind of memory it is, its regions, how many parts stand in the bounce
-  // buffer and how many are combined.
+  // Published fields: kind of memory, regions, number of parts in the bounce buffer, and number of
+  // combined parts.
   private static final long KIND = 0;
   private static final long REGIONS = 8;
   private static final long PUBLISHED = REGIONS + MemoryDescriptor.REGION_BYTES;
@@ -111,7 +111,8 @@ final class MailboxMapped extends MailboxTask implements MappedLoop.Control {
 
   @Override
   protected boolean needs(MailboxSlots open, int member, long at) {
-    // What it has said since the last look counts: it may have left the job after that.
+    // Includes the progress since the last look, because the member may have left the job
+    // afterwards.
     MappedLoop running = running();
     running.onPublished(member, (int) open.peek(member, at, PUBLISHED));
     running.onReduced(member, (int) open.peek(member, at, REDUCED));
@@ -142,7 +143,7 @@ final class MailboxMapped extends MailboxTask implements MappedLoop.Control {
     return super.isWhole() && layout.undone().isEmpty();
   }
 
-  /// The same by messages, where it does not come about by slots.
+  /// Returns the stage that does the same by messages, for an exchange that failed in the slots.
   MessageMapped byMessages() {
     return new MessageMapped(layout);
   }

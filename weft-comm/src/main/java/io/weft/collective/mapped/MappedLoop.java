@@ -7,30 +7,30 @@ import io.weft.collective.group.Group;
 import io.weft.observer.OperationStage;
 import org.jspecify.annotations.Nullable;
 
-/// An allreduce or reduceScatter on the memory of all ranks, as it runs on one: all say where their
-/// tensors lie, each combines its slice of all of them, all say that they have. Where a tensor is
-/// private, a bounce buffer takes its place, part by part: its rank publishes a part when it has
-/// copied it in, and copies it out when all have combined their pieces of it. How ranks hear of
-/// each other is the `Control`'s.
+/// Runs an allreduce or reduceScatter on the memory of all ranks on one rank. All ranks announce
+/// the locations of their tensors, each combines its slice of all tensors, and all announce
+/// completion. A bounce buffer replaces a private tensor, part by part: its rank publishes a part
+/// after it has copied it in, and copies it out after all have combined their pieces of it. The
+/// `Control` carries the announcements.
 ///
-/// A peer touches memory only between its descriptor and the last word of that peer, in visits of a
-/// bounded length, and none after its region is closed: so a failed operation closes its regions,
-/// and ends when the last visit does. Confined to the progress thread.
+/// A peer accesses memory only between the owner's descriptor and the peer's last announcement, in
+/// visits of bounded length, and never after the region is closed. A failed operation therefore
+/// closes its regions, and ends when the last visit ends. Confined to the progress thread.
 final class MappedLoop {
 
-  /// In place of the number of parts that a member has combined: it cannot reach somebody's memory.
+  /// Replaces the number of combined parts of a member that cannot access another member's memory.
   static final int UNREACHED = -1;
 
-  /// How this rank tells the others how far it is.
+  /// Announces this rank's progress to the others.
   interface Control {
 
-    /// So many parts stand in this rank's bounce buffer.
+    /// Announces the number of parts in this rank's bounce buffer.
     void tellPublished(int parts);
 
-    /// So many parts of this rank's slice are in all outputs; or `UNREACHED`.
+    /// Announces the number of parts of this rank's slice that are in all outputs, or `UNREACHED`.
     void tellReduced(int parts);
 
-    /// Tells the observer of this rank.
+    /// Notifies this rank's observer.
     void tellStage(OperationStage stage);
   }
 
@@ -51,7 +51,7 @@ final class MappedLoop {
   private int copiedOut;
   private long directAt;
 
-  // Told to the observer.
+  // Reported to the observer.
   private boolean sent;
   private boolean received;
 
@@ -67,8 +67,8 @@ final class MappedLoop {
     this.parts = layout.parts();
   }
 
-  /// Registers this rank's memory, and copies the first part in where it bounces. Returns what the
-  /// others are to be told.
+  /// Registers this rank's memory, and copies the first part into a bounce buffer if it needs one.
+  /// Returns the descriptor to announce.
   MemoryDescriptor expose(Object owner) {
     int kind = own.register(owner);
     if (own.bounces() && kind != MemoryDescriptor.PRIVATE && parts > 0) {
@@ -83,7 +83,7 @@ final class MappedLoop {
     return mine;
   }
 
-  /// How many parts stand in this rank's bounce buffer at first.
+  /// Returns the number of parts that are in this rank's bounce buffer initially.
   int copiedIn() {
     return copiedIn;
   }
@@ -92,18 +92,18 @@ final class MappedLoop {
     return parts;
   }
 
-  /// What a member has said of its memory, and how many parts stand in its bounce buffer.
+  /// Records a member's descriptor, and the number of parts in its bounce buffer.
   void told(int member, MemoryDescriptor memory, int partsPublished) {
     members[member] = memory;
     published[member] = memory.bounces() ? partsPublished : parts;
   }
 
-  /// Another member's bounce buffer has so many parts; never fewer than before.
+  /// Records the number of parts in another member's bounce buffer, which never decreases.
   void onPublished(int member, int partsPublished) {
     published[member] = Math.clamp(partsPublished, published[member], parts);
   }
 
-  /// Another member has combined so many parts; or `UNREACHED`.
+  /// Records the number of parts that another member has combined, or `UNREACHED`.
   void onReduced(int member, int partsReduced) {
     if (partsReduced == UNREACHED) {
       layout.leaveUndone(member);
@@ -113,7 +113,8 @@ final class MappedLoop {
     }
   }
 
-  /// All have told. Whether all memory can be reached, or nothing is done.
+  /// Begins after all members have announced their memory. Leaves everything undone if a member's
+  /// memory is private.
   void begin() {
     begun = true;
     for (MemoryDescriptor member : members) {
@@ -129,7 +130,8 @@ final class MappedLoop {
     reduce = parts == 0 ? null : SliceKernel.of(group, layout, context, members);
   }
 
-  /// Works on one piece: of what others wait for first. Returns the amount of work done.
+  /// Processes one piece, first of the parts for which other ranks wait. Returns the amount of work
+  /// done.
   ///
   /// Hot path.
   int advance(Control control) {
@@ -213,7 +215,7 @@ final class MappedLoop {
     return least;
   }
 
-  /// Whether nobody's memory is needed any more, nor this rank's by anybody.
+  /// Returns whether this rank needs no other memory any more, and no other rank needs this rank's.
   boolean isComplete() {
     return begun
         && (layout.isPrivate()
@@ -221,14 +223,14 @@ final class MappedLoop {
                 && (own.bounces() ? copiedOut == parts : least(reduced) == parts)));
   }
 
-  /// What an allreduce sends is its slice of the result, stored to all outputs; what a
-  /// reduceScatter sends is its input, which all others combine.
+  /// Reports SENT and REDUCED. An allreduce sends its slice of the result, which it stores to all
+  /// outputs. A reduceScatter sends its input, which all others combine.
   private void tellHowFar(Control control) {
     boolean reaches = reduce != null || parts == 0;
     boolean scatters = layout.scattered();
     if (!sent && reaches && (scatters ? least(reduced) == parts : combined == parts)) {
       sent = true;
-      // Of its slice, the others' inputs are read and, unless each keeps its own, outputs written.
+      // Inputs of all others are read and, in an allreduce, their outputs are written.
       long slice = layout.slice(rank + 1) - layout.slice(rank);
       context.countMapped((scatters ? slice : 2 * slice) * (members.length - 1));
       control.tellStage(OperationStage.SENT);
@@ -239,17 +241,18 @@ final class MappedLoop {
     }
   }
 
-  /// Whether more must come from a member: until this rank's slice is done, of all.
+  /// Returns whether this rank needs more from a member: from every member until this rank's slice
+  /// is done.
   boolean needs(int member) {
     return !begun || (!layout.isPrivate() && (combined < parts || reduced[member] < parts));
   }
 
-  /// Whether a member has more to say.
+  /// Returns whether a member has further progress to announce.
   boolean expects(int member) {
     return published[member] < parts || reduced[member] < parts;
   }
 
-  /// Whether a member has not combined its slice yet.
+  /// Returns whether a member has not combined its slice yet.
   boolean awaits(int member) {
     return begun && !layout.isPrivate() && reduced[member] < parts;
   }

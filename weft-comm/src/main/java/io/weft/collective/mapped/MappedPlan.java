@@ -7,14 +7,14 @@ import io.weft.collective.mailbox.MailboxTask;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// The plan of a reduction on mapped memory: controlled by a mailbox, or else by messages, and then
-/// on the wire what that has left undone.
+/// The plan of a reduction on mapped memory, controlled by a mailbox or, if that fails, by
+/// messages. A last stage on the wire completes what was left undone.
 ///
-/// @param first the stage by the mailbox, which is also its task
-/// @param byMessages the stage where the first does not come about
-/// @param rest gives null if nothing is left to do
-/// @param value the result, when all is over
-/// @param freeing what `discard` does
+/// @param first the stage by mailbox, which is also its task
+/// @param byMessages supplies the stage that follows if the first one fails
+/// @param rest supplies the last stage, or null if nothing is left
+/// @param value supplies the result after the last stage
+/// @param freeing runs on `discard`
 public record MappedPlan<T>(
     MailboxTask first,
     Supplier<Stage> byMessages,

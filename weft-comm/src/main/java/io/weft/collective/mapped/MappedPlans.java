@@ -24,19 +24,19 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// The stages of each collective for ranks that share memory: first on tensors where they lie, then
-/// on the wire what that has left undone.
+/// The stages of each collective for ranks that share memory: first on tensors in place, then on
+/// the wire for anything left undone.
 public final class MappedPlans {
 
   private MappedPlans() {}
 
-  /// What a reduction needs of its communicator.
+  /// The properties of the communicator that a reduction needs.
   ///
-  /// @param schedules by the name of an algorithm; asked only if something is left for the wire
-  /// @param onWire the algorithm that is taken where somebody's memory is private
-  /// @param ofSlices the one that combines the slices of single ranks that could not
-  /// @param direct segments where all tensors can be reached
-  /// @param bounced where one passes through a bounce buffer
+  /// @param schedules schedules by algorithm name; called only if something is left for the wire
+  /// @param onWire algorithm for the case that some rank's memory is private
+  /// @param ofSlices algorithm for the slices of ranks that could not combine them
+  /// @param direct segments where all tensors can be accessed
+  /// @param bounced segments where a tensor passes through a bounce buffer
   public record Context(
       SharedMailboxes mailboxes,
       Group group,
@@ -50,7 +50,7 @@ public final class MappedPlans {
       return schedules.apply(onWire);
     }
 
-    /// What combines the slices of single ranks that could not.
+    /// Returns the schedule for the slices of ranks that could not combine them.
     private RankSchedule slices() {
       return schedules.apply(ofSlices);
     }
@@ -60,7 +60,7 @@ public final class MappedPlans {
     }
   }
 
-  /// Tensors of equal length, the same memory or apart.
+  /// Creates an allreduce. The tensors have equal length, and are the same memory or disjoint.
   public static MappedPlan<TensorView> allreduce(
       Context context, TensorView input, TensorView output, ReduceOp op) {
     int size = context.group().size();
@@ -94,7 +94,7 @@ public final class MappedPlans {
     return new WireStage(schedule, place, sum.reducer(), sum.dtype(), sum.divisor());
   }
 
-  /// What is left is combined in a scratch of the input's size.
+  /// Creates a reduceScatter. Remaining slices are combined in a scratch of the input's size.
   public static MappedPlan<TensorView> reduceScatter(
       Context context, TensorView input, TensorView output, ReduceOp op, Results results) {
     Group group = context.group();
@@ -131,7 +131,7 @@ public final class MappedPlans {
         scratch::free);
   }
 
-  /// A private tensor goes by `schedule`.
+  /// Creates a broadcast. A private tensor is sent by `schedule`.
   ///
   /// @param pieceBytes longest piece that is copied at once
   public static OperationPlan<TensorView> broadcast(
@@ -178,7 +178,7 @@ public final class MappedPlans {
     return only;
   }
 
-  /// If all tensors are private they go by `schedule`.
+  /// Creates an allgather. If all tensors are private, they are sent by `schedule`.
   ///
   /// @param pieceBytes longest piece that is copied at once
   public static OperationPlan<TensorLease> allgather(
@@ -214,7 +214,7 @@ public final class MappedPlans {
     return new WireStage(schedule, place, null, input.dtype(), 1);
   }
 
-  /// Each rank copies its parts.
+  /// Creates an alltoall, in which each rank copies its parts.
   ///
   /// @param pieceBytes longest piece that is copied at once
   public static OperationPlan<Received> alltoall(
@@ -234,7 +234,7 @@ public final class MappedPlans {
         received::free);
   }
 
-  /// A tensor that an operation allocates, and frees if it fails.
+  /// A tensor that an operation allocates, and frees on failure.
   private static final class Kept {
 
     private @Nullable TensorLease lease;
@@ -244,7 +244,7 @@ public final class MappedPlans {
       return fresh;
     }
 
-    /// Room for what was told, rows by member, of tensors like this one.
+    /// Returns a function from the announced rows per member to memory for a tensor like this one.
     Function<long[], MemorySegment> room(TensorView like, Results results) {
       return told -> keep(results.gathered(like, told)).view().data();
     }

@@ -13,11 +13,11 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// An allreduce or reduceScatter on the memory of all ranks by messages, where members have begun
-/// their operations in different orders, so that these do not meet in a slot: all say where their
-/// memory is (SHARE), and how many parts stand in a bounce buffer (CREDIT) and are combined (DONE).
-/// A rank whose memory is private goes on to the next stage at once, and so do the others when they
-/// hear it. Confined to the progress thread.
+/// An allreduce or reduceScatter on the memory of all ranks, controlled by messages. It serves
+/// members that have begun their operations in different orders, which therefore do not meet in a
+/// slot. All members announce their memory (SHARE), the parts in a bounce buffer (CREDIT) and the
+/// combined parts (DONE). A rank with private memory continues with the next stage at once, and so
+/// do the others when they learn this. Confined to the progress thread.
 record MessageMapped(SliceLayout layout) implements Stage {
 
   @Override
@@ -33,10 +33,10 @@ record MessageMapped(SliceLayout layout) implements Stage {
     private final CollectiveContext context;
     private final MappedLoop reduce;
 
-    /// Members that have not said where their memory is.
+    /// Members that have not announced their memory.
     private final BitSet silent = new BitSet();
 
-    /// Members that have said that they have combined everything, or cannot.
+    /// Members that have announced that they combined everything, or cannot.
     private final BitSet over = new BitSet();
 
     private final int[] published;
@@ -164,7 +164,7 @@ record MessageMapped(SliceLayout layout) implements Stage {
 
     @Override
     public boolean tryAbandon() {
-      layout.leaveAllUndone(); // so that nothing is begun any more
+      layout.leaveAllUndone(); // begins nothing new
       reduce.abandon();
       return !reduce.isVisited();
     }

@@ -22,9 +22,9 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// An exchange of ranks that share memory, in which each takes its parts out of the others' inputs
-/// where these lie. What cannot be taken so, because an input is private or cannot be mapped, the
-/// next stage sends; who gives it and who is to get it both know that. Confined to the progress
+/// An exchange of ranks that share memory, in which each copies its parts directly from the others'
+/// inputs. The next stage sends the parts that could not be copied, because an input is private or
+/// cannot be mapped. Source and destination of such a part both know this. Confined to the progress
 /// thread.
 final class OneSidedCopyStage implements Stage {
 
@@ -45,19 +45,22 @@ final class OneSidedCopyStage implements Stage {
   private long @Nullable [] bytes;
   private @Nullable MemorySegment target;
 
-  /// What one rank has for the others.
+  /// The input of one rank for the others.
   ///
-  /// @param input empty where it has nothing
-  /// @param rows of the part for each member
-  /// @param offset of the part for each member, in bytes
-  /// @param rowBytes the same for all members
+  /// @param input empty for a rank without input
+  /// @param rows number of rows for each member
+  /// @param offset start of the part for each member, in bytes
+  /// @param rowBytes length of a row; equal for all members
   /// @param pieceBytes longest piece that is copied at once
   record Gift(MemorySegment input, long[] rows, long[] offset, long rowBytes, long pieceBytes) {}
 
+  /// Creates the stage of one rank.
+  ///
   /// @param sources members whose inputs others read
-  /// @param destinations members that read them; those that give and take copy their own part too
-  /// @param result where what was told, rows by member, is to go, one member's behind the other's;
-  ///   may throw what `Plan.stage` may
+  /// @param destinations members that read them; a member that is also a source copies its own part
+  ///   too
+  /// @param result returns the memory for the announced rows by member, in the order of members;
+  ///   may throw as `OperationPlan.stage`
   OneSidedCopyStage(
       Group group,
       BitSet sources,
@@ -89,34 +92,34 @@ final class OneSidedCopyStage implements Stage {
     return input;
   }
 
-  /// What is in the input for this member.
+  /// Returns the part of the input for this member.
   PartDescriptor part(int member, RemoteRegion region) {
     return new PartDescriptor(region, offset[member], rows[member]);
   }
 
-  /// Longest piece that is copied at once.
+  /// Returns the longest piece that is copied at once.
   long pieceBytes() {
     return pieceBytes;
   }
 
-  /// Whether this rank gets anything.
+  /// Returns whether this rank receives anything.
   boolean takes() {
     return destinations.get(rank);
   }
 
-  /// Whose inputs this rank reads: its own too, where it gives and takes.
+  /// Returns the members whose inputs this rank reads, including its own if it is also a source.
   BitSet sources() {
     return destinations.get(rank) ? (BitSet) sources.clone() : new BitSet();
   }
 
-  /// The others that read this rank's input.
+  /// Returns the other members that read this rank's input.
   BitSet readers() {
     BitSet readers = sources.get(rank) ? (BitSet) destinations.clone() : new BitSet();
     readers.clear(rank);
     return readers;
   }
 
-  /// A member has said how many rows it has for this rank, and whether its memory is private.
+  /// Records the number of rows that a member has for this rank, and whether its memory is private.
   void told(int member, long count, boolean isPrivate) {
     told[member] = count;
     if (isPrivate) {
@@ -125,55 +128,58 @@ final class OneSidedCopyStage implements Stage {
     }
   }
 
-  /// This rank's input is private, so it has to send.
+  /// Records that this rank's input is private, so that this rank must send it.
   void keepPrivate() {
     privates.set(rank);
     unserved.or(readers());
   }
 
-  /// This member has not got what this rank has for it.
+  /// Records that this member could not copy its part from this rank.
   void leaveUnserved(int member) {
     unserved.set(member);
   }
 
-  /// What this member has for this rank was not to be had.
+  /// Records that this rank could not copy its part from this member.
   void miss(int member) {
     missed.set(member);
   }
 
-  /// All have told. Throws `BadCount` and `OutOfMemoryError`.
+  /// Allocates the result after all sources have announced their parts. Throws `BadCount` and
+  /// `OutOfMemoryError`.
   void prepare() {
     bytes = Rows.inBytesChecked(told, rowBytes);
     target = result.apply(told.clone());
   }
 
-  /// Bytes that come from this member, known once it is prepared.
+  /// Returns the number of bytes from this member; known after `prepare`.
   long bytes(int member) {
     return Objects.requireNonNull(bytes)[member];
   }
 
-  /// Where they go.
+  /// Returns the memory for the bytes from this member.
   MemorySegment target(int member) {
     long[] known = Objects.requireNonNull(bytes);
     return Objects.requireNonNull(target).asSlice(Rows.starts(known)[member], known[member]);
   }
 
-  /// This rank's own part of its own input.
+  /// Returns this rank's part of its own input.
   MemorySegment ownPart() {
     return input.asSlice(offset[rank], bytes(rank));
   }
 
-  /// Rows by member, complete when the stage is.
+  /// Returns the rows by member, complete after the stage.
   long[] told() {
     return told.clone();
   }
 
-  /// Whether nobody's input could be read, which all ranks know, so that the usual way is free.
+  /// Returns whether no member's input could be read. All ranks know this, so the next stage may
+  /// use any schedule.
   boolean isPrivate() {
     return privates.equals(sources);
   }
 
-  /// What is left to be sent, each part from its source to its destination; null if nothing is.
+  /// Returns the stage that sends the remaining parts from source to destination; null if there are
+  /// none.
   @Nullable WireStage rest(DType dtype) {
     if (missed.isEmpty() && unserved.isEmpty()) {
       return null;

@@ -15,12 +15,13 @@ import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// An exchange in which ranks take their parts out of the memory of others: who has something says
-/// to each where its part is and how long (SHARE); who has taken it, or cannot, says so (DONE).
+/// An exchange in which ranks copy their parts from the memory of others. A source announces the
+/// location and length of its part to each destination (SHARE). A destination replies when it has
+/// copied the part, or cannot (DONE).
 ///
-/// A peer reads our input only between our SHARE and its DONE, in visits of a bounded length, and
-/// none after its region is closed. A failed operation waits for the last visit, so that nobody
-/// completes with what was stored there later. Confined to the progress thread.
+/// A peer reads this rank's input only between this rank's SHARE and the peer's DONE, in visits of
+/// bounded length, and never after the region is closed. A failed operation waits for the last
+/// visit, so that no rank completes with bytes stored there later. Confined to the progress thread.
 final class OneSidedCopyTask implements StageTask {
 
   private final RunningOperation operation;
@@ -30,7 +31,7 @@ final class OneSidedCopyTask implements StageTask {
   private final int rank;
   private final int size;
 
-  /// Members whose offer is due.
+  /// Members whose SHARE is outstanding.
   private final BitSet silent = new BitSet();
 
   private final @Nullable PartDescriptor[] parts;
@@ -41,7 +42,7 @@ final class OneSidedCopyTask implements StageTask {
   private boolean prepared;
   private boolean over;
 
-  // Told to the observer.
+  // Reported to the observer.
   private boolean sent;
   private boolean received;
 
@@ -135,7 +136,7 @@ final class OneSidedCopyTask implements StageTask {
     return work;
   }
 
-  /// A private tensor is sent by a later exchange.
+  /// Reports SENT and REDUCED. A later exchange sends a private tensor.
   private void tellHowFar() {
     if (!sent && readers.isEmpty() && (input == null || input.isMappable())) {
       sent = true;
@@ -154,7 +155,8 @@ final class OneSidedCopyTask implements StageTask {
     if (!prepared) {
       return prepare() ? 1 : 0;
     }
-    // Each begins at its right neighbour, so that not all read from one; its own part comes last.
+    // Each rank begins at its right neighbour, so that not all ranks read from one. Its own part is
+    // last.
     for (int d = 1; d <= size; d++) {
       int peer = (rank + d) % size;
       OneSidedCopy copy = copies[peer];
@@ -170,7 +172,7 @@ final class OneSidedCopyTask implements StageTask {
     return 0;
   }
 
-  /// Finds room for the result, and the others' memory. False if that failed the operation.
+  /// Allocates the result and maps the others' memory. Returns false if this failed the operation.
   private boolean prepare() {
     prepared = true;
     if (!stage.takes()) {
@@ -197,7 +199,7 @@ final class OneSidedCopyTask implements StageTask {
     return true;
   }
 
-  /// False if the peer said what cannot be.
+  /// Maps a peer's memory. Returns false if the peer's part is invalid.
   private boolean reach(int peer, PartDescriptor part) {
     PeerMemory memory = context.map(operation.group(), peer, part.region());
     long bytes = stage.bytes(peer);
@@ -271,7 +273,7 @@ final class OneSidedCopyTask implements StageTask {
     return awaited.stream().boxed().toList();
   }
 
-  /// One copy out of a peer's memory, or our own, piece by piece.
+  /// A copy from the memory of a peer or of this rank, piece by piece.
   private static final class OneSidedCopy {
 
     private final @Nullable PeerMemory peer;
@@ -280,9 +282,9 @@ final class OneSidedCopyTask implements StageTask {
     private final long pieceBytes;
     private long moved;
 
-    /// Of equal lengths.
+    /// Creates a copy between segments of equal length.
     ///
-    /// @param peer whose memory `source` is; null: ours
+    /// @param peer owner of `source`; null for this rank
     /// @param pieceBytes longest piece
     OneSidedCopy(
         @Nullable PeerMemory peer, MemorySegment source, MemorySegment target, long pieceBytes) {
@@ -296,7 +298,8 @@ final class OneSidedCopyTask implements StageTask {
       return moved == target.byteSize();
     }
 
-    /// Does one more piece. False if the peer has closed its memory: it has failed, and says so.
+    /// Copies one more piece. Returns false if the peer has closed its memory; the peer has failed,
+    /// and reports this itself.
     ///
     /// Hot path.
     boolean piece() {

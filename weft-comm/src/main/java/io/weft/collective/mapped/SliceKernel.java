@@ -11,9 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// One rank's slice of an allreduce or reduceScatter on the memory of all: adds the inputs in the
-/// tree of `AdditionOrder`, so that the bits do not depend on who comes when nor on the way, and
-/// stores the sum to all outputs, or its own, piece by piece. Confined to the progress thread.
+/// Combines one rank's slice of an allreduce or reduceScatter on the memory of all ranks. It adds
+/// the inputs in the tree of `AdditionOrder`, so that the bits depend neither on timing nor on the
+/// way, and stores the sum to all outputs, or to its own, piece by piece. Confined to the progress
+/// thread.
 final class SliceKernel {
 
   private final SliceLayout layout;
@@ -25,7 +26,7 @@ final class SliceKernel {
   private final MemorySegment[] outputs;
   private final int own;
 
-  // Where the piece that is being combined begins in each tensor, and in each output.
+  // Start of the current piece in each input and output.
   private final long[] inputAt;
   private final long[] outputAt;
 
@@ -57,7 +58,7 @@ final class SliceKernel {
     return segments;
   }
 
-  /// Null if somebody's memory cannot be reached from here, or is too short.
+  /// Returns null if this rank cannot access another rank's memory, or if that memory is too short.
   static @Nullable SliceKernel of(
       Group group, SliceLayout layout, CollectiveContext context, MemoryDescriptor[] members) {
     PeerMemory[] in = new PeerMemory[group.size()];
@@ -86,8 +87,8 @@ final class SliceKernel {
     return memory != null && memory.segment().byteSize() >= bytes;
   }
 
-  /// Combines a part of this rank's slice, which bounces where it does. False if a peer has closed
-  /// its memory: it has failed, and says so.
+  /// Combines a part of this rank's slice, through bounce buffers where members have them. Returns
+  /// false if a peer has closed its memory; the peer has failed, and reports this itself.
   ///
   /// Hot path.
   boolean reducePart(int part, MemoryDescriptor[] members) {
@@ -103,7 +104,8 @@ final class SliceKernel {
     return reduce(layout.bytes(rank, part));
   }
 
-  /// Combines what begins there in this rank's slice and has this length, where nothing bounces.
+  /// Combines the bytes of this rank's slice that begin at `at`, where all tensors are accessed in
+  /// place.
   ///
   /// Hot path.
   boolean reduce(long at, long bytes) {
@@ -147,7 +149,7 @@ final class SliceKernel {
     PeerMemory source = in[member];
     PeerMemory target = out[member];
     if (source == null || target == null) {
-      return true; // our own
+      return true; // this rank's memory
     }
     if (!source.visit()) {
       return false;
@@ -170,8 +172,8 @@ final class SliceKernel {
     }
   }
 
-  /// Stores a part of the sum to our own output, which may be our input, and from there to all
-  /// others.
+  /// Stores a part of the sum to this rank's output, which may be its input, and copies it from
+  /// there to all others.
   private void sum(long from, long bytes) {
     SliceLayout.Arithmetic arithmetic = layout.arithmetic();
     long elements = bytes / arithmetic.dtype().bytes();

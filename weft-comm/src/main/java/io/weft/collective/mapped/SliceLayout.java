@@ -11,18 +11,19 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
 
-/// An allreduce or reduceScatter in the memory of all ranks, as one of them sees it: tensors, who
-/// combines which slice, in which parts slices pass through bounce buffers; and what was left
-/// undone, because memory is private or cannot be reached, the same on all ranks.
+/// The layout of an allreduce or reduceScatter in the memory of all ranks, as one of them sees it:
+/// the tensors, the owner of each slice, and the parts in which slices pass through bounce buffers.
+/// It also records the slices that were left undone because memory is private or cannot be
+/// accessed. These are equal on all ranks.
 ///
-/// Vocabulary: each member combines its *slice* of all inputs. Of all slices at once one *part*
-/// after the other is worked on: a *piece* of each slice, which is as long in all but the last
-/// parts. A bounce buffer has room for a few parts, and is used round and round. Confined to the
-/// progress thread.
+/// Each member combines its *slice* of all inputs. Members process all slices concurrently, in
+/// successive *parts*. A part consists of one *piece* of each slice. Pieces have equal length
+/// except in the last parts. A bounce buffer has room for a few parts, and is used cyclically.
+/// Confined to the progress thread.
 final class SliceLayout {
 
-  /// Slices of an allreduce are cut at multiples of so many elements, so that no cache line has two
-  /// writers.
+  /// Slices of an allreduce are cut at multiples of this many elements, so that no cache line has
+  /// two writers.
   private static final long GRAIN = 64;
 
   private final MemorySegment input;
@@ -34,22 +35,22 @@ final class SliceLayout {
   private final long longest;
   private final BitSet undone = new BitSet();
 
-  /// What is computed.
+  /// The computation.
   ///
-  /// @param divisor of AVERAGE, 1 = none
+  /// @param divisor the divisor of AVERAGE, 1 for other reductions
   record Arithmetic(DType dtype, ReduceOp op, Reducer reducer, int divisor) {
 
-    /// With the kernels of this JVM, among so many ranks.
+    /// Creates the arithmetic of this many ranks with the kernels of this JVM.
     static Arithmetic of(DType dtype, ReduceOp op, int size) {
       return new Arithmetic(
           dtype, op, Kernels.reducer(dtype, op), op == ReduceOp.AVERAGE ? size : 1);
     }
   }
 
-  /// How much is combined at once.
+  /// The amounts that are combined at once.
   ///
-  /// @param direct where all tensors can be reached
-  /// @param bounced where one passes through a bounce buffer
+  /// @param direct segments where all tensors can be accessed
+  /// @param bounced segments where a tensor passes through a bounce buffer
   record SegmentsOfBoth(Segments direct, Segments bounced) {}
 
   private SliceLayout(
@@ -72,7 +73,8 @@ final class SliceLayout {
     this.longest = most;
   }
 
-  /// Tensors of equal length, the same memory or apart: all slices go to all outputs.
+  /// Creates the layout of an allreduce: every slice is stored to all outputs. The tensors have
+  /// equal length, and are the same memory or disjoint.
   static SliceLayout allreduce(
       MemorySegment input,
       MemorySegment output,
@@ -90,8 +92,8 @@ final class SliceLayout {
     return new SliceLayout(input, output, slices, false, arithmetic, segments);
   }
 
-  /// Slice r begins at `slices[r]` bytes of each input, which has one more for its end, and goes to
-  /// the output of rank r alone.
+  /// Creates the layout of a reduceScatter: slice r begins at byte `slices[r]` of each input, and
+  /// is stored only to the output of rank r. The last entry of `slices` is the end.
   static SliceLayout reduceScatter(
       MemorySegment input,
       MemorySegment output,
@@ -117,18 +119,18 @@ final class SliceLayout {
     return arithmetic;
   }
 
-  /// Whether each slice goes to one output only.
+  /// Returns whether each slice is stored to one output only.
   boolean scattered() {
     return scattered;
   }
 
-  /// Whether peers touch nothing but the input.
+  /// Returns whether peers access only the input.
   boolean onlyInput() {
     return scattered || input.address() == output.address();
   }
 
-  /// Whether nothing that peers still read is overwritten by what this rank stores: its output is
-  /// no part of its input but perhaps its slice.
+  /// Returns whether this rank's stores leave intact everything that peers still read: its output
+  /// does not overlap its input, except that it may be its slice.
   boolean isDisjoint(int rank) {
     long at = output.address() - input.address();
     return !scattered
@@ -139,17 +141,17 @@ final class SliceLayout {
 
   // --- slices, parts and pieces
 
-  /// First byte of a member's slice; of member `size`, the end.
+  /// Returns the first byte of a member's slice; for member `size`, the end.
   long slice(int member) {
     return slices[member];
   }
 
-  /// Longest piece of a slice that is combined at once where nothing bounces.
+  /// Returns the longest piece of a slice that is combined at once without bounce buffers.
   long directBytes() {
     return pieceOf(segments.direct());
   }
 
-  /// Longest piece of a slice in a bounce buffer.
+  /// Returns the longest piece of a slice in a bounce buffer.
   long pieceBytes() {
     return Math.min(pieceOf(segments.bounced()), roundedUp(longest));
   }
@@ -164,44 +166,45 @@ final class SliceLayout {
     return Math.max(grain, (bytes + grain - 1) / grain * grain);
   }
 
-  /// In how many parts tensors pass through bounce buffers; 0 for empty ones.
+  /// Returns the number of parts in which tensors pass through bounce buffers; 0 for empty tensors.
   int parts() {
     return Math.toIntExact((longest + pieceBytes() - 1) / pieceBytes());
   }
 
-  /// Where a part of a member's slice begins in a tensor.
+  /// Returns the start of a part of a member's slice in a tensor.
   long begin(int member, int part) {
     return Math.min(slices[member] + part * pieceBytes(), slices[member + 1]);
   }
 
-  /// How long it is; 0 where the slice has ended before.
+  /// Returns the length of a part of a member's slice; 0 after the end of the slice.
   long bytes(int member, int part) {
     return begin(member, part + 1) - begin(member, part);
   }
 
-  /// How many parts a bounce buffer holds.
+  /// Returns the number of parts that a bounce buffer can contain.
   int window() {
     return Math.max(1, Math.min(segments.bounced().inFlight(), parts()));
   }
 
-  /// Length of a bounce buffer.
+  /// Returns the length of a bounce buffer.
   long windowBytes() {
     return (long) window() * size() * pieceBytes();
   }
 
-  /// Where a part of a member's slice begins in a bounce buffer.
+  /// Returns the start of a part of a member's slice in a bounce buffer.
   long inWindow(int member, int part) {
     return ((long) (part % window()) * size() + member) * pieceBytes();
   }
 
-  // --- what is left undone
+  // --- slices left undone
 
-  /// This member could not reach somebody's memory, so its slice is as it was, everywhere.
+  /// Records that this member could not access some memory, so its slice is unchanged in all
+  /// outputs.
   void leaveUndone(int member) {
     undone.set(member);
   }
 
-  /// Somebody's memory is private, so that all slices are as they were.
+  /// Records that some member's memory is private, so all slices are unchanged.
   void leaveAllUndone() {
     undone.set(0, size());
   }
@@ -210,13 +213,13 @@ final class SliceLayout {
     return undone.cardinality() == size();
   }
 
-  /// Members whose slices a later stage has to combine.
+  /// Returns the members whose slices a later stage must combine.
   BitSet undone() {
     return undone;
   }
 
-  /// For a later stage: one chunk for each member's slice of the input, at the same place in
-  /// `target`, empty where the slice is combined already.
+  /// Returns the layout for a later stage: one chunk for each member's slice of the input, at the
+  /// same place in `target`, empty if the slice is combined already.
   BufferLayout rest(MemorySegment target) {
     long[] bytes = new long[size()];
     for (int m = 0; m < size(); m++) {

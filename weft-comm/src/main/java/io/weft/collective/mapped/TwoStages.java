@@ -6,11 +6,11 @@ import io.weft.collective.exchange.Stage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Two stages, of which the second one is made when the first one is over, or is none.
+/// A plan of one or two stages. The second stage is created when the first one has ended.
 ///
-/// @param second gives null if nothing is left to do; may throw what `OperationPlan.stage` may
-/// @param value the result, when both are over
-/// @param freeing what `discard` does
+/// @param second supplies null if nothing is left; may throw as `OperationPlan.stage`
+/// @param value supplies the result after the last stage
+/// @param freeing runs on `discard`
 public record TwoStages<T>(
     Stage first, Supplier<@Nullable Stage> second, Supplier<T> value, Runnable freeing)
     implements OperationPlan<T> {

@@ -15,9 +15,9 @@ import java.util.ArrayDeque;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// What one peer sends this rank in one exchange: segments arrive in the order of the schedule, and
-/// are applied in that order, as soon as what they change is not needed any more. Confined to the
-/// progress thread.
+/// The segments that one peer sends to this rank in one exchange. They arrive in the order of the
+/// schedule, and are applied in that order as soon as the memory they change is no longer needed.
+/// Confined to the progress thread.
 final class ReceiveStream {
 
   private final WireExchange exchange;
@@ -25,12 +25,12 @@ final class ReceiveStream {
   private final ReceiveStep[] steps;
   private final ArrayDeque<byte[]> kept = new ArrayDeque<>(0);
 
-  /// The newest segment, where it came in a message that has not been kept yet.
+  /// The newest segment, if it arrived in a message and has not been copied yet.
   private @Nullable MemorySegment fresh;
 
   private @Nullable MemoryRegion staging;
 
-  // Segments here, and of these applied.
+  // Number of segments that have arrived, and of those applied.
   private int arrived;
   private int applied;
 
@@ -42,12 +42,13 @@ final class ReceiveStream {
   private int duePosition;
   private int dueSegment;
 
-  // Staged segments here; of these applied; of these not yet given back as credit.
+  // Number of staged segments that have arrived, of those applied, and of the applied ones not yet
+  // returned as credit.
   private int stagedArrived;
   private int stagedApplied;
   private int uncredited;
 
-  /// All receives from one peer, in order, by their numbers in the schedule.
+  /// Creates the stream of all receives from one peer, in order, by their numbers in the schedule.
   ReceiveStream(WireExchange exchange, int peer, int[] receives) {
     this.exchange = exchange;
     this.peer = peer;
@@ -66,7 +67,7 @@ final class ReceiveStream {
     private final int number;
     private final Receiving receiving;
 
-    /// Segments of this stream up to the end of this step.
+    /// Number of segments of this stream up to the end of this step.
     private final int until;
 
     private ReceiveStep[] needs = {};
@@ -88,23 +89,25 @@ final class ReceiveStream {
       return receiving;
     }
 
-    /// What must have been applied before, and what must have left before this changes it.
+    /// Sets the receives that must have been applied before, and the sends that must have left
+    /// before this step changes their memory.
     void follows(ReceiveStep[] before, SendStream.SendStep[] sends) {
       needs = before;
       after = sends;
     }
 
-    /// It is combined together with others.
+    /// Sets the tree in which this receive is combined together with others.
     void joins(ReceiveTree with) {
       tree = with;
     }
 
-    /// Whether as much has been applied as a segment of a run needs.
+    /// Returns whether enough has been applied for a segment of a run.
     boolean hasApplied(Run run, int segmentOfIt) {
       return !exchange.memory().waits(run, segmentOfIt, receiving, appliedBytes);
     }
 
-    /// How many segments have come of this stream up to the end of this step.
+    /// Returns the number of segments of this stream, up to the end of this step, that have
+    /// arrived.
     int arrivedUntil() {
       return Math.min(arrived, until);
     }
@@ -113,12 +116,13 @@ final class ReceiveStream {
       return arrived >= until;
     }
 
-    /// The segment of it to apply next.
+    /// Returns the segment of this step to apply next.
     int nextSegment() {
       return segment;
     }
 
-    /// Whether this segment of it is the next one of this stream to be applied, and has come.
+    /// Returns whether this segment of the step is the next one of this stream to apply, and has
+    /// arrived.
     boolean isHere(int which) {
       return position < steps.length
           && steps[position] == this
@@ -126,19 +130,19 @@ final class ReceiveStream {
           && applied < arrived;
     }
 
-    /// Where the segment lies that is the next one, which has come.
+    /// Returns the memory of the next segment, which has arrived.
     ///
-    /// @param place among those that are asked for at the same time
+    /// @param place index among the segments that are requested at the same time
     MemorySegment memory(int place) {
       return exchange.memory().eager(receiving) ? body(place) : window();
     }
 
-    /// Where in that memory it begins.
+    /// Returns the start of the segment in that memory.
     long offset() {
       return exchange.memory().eager(receiving) ? 0 : exchange.segments().offset(slot());
     }
 
-    /// The next segment has been combined with the others.
+    /// Advances after the next segment has been combined with the others.
     void applied() {
       passes(this);
     }
@@ -168,19 +172,20 @@ final class ReceiveStream {
     return steps;
   }
 
-  /// Whether everything is applied.
+  /// Returns whether everything is applied.
   boolean isDone() {
     return position == steps.length;
   }
 
-  /// Whether more must arrive.
+  /// Returns whether more segments must arrive.
   boolean isDue() {
     return duePosition < steps.length;
   }
 
   // --- the window
 
-  /// Lets the peer write, or tells it, where it waits for that, that this rank has entered.
+  /// Grants the peer its writes. Without a grant, announces that this rank has entered if the peer
+  /// waits for that.
   void start(int token) {
     if (needsGrant()) {
       grant(token);
@@ -213,7 +218,7 @@ final class ReceiveStream {
     send(CollectiveFrame.Type.GRANT, token, Grant.MESSAGE_BYTES);
   }
 
-  /// How much of a window the segments that are to be combined reach; 0 if there are none.
+  /// Returns the length of the window that the segments to be combined need; 0 if there are none.
   private long windowBytes() {
     WireBuffers memory = exchange.memory();
     Segments segments = exchange.segments();
@@ -236,7 +241,7 @@ final class ReceiveStream {
     exchange.context().send(exchange.operation(), peer, type, exchange.stageIndex(), aux, bytes);
   }
 
-  /// The peer writes no more.
+  /// Returns the window, because the peer writes no more.
   void release() {
     if (staging != null) {
       exchange.context().staging().giveBack(staging);
@@ -244,7 +249,7 @@ final class ReceiveStream {
     }
   }
 
-  /// The same where it may, so that its window is not used again.
+  /// Closes the window, because the peer may still write to it.
   void abandon() {
     if (staging != null) {
       exchange.context().staging().forget(staging);
@@ -252,9 +257,9 @@ final class ReceiveStream {
     }
   }
 
-  // --- what arrives
+  // --- arriving segments
 
-  /// A write of the peer has landed.
+  /// Handles the completion of a peer's write.
   void onNotify() {
     Receiving due = due();
     if (due == null || exchange.memory().eager(due)) {
@@ -267,7 +272,7 @@ final class ReceiveStream {
     }
   }
 
-  /// A message with a segment's bytes.
+  /// Handles a message with the bytes of a segment.
   void onEager(MemorySegment body) {
     Receiving due = due();
     if (due == null || !exchange.memory().eager(due)) {
@@ -290,7 +295,7 @@ final class ReceiveStream {
     }
   }
 
-  /// What this peer sends next, null if it has sent all.
+  /// Returns the receive of the peer's next segment, or null if all have arrived.
   private @Nullable Receiving due() {
     return isDue() ? steps[duePosition].receiving : null;
   }
@@ -306,13 +311,13 @@ final class ReceiveStream {
 
   // --- progress
 
-  /// Returns how many segments have been applied so far.
+  /// Returns the number of segments applied so far.
   int applied() {
     return applied;
   }
 
-  /// Applies what has arrived and may be applied, in order; with it, what other peers have sent
-  /// that is combined together with it.
+  /// Applies arrived segments in order while their dependencies permit it, together with the
+  /// segments of other peers in the same tree.
   ///
   /// Hot path.
   void apply() {
@@ -339,7 +344,7 @@ final class ReceiveStream {
     return true;
   }
 
-  /// The next segment, which came in a message: from the message, or where it was kept.
+  /// Returns the next segment, which arrived in a message: the message itself or the kept copy.
   private MemorySegment body(int place) {
     byte[] first = kept.peekFirst();
     return first != null
@@ -355,7 +360,7 @@ final class ReceiveStream {
     return stagedApplied % exchange.segments().inFlight();
   }
 
-  /// The next segment is applied: its memory is free again.
+  /// Advances after the next segment is applied, and frees its memory.
   private void passes(ReceiveStep step) {
     WireBuffers memory = exchange.memory();
     Receiving receiving = step.receiving;

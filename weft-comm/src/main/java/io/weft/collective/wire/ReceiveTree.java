@@ -6,21 +6,22 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Comparator;
 
-/// Runs of several peers that are combined with ours at once, in one tree: a segment of each, when
-/// all have come. Until then they stay where they arrived. Confined to the progress thread.
+/// Runs of several peers that are combined at once with this rank's run, in one tree. A segment of
+/// each is combined when all have arrived. Until then they remain where they arrived. Confined to
+/// the progress thread.
 final class ReceiveTree {
 
   private final WireExchange exchange;
   private final ReceiveStream.ReceiveStep[] steps;
   private final int own;
 
-  /// The one that says whether the result is complete.
+  /// The receive that tells whether the result is complete.
   private final Receiving last;
 
   private final MemorySegment[] leaves;
   private final long[] at;
 
-  /// Of these receives, in the order of the leaves, of which leaf `own` is ours.
+  /// Creates the tree of these receives, in the order of the leaves. Leaf `own` is this rank's run.
   ReceiveTree(WireExchange exchange, ReceiveStream.ReceiveStep[] steps, int own) {
     this.exchange = exchange;
     this.steps = steps;
@@ -37,7 +38,8 @@ final class ReceiveTree {
     }
   }
 
-  /// Applies the next segment of all if it is here and may be applied. Returns whether it was.
+  /// Applies the next segment of all runs if it has arrived and may be applied. Returns whether it
+  /// was.
   ///
   /// Hot path.
   boolean tryApply() {

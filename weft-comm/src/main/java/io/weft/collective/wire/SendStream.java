@@ -16,17 +16,17 @@ import io.weft.transport.TransportException;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// What this rank sends one peer in one exchange: posts each segment, in the order of the schedule,
-/// as soon as what it needs has been received here, the peer has granted it, and the endpoint has
-/// room. Segments that are to be combined need a free slot of the peer's window. Confined to the
-/// progress thread.
+/// The segments that this rank sends to one peer in one exchange. Each is posted in the order of
+/// the schedule, as soon as this rank has received its dependencies, the peer has granted it, and
+/// the endpoint has room. Segments to be combined need a free slot of the peer's window. Confined
+/// to the progress thread.
 final class SendStream {
 
   private final WireExchange exchange;
   private final int peer;
   private final SendStep[] steps;
 
-  /// Segments that may have been posted beyond what has come of the receive beside them
+  /// The maximum lead of posted segments over the arrived segments of the receive beside them
   /// (docs/adr/0065-limit-bytes-in-flight-per-host.md).
   private final int lead;
 
@@ -43,9 +43,9 @@ final class SendStream {
   private int writesOut;
   private int stepsLeft;
 
-  /// All sends to one peer, in order, by their numbers in the schedule.
+  /// Creates the stream of all sends to one peer, in order, by their numbers in the schedule.
   ///
-  /// @param keepsStep whether neither rank is to be far ahead of the other
+  /// @param keepsStep true if neither rank may be far ahead of the other
   SendStream(WireExchange exchange, int peer, int[] sends, boolean keepsStep) {
     this.exchange = exchange;
     this.peer = peer;
@@ -58,7 +58,7 @@ final class SendStream {
     this.lead = keepsStep ? Math.max(1, inFlight / 2) : Integer.MAX_VALUE;
   }
 
-  /// One send. It is over when all its segments have left, so that its memory may change.
+  /// One send. It is complete when all its segments have left, so that its memory may change.
   final class SendStep extends Completion {
 
     private final int number;
@@ -84,14 +84,14 @@ final class SendStream {
       return sending;
     }
 
-    /// What must have been received before, and what is received beside it, if anything is.
+    /// Sets the receives that must be applied before, and the receive beside this send, if any.
     void follows(
         ReceiveStream.ReceiveStep[] before, ReceiveStream.@Nullable ReceiveStep meanwhile) {
       needs = before;
       beside = meanwhile;
     }
 
-    /// Whether what this has of a segment that is received has left: segments leave in order.
+    /// Returns whether this send's bytes in a received segment have left. Segments leave in order.
     boolean hasLeft(Receiving receiving, int segmentOfIt) {
       return !exchange.memory().waits(receiving, segmentOfIt, sending, leftBytes);
     }
@@ -138,22 +138,22 @@ final class SendStream {
     return steps;
   }
 
-  /// Whether everything has been posted.
+  /// Returns whether everything has been posted.
   boolean isPosted() {
     return position == steps.length;
   }
 
-  /// Whether all has left, so that the memory may change.
+  /// Returns whether everything has left, so that the memory may change.
   boolean isDone() {
     return stepsLeft == 0 && writesOut == 0;
   }
 
-  /// Whether the transport may still read our memory.
+  /// Returns whether the transport may still read this rank's memory.
   boolean writesOut() {
     return writesOut > 0;
   }
 
-  /// Whether all goes inside messages, so that the peer grants nothing.
+  /// Returns whether all segments are sent inside messages, so that the peer sends no grant.
   boolean isUngranted() {
     for (SendStep step : steps) {
       if (!exchange.memory().eager(step.sending)) {
@@ -163,12 +163,12 @@ final class SendStream {
     return true;
   }
 
-  /// The number of the send to go on with.
+  /// Returns the number of the next send.
   int next() {
     return isPosted() ? Integer.MAX_VALUE : steps[position].number;
   }
 
-  // --- what arrives
+  // --- arriving messages
 
   void onGrant(MemorySegment frame) {
     Segments segments = exchange.segments();
@@ -208,7 +208,7 @@ final class SendStream {
 
   // --- progress
 
-  /// Posts what can go. Returns the segments posted.
+  /// Posts as many segments as possible. Returns their number.
   ///
   /// Hot path.
   int post() {
@@ -231,7 +231,7 @@ final class SendStream {
     return posted - before;
   }
 
-  /// Whether the peer, which has not sent all of what it sends meanwhile, is to come first.
+  /// Returns whether this send must wait for segments of the receive beside it.
   private boolean isAhead(SendStep step) {
     ReceiveStream.ReceiveStep beside = step.beside;
     return beside != null && posted - beside.arrivedUntil() >= lead && !beside.hasArrived();
@@ -265,7 +265,7 @@ final class SendStream {
     RemoteRegion into = sending.staged() ? given.staging() : given.target();
     long bytes = memory.bytes(sending, segment);
     long at = place(given, sending);
-    // No sums: a peer's numbers may be of any size.
+    // Avoids sums, because a peer's numbers may be arbitrarily large.
     if (at < 0 || into.bytes() < bytes || at > into.bytes() - bytes) {
       exchange
           .operation()

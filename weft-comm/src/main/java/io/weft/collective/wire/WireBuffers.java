@@ -16,8 +16,8 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// The memory of one exchange: what lies where, its registrations, and the combining of what
-/// arrives. Confined to the progress thread.
+/// The memory of one exchange: its layout, its registrations, and the combination of arriving
+/// segments. Confined to the progress thread.
 final class WireBuffers {
 
   private final WireStage stage;
@@ -40,7 +40,7 @@ final class WireBuffers {
     return segments;
   }
 
-  /// Copies the chunks that no peer sends us from contribution to result.
+  /// Copies the chunks that no peer sends from contribution to result.
   void copyUntouched() {
     if (place.inPlace()) {
       return;
@@ -63,8 +63,8 @@ final class WireBuffers {
     return run.chunk() + run.chunks();
   }
 
-  /// Puts or combines an arrived segment into the result. The first one to be combined into a place
-  /// is combined with our contribution where that lies.
+  /// Copies or combines an arrived segment into the result. The first segment for a place is
+  /// combined with this rank's contribution in the source.
   ///
   /// Hot path.
   void combine(Receiving receiving, int segment, MemorySegment from, long fromOffset, long bytes) {
@@ -86,14 +86,14 @@ final class WireBuffers {
     }
   }
 
-  /// Combines an arrived segment of each of several peers with ours, in one tree.
+  /// Combines an arrived segment of each of several peers with this rank's segment, in one tree.
   ///
   /// Hot path.
   ///
-  /// @param receiving the last one of them
-  /// @param leaves where they lie; ours is put in
-  /// @param at where they begin there; ours is put in
-  /// @param own which of them is ours
+  /// @param receiving the last one of the receives
+  /// @param leaves memory of each leaf; this method sets this rank's leaf
+  /// @param at start of each leaf; this method sets this rank's leaf
+  /// @param own index of this rank's leaf
   void combineAll(Receiving receiving, int segment, MemorySegment[] leaves, long[] at, int own) {
     int chunk = receiving.chunk();
     long within = segments.offset(segment);
@@ -117,7 +117,8 @@ final class WireBuffers {
     }
   }
 
-  /// What a send reads: our contribution until its chunks have been received here, then the result.
+  /// Returns the memory that a send reads: the contribution until this rank has received its
+  /// chunks, then the result.
   MemorySegment of(Sending sending) {
     return sending.received() ? place.target() : place.source();
   }
@@ -149,14 +150,14 @@ final class WireBuffers {
     return region;
   }
 
-  /// Bytes of a run. Chunks that are joined lie one behind the other.
+  /// Returns the length of a run. The chunks of a run are adjacent.
   long bytes(Run run) {
     int last = end(run) - 1;
     return place.bytes()[last]
         + (run.chunks() == 1 ? 0 : place.targetOffset()[last] - place.targetOffset()[run.chunk()]);
   }
 
-  /// Whether the run travels inside a message.
+  /// Returns whether the run is sent inside a message.
   boolean eager(Run run) {
     return bytes(run) <= longestEager;
   }
@@ -165,14 +166,14 @@ final class WireBuffers {
     return segments.count(bytes(run));
   }
 
-  /// Bytes of one segment of a run.
+  /// Returns the length of one segment of a run.
   long bytes(Run run, int segment) {
     return segments.bytes(bytes(run), segment);
   }
 
-  /// Whether this segment of `run` must not move before more of `other` has: both have chunks in
-  /// common, and of those that lie in the segment, not all are among the first `moved` bytes of
-  /// `other`. A run that is over has moved `Long.MAX_VALUE`.
+  /// Returns whether this segment of `run` must wait until more of `other` has moved: the runs have
+  /// chunks in common, and not all of those in the segment are among the first `moved` bytes of
+  /// `other`. A completed run has moved `Long.MAX_VALUE`.
   ///
   /// Hot path.
   boolean waits(Run run, int segment, Run other, long moved) {

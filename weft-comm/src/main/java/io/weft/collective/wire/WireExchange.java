@@ -7,11 +7,11 @@ import io.weft.collective.exchange.RunningOperation;
 
 /// One exchange as its streams see it.
 ///
-/// @param operation that it belongs to
-/// @param stage what is sent and received
-/// @param stageIndex its number in the operation
-/// @param context what it uses of the mesh
-/// @param memory where everything lies
+/// @param operation the operation of this exchange
+/// @param stage the segments to send and receive
+/// @param stageIndex number of the stage in the operation
+/// @param context services of the mesh
+/// @param memory memory of the exchange
 record WireExchange(
     RunningOperation operation,
     WireStage stage,

@@ -24,13 +24,13 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// The stages of each collective. Where a rank must learn others' extents first, stage 0 exchanges
+/// The stages of each collective. If a rank must first learn the others' extents, stage 0 exchanges
 /// counts and stage 1 the data.
 public final class WirePlans {
 
   private WirePlans() {}
 
-  /// One stage, in place or from input to output.
+  /// A plan of one stage, in place or from input to output.
   record OneStage<T>(Stage only, @Nullable T value) implements OperationPlan<T> {
     @Override
     public @Nullable Stage stage(int index) {
@@ -64,13 +64,13 @@ public final class WirePlans {
     return new WireStage(schedule, place, reducer, dtype, op == ReduceOp.AVERAGE ? size : 1);
   }
 
-  /// An allreduce of one byte, which is zero on all ranks and stays so.
+  /// Creates an allreduce of one byte, which is and remains zero on all ranks.
   public static OperationPlan<Void> barrier(RankSchedule schedule, MemorySegment zero) {
     BufferLayout place = BufferLayout.even(zero, zero, schedule.chunks(), 1);
     return new OneStage<>(reducing(schedule, place, DType.UINT8, ReduceOp.MAX, 1), null);
   }
 
-  /// Combines in a scratch of the input's size, then hands out this rank's rows.
+  /// Combines in a scratch of the input's size, then copies this rank's rows to the output.
   public static OperationPlan<TensorView> reduceScatter(
       RankSchedule schedule, TensorView input, TensorView output, ReduceOp op, int rank, int size) {
     return new OperationPlan<>() {
@@ -103,7 +103,7 @@ public final class WirePlans {
     };
   }
 
-  /// Stage 0 spreads how many rows each rank has, stage 1 the rows.
+  /// Creates an allgather: stage 0 spreads the number of rows of each rank, stage 1 the rows.
   public static OperationPlan<TensorLease> allgather(
       RankSchedule counts,
       RankSchedule data,
@@ -157,7 +157,7 @@ public final class WirePlans {
     };
   }
 
-  /// Stage 0 tells each rank how many rows it will get, stage 1 sends them.
+  /// Creates an alltoall: stage 0 sends each rank the number of its rows, stage 1 the rows.
   public static OperationPlan<Received> alltoall(
       RankSchedule schedule,
       TensorView input,
@@ -200,7 +200,8 @@ public final class WirePlans {
         return new WireStage(schedule, place, null, input.dtype(), 1);
       }
 
-      /// Chunk `s * n + d`: this rank's row of the square leaves, its column arrives.
+      /// Returns a layout with chunk `s * n + d`: this rank sends its row of the square and
+      /// receives its column.
       private BufferLayout square(
           MemorySegment source, long[] out, MemorySegment target, long[] in) {
         long[] bytes = new long[size * size];
@@ -239,7 +240,7 @@ public final class WirePlans {
     };
   }
 
-  /// Counts of all ranks; on the heap, since each travels inside a message.
+  /// Allocates the counts of all ranks, on the heap because each is sent inside a message.
   private static MemorySegment counts(int size) {
     return MemorySegment.ofArray(new long[size]);
   }

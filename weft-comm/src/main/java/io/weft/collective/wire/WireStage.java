@@ -12,15 +12,15 @@ import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Reducer;
 import org.jspecify.annotations.Nullable;
 
-/// An exchange by messages and writes: who sends what to whom, where it lies, how it is combined.
+/// An exchange by messages and writes: its schedule, memory and reduction.
 ///
 /// @param schedule the schedule of this rank
 /// @param layout the memory
-/// @param reducer null where nothing is combined
+/// @param reducer null if nothing is combined
 /// @param dtype element type
-/// @param divisor of AVERAGE, 1 = none
-/// @param entered whether a rank is done only when all to whom it sends have entered: where it
-///   would hear nothing of them else, they tell it
+/// @param divisor the divisor of AVERAGE, 1 for other reductions
+/// @param entered true if a rank completes only after all its receivers have entered. A receiver
+///   that would send no other message announces this
 public record WireStage(
     RankSchedule schedule,
     BufferLayout layout,
@@ -30,7 +30,8 @@ public record WireStage(
     boolean entered)
     implements Stage {
 
-  /// One whose result depends on all ranks, so that nobody need tell that it has entered.
+  /// Creates a stage whose result depends on all ranks, so that no rank announces that it has
+  /// entered.
   public WireStage(
       RankSchedule schedule,
       BufferLayout layout,
@@ -40,7 +41,8 @@ public record WireStage(
     this(schedule, layout, reducer, dtype, divisor, false);
   }
 
-  /// Hands a tensor on from a root, who gets nothing of the others but that they have entered.
+  /// Creates a stage that forwards a tensor from a root. The root receives only the announcements
+  /// that others have entered.
   public static WireStage spreading(RankSchedule schedule, TensorView inOut) {
     BufferLayout place =
         BufferLayout.even(inOut.data(), inOut.data(), schedule.chunks(), inOut.dtype().bytes());

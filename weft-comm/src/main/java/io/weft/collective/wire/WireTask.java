@@ -18,17 +18,18 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// An exchange by messages and writes: a data-flow machine over the schedule, of a stream to each
-/// peer and one from each.
+/// An exchange by messages and writes: a data-flow machine over the schedule, with a stream to each
+/// peer and a stream from each peer.
 ///
-/// Vocabulary: a *run* of chunks is what one step moves; it travels in *segments*. A run up to the
-/// eager limit travels inside a message; a longer one is written into the peer's memory after the
-/// peer has granted it: to be combined, into a *staging* window of a few segments that is used
-/// round and round, with credit for the slots that are free again; to be copied, straight into the
-/// peer's result. The immediate value of a write is the token of the receiver's exchange.
+/// A step moves a *run* of chunks, which is sent in *segments*. A run up to the eager limit is sent
+/// inside a message. A longer run is written into the peer's memory after the peer has granted it.
+/// A run to be combined is written to a *staging* window of a few segments, which is used
+/// cyclically with credit for free slots. A run to be copied is written directly into the peer's
+/// result. The immediate value of a write is the token of the receiver's exchange.
 ///
-/// A peer's write into our result cannot come too early: what it brings depends on every
-/// contribution, so also on what we sent from that place. Confined to the progress thread.
+/// A peer's write into this rank's result cannot arrive too early, because its content depends on
+/// every contribution, including the one that this rank sent from that place. Confined to the
+/// progress thread.
 final class WireTask implements StageTask, TokenOwner {
 
   private final WireExchange exchange;
@@ -36,10 +37,10 @@ final class WireTask implements StageTask, TokenOwner {
   private final SendStream[] outgoing;
   private final ReceiveStream[] incoming;
 
-  /// Peers that are to tell that they have entered, and have not.
+  /// Peers whose announcement that they have entered is outstanding.
   private final BitSet outside = new BitSet();
 
-  // Told to the observer.
+  // Reported to the observer.
   private boolean sent;
   private boolean reduced;
 
@@ -69,7 +70,7 @@ final class WireTask implements StageTask, TokenOwner {
     }
   }
 
-  /// Tells each step which ones it follows.
+  /// Links each step to the steps on which it depends.
   private void link(RankSchedule schedule) {
     var sends = new SendStream.SendStep[schedule.sends().size()];
     var receives = new ReceiveStream.ReceiveStep[schedule.receives().size()];
@@ -155,8 +156,8 @@ final class WireTask implements StageTask, TokenOwner {
     exchange.memory().release();
   }
 
-  /// Not before the transport has read what it was told to write. Peers may still write into the
-  /// staging windows, so these are not used again.
+  /// Waits until the transport has read the memory of all posted writes. Peers may still write into
+  /// the staging windows, so these are not used again.
   @Override
   public boolean tryAbandon() {
     if (Arrays.stream(outgoing).anyMatch(SendStream::writesOut)) {
@@ -193,7 +194,7 @@ final class WireTask implements StageTask, TokenOwner {
         .toList();
   }
 
-  // --- what arrives
+  // --- arriving messages
 
   @Override
   public void onEntered(int peer) {
@@ -283,7 +284,8 @@ final class WireTask implements StageTask, TokenOwner {
     return all;
   }
 
-  /// What comes is applied where it comes, so this is asked also when there was nothing to do here.
+  /// Reports SENT and REDUCED. Segments are applied when they arrive, so this runs even if
+  /// `advance` found no work.
   private void tellHowFar() {
     if (!sent && isSent()) {
       sent = true;
@@ -295,8 +297,8 @@ final class WireTask implements StageTask, TokenOwner {
     }
   }
 
-  /// What comes first in the schedule is posted first, since others wait for it. By insertion,
-  /// since hardly anything is out of order.
+  /// Sorts the streams so that the earliest step of the schedule is posted first, because other
+  /// ranks wait for it. Insertion sort suits streams that are almost in order.
   private void sortBySchedule() {
     for (int i = 1; i < outgoing.length; i++) {
       SendStream to = outgoing[i];

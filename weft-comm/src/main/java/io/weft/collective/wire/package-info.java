@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Exchanges by messages and writes, and the stages of each collective by them.
+/// Exchanges by messages and writes, and the stages of collectives that use them.
 @NullMarked
 package io.weft.collective.wire;
 
