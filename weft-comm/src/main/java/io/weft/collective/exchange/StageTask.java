@@ -70,6 +70,6 @@ public interface StageTask {
 
   /// Handles a peer's notice that it no longer accesses the others' memory.
   default void onDone(int peer, MemorySegment frame) {
-    operation().brokenBy(peer, "an end where nothing was begun");
+    operation().brokenBy(peer, "a DONE that is not due");
   }
 }

@@ -273,8 +273,7 @@ public abstract class MailboxTask implements Stage, StageTask {
     if (CollectiveFrame.aux(frame) != 0) {
       operation().brokenBy(peer, "an offer of its memory where none is due");
     } else if (met && !over) {
-      operation()
-          .brokenBy(peer, "that it leaves the slots in which it has published the operation");
+      operation().brokenBy(peer, "a notice that it leaves slots in which it has published");
     } else if (!over) {
       leaveSlots(false);
     }

@@ -138,7 +138,7 @@ record MessageMapped(SliceLayout layout) implements Stage {
       int parts = CollectiveFrame.aux(frame);
       boolean possible = parts == MappedLoop.UNREACHED || (parts >= 0 && parts <= reduce.parts());
       if (silent.get(peer) || over.get(peer) || layout.isPrivate() || !possible) {
-        operation.brokenBy(peer, "an end where nothing was begun");
+        operation.brokenBy(peer, "a DONE that is not due");
         return;
       }
       if (parts == MappedLoop.UNREACHED || parts == reduce.parts()) {

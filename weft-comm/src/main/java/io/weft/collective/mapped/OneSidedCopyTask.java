@@ -119,7 +119,7 @@ final class OneSidedCopyTask implements StageTask {
   @Override
   public void onDone(int peer, MemorySegment frame) {
     if (!readers.get(peer)) {
-      operation.brokenBy(peer, "an end where nothing was begun");
+      operation.brokenBy(peer, "a DONE that is not due");
       return;
     }
     readers.clear(peer);

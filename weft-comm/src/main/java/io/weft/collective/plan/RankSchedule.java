@@ -252,7 +252,7 @@ public final class RankSchedule {
         handedOn[c] = false;
         if (combined[c] && !step.combines()) {
           throw new IllegalStateException(
-              "chunk " + c + " may be written before what came for it is combined: " + step);
+              "chunk " + c + " may be written before its received data is combined: " + step);
         }
         combined[c] = step.combines();
       }
@@ -323,7 +323,7 @@ public final class RankSchedule {
                 + chunk
                 + " to "
                 + (chunk + chunks - 1)
-                + " has different histories: they cannot travel in one piece");
+                + " has different histories and cannot be sent in one piece");
       }
     }
   }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The operations of this rank that have begun and are not over, in the order of submission.
-/// Confined to the progress thread.
+/// The operations of this rank that have begun and not ended, in the order of submission. Confined
+/// to the progress thread.
 final class ActiveOperations {
 
   private final LongMap<Operation<?>> byUse = new LongMap<>();
@@ -27,12 +27,12 @@ final class ActiveOperations {
     moved = true;
   }
 
-  /// The one for this use of a name, if there is one.
+  /// Returns the operation of this use of a name, or null.
   @Nullable Operation<?> find(long key, int sequence) {
     return byUse.get(NameUse.id(key, sequence));
   }
 
-  /// Changes with what is added and removed.
+  /// Returns a live view of the operations.
   List<Operation<?>> inOrder() {
     return order;
   }
@@ -41,8 +41,8 @@ final class ActiveOperations {
     return order.size();
   }
 
-  /// Moves all on as far as possible; those that become complete are given to `acknowledge`, which
-  /// removes them. Returns the amount of work done.
+  /// Advances all operations as far as possible, and passes each one that completes to
+  /// `acknowledge`, which removes it. Returns the amount of work done.
   int advance(Consumer<? super Operation<?>> acknowledge) {
     int work = 0;
     do {

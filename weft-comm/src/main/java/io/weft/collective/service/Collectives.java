@@ -33,12 +33,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The collectives of one rank: takes operations from user threads, runs them over the mesh, and
+/// The collectives of one rank: accepts operations from user threads, runs them over the mesh, and
 /// ends them in time.
 ///
-/// Operations are matched by the hash of communicator and name, and a count of that name's uses;
-/// nobody coordinates, so a small operation costs no round trip to agree on it. What must agree
-/// travels as a hash in every message.
+/// Operations are matched by the hash of communicator and name, and the count of that name's uses.
+/// There is no coordinator, so a small operation needs no round trip for agreement. Every message
+/// contains a hash of the properties on which ranks must agree.
 public final class Collectives implements MeshService {
 
   private static final Logger LOG = LoggerFactory.getLogger(Collectives.class);
@@ -84,7 +84,7 @@ public final class Collectives implements MeshService {
   private long now;
   private boolean closed;
 
-  /// Collectives with this hard deadline, which keep this much idle staging memory.
+  /// Creates collectives with this hard deadline and this limit of idle staging memory.
   public Collectives(Duration deadline, Tuning tuning, AlgorithmTable table, long keepBytes) {
     this.defaultDeadline = deadline;
     this.tuning = tuning;
@@ -92,24 +92,24 @@ public final class Collectives implements MeshService {
     this.keepBytes = keepBytes;
   }
 
-  /// Tells whose thread turns this; before the first communicator.
+  /// Sets the runner of the progress thread. Before the first communicator.
   public void runBy(AgentRunner owner) {
     commands.runBy(owner);
   }
 
-  /// Tells who watches; before the first communicator.
+  /// Sets the observers. Before the first communicator.
   ///
-  /// @param others told of operations too
+  /// @param others receive the events of operations as well
   public void observedBy(CollectiveObserver recorder, OperationObserver others) {
     observer = CollectiveObserver.guarded(recorder, others);
   }
 
-  /// The number of one more operation, in its events. Any thread.
+  /// Returns the number of a new operation for its events. Any thread.
   long nextOperation() {
     return operations.incrementAndGet();
   }
 
-  /// The time, not that of the turn.
+  /// Returns the current time, rather than the time at which the duty cycle began.
   long nanos() {
     return mesh().nanos();
   }
@@ -118,23 +118,24 @@ public final class Collectives implements MeshService {
     return observer;
   }
 
-  /// See `Weft.onFailure`.
+  /// Registers an action by `Weft.onFailure`.
   public void onFailure(Consumer<? super CommException> action) {
     commands.submitUrgently(() -> failures.onFailure(action));
   }
 
-  /// What has to hear of epochs.
+  /// Returns the follower that must be notified of epochs.
   public EpochFollower epochs() {
     return epochs;
   }
 
-  /// A communicator of these world ranks in an epoch that this rank has entered. All members make
-  /// theirs in the same order; others must not. User thread.
+  /// Creates a communicator of these world ranks in an epoch that this rank has entered. All
+  /// members must create their communicators in the same order, and other ranks must not. User
+  /// thread.
   public Communicator communicator(ProcessSet set, Epoch in) {
     return communicator(set, in, "");
   }
 
-  /// Makes a communicator of the ranks of `of`, which only duplicates of that name meet.
+  /// Creates a communicator of the ranks of `of`, which matches only duplicates of the same name.
   Communicator duplicate(Group of, String name) {
     if (name.isBlank()) {
       throw new IllegalArgumentException(
@@ -152,7 +153,8 @@ public final class Collectives implements MeshService {
 
   // --- user threads
 
-  /// Tensors in memory of the transport, once the mesh is connected; closed when this is.
+  /// Returns the pool of tensors in the transport's memory, after the mesh is connected. It is
+  /// closed together with this object.
   public TensorPool tensors() {
     return Objects.requireNonNull(tensors, "the mesh is not connected");
   }
@@ -161,7 +163,7 @@ public final class Collectives implements MeshService {
     return table;
   }
 
-  /// What a communicator begins with.
+  /// Returns the initial tuning of a communicator.
   Tuning tuning() {
     return tuning;
   }
@@ -190,8 +192,8 @@ public final class Collectives implements MeshService {
     return !commands.isEmpty();
   }
 
-  /// What operations have read and written in memory of other ranks so far. Any thread, after the
-  /// start.
+  /// Returns the bytes that operations have read and written in memory of other ranks so far. Any
+  /// thread, after the start.
   public long mappedBytes() {
     return context().mappedBytes();
   }
@@ -246,8 +248,8 @@ public final class Collectives implements MeshService {
     }
   }
 
-  /// Closes a communicator, perhaps before it was opened: its operations fail, and it is forgotten
-  /// with all its names.
+  /// Closes a communicator, possibly before it was opened: its operations fail, and its names are
+  /// forgotten.
   void close(Group group) {
     group.close();
     if (groups.get(group.key()) != group) {
@@ -262,7 +264,7 @@ public final class Collectives implements MeshService {
     inbox.forget(group.key());
   }
 
-  /// Whether this communicator was closed here, so that what still comes for it is old.
+  /// Returns whether this rank has closed the communicator, so that further frames for it are late.
   boolean isClosed(long groupKey) {
     return groups.isClosed(groupKey);
   }
@@ -291,8 +293,8 @@ public final class Collectives implements MeshService {
     }
   }
 
-  /// An operation has thrown this where the progress thread runs, as when the arena of its tensor
-  /// was closed: it fails, on all members that have not completed it, and nothing else does.
+  /// Handles an exception of an operation on the progress thread, for example because the arena of
+  /// its tensor was closed. Only this operation fails, on all members that have not completed it.
   void broken(Operation<?> operation, Throwable thrown) {
     if (!operation.failed()) {
       CommException cause = FailureMessages.broken(operation, thrown);
@@ -301,7 +303,7 @@ public final class Collectives implements MeshService {
     }
   }
 
-  /// Their names are held no more, or their communicator has failed.
+  /// Begins the held operations, because their names are released or their communicator has failed.
   private void beginHeld() {
     List<Operation<?>> due = List.copyOf(held);
     held.clear();
@@ -309,12 +311,12 @@ public final class Collectives implements MeshService {
     publishLoad();
   }
 
-  /// Those that have not begun, since their names are held.
+  /// Returns the operations that have not begun because their names are held.
   List<Operation<?>> held() {
     return held;
   }
 
-  /// A communicator has failed, and with it those that have not begun.
+  /// Fails the held operations of a communicator that has failed.
   void failHeld() {
     if (!held.isEmpty()) {
       beginHeld();
@@ -335,13 +337,13 @@ public final class Collectives implements MeshService {
     publishLoad();
   }
 
-  /// Whether this rank may be about to begin operations that it has been given, or has users that
-  /// wait for room to give it some.
+  /// Returns whether this rank may soon begin operations that it has accepted, or has users that
+  /// wait for room to submit.
   boolean isBehind() {
     return !commands.isEmpty() || !load.hasRoom(0) || !held.isEmpty();
   }
 
-  /// Whether a deferred command of this communicator is all that there is to do for it.
+  /// Returns whether a deferred command of this communicator is the only work to do.
   ///
   /// Hot path.
   boolean isAlone(Commands.Deferred command, Group group) {
@@ -352,8 +354,8 @@ public final class Collectives implements MeshService {
         && !closed;
   }
 
-  /// Goes on with an operation whose first stage was begun without it, outside a turn; or ends it,
-  /// if something has broken it.
+  /// Continues an operation whose first stage was begun without it, outside a duty cycle. Fails it
+  /// if `broken` is not null.
   void resume(Operation<?> operation, @Nullable Throwable broken, long nowNanos) {
     now = nowNanos;
     add(operation);
@@ -389,15 +391,14 @@ public final class Collectives implements MeshService {
     return taken;
   }
 
-  /// A command sees to its own operation; what it throws beside that harms no other.
+  /// Runs a command. A command reports the failures of its operation itself; any other exception is
+  /// logged and harms no other command.
   static void run(Runnable command) {
     try {
       command.run();
     } catch (RuntimeException | Error e) {
       LOG.error(
-          "what was submitted to the progress thread has thrown; this is a defect, please report"
-              + " it",
-          e);
+          "a command on the progress thread has thrown; this is a defect, please report it", e);
     }
   }
 
@@ -422,7 +423,7 @@ public final class Collectives implements MeshService {
 
   // --- failure
 
-  /// Fails one operation; its communicator works on.
+  /// Fails one operation; its communicator remains usable.
   void fail(Operation<?> operation, CommException cause) {
     if (operation.failed()) {
       return;
@@ -521,7 +522,7 @@ public final class Collectives implements MeshService {
     return names;
   }
 
-  /// A member has aborted a communicator, which may not be open here yet.
+  /// Handles a member's abort of a communicator, which may not be open here yet.
   void onAbort(int fromRank, long groupKey, CommException cause) {
     failures.onAbort(groups, fromRank, groupKey, cause);
   }

@@ -13,18 +13,19 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jctools.queues.atomic.MpscAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 
-/// What user threads want of the progress thread, in order; and beside it what cannot wait for
-/// room: the abort and the closing of a communicator, at most once each. When nobody turns the
-/// agent any more, whoever submits runs his command himself, which then fails what it brings.
+/// The queue of commands from user threads to the progress thread, in order. Urgent commands have a
+/// separate list, because they cannot wait for room: the abort and the close of a communicator, at
+/// most once each, and failure callbacks. After the agent has ended, a submitting thread runs its
+/// command itself, and the command then fails its operation.
 final class Commands {
 
   private static final int MAX_COMMANDS = 1 << 13;
 
-  /// What may stay with its user for a moment, who perhaps runs it himself. At most one at a time;
-  /// what is submitted after it goes after it.
+  /// A command that may remain with its user thread for a moment, which may run it itself. There is
+  /// at most one at a time. Commands submitted later follow it.
   interface Deferred extends Runnable {
 
-    /// There was no room for it in time.
+    /// Fails the operation of this command, because there was no room in time.
     void refuse(CommException full);
   }
 
@@ -42,7 +43,7 @@ final class Commands {
     this.load = load;
   }
 
-  /// Tells whose progress thread it is; before the first command.
+  /// Sets the runner of the progress thread. Before the first command.
   void runBy(AgentRunner owner) {
     runner = owner;
   }
@@ -53,7 +54,8 @@ final class Commands {
 
   // --- user threads
 
-  /// Queues a command; waits for room until `limit` has passed, then throws `TimedOut`.
+  /// Queues a command. Waits for room, and throws `TimedOut` if no operation ends for half of
+  /// `limit`, or at once in a callback.
   void submit(Runnable command, Duration limit) {
     requireNotEnding();
     queueDeferred(limit);
@@ -61,8 +63,8 @@ final class Commands {
     announce();
   }
 
-  /// Submits a command that its user may `take` back. Waits as `submit` does, but for the one that
-  /// was deferred before, which is refused if there is no room.
+  /// Submits a command that its user may `take` back. Waits as `submit` does, but only for the
+  /// previous deferred command, which is refused if there is no room.
   ///
   /// Hot path.
   void defer(Deferred command, Duration limit) {
@@ -74,17 +76,17 @@ final class Commands {
     while (!deferred.compareAndSet(null, command)) {
       queueDeferred(limit);
     }
-    tellRunner(); // the exchange is volatile, as what is read next
+    tellRunner(); // the exchange and the next read are volatile
   }
 
-  /// A callback that was told that this rank leaves the job, and submits again, would be told for
-  /// ever.
+  /// Throws `Aborted` in a callback that has learned that this rank leaves the job. A callback that
+  /// submits again would otherwise be called without end.
   ///
   /// Hot path.
   private void requireNotEnding() {
     if (ending && runner().isInside()) {
       throw new CommException.Aborted(
-          "this rank has left the job, and this callback was told so; a callback must not submit"
+          "this rank has left the job, and this callback was notified; a callback must not submit"
               + " again then",
           null);
     }
@@ -101,14 +103,14 @@ final class Commands {
     }
   }
 
-  /// Whether this one is deferred, and nothing else is submitted.
+  /// Returns whether this command is deferred and there is no other command.
   ///
   /// Hot path.
   boolean holdsOnly(Deferred command) {
     return deferred.get() == command && queue.isEmpty() && urgent.get() == null;
   }
 
-  /// Takes a deferred command back; false if somebody else has it.
+  /// Takes a deferred command back. Returns false if another thread has taken it.
   ///
   /// Hot path.
   boolean take(Deferred command) {
@@ -121,8 +123,8 @@ final class Commands {
     }
   }
 
-  /// Not as long as the operations may take that are to end first, or these would fail instead, and
-  /// all else with them.
+  /// Waits for room, at most for half of the limit since the last operation ended. A longer wait
+  /// could fail the operations that must end first, and all others with them.
   private void queueWhenThereIsRoom(Runnable command, Duration limit) {
     long idle = Span.nanos(limit) / 2;
     long ended = load.ended();
@@ -156,24 +158,24 @@ final class Commands {
             ? ", and a callback does not wait for room"
             : ", and none has ended for " + Span.millis(limit.dividedBy(2)) + " ms";
     return new CommException.TimedOut(
-        "as many operations are under way on this rank as may be ("
+        "this rank has as many operations in flight as permitted ("
             + Load.MOST_OPERATIONS
             + " of short tensors, fewer of longer ones)"
             + since
             + "; await some before submitting more: ranks whose orders differ by more than that"
-            + " wait for each other for ever",
+            + " wait for each other forever",
         List.of());
   }
 
-  /// Queues a command that goes before all others and needs no room. Never waits. The caller sees
-  /// to it that there are few.
+  /// Queues a command that precedes all others and needs no room. Never waits. The callers ensure
+  /// that there are few.
   void submitUrgently(Runnable command) {
     urgent.updateAndGet(before -> new Urgent(command, before));
     announce();
   }
 
   private void announce() {
-    VarHandle.fullFence(); // the queue's write before the read of "parked" and of "over"
+    VarHandle.fullFence(); // orders the queue's write before the reads of "parked" and "over"
     tellRunner();
   }
 
@@ -191,7 +193,7 @@ final class Commands {
 
   // --- the progress thread
 
-  /// The next command, or null.
+  /// Returns the next command, or null.
   ///
   /// Hot path.
   @Nullable Runnable poll() {
@@ -199,7 +201,7 @@ final class Commands {
     return command != null || deferred.get() == null ? command : deferred.getAndSet(null);
   }
 
-  /// Runs what is urgent; returns how much it was.
+  /// Runs the urgent commands; returns their number.
   ///
   /// Hot path.
   int runUrgent() {
@@ -215,9 +217,9 @@ final class Commands {
     return order.size();
   }
 
-  /// Runs all, of a rank that leaves. On the progress thread.
+  /// Runs all commands of a rank that leaves. On the progress thread.
   void runLast() {
-    ending = true; // before the first callback is told
+    ending = true; // before the first callback runs
     runAll();
   }
 
@@ -231,25 +233,25 @@ final class Commands {
     }
   }
 
-  /// Nobody turns the agent any more.
+  /// Ends the queue, because the agent has ended.
   void end() {
     ending = true;
-    over = true; // volatile: a command queued before is run here, a later one by who queued it
+    over = true; // volatile: earlier commands run here, later ones on the submitting thread
     AgentRunner turnedBy = runner;
     if (turnedBy == null) {
-      runAll(); // the mesh has ended before anybody could submit
+      runAll(); // the mesh has ended before any thread could submit
     } else {
       turnedBy.runLeft(this::runAll);
     }
   }
 
-  /// How much is under way on this rank, and how much may be: until the others have begun what this
-  /// rank has, they keep what it sent them for it. So an operation weighs as its tensor, but not
-  /// less than 12 KiB, nor more than the 64 KiB that it may send before it hears of the others.
-  /// Written by the progress thread; read by any thread.
+  /// The weight of the operations in flight on this rank, and its limit. The limit bounds the
+  /// frames that other ranks keep for operations they have not begun. An operation weighs as much
+  /// as its tensor, but at least 12 KiB, and at most 64 KiB, which is the most that it may send
+  /// before other ranks reply. Written by the progress thread; read by any thread.
   static final class Load {
 
-    /// Most operations, where none weighs more than the least.
+    /// The maximum number of operations of the least weight.
     static final int MOST_OPERATIONS = 1 << 14;
 
     private static final long LEAST_WEIGHT = 12 << 10;
@@ -266,41 +268,42 @@ final class Commands {
 
     // --- the progress thread
 
-    /// One more is under way, of a tensor of so many bytes.
+    /// Adds an operation on a tensor of this length.
     void begin(long bytes) {
       weight += weight(bytes);
     }
 
-    /// One less is.
+    /// Removes an operation on a tensor of this length.
     void end(long bytes) {
       weight -= weight(bytes);
       ended++;
     }
 
-    /// Tells users what has begun and ended.
+    /// Publishes the changes to user threads.
     ///
-    /// @param count what the progress thread has to do something for
+    /// @param count number of operations for which the progress thread has work
     void publish(int count) {
-      operations = count; // volatile: releases the other two
+      operations = count; // volatile: releases weight and ended
     }
 
     // --- any thread
 
-    /// What the progress thread has to do something for.
+    /// Returns the number of operations for which the progress thread has work.
     int operations() {
       return operations;
     }
 
-    /// Whether one more may be submitted behind so many that the progress thread has not taken.
+    /// Returns whether another operation may be submitted after `queued` commands that the progress
+    /// thread has not taken.
     ///
     /// Hot path.
     boolean hasRoom(int queued) {
       return operations == 0 || weight + queued * LEAST_WEIGHT < MOST;
     }
 
-    /// How many have ended; grows.
+    /// Returns the number of operations that have ended; never decreases.
     long ended() {
-      var unused = operations; // volatile: acquires what was published
+      var unused = operations; // volatile: acquires the published values
       return ended;
     }
   }

@@ -17,16 +17,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// How one rank's failure reaches all: operations that cannot end any more fail at once, and the
-/// other members of a communicator are told why. (Of a lost rank the mesh tells.) Confined to the
-/// progress thread.
+/// Propagates one rank's failure to all: operations that cannot end any more fail at once, and the
+/// other members of a communicator receive the cause. (The mesh announces lost ranks.) Confined to
+/// the progress thread.
 final class CommunicatorFailures {
 
   private static final Logger LOG = LoggerFactory.getLogger(CommunicatorFailures.class);
 
   private final Collectives collectives;
 
-  /// In the order in which they were lost: the cause before what followed from it.
+  /// The lost ranks in the order of their loss, so that a cause precedes its consequences.
   private final List<FailureMessages.Lost> lost = new ArrayList<>();
 
   private final List<Consumer<? super CommException>> onlookers = new ArrayList<>();
@@ -49,8 +49,8 @@ final class CommunicatorFailures {
     }
   }
 
-  /// Fails an operation that waits for a member that has left, here and at the others: they may
-  /// have got what they needed of that member, and would wait for this rank.
+  /// Fails an operation that waits for a member that has left, on this rank and on the others. They
+  /// may have received everything they need from that member, and would wait for this rank.
   private void failDeserted(Operation<?> operation, int member) {
     collectives.fail(operation, FailureMessages.left(operation, member, collectives.now()));
     Group group = operation.group();
@@ -70,17 +70,17 @@ final class CommunicatorFailures {
     }
   }
 
-  /// The operation has failed at a member, because one has left.
+  /// Handles the failure of an operation at a member because another member has left.
   void onDeserted(Operation<?> operation, int needy, int member) {
     if (member < 0 || member >= operation.group().size() || member == needy) {
-      operation.brokenBy(needy, "word that member " + member + " has left");
+      operation.brokenBy(needy, "a notice that member " + member + " has left");
     } else if (!operation.failed()) {
       collectives.fail(
           operation, FailureMessages.left(operation, member, needy, collectives.now()));
     }
   }
 
-  /// Tells the other members that an operation has failed here for a reason of this rank's own.
+  /// Notifies the other members that an operation has failed here for a local reason.
   void tellBroken(Operation<?> operation, CommException cause) {
     Group group = operation.group();
     String text = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
@@ -92,7 +92,7 @@ final class CommunicatorFailures {
     }
   }
 
-  /// The operation has failed at a member, for a reason of that rank's own.
+  /// Handles the failure of an operation at a member for a reason local to that member.
   void onBroken(Operation<?> operation, int member, String text) {
     if (!operation.failed()) {
       Group group = operation.group();
@@ -101,14 +101,14 @@ final class CommunicatorFailures {
     }
   }
 
-  /// Why no operation of this communicator can succeed any more; null while they can.
+  /// Returns the cause for which no operation of this communicator can succeed any more, or null.
   @Nullable CommException of(Group group) {
     return group.failure() == null ? end : group.failure();
   }
 
-  /// What a communicator that is just made suffers already: of several members that are lost, the
-  /// first one; null if nothing. A member that has left in order may have done its part in it
-  /// before.
+  /// Returns the failure that a new communicator has from the beginning, or null. Of several lost
+  /// members it is the first one. A member that has left in order does not count, because it may
+  /// have done its part before.
   @Nullable CommException atBirth(Group group) {
     if (end != null) {
       return end;
@@ -120,14 +120,14 @@ final class CommunicatorFailures {
         .orElse(null);
   }
 
-  /// A communicator that is just made has failed already.
+  /// Records that a new communicator has failed already.
   void failAtBirth(Group group, CommException cause) {
     if (group.failWith(cause)) {
       announce(group, cause);
     }
   }
 
-  /// See `Weft.onFailure`.
+  /// Registers an action by `Weft.onFailure`.
   void onFailure(Consumer<? super CommException> action) {
     onlookers.add(action);
     collectives.forEachGroup(
@@ -145,29 +145,31 @@ final class CommunicatorFailures {
     }
   }
 
-  /// What a callback throws, which it must not, harms nobody but itself.
+  /// Runs a callback. An exception, which a callback must not throw, is logged and affects nothing
+  /// else.
   private static void tell(Consumer<? super CommException> action, CommException cause) {
     try {
       action.accept(cause);
     } catch (RuntimeException | Error e) {
-      LOG.error("what Weft.onFailure was to call has thrown; it must not", e);
+      LOG.error("a callback of Weft.onFailure has thrown, which it must not", e);
     }
   }
 
-  /// Fails all operations of a communicator, now and in future, here and at its other members.
+  /// Fails all operations of a communicator, now and in future, on this rank and on the other
+  /// members.
   void abort(Group group, CommException cause, int culprit) {
     if (abortHere(group, cause)) {
       tell(group, cause, culprit);
     }
   }
 
-  /// Another member has aborted the communicator: the others hear it from here too, before a
-  /// good-bye of this rank's.
+  /// Forwards another member's abort, so that the other members receive it before a good-bye of
+  /// this rank.
   void passOn(Group group, CommException cause) {
     abort(group, cause, cause instanceof CommException.Aborted aborted ? aborted.culprit() : -1);
   }
 
-  /// A member has aborted a communicator, which may not be open here yet.
+  /// Handles a member's abort of a communicator, which may not be open here yet.
   void onAbort(Groups groups, int fromRank, long groupKey, CommException cause) {
     Group group = groups.get(groupKey);
     Mesh mesh = collectives.mesh();
@@ -177,11 +179,11 @@ final class CommunicatorFailures {
       collectives.observer().onTold(fromRank, cause, collectives.now());
       passOn(group, cause);
     } else if (group == null && !groups.isClosed(groupKey) && !groups.keepAbort(groupKey, cause)) {
-      mesh.drop(fromRank, "it aborted more communicators that are not made here than are kept");
+      mesh.drop(fromRank, "it aborted too many communicators that this rank has not created");
     }
   }
 
-  /// The same here only. Returns whether this was the communicator's first abort.
+  /// Aborts a communicator only on this rank. Returns whether this was its first abort.
   boolean abortHere(Group group, CommException cause) {
     boolean news = group.failure() == null;
     boolean first = group.abortWith(cause);
@@ -191,14 +193,14 @@ final class CommunicatorFailures {
     if (news) {
       announce(group, cause);
     }
-    for (Operation<?> operation : runningOf(group)) { // some outlive a member that left
+    for (Operation<?> operation : runningOf(group)) { // some outlive a member's exit
       collectives.fail(operation, cause);
     }
     collectives.failHeld();
     return first;
   }
 
-  /// Fails all communicators, now and in future, here only.
+  /// Fails all communicators, now and in future, only on this rank.
   void abortAllHere(CommException cause) {
     if (end == null) {
       end = cause;
@@ -206,8 +208,8 @@ final class CommunicatorFailures {
     }
   }
 
-  /// A rank is lost: its communicators are aborted, here; the mesh sees to it that all ranks learn
-  /// of it. Returns what was under way with it, in words.
+  /// Aborts the communicators of a lost rank on this rank; the mesh ensures that all ranks learn of
+  /// the loss. Returns a description of the operations in flight with that rank.
   String onLost(int rank, PeerExit.Lost loss) {
     List<Operation<?>> waiting =
         collectives.activeOperations().inOrder().stream()
@@ -227,9 +229,9 @@ final class CommunicatorFailures {
     return where;
   }
 
-  /// A rank has left in order: only the operations that still wait for it fail, and those that are
-  /// submitted later and turn out to need it. It may have left before this rank has submitted what
-  /// it took its part in, such as a broadcast that it was the root of.
+  /// Handles a rank that has left in order. Only operations that still wait for it fail, now or
+  /// when they are submitted later. The rank may have taken part in an operation that this rank has
+  /// not submitted yet, such as a broadcast of which it was the root.
   void onLeft(Group group, int rank) {
     int member = group.member(rank);
     if (member < 0) {

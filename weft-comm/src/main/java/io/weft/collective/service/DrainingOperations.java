@@ -4,17 +4,15 @@ package io.weft.collective.service;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Operations that have failed while the transport may still read their memory: their handles
-/// complete when it does not. Confined to the progress thread.
+/// Operations that have failed while the transport may still read their memory. Their handles
+/// complete when it no longer does. Confined to the progress thread.
 final class DrainingOperations {
 
-  /// How long a failed operation waits for a lost rank to leave its memory. One that is alive
-  /// leaves it within a millisecond; one that has died is not inside; one that is stopped may
-  /// never.
+  /// The time that a failed operation waits for a lost rank to leave its memory. A living rank
+  /// leaves it within a millisecond, a dead rank is not inside, and a stopped rank may never leave.
   private static final long LEAVE_NANOS = 5_000_000_000L;
 
-  /// How often, when the progress thread ends, it is looked whether all have left: for about a
-  /// second.
+  /// The number of checks, for about a second, at the end of the progress thread.
   private static final int MAX_TRIES = 1_000_000;
 
   private final Collectives collectives;
@@ -32,12 +30,12 @@ final class DrainingOperations {
     return operations.size();
   }
 
-  /// Completes those that nothing reads any more, and cuts off ranks to which nothing moves;
-  /// returns how many completed.
+  /// Completes the operations whose memory is no longer read, and cuts off stuck ranks. Returns the
+  /// number of completed operations.
   int work(long nowNanos) {
     int before = operations.size();
     settle();
-    // A copy: with the dropped rank, other operations may fail.
+    // Iterates over a copy, because dropping a rank may fail other operations.
     for (Operation<?> stuck : List.copyOf(operations)) {
       if (nowNanos - stuck.failedNanos() > OperationDeadlines.SETTLE_NANOS) {
         stuck.usedBy().forEach(m -> cutIfStuck(stuck.group().world(m)));
@@ -51,13 +49,14 @@ final class DrainingOperations {
     operations.removeIf(Operation::settle);
   }
 
-  /// The progress thread ends: nothing may be read any more.
+  /// Closes the endpoints that are still in use, because the progress thread ends and nothing may
+  /// be read afterwards.
   void end() {
     for (Operation<?> stuck : List.copyOf(operations)) {
       stuck.usedBy().forEach(m -> collectives.mesh().endpoint(stuck.group().world(m)).close());
     }
     settle();
-    // A peer that is inside our memory leaves it by itself, unless it is stopped.
+    // A peer leaves this rank's memory by itself, unless it is stopped.
     for (int tries = 0; !operations.isEmpty() && tries < MAX_TRIES; tries++) {
       Thread.yield();
       settle();
@@ -75,11 +74,11 @@ final class DrainingOperations {
 
   private void cutIfStuck(int rank) {
     if (collectives.mesh().isGone(rank)) {
-      collectives.mesh().endpoint(rank).close(); // it has left and does not end the connection
+      collectives.mesh().endpoint(rank).close(); // it has left without ending the connection
     } else if (collectives.mesh().isStuck(rank)) {
       collectives
           .mesh()
-          .drop(rank, "nothing moved on it while an operation that had failed waited to end");
+          .drop(rank, "its connection made no progress while a failed operation waited to end");
     }
   }
 }

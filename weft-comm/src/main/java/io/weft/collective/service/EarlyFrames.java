@@ -9,18 +9,18 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Frames of operations that this rank has not submitted yet, or whose stage has not begun.
-/// Bounded: where they take too much, whoever sent most of them has to go. Confined to the progress
-/// thread.
+/// Frames of operations that this rank has not submitted yet, or whose stage has not begun. Their
+/// memory is bounded: if it exceeds the limit, the rank that sent most of it is dropped. Confined
+/// to the progress thread.
 final class EarlyFrames {
 
-  /// Operations in flight times an eager chunk, with room to spare.
+  /// Room for the operations in flight with an eager chunk each, and a reserve.
   private static final long MOST_BYTES = 256L << 20;
 
-  /// Of the heap, which is the users' own for the greater part.
+  /// The share of the heap. Most of the heap belongs to the users.
   private static final int HEAP_SHARE = 8;
 
-  /// What a frame takes beside its bytes, about: its arrays and records, its place in the maps.
+  /// The approximate cost of a frame besides its bytes: arrays, records and map entries.
   private static final int OVERHEAD_BYTES = 160;
 
   record EarlyFrame(int worldRank, long communicator, byte[] bytes) {
@@ -35,17 +35,17 @@ final class EarlyFrames {
   private long[] byRank = {};
   private long bytes;
 
-  /// With a limit that suits this process's heap.
+  /// Creates the store with a limit that suits this process's heap.
   EarlyFrames() {
     this(Runtime.getRuntime().maxMemory());
   }
 
-  /// With a limit that suits a heap of at most so many bytes.
+  /// Creates the store with a limit that suits a heap of at most this many bytes.
   EarlyFrames(long heapBytes) {
     this.limitBytes = Math.min(MOST_BYTES, heapBytes / HEAP_SHARE);
   }
 
-  /// Keeps a frame, over the limit too.
+  /// Keeps a frame, even beyond the limit.
   void keep(long operation, int worldRank, MemorySegment frame) {
     List<EarlyFrame> frames = byOperation.get(operation);
     if (frames == null) {
@@ -63,12 +63,12 @@ final class EarlyFrames {
     bytes += kept.cost();
   }
 
-  /// Whether they take more than they may.
+  /// Returns whether the frames exceed the limit.
   boolean isOverfull() {
     return bytes > limitBytes;
   }
 
-  /// The rank whose frames take most.
+  /// Returns the rank whose frames take most memory.
   int mostBy() {
     int most = 0;
     for (int rank = 1; rank < byRank.length; rank++) {
@@ -77,7 +77,7 @@ final class EarlyFrames {
     return most;
   }
 
-  /// Throws away what came for a communicator.
+  /// Discards the frames of a communicator.
   void forget(long communicator) {
     byOperation.removeIf(
         frames -> {
@@ -89,7 +89,7 @@ final class EarlyFrames {
         });
   }
 
-  /// Throws away what a rank sent.
+  /// Discards the frames of a rank.
   void forgetRank(int worldRank) {
     byOperation.removeIf(
         frames -> {

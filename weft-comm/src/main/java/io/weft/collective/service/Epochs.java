@@ -14,10 +14,10 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Takes the collectives from one epoch to the next: communicators belong to one, and nothing of an
-/// epoch reaches another. Its members' operations fail when it is revoked, its names and
-/// communicators are forgotten when the next one begins; its frames are told by the key of the
-/// communicator, its writes by their tokens. Confined to the progress thread but for `group`.
+/// Moves the collectives from one epoch to the next. A communicator belongs to one epoch, and
+/// nothing of an epoch reaches another. When the epoch is revoked, its operations fail. When the
+/// next one begins, its names and communicators are forgotten. Late frames are recognised by the
+/// communicator's key, late writes by their tokens. Confined to the progress thread except `group`.
 final class Epochs implements EpochFollower {
 
   private final Groups groups;
@@ -29,10 +29,10 @@ final class Epochs implements EpochFollower {
   private @Nullable CommException revoked;
   private long epoch;
 
-  /// What communicators have in common that are counted.
+  /// The properties that counted communicators share.
   private record Family(Epoch members, String name) {}
 
-  /// Whoever keeps something for a communicator hears as `onlooker` that its epoch has ended.
+  /// Creates the follower. `onlooker` is called for each communicator whose epoch has ended.
   Epochs(
       Groups groups,
       NameUses names,
@@ -46,10 +46,10 @@ final class Epochs implements EpochFollower {
     this.onlooker = onlooker;
   }
 
-  /// A new group of these ranks in an epoch that this rank has entered. Throws
-  /// `IllegalArgumentException` for ranks that are not in it. User thread.
+  /// Creates a group of these ranks in an epoch that this rank has entered. Throws
+  /// `IllegalArgumentException` for ranks outside the epoch. User thread.
   ///
-  /// @param name of a duplicate; else empty
+  /// @param name name of a duplicate; otherwise empty
   synchronized Group group(ProcessSet set, Epoch in, String name, Topology topology, int self) {
     for (int rank : set.ranks()) {
       if (in.members().rankOf(rank) < 0) {
@@ -78,12 +78,12 @@ final class Epochs implements EpochFollower {
               + Group.MAX_INSTANCES
               + " communicators of "
               + set.ranks()
-              + ", more than can be told apart; use one again instead of making another");
+              + ", the maximum; use an existing one instead of creating another");
     }
     return new Group(made, name, instance, topology, self);
   }
 
-  /// Opens a group; returns why it is of no use already, null if it is.
+  /// Opens a group. Returns the cause if it is already unusable, else null.
   @Nullable CommException open(Group group) {
     if (group.epoch() < epoch) {
       return FailureMessages.past(group);

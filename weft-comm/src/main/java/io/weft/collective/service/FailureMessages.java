@@ -12,25 +12,25 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// The words of failures: who, what, how long, what to do.
+/// The texts of failures: the rank, the operation, the time and the remedy.
 final class FailureMessages {
 
   private static final int MAX_NAMED = 6;
 
-  /// `Aborted`, by a rank's wish or because a peer broke the protocol.
+  /// The code of an abort that a rank requested or that a protocol violation caused.
   private static final int ABORTED = 0;
 
-  /// `Aborted`, because a deadline has passed.
+  /// The code of an abort because a deadline has passed.
   private static final int OVERDUE = 2;
 
   private FailureMessages() {}
 
-  /// What an ABORT says of its cause, so that all ranks throw the same type.
+  /// Returns the code of a cause in an ABORT message, so that all ranks throw the same type.
   static int code(CommException cause) {
     return cause.getCause() instanceof CommException.TimedOut ? OVERDUE : ABORTED;
   }
 
-  /// What another member said when it aborted the communicator.
+  /// Returns the cause that another member gave when it aborted the communicator.
   static CommException told(int code, String text, int culprit, String by) {
     String words = text + "; said by " + by;
     CommException.@Nullable TimedOut overdue =
@@ -40,10 +40,10 @@ final class FailureMessages {
     return new CommException.Aborted(words, culprit, overdue);
   }
 
-  /// A rank that is lost, who noticed it, and `loss` in words.
+  /// A lost rank, the rank that noticed the loss, and the words of `loss`.
   record Lost(int rank, int witness, String words) {}
 
-  /// The same first words on all ranks.
+  /// Describes the loss of a rank, with the same first words on all ranks.
   static String loss(Mesh mesh, int rank, PeerExit.Lost loss) {
     Topology topology = mesh.topology();
     String words = topology.describe(rank) + " is lost: " + loss.why();
@@ -69,7 +69,7 @@ final class FailureMessages {
         null);
   }
 
-  /// Empty if there is none.
+  /// Describes the operations; empty if there are none.
   static String list(List<Operation<?>> waiting, long now) {
     return waiting.stream()
             .limit(MAX_NAMED)
@@ -82,7 +82,7 @@ final class FailureMessages {
     return left(operation, member, operation.group().rank(), now);
   }
 
-  /// A member left while another one, `needy`, waited for it.
+  /// Describes the exit of a member while another member, `needy`, waited for it.
   static CommException left(Operation<?> operation, int member, int needy, long now) {
     Group group = operation.group();
     String who = needy == group.rank() ? group.self() : group.describe(needy);
@@ -97,10 +97,10 @@ final class FailureMessages {
         null);
   }
 
-  /// Of a communicator that was made after the loss.
+  /// Describes a lost member of a communicator that was created after the loss.
   static CommException gone(Lost lost) {
     return new CommException.PeerLost(
-        lost.words + "; make a communicator of the others", lost.rank, lost.witness, null);
+        lost.words + "; create a communicator of the others", lost.rank, lost.witness, null);
   }
 
   static CommException past(Group group) {
@@ -127,15 +127,15 @@ final class FailureMessages {
         cause);
   }
 
-  /// What an operation has thrown on the thread that turned the progress thread.
+  /// Describes an exception of an operation on the progress thread.
   static CommException broken(Operation<?> operation, Throwable thrown) {
     return broken(operation.group(), operation.describe(), thrown);
   }
 
-  /// The same before it has begun.
+  /// Describes an exception of an operation before it has begun.
   static CommException broken(Group group, String what, Throwable thrown) {
     String text = String.valueOf(thrown.getMessage());
-    // The words of java.lang.foreign, and of the transports.
+    // The messages of java.lang.foreign, and of the transports.
     boolean closed =
         (thrown instanceof IllegalStateException && text.equals("Already closed"))
             || (thrown instanceof TransportException && text.endsWith("its arena is closed"));
@@ -144,9 +144,9 @@ final class FailureMessages {
             + ": "
             + what
             + (closed
-                ? " has lost a tensor, whose arena was closed while it was under way; keep the"
+                ? " has lost a tensor, whose arena was closed during the operation; keep the"
                     + " arena open until await has returned"
-                : " has failed of " + thrown),
+                : " failed with " + thrown),
         group.world(group.rank()),
         thrown);
   }
@@ -174,13 +174,13 @@ final class FailureMessages {
             + ", its deadline: "
             + String.join("; ", named)
             + (silent.size() > MAX_NAMED ? "; and " + (silent.size() - MAX_NAMED) + " more" : "")
-            + "; see what these ranks do, or raise --deadline";
+            + "; check these ranks, or raise --deadline";
     List<Integer> world = silent.stream().map(group::world).toList();
     return new CommException.Aborted(
         message, operation.culprit(), new CommException.TimedOut(message, world));
   }
 
-  /// There is no memory for what an operation is to bring.
+  /// Describes a lack of memory for the result of an operation.
   static CommException noRoom(Operation<?> operation, OutOfMemoryError cause) {
     return new CommException.Aborted(
         operation.group().self()

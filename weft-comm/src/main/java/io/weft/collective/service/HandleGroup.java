@@ -16,20 +16,21 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One handle for operations that were submitted together: over when all are, since until then they
-/// borrow their tensors. Any thread.
+/// One handle for operations that were submitted together. It completes when all have ended,
+/// because they borrow their tensors until then. Any thread.
 final class HandleGroup<T> implements Handle<List<T>> {
 
   private static final Logger LOG = LoggerFactory.getLogger(HandleGroup.class);
 
-  /// Upper bound of `await()`: the operations' hard deadlines end them long before.
+  /// Upper bound of `await()`. The operations' hard deadlines end them much earlier.
   private static final Duration FOREVER = Duration.ofDays(365);
 
   private final List<PendingHandle<T>> parts;
   private final AgentRunner runner;
   private final @Nullable CommException refusal;
 
-  /// @param refusal why the operations behind these were not submitted; null: all were
+  /// @param refusal the cause for which the remaining operations were not submitted; null if all
+  ///   were
   HandleGroup(List<PendingHandle<T>> parts, AgentRunner runner, @Nullable CommException refusal) {
     this.parts = List.copyOf(parts);
     this.runner = runner;
@@ -54,7 +55,7 @@ final class HandleGroup<T> implements Handle<List<T>> {
         var unused = part.awaitUntil(end, timeout);
       } catch (CommException thrown) {
         if (!part.isDone()) {
-          throw thrown; // the soft limit, in the name of the tensor that is not done
+          throw thrown; // the soft timeout of the tensor that is not done
         }
       }
     }
@@ -65,7 +66,7 @@ final class HandleGroup<T> implements Handle<List<T>> {
     return results();
   }
 
-  /// Once all are done.
+  /// Returns the first failure, after all operations have ended.
   private @Nullable CommException failure() {
     for (PendingHandle<T> part : parts) {
       CommException cause = part.failure();
@@ -76,7 +77,7 @@ final class HandleGroup<T> implements Handle<List<T>> {
     return refusal;
   }
 
-  /// Once all have succeeded.
+  /// Returns the results, after all operations have succeeded.
   private List<T> results() {
     List<T> results = new ArrayList<>(parts.size());
     for (PendingHandle<T> part : parts) {
@@ -102,13 +103,14 @@ final class HandleGroup<T> implements Handle<List<T>> {
     countdown.run();
   }
 
-  /// What an action throws, which it must not, harms nobody but itself.
+  /// Runs an action. An exception, which an action must not throw, is logged and affects nothing
+  /// else.
   private void tell(BiConsumer<? super @Nullable List<T>, ? super @Nullable CommException> action) {
     CommException cause = failure();
     try {
       action.accept(cause == null ? results() : null, cause);
     } catch (RuntimeException | Error thrown) {
-      LOG.error("what is to run when a group of operations is done threw; it must not", thrown);
+      LOG.error("the callback of a group of operations threw, which it must not", thrown);
     }
   }
 

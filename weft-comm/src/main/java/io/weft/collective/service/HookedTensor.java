@@ -9,7 +9,7 @@ import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import org.jspecify.annotations.Nullable;
 
-/// The tensor of a request as it travels, between the two sides of its hook.
+/// A request's tensor in its form on the wire, between the two sides of its hook.
 final class HookedTensor implements PendingHandle.CopyOut<TensorView> {
 
   private final WireHook hook;
@@ -25,8 +25,8 @@ final class HookedTensor implements PendingHandle.CopyOut<TensorView> {
     this.lease = lease;
   }
 
-  /// Copies the input in, to memory of `pool` if it travels as another type than its own. Throws
-  /// what the hook throws.
+  /// Copies the input to the output or, if the type on the wire differs, to memory of `pool`.
+  /// Throws the hook's exceptions.
   static HookedTensor copyIn(AllreduceRequest request, TensorPool pool) {
     WireHook hook = request.hook();
     DType type = hook.wireType(request.input().dtype());
@@ -44,7 +44,7 @@ final class HookedTensor implements PendingHandle.CopyOut<TensorView> {
     return new HookedTensor(hook, request.output(), lease.view(), lease);
   }
 
-  /// What travels.
+  /// Returns the tensor that is sent.
   TensorView wire() {
     return wire;
   }

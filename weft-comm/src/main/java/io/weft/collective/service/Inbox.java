@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Reads the messages of collectives and gives each to its operation: now, or when that operation
-/// or its stage begins. Confined to the progress thread.
+/// Reads the messages of collectives and delivers each to its operation: at once, or when the
+/// operation or its stage begins. Confined to the progress thread.
 final class Inbox {
 
   private final Collectives collectives;
@@ -28,7 +28,8 @@ final class Inbox {
     this.collectives = collectives;
   }
 
-  /// The rank is on its way into this epoch; what it sent for an earlier one is worth nothing.
+  /// Discards the early frames of a rank that is entering this epoch, because they belong to an
+  /// earlier one.
   void onAnnounced(int rank, long epoch) {
     if (rank >= announced.length) {
       announced = Arrays.copyOf(announced, collectives.mesh().topology().size());
@@ -39,7 +40,7 @@ final class Inbox {
     }
   }
 
-  /// This rank enters an epoch; what others sent that are not members is worth nothing.
+  /// Discards the early frames of ranks that are not members of the epoch that this rank enters.
   void onEpoch(ProcessSet members) {
     for (int rank = 0; rank < collectives.mesh().topology().size(); rank++) {
       if (members.rankOf(rank) < 0) {
@@ -94,7 +95,7 @@ final class Inbox {
   private void forget(int fromRank, CollectiveFrame.Type type, MemorySegment message) {
     Group group = collectives.group(CollectiveFrame.communicator(message));
     if (group == null) {
-      return; // closed, or of an epoch that has ended
+      return; // the communicator is closed, or its epoch has ended
     }
     int member = group.member(fromRank);
     String wrong =
@@ -116,7 +117,7 @@ final class Inbox {
     }
   }
 
-  /// Gives a communicator, which was just opened, the mailboxes that were told before.
+  /// Delivers to a communicator, which was just opened, the mailboxes that were announced before.
   void replayMailboxes(Group group) {
     List<EarlyFrames.EarlyFrame> frames = early.take(NameUse.id(group.key(), 0));
     if (frames != null) {
@@ -129,22 +130,22 @@ final class Inbox {
     }
   }
 
-  /// Whether nothing has come early.
+  /// Returns whether there are no early frames.
   boolean isEmpty() {
     return early.operations() == 0;
   }
 
-  /// Throws away what came early for a communicator that is closed now.
+  /// Discards the early frames of a communicator that is closed now.
   void forget(long communicator) {
     early.forget(communicator);
   }
 
-  /// Throws away what came for stages that an operation, which is over, did not have.
+  /// Discards the frames for stages that an ended operation did not have.
   void forgetOperation(long id) {
     var unused = early.take(id);
   }
 
-  /// Gives an operation, whose stage has just begun, what came for it before.
+  /// Delivers to an operation, whose stage has just begun, the frames that arrived before.
   void replayEarly(Operation<?> operation) {
     List<EarlyFrames.EarlyFrame> frames =
         early.take(NameUse.id(operation.key(), operation.sequence()));
@@ -229,7 +230,7 @@ final class Inbox {
       early.forgetRank(most);
       collectives
           .mesh()
-          .drop(most, "it sent more for operations that this rank has not begun than is kept");
+          .drop(most, "it sent too many frames of operations that this rank has not begun");
     }
   }
 

@@ -14,14 +14,14 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// An operation among ranks that share memory, and its handle: an allreduce by the mailbox or on
-/// mapped memory, of any length, or a barrier. If its user waits for it at once and nothing else is
-/// under way, it is done inside `await`: the caller, in the progress thread's place, publishes in a
-/// slot what it brings, looks at the others' and does its part. In all other cases, and when the
-/// others keep it waiting, it becomes an `Operation`, with all that belongs to one.
+/// An operation among ranks that share memory, and its handle: an allreduce by mailbox or on mapped
+/// memory, of any length, or a barrier. If its user waits at once and nothing else is in flight, it
+/// runs inside `await`: the caller acts as the progress thread, publishes its contribution in a
+/// slot, reads the others' slots and does its part. In all other cases, and when the others keep it
+/// waiting, it becomes a complete `Operation`.
 ///
-/// Made by a user thread; whoever takes it from the commands goes on with it where the progress
-/// thread runs.
+/// A user thread creates it. The thread that takes it from the commands continues it in the context
+/// of the progress thread.
 final class InlineOperation<T> extends PendingHandle<T>
     implements Commands.Deferred, AgentRunner.InlineTask, PreparedOperation<T> {
 
@@ -34,7 +34,7 @@ final class InlineOperation<T> extends PendingHandle<T>
   private int sequence;
   private boolean over;
 
-  /// An allreduce or barrier by this plan, whose first stage the task is.
+  /// Creates an allreduce or barrier of this plan, whose first stage is the task.
   InlineOperation(
       MeshCommunicator owner,
       OperationName taken,
@@ -78,7 +78,7 @@ final class InlineOperation<T> extends PendingHandle<T>
     complete(null, cause);
   }
 
-  // --- where the progress thread runs
+  // --- on the thread that runs the progress engine
 
   /// Becomes an operation that has not begun.
   @Override
@@ -109,7 +109,7 @@ final class InlineOperation<T> extends PendingHandle<T>
     } catch (RuntimeException | Error thrown) {
       broken = thrown;
     }
-    // What the others need not wait for comes after it.
+    // The following steps come later because the other ranks need not wait for them.
     collectives.observer().reached(this, OperationStage.STARTED, 0, sinceNanos);
     collectives.observer().reached(this, OperationStage.EXCHANGE, 0, sinceNanos);
     if (collectives.observer().hearsStages()) {
@@ -167,14 +167,14 @@ final class InlineOperation<T> extends PendingHandle<T>
     complete(result, null);
   }
 
-  /// The caller has waited long enough.
+  /// Ends the caller's wait; the operation continues without it.
   @Override
   public void giveUp() {
     task.leave();
     becomeOperation(null);
   }
 
-  /// With all that belongs to one; to fail at once of what broke it, if something did.
+  /// Becomes a complete operation, which fails at once if `broken` is not null.
   private void becomeOperation(@Nullable Throwable broken) {
     over = true;
     Operation<T> operation = operation();

@@ -44,8 +44,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// The communicator that users hold: checks what they ask for, makes an operation of it and hands
-/// it to the progress thread. Thread-safe.
+/// The communicator of user threads: checks requests, creates operations and passes them to the
+/// progress thread. Thread-safe.
 final class MeshCommunicator implements Communicator {
 
   private final Collectives collectives;
@@ -149,7 +149,7 @@ final class MeshCommunicator implements Communicator {
     } catch (RuntimeException | Error refused) {
       prepared.forEach(PreparedOperation::withdraw);
       int rest = prepared.size() + (taken.size() == requests.size() ? 1 : 0);
-      taken.stream().skip(rest).forEach(OperationName::giveBack); // who failed gave back its own
+      taken.stream().skip(rest).forEach(OperationName::giveBack); // the failed one did so
       throw refused;
     }
     return submitAll(prepared);
@@ -169,8 +169,7 @@ final class MeshCommunicator implements Communicator {
     return new HandleGroup<>(handles, runner, null);
   }
 
-  /// Has the tensor ready for the wire, and all that the operation needs; gives back the name if it
-  /// throws.
+  /// Prepares the tensor for the wire, and the operation. Gives the name back if it throws.
   private PreparedOperation<TensorView> prepare(AllreduceRequest request, OperationName name) {
     HookedTensor hooked = null;
     try {
@@ -189,7 +188,7 @@ final class MeshCommunicator implements Communicator {
     }
   }
 
-  /// With the tensors as they travel.
+  /// Prepares the operation on the tensors as they are sent.
   private PreparedOperation<TensorView> prepareTensors(
       AllreduceRequest request,
       OperationName name,
@@ -229,7 +228,7 @@ final class MeshCommunicator implements Communicator {
     };
   }
 
-  /// What a reduction on the memory of all needs, of tensors of so many bytes.
+  /// Returns the context of a reduction on the memory of all ranks, for tensors of this length.
   private MappedPlans.Context mapped(
       CollectiveKind kind,
       Function<String, RankSchedule> schedules,
@@ -378,8 +377,7 @@ final class MeshCommunicator implements Communicator {
     return tunings.current().tuning();
   }
 
-  /// Operations keep the signature with which they were submitted, so nothing that is under way has
-  /// to end for this.
+  /// Keeps the operations in flight, because each keeps the signature with which it was submitted.
   @Override
   public Handle<Void> tune(Tuning next) {
     Objects.requireNonNull(next, "tuning");
@@ -455,7 +453,8 @@ final class MeshCommunicator implements Communicator {
     return algorithms.choose(kind, options.algorithm(), bytes);
   }
 
-  /// What is taken on the wire, where memory that is to be shared cannot be reached too.
+  /// Returns the choice on the wire, which also serves if the memory to be shared cannot be
+  /// accessed.
   ///
   /// Hot path.
   private Choice onWire(CollectiveKind kind, Choice choice, long bytes) {
@@ -541,7 +540,7 @@ final class MeshCommunicator implements Communicator {
     return operation;
   }
 
-  /// Why an operation can neither go on nor end any more.
+  /// Returns the cause for which an operation can neither continue nor end any more.
   CommException ended() {
     CommException why = collectives.failures().of(group);
     return why == null ? FailureMessages.closed(group) : why;
@@ -556,7 +555,7 @@ final class MeshCommunicator implements Communicator {
             + name
             + "' is not done after "
             + Span.millis(waited)
-            + " ms; it goes on, its tensors stay borrowed; await again, or lower its deadline",
+            + " ms; it continues, its tensors stay borrowed; await again, or lower its deadline",
         List.of());
   }
 

@@ -11,19 +11,19 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// How ranks that disagree on an operation tell each other: whoever notices tells all members what
-/// it has submitted itself, once; whoever learns of another submission than its own fails the
-/// operation with both in words.
+/// The exchange between ranks that disagree on an operation. A rank that notices the disagreement
+/// sends its submission to all members, once. A rank that receives a submission different from its
+/// own fails the operation with both descriptions.
 final class Mismatches {
 
   private static final Logger LOG = LoggerFactory.getLogger(Mismatches.class);
 
-  /// In `aux` of a MISMATCH: the sender has completed the operation, and needs no answer.
+  /// The `aux` of a MISMATCH whose sender has completed the operation and needs no reply.
   private static final int OVER = 1;
 
   private Mismatches() {}
 
-  /// A frame with another signature came from this member, or its `told` submission.
+  /// Handles a frame of this member with another signature, or the submission that it `told`.
   static void on(
       Collectives collectives, Operation<?> operation, int member, @Nullable MemorySegment told) {
     if (!operation.toldMismatch()) {
@@ -54,9 +54,9 @@ final class Mismatches {
     }
   }
 
-  /// A frame came for an operation that has ended here. If the peer had submitted something else,
-  /// it is told once what this rank had submitted. It cannot have completed as well: whoever
-  /// completes has heard the same of all with whom it exchanges.
+  /// Handles a frame of an operation that has ended here. If the peer had submitted something else,
+  /// this rank sends its own submission, once. The peer cannot have completed as well, because a
+  /// rank completes only after all ranks with which it exchanges have sent the same signature.
   static void afterTheEnd(
       Collectives collectives,
       NameUse use,

@@ -21,27 +21,28 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Bounds the names that are kept. A name may be forgotten only by all members at once, since its
-/// next use has the number 0 then. So member 0 asks (FORGET) about names that were not used for
-/// long; each member says to all (KEPT) of which it knows as many uses and has none under way, and
-/// begins none of these until it has heard all. What all have said yes to is forgotten. Messages of
-/// one member arrive in order, so what comes after its KEPT belongs to a later use.
+/// Bounds the number of known names. All members must forget a name together, because its next use
+/// then has the number 0. Member 0 proposes names that were not used for long (FORGET). Each member
+/// replies to all (KEPT) with the names of which it has counted as many uses and has none in
+/// flight. It begins no operation of these names until it has received all replies. Names on which
+/// all agree are forgotten. Messages of one member arrive in order, so frames after its KEPT belong
+/// to a later use.
 ///
 /// Confined to the progress thread.
 final class NameEviction {
 
-  /// Names of one communicator beyond which the oldest are forgotten.
+  /// The number of names of one communicator beyond which the oldest are forgotten.
   public static final int MOST_NAMES = 1 << 15;
 
-  /// A name that was among the last so many uses is not asked about.
+  /// The number of latest uses whose names are not proposed.
   private static final int RECENT_USES = 1 << 13;
 
-  /// So many uses pass between two searches for names to ask about, each of which looks at all.
+  /// The number of uses between two searches for old names, each of which scans all names.
   private static final int USES_BETWEEN = 1 << 10;
 
   private static final int NAME_BYTES = Long.BYTES + Integer.BYTES;
 
-  /// Most names of one question.
+  /// The maximum number of names in one proposal.
   private static final int MOST_ASKED = 4096;
 
   private final NameUses names;
@@ -52,9 +53,11 @@ final class NameEviction {
   private final LongMap<Round> rounds = new LongMap<>();
   private int open;
 
-  /// @param idle whether no use of a name is under way here
-  /// @param left whether a world rank has left the job or is lost
-  /// @param decided told when names are no longer held
+  /// Creates the eviction.
+  ///
+  /// @param idle tells whether no use of a name is in flight here
+  /// @param left tells whether a world rank has left the job or is lost
+  /// @param decided called when names are no longer held
   public NameEviction(
       NameUses names,
       Supplier<CollectiveContext> context,
@@ -68,7 +71,7 @@ final class NameEviction {
     this.decided = decided;
   }
 
-  /// The questions of one communicator, one after the other.
+  /// The proposals of one communicator, in sequence.
   private static final class Round {
     private final ArrayDeque<Long> oldest = new ArrayDeque<>();
     private final List<Early> early = new ArrayList<>();
@@ -80,31 +83,31 @@ final class NameEviction {
     private long searched;
   }
 
-  /// A message for the next question.
+  /// A message for the next proposal.
   private record Early(int member, CollectiveFrame.Type type, byte[] bytes) {}
 
-  /// Whether a question is open, so that names may be held.
+  /// Returns whether a proposal is open, so that names may be held.
   ///
   /// Hot path.
   public boolean isOpen() {
     return open > 0;
   }
 
-  /// Whether a name must not be used until `decided`.
+  /// Returns whether a name must not be used until `decided`.
   public boolean holds(long key) {
     NameUse use = open == 0 ? null : names.get(key);
     return use != null && use.isHeld();
   }
 
-  /// Whether a frame for the first use of a held name belongs to one that is to begin, after all
-  /// have forgotten the earlier ones.
+  /// Returns whether a frame of the first use of a held name belongs to a future operation, which
+  /// begins after all members have forgotten the earlier ones.
   public boolean isNews(NameUse use, int fromRank, int sequence) {
     Round round = use.isHeld() && sequence == 0 ? rounds.get(use.group().key()) : null;
     int member = use.group().member(fromRank);
     return round != null && member >= 0 && !round.silent.get(member);
   }
 
-  /// A name was used. Asks if there are too many.
+  /// Counts a use of a name. Proposes names to forget if there are too many.
   public void onUse(Group group) {
     if (group.names() > MOST_NAMES && group.rank() == 0 && group.failure() == null) {
       Round round = round(group);
@@ -165,12 +168,12 @@ final class NameEviction {
     round.isOpen = true;
     round.agreed = new BitSet();
     round.silent.set(0, group.size());
-    round.silent.clear(0); // who asks says yes
+    round.silent.clear(0); // member 0 agrees by asking
     round.silent.clear(group.rank());
     open++;
   }
 
-  /// Sends what stands in the scratch to all others.
+  /// Sends the message in the scratch to all others.
   private void tell(Group group, Round round, CollectiveFrame.Type type, long bytes) {
     CollectiveContext out = context.get();
     for (int m = 0; m < group.size(); m++) {
@@ -181,7 +184,7 @@ final class NameEviction {
     }
   }
 
-  /// A FORGET or KEPT of a member. Returns what is wrong with it, null if nothing is.
+  /// Handles a FORGET or KEPT of a member. Returns the protocol violation, or null.
   public @Nullable String onMessage(
       Group group, int member, CollectiveFrame.Type type, MemorySegment message) {
     if (group.failure() != null) {
@@ -191,7 +194,7 @@ final class NameEviction {
     int number = CollectiveFrame.aux(message);
     boolean isQuestion = type == CollectiveFrame.Type.FORGET;
     if (isQuestion && (member != 0 || number != round.number + 1)) {
-      return "it asked to forget names, which is not its turn";
+      return "it proposed names to forget out of turn";
     }
     if (number == round.number && !isQuestion) {
       hear(group, round, member, message);
@@ -199,11 +202,11 @@ final class NameEviction {
       answer(group, round, message);
     } else if (number == round.number + 1 && group.rank() != 0) {
       if (round.early.size() > group.size()) {
-        return "it said twice which names it keeps";
+        return "it replied twice to a proposal of names to forget";
       }
       round.early.add(new Early(member, type, message.toArray(JAVA_BYTE)));
     } else if (number - round.number > 0) {
-      return "it said which names it keeps without being asked";
+      return "it replied to a proposal of names to forget that was not sent";
     }
     return null;
   }
@@ -237,7 +240,7 @@ final class NameEviction {
       hear(group, round, kept.member(), MemorySegment.ofArray(kept.bytes()));
     }
     if (round.isOpen && round.silent.stream().anyMatch(m -> left.test(group.world(m)))) {
-      round.agreed.clear(); // it has not said it before it left, to nobody
+      round.agreed.clear(); // a silent member that has left has replied to no member
       decide(group, round);
     } else {
       decideIfAllHaveSpoken(group, round);
@@ -285,7 +288,7 @@ final class NameEviction {
     }
   }
 
-  /// A member has left the job: a question that it has not answered stays without effect.
+  /// Handles the exit of a member: a proposal without its reply has no effect.
   public void onLeft(Group group, int member) {
     Round round = rounds.get(group.key());
     if (round != null && round.isOpen && round.silent.get(member)) {
@@ -294,7 +297,8 @@ final class NameEviction {
     }
   }
 
-  /// The communicator is closed, or has failed: nothing of it is under way any more.
+  /// Forgets the proposals of a communicator that is closed or has failed, so that none of its
+  /// operations is in flight any more.
   public void close(Group group) {
     Round round = rounds.remove(group.key());
     if (round != null && round.isOpen) {

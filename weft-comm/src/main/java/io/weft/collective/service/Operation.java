@@ -22,9 +22,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One collective of one rank, from submission to completion: its stages one after the other, its
-/// deadline, and what its peers said about it. Created by a user thread, then confined to the
-/// progress thread.
+/// One collective of one rank, from submission to completion: its stages in sequence, its deadline,
+/// and the peers' answers about it. Created by a user thread, then confined to the progress thread.
 final class Operation<T> implements RunningOperation, PreparedOperation<T> {
 
   private static final Logger LOG = LoggerFactory.getLogger(Operation.class);
@@ -102,14 +101,15 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     return submittedNanos + Span.nanos(limit);
   }
 
-  /// How long before the deadline the others are asked whether they have submitted it, and how long
-  /// they have to answer.
+  /// Returns the time before the deadline at which this rank asks the others for their progress,
+  /// which is also the time that they have to reply.
   long graceNanos() {
     return Math.min(500_000_000L, Span.nanos(limit) / 4);
   }
 
-  /// How long it waits before it tells whom it waits for that it does, if these have not heard of
-  /// it: an operation on which all agree is mostly over by then.
+  /// Returns the time after which this rank announces itself to the peers for which it waits, in
+  /// case they do not know of the operation. Most operations on which all ranks agree have ended by
+  /// then.
   long quietNanos() {
     return Math.min(250_000_000L, Span.nanos(limit) / 4);
   }
@@ -130,12 +130,14 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     probed = true;
   }
 
-  /// When the deadline's verdict is due: at the deadline, or a grace after this rank could ask.
+  /// Returns the time of the deadline's verdict: the deadline, or a grace period after this rank
+  /// could ask.
   long verdictNanos() {
     return verdictNanos;
   }
 
-  /// To at most twice the deadline, however often this rank stands still.
+  /// Postpones the verdict, to at most twice the deadline, even if this rank stands still
+  /// repeatedly.
   void putOffVerdict(long nanos) {
     long latest = deadlineNanos() + Span.nanos(limit);
     verdictNanos = Math.max(verdictNanos, Math.min(nanos, latest));
@@ -161,7 +163,7 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     return failedNanos;
   }
 
-  /// The progress thread has taken it as this use of its name.
+  /// Records that the progress thread has taken the operation as this use of its name.
   void taken(Collectives owner, int number) {
     collectives = owner;
     sequence = number;
@@ -200,7 +202,8 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     Objects.requireNonNull(collectives).broken(this, thrown);
   }
 
-  /// Its first stage was begun without it, as this use of its name. Before `resume`.
+  /// Records that the first stage was begun without the operation, as this use of its name. Before
+  /// `resume`.
   void resumes(Collectives owner, int number, StageTask begun) {
     collectives = owner;
     sequence = number;
@@ -208,7 +211,7 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     task = begun;
   }
 
-  /// Goes on with a stage that was begun. Returns whether the operation is complete.
+  /// Continues a stage that was begun. Returns whether the operation is complete.
   boolean resume() {
     Collectives owner = Objects.requireNonNull(collectives);
     owner.inbox().replayEarly(this);
@@ -219,7 +222,7 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     return complete;
   }
 
-  /// Moves on as far as possible; returns whether the operation is complete.
+  /// Advances as far as possible; returns whether the operation is complete.
   boolean advance() {
     StageTask running = task;
     if (failure != null || running == null) {
@@ -234,14 +237,14 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     }
   }
 
-  /// How much `advance` has done since the last call.
+  /// Returns the amount of work that `advance` has done since the last call.
   int takeWork() {
     int work = worked;
     worked = 0;
     return work;
   }
 
-  /// Begins the next stage and those after it that need no peer. Returns whether all are done.
+  /// Begins the next stage, and those after it that need no peer. Returns whether all are done.
   private boolean nextStage() {
     Collectives owner = Objects.requireNonNull(collectives);
     while (true) {
@@ -295,7 +298,7 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     handle.withdraw();
   }
 
-  /// Tells the handle. After success the result is the caller's.
+  /// Completes the handle. After success the caller owns the result.
   void complete() {
     Collectives owner = Objects.requireNonNull(collectives);
     T result;
@@ -310,7 +313,8 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     handle.complete(result, null);
   }
 
-  /// Remembers the failure; `settle` ends it when the transport no longer touches our memory.
+  /// Records the failure. `settle` ends the operation when the transport no longer accesses its
+  /// memory.
   void fail(CommException cause, long nowNanos) {
     if (failure == null) {
       failure = cause;
@@ -319,7 +323,7 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     }
   }
 
-  /// Whether a failed operation could be ended now, and if so, ends it.
+  /// Ends a failed operation if possible. Returns whether it has ended.
   boolean settle() {
     StageTask running = task;
     try {
@@ -327,19 +331,19 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
         return false;
       }
     } catch (RuntimeException | Error thrown) {
-      LOG.error("{} ends, but not what it had registered", describe(), thrown);
+      LOG.error("{} has ended, but its registrations have not", describe(), thrown);
     }
     end();
     return true;
   }
 
-  /// Ends a failed operation though a rank that is lost may still be inside its memory; does
-  /// nothing where that cannot be. Returns whether it has ended.
+  /// Ends a failed operation although a lost rank may still access its memory, unless its stage
+  /// forbids this. Returns whether it has ended.
   boolean settleWithoutTheLost() {
     if (task == null || !task.mayEndWithoutTheLost()) {
       return false;
     }
-    LOG.warn("{} ends; a lost rank that is stopped may touch its tensors once more", describe());
+    LOG.warn("{} ends; a lost rank that is stopped may still access its tensors", describe());
     end();
     return true;
   }
@@ -349,12 +353,12 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     try {
       plan.discard();
     } catch (RuntimeException | Error thrown) {
-      LOG.error("{} ends, but not what it had allocated", describe(), thrown);
+      LOG.error("{} has ended without freeing its memory", describe(), thrown);
     }
     handle.complete(null, failure);
   }
 
-  /// The stage that runs; null before the first and after a failure.
+  /// Returns the current stage; null before the first stage and after a failure.
   @Nullable StageTask task() {
     return task;
   }
@@ -384,12 +388,13 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
         .abort(group, FailureMessages.noRoom(this, cause), group.world(group.rank()));
   }
 
-  /// If the peer refused it, the peer has ended the operation and has said so, or will; if the
-  /// endpoint is lost, the mesh says so. So there is nothing to do here but not to complete.
+  /// Fails the operation if its own memory is gone. Otherwise only prevents completion: a peer that
+  /// refused the write has ended the operation and reports this itself, and the mesh reports a lost
+  /// endpoint.
   @Override
   public void writeFailed(int member, TransportException cause) {
     Throwable own = cause instanceof TransportException.Refused ? cause.getCause() : null;
-    if (own != null) { // the memory is ours, and gone
+    if (own != null) { // this rank's memory is gone
       broken(own);
       return;
     }
@@ -445,7 +450,7 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
 
   // --- in words
 
-  /// "allreduce 'g1' (FLOAT32[3] SUM)".
+  /// Returns a description such as "allreduce 'g1' (FLOAT32[3] SUM)".
   String describe() {
     String words = signature.words();
     int space = words.indexOf(' ');
@@ -453,14 +458,15 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
         words.substring(0, space) + " '" + name + "' (" + words.substring(space + 1) + ")");
   }
 
-  /// A turn may find what was submitted after it had looked at the clock: then it waits for 0.0 s.
+  /// Returns a description with the waiting time. It is 0.0 s for an operation submitted after the
+  /// duty cycle has read the clock.
   String describe(long nowNanos) {
     long waited = Math.max(0, nowNanos - submittedNanos);
     return describe()
         + String.format(Locale.ROOT, " for %.1f s, stage %d", waited / 1e9, stageIndex);
   }
 
-  /// Whether the stage that runs cannot end without this member.
+  /// Returns whether the current stage cannot end without this member.
   boolean needs(int member) {
     return task != null && task.needs(member);
   }
@@ -469,25 +475,26 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     return task == null ? List.of() : task.waitingFor();
   }
 
-  /// See `StageTask.usedBy`.
+  /// Returns the members of `StageTask.usedBy`.
   List<Integer> usedBy() {
     return task == null ? List.of() : task.usedBy();
   }
 
-  /// Members that never submitted it or never answered; if none, those that this rank waits for.
+  /// Returns the members that never submitted the operation or never replied; if there are none,
+  /// those for which this rank waits.
   List<Integer> silent() {
     List<Integer> missing = answers.missing(waitingFor());
     return missing.isEmpty() ? waitingFor() : missing;
   }
 
-  /// The world rank that is to blame if it is not done in time; -1 where all have begun it and
-  /// answer, so that it may be anybody who is slow.
+  /// Returns the world rank that is to blame for a missed deadline, or -1 if all have begun the
+  /// operation and reply, so that any of them may be slow.
   int culprit() {
     List<Integer> missing = answers.missing(waitingFor());
     return missing.isEmpty() ? -1 : group.world(missing.getFirst());
   }
 
-  /// What is known of a silent member.
+  /// Returns the known state of a silent member.
   String excuse(int member) {
     return answers.excuse(member);
   }

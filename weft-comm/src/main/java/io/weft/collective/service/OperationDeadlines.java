@@ -8,14 +8,14 @@ import io.weft.comm.CommException;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Ends operations whose hard deadline has passed. A little before, it asks all members whether
-/// they have submitted the operation, so that the error names who was silent. Long before, whoever
-/// has waited for a moment tells whom it waits for what it has submitted: two that wait for each
-/// other, in operations in which neither sends, would not learn that they disagree. Confined to the
-/// progress thread.
+/// Ends operations whose hard deadline has passed. Shortly before, it asks all members whether they
+/// have submitted the operation, so that the error names the silent ranks. Much earlier, a rank
+/// that has waited for a moment announces its submission to the peers for which it waits. Otherwise
+/// two ranks that wait for each other in operations in which neither sends would not learn that
+/// they disagree. Confined to the progress thread.
 final class OperationDeadlines {
 
-  /// How long a failed operation may wait for its writes to leave before the stuck endpoints are
+  /// The time that a failed operation may wait for its writes before the stuck endpoints are
   /// closed.
   static final long SETTLE_NANOS = 1_000_000_000L;
 
@@ -34,8 +34,9 @@ final class OperationDeadlines {
     if (started && since >= 0 && since < CHECK_NANOS) {
       return;
     }
-    // What this rank did not hear meanwhile, it must not blame others for; nor for connections
-    // that broke because they have perhaps given it up.
+    // A rank that stood still must not blame others for messages it has not received. Nor may it
+    // blame them while the cause of broken connections is unclear, because peers may have given
+    // this rank up.
     Mesh mesh = collectives.mesh();
     boolean stalled = started && (mesh.attention().stoodStillSince(lastCheck) || mesh.isPuzzled());
     started = true;

@@ -3,7 +3,7 @@ package io.weft.collective.service;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// A name on one communicator, which one operation in flight has at most. Any thread.
+/// A name on one communicator. At most one operation in flight has it. Any thread.
 final class OperationName {
 
   private static final int FREE = 0;
@@ -19,37 +19,39 @@ final class OperationName {
     this.key = key;
   }
 
-  /// Makes it an operation's; false if one in flight has it, or it is forgotten.
+  /// Takes the name for an operation. Returns false if an operation in flight has it, or if it is
+  /// forgotten.
   ///
   /// Hot path.
   boolean tryTake() {
     return state.getAcquire() == FREE && state.compareAndSet(FREE, TAKEN);
   }
 
-  /// Its operation is over.
+  /// Gives the name back after its operation has ended.
   ///
   /// Hot path.
   void giveBack() {
     state.setRelease(FREE);
   }
 
-  /// Takes it for good, so that another object may stand for this name; false if an operation has
-  /// it.
+  /// Forgets the name permanently, so that another object may represent it. Returns false if an
+  /// operation has it.
   boolean tryForget() {
     return state.compareAndSet(FREE, FORGOTTEN);
   }
 
-  /// Whether another object stands for this name.
+  /// Returns whether another object represents this name.
   boolean isForgotten() {
     return state.getAcquire() == FORGOTTEN;
   }
 
-  /// By which members match operations: of communicator and name, the same on all.
+  /// Returns the key by which members match operations: a hash of communicator and name, equal on
+  /// all members.
   long key() {
     return key;
   }
 
-  /// As the user gave it.
+  /// Returns the name as the user gave it.
   @Override
   public String toString() {
     return text;

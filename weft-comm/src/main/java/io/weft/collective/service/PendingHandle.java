@@ -18,16 +18,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The handle of a submitted operation. Completed once, by the thread that turns the agent; awaited
-/// by any, which turn the agent themselves while nobody else does.
+/// The handle of a submitted operation. The thread that runs the agent completes it once. Any
+/// thread may await it, and runs the agent itself while no other thread does.
 sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
 
-  /// Upper bound of `await()`: the operation's hard deadline ends it long before.
+  /// Upper bound of `await()`. The operation's hard deadline ends it much earlier.
   private static final Duration FOREVER = Duration.ofDays(365);
 
   private static final Logger LOG = LoggerFactory.getLogger(PendingHandle.class);
 
-  /// How long a caller turns the agent before it looks whether it was interrupted.
+  /// The time that a caller runs the agent before it checks for an interrupt.
   private static final long DRIVE_NANOS = 100_000_000;
 
   private final MeshCommunicator owner;
@@ -43,7 +43,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
   private @Nullable T result;
   private @Nullable CommException failure;
 
-  /// Of an operation of this communicator.
+  /// Creates the handle of an operation of this communicator.
   PendingHandle(
       MeshCommunicator owner,
       OperationName name,
@@ -56,16 +56,17 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     this.id = owner.collectives().nextOperation();
   }
 
-  /// What is left to do when all ranks have done their part.
+  /// The work that remains after all ranks have done their part.
   interface CopyOut<T> {
 
-    /// Makes the user's result of what the operation brought. Where the progress thread runs.
+    /// Converts the operation's result to the user's result. On the thread that runs the progress
+    /// engine.
     T result(T brought);
 
-    /// The operation is over, one way or the other. Once.
+    /// Called once when the operation has ended, with or without success.
     void end();
 
-    /// Nothing is left to do.
+    /// Returns the copy-out without work.
     @SuppressWarnings("unchecked") // it gives what it is given
     static <T> CopyOut<T> none() {
       return (CopyOut<T>) NoCopyOut.NONE;
@@ -84,7 +85,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     public void end() {}
   }
 
-  /// Makes the user's result of what the operation brought; throws what a hook throws.
+  /// Converts the operation's result to the user's result. Throws the exceptions of a hook.
   final T copyOut(T brought) {
     return copyOut.result(brought);
   }
@@ -93,13 +94,13 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     return owner;
   }
 
-  /// Whose handle it is; before it is submitted.
+  /// Sets the operation of this handle. Before it is submitted.
   final void belongsTo(ObservedOperation its) {
     operation = its;
   }
 
-  /// Tells the observer, once, that the operation is over. Where the progress thread runs, or when
-  /// that is over.
+  /// Notifies the observer, once, that the operation has ended. On the thread that runs the
+  /// progress engine, or after that has ended.
   final void tellEnd(ObservedOperation its, @Nullable CommException cause) {
     if (!endTold) {
       endTold = true;
@@ -107,12 +108,12 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     }
   }
 
-  /// Of the operation, in its events.
+  /// Returns the operation's number in its events.
   public final long id() {
     return id;
   }
 
-  /// Of the operation.
+  /// Returns the operation's name.
   final OperationName operationName() {
     return name;
   }
@@ -125,23 +126,23 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     return owner.runner();
   }
 
-  /// Only the first call counts. Where the progress thread runs, or before it has taken the
-  /// operation.
+  /// Completes the handle; only the first call counts. On the thread that runs the progress engine,
+  /// or before that has taken the operation.
   final void complete(@Nullable T value, @Nullable CommException error) {
     if (done) {
       return;
     }
     copyOut.end();
-    name.giveBack(); // before anyone can see that it is done
+    name.giveBack(); // before another thread can see `done`
     result = value;
     failure = error;
-    done = true; // volatile: releases result and failure to isDone; and before it is read who looks
+    done = true; // volatile: releases result and failure; precedes the read of `watched`
     if (watched) {
       tell(value, error);
     }
   }
 
-  /// Its operation is not submitted, and nobody has this handle.
+  /// Ends a handle whose operation is not submitted and which no caller has received.
   public void withdraw() {
     copyOut.end();
     name.giveBack();
@@ -159,7 +160,8 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     }
   }
 
-  /// What a callback throws, which it must not, harms nobody but itself.
+  /// Runs a callback. An exception, which a callback must not throw, is logged and affects nothing
+  /// else.
   private void run(
       BiConsumer<? super @Nullable T, ? super @Nullable CommException> action,
       @Nullable T value,
@@ -168,7 +170,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
       action.accept(value, error);
     } catch (RuntimeException | Error e) {
       LOG.error(
-          "{}: what is to run when '{}' is done threw; it must not",
+          "{}: a callback of '{}' threw, which it must not",
           owner.group().self(),
           Printable.of(name.toString()),
           e);
@@ -199,9 +201,9 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     return outcome();
   }
 
-  /// The same until this time by the runner's clock.
+  /// Awaits until this time by the runner's clock.
   ///
-  /// @param timeout what the user gave, for the error
+  /// @param timeout the user's timeout, for the error
   final T awaitUntil(long end, Duration timeout) throws InterruptedException {
     if (!done) {
       beforeWait();
@@ -213,7 +215,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     return outcome();
   }
 
-  /// A user begins to wait for what is not done.
+  /// Called when a user begins to wait for an operation that is not done.
   ///
   /// Hot path.
   void beforeWait() {}
@@ -231,7 +233,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     return runner;
   }
 
-  /// Once it is done: why it failed, or null.
+  /// Returns the failure or null, after the operation has ended.
   final @Nullable CommException failure() {
     return failure;
   }
@@ -274,8 +276,8 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     }
   }
 
-  /// Nobody turns the agent any more, and what ended with it has ended: this was forgotten, or is
-  /// being ended at this moment.
+  /// Fails the handle if the agent has ended without completing it. The agent may be completing it
+  /// at this moment.
   private synchronized void forgotten() {
     ObservedOperation its = operation;
     if (!done && its != null) {
@@ -285,7 +287,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     }
   }
 
-  /// Once it has succeeded.
+  /// Returns the result, after the operation has succeeded.
   @SuppressWarnings("NullAway") // null only where T is Void
   final T value() {
     return result;
@@ -306,8 +308,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     }
     AgentRunner turned = runner();
     if (turned.isOver() && !turned.isInside()) {
-      turned.runLeft(
-          () -> run(action, result, failure)); // so that it is refused what it asks again
+      turned.runLeft(() -> run(action, result, failure)); // so that its submissions are refused
     } else {
       run(action, result, failure);
     }

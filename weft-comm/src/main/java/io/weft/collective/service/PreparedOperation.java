@@ -7,17 +7,17 @@ import io.weft.observer.ObservedOperation;
 /// An operation that was checked and is ready to be submitted. On a user thread.
 interface PreparedOperation<T> extends ObservedOperation {
 
-  /// The user's handle of it.
+  /// Returns the user's handle of the operation.
   PendingHandle<T> handle();
 
-  /// Gives it to the progress thread. Throws `CommException` if there is no room for it within its
-  /// deadline.
+  /// Passes the operation to the progress thread. Throws `CommException` if there is no room in
+  /// time.
   void enter(Collectives collectives);
 
-  /// It is not submitted: ends what it has.
+  /// Releases the resources of an operation that is not submitted.
   void withdraw();
 
-  /// Throws `TimedOut` if there is no room for it; it is withdrawn then.
+  /// Submits the operation. Withdraws it and throws `TimedOut` if there is no room.
   default void submit() {
     MeshCommunicator owner = handle().owner();
     try {

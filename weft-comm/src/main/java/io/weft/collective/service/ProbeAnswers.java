@@ -8,8 +8,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// What the members have answered when they were asked how far they are with one operation.
-/// Confined to the progress thread.
+/// The members' replies to probes of one operation. Confined to the progress thread.
 final class ProbeAnswers {
 
   private final int rank;
@@ -24,14 +23,14 @@ final class ProbeAnswers {
     answers[member] = progress;
   }
 
-  /// Members that have said that they did not submit it.
+  /// Returns the members that have replied that they did not submit it.
   Stream<Integer> unsubmitted() {
     return IntStream.range(0, answers.length)
         .filter(m -> answers[m] == CollectiveFrame.Progress.NOT_SUBMITTED)
         .boxed();
   }
 
-  /// Members that never began it or never answered.
+  /// Returns the members that never began it or never replied.
   List<Integer> missing(List<Integer> waitingFor) {
     return IntStream.range(0, answers.length)
         .filter(m -> m != rank)
@@ -46,13 +45,14 @@ final class ProbeAnswers {
         || answer == CollectiveFrame.Progress.BEHIND;
   }
 
-  /// A member that has closed the communicator may have finished the operation first.
+  /// Returns whether this rank waits for a member that has closed the communicator. Another such
+  /// member may have finished the operation first.
   private static boolean isClosedBefore(
       CollectiveFrame.@Nullable Progress answer, int member, List<Integer> waitingFor) {
     return answer == CollectiveFrame.Progress.CLOSED && waitingFor.contains(member);
   }
 
-  /// What is known of a silent member.
+  /// Describes the known state of a silent member.
   String excuse(int member) {
     CollectiveFrame.Progress answer = answers[member];
     if (answer == null) {
@@ -64,7 +64,7 @@ final class ProbeAnswers {
       case ACKNOWLEDGED -> "has finished it";
       case CLOSED -> "has closed this communicator";
       case BEHIND ->
-          "has not begun it, and has others to begin first or as many under way as a rank may";
+          "has not begun it, because others precede it or its limit of operations is reached";
     };
   }
 

@@ -14,9 +14,9 @@ import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
 import org.jspecify.annotations.Nullable;
 
-/// The signatures of a communicator's latest allreduces: programs repeat few of them, and to word
-/// one takes longer than the rest of a short submission. A place holds the last one that fell on
-/// it. Any thread: what is read is an immutable entry or none, and is compared before it is used.
+/// The cached signatures of a communicator's latest allreduces. Programs repeat few of them, and
+/// describing one takes longer than the rest of a short submission. A place contains the latest
+/// signature whose hash selects it. Any thread: an entry is immutable, and is compared before use.
 final class Signatures {
 
   private static final int PLACES = 64;
@@ -25,7 +25,7 @@ final class Signatures {
   private final long version;
   private final @Nullable Entry[] latest = new Entry[PLACES];
 
-  /// @param version counts the tunings of the communicator, from 0
+  /// @param version number of the communicator's tuning, from 0
   Signatures(Tuning tuning, long version) {
     this.tuning = tuning;
     this.version = version;
@@ -47,9 +47,11 @@ final class Signatures {
     }
   }
 
+  /// Returns the signature of an allreduce.
+  ///
   /// Hot path.
   ///
-  /// @param segments in which it is sent, where it is
+  /// @param segments segments in which the tensor is sent, if it is sent
   OperationSignature allreduce(
       DType dtype, Shape shape, ReduceOp op, Choice choice, Segments segments) {
     String by = choice.way() == Way.WIRE ? choice.algorithm() : choice.way().words();
@@ -66,9 +68,9 @@ final class Signatures {
     return entry.signature();
   }
 
-  /// Of another collective, which is worded each time.
+  /// Creates the signature of another collective, which is not cached.
   ///
-  /// @param detail what else must agree
+  /// @param detail further properties on which ranks must agree
   OperationSignature of(
       CollectiveKind kind, TensorView tensor, String detail, Choice choice, Segments segments) {
     String words = (detail + by(choice)).strip();

@@ -3,8 +3,8 @@ package io.weft.collective.service;
 
 import io.weft.collective.Tuning;
 
-/// The tuning by which a communicator's operations are submitted, version by version. A change
-/// holds from its call on and is taken back if not all ranks make it. Any thread.
+/// The tuning with which a communicator's operations are submitted, version by version. A change
+/// applies from its call on, and is reverted if not all ranks make it. Any thread.
 final class TuningVersions {
 
   private volatile Signatures current;
@@ -30,7 +30,7 @@ final class TuningVersions {
     }
   }
 
-  /// A change until all ranks have made it, or one has not: `end` then takes it back.
+  /// A change of the tuning. `end` reverts it unless all ranks have made it.
   final class Change<T> implements PendingHandle.CopyOut<T> {
 
     private final Signatures before;

@@ -7,23 +7,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
-/// The names that were used on one communicator, so that a name's next use makes nothing and hashes
-/// nothing. Of names that no operation in flight has, some are forgotten where there are many. Any
-/// thread.
+/// The names that were used on one communicator. They are cached so that the next use of a name
+/// neither allocates nor hashes. If there are many, some names without an operation in flight are
+/// forgotten. Any thread.
 final class UserNames {
 
-  /// Names beyond which those are forgotten that nobody has.
+  /// The number of names beyond which unused names are forgotten.
   static final int MOST = 1 << 14;
 
   private final long communicator;
   private final ConcurrentMap<String, OperationName> known = new ConcurrentHashMap<>();
 
-  /// Of the communicator with this key.
+  /// Creates the names of the communicator with this key.
   UserNames(long communicator) {
     this.communicator = communicator;
   }
 
-  /// Makes it an operation's; null if one in flight has it.
+  /// Takes a name for an operation. Returns null if an operation in flight has it.
   ///
   /// Hot path, once the name was used.
   @Nullable OperationName tryTake(String text) {
@@ -48,7 +48,7 @@ final class UserNames {
     return known.compute(text, (t, name) -> name == null || name.isForgotten() ? make(t) : name);
   }
 
-  /// A quarter, so that this is rare; fewer, if more are in flight.
+  /// Forgets a quarter of the names, so that this is rare; fewer if more are in flight.
   private void forgetSome() {
     int left = MOST / 4;
     for (Iterator<OperationName> names = known.values().iterator(); left > 0 && names.hasNext(); ) {
@@ -59,7 +59,7 @@ final class UserNames {
     }
   }
 
-  /// How many are known.
+  /// Returns the number of known names.
   int size() {
     return known.size();
   }

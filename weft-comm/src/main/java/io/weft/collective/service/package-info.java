@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Collectives as a service of the mesh: operations from submission to completion, on the progress
-/// thread.
+/// Collectives as a service of the mesh: the operations on the progress thread, from submission to
+/// completion.
 @NullMarked
 package io.weft.collective.service;
 

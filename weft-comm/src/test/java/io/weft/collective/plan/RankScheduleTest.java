@@ -177,7 +177,7 @@ class RankScheduleTest {
   void aChunkThatWasCombinedIsNotReceivedBeforeItWasSent() {
     assertThatThrownBy(() -> RankSchedule.of(new Hasty(), 1, 2))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("chunk 0 may be written before what came for it is combined");
+        .hasMessageContaining("chunk 0 may be written before its received data is combined");
   }
 
   @Test

@@ -65,7 +65,7 @@ class OppositeOrdersTest {
                 assertThat(refused)
                     .isInstanceOf(CommException.TimedOut.class)
                     .hasMessageContaining("rank " + weft.rank())
-                    .hasMessageContaining("is refused: as many operations are under way")
+                    .hasMessageContaining("is refused: this rank has as many operations in flight")
                     .hasMessageContaining("16384")
                     .hasMessageContaining("orders differ");
               }
