@@ -27,8 +27,8 @@ public final class Algorithms {
     return AlgorithmRegistry.names(CollectiveKind.ALLREDUCE);
   }
 
-  /// Returns the rule table: the shipped rules, preceded by the rules of the file `own` if one is
-  /// given. Throws `IllegalArgumentException` that names the file, the line and the allowed values.
+  /// Returns the shipped rule table, preceded by the rules of the file `own` if one is given.
+  /// Throws `IllegalArgumentException` that names the file, the line and the allowed values.
   public static AlgorithmTable table(Optional<Path> own) {
     return AlgorithmTable.load(
         own,
@@ -52,19 +52,18 @@ public final class Algorithms {
     return known;
   }
 
-  /// Returns the algorithm that the shipped table selects for an allreduce where no memory is
-  /// shared.
+  /// Returns the algorithm that the shipped table selects for an allreduce without shared memory.
   ///
-  /// @param hosts host of each rank; any numbers that identify hosts
+  /// @param hosts host of each rank, any numbers
   public static String forAllreduce(long bytes, List<Integer> hosts) {
     RankLayout layout = RankLayout.of(hosts, false, false);
     return chosen(table(Optional.empty()), "allreduce", bytes, layout).algorithm();
   }
 
-  /// Returns the choice for an allreduce with these options where no memory is shared. Every
-  /// communicator selects by the same code.
+  /// Returns the choice that every communicator makes for an allreduce with these options without
+  /// shared memory.
   ///
-  /// @param hosts host of each rank; any numbers that identify hosts
+  /// @param hosts host of each rank, any numbers
   /// @param oneSided true if the transport reads and writes peers' memory without their processors
   public static Choice forAllreduce(
       AlgorithmTable table,
@@ -76,7 +75,7 @@ public final class Algorithms {
         .choose(CollectiveKind.ALLREDUCE, options.algorithm(), bytes);
   }
 
-  /// Returns the choice of the table for a collective of this size, with the reason. Throws
+  /// Returns the table's choice for a collective of this size, with the reason. Throws
   /// `IllegalArgumentException` for an unknown collective.
   ///
   /// @param collective allreduce, reducescatter, allgather, broadcast, alltoall or barrier

@@ -14,7 +14,6 @@ import java.util.OptionalInt;
 /// The configuration options of collectives. Stateless; any thread.
 public final class CollectiveConfig implements OptionProvider {
 
-  /// The hard deadline of every operation.
   public static final ConfigOption<Duration> DEADLINE =
       ConfigOption.of(
           "deadline",
@@ -30,7 +29,7 @@ public final class CollectiveConfig implements OptionProvider {
           "512M",
           "idle registered staging memory that this rank keeps for reuse");
 
-  /// The largest payload that is sent inside a message. Empty means that the transport decides.
+  /// The largest payload that is sent inside a message. If empty, the transport decides.
   public static final ConfigOption<OptionalInt> EAGER_BYTES =
       ConfigOption.of(
               "eager-bytes",
@@ -39,8 +38,7 @@ public final class CollectiveConfig implements OptionProvider {
               "largest payload that travels inside a message: auto (by the transport), or a size")
           .sameOn(Scope.JOB);
 
-  /// The length of the segments in which long tensors are sent. Empty means that the rule table
-  /// decides.
+  /// The length of the segments in which long tensors are sent. If empty, the rule table decides.
   public static final ConfigOption<OptionalInt> SEGMENT_BYTES =
       ConfigOption.of(
               "segment-bytes",
@@ -58,7 +56,7 @@ public final class CollectiveConfig implements OptionProvider {
               "file with rules that select algorithms, before Weft's rules; equal on all ranks")
           .sameOn(Scope.JOB);
 
-  /// Creates the provider for `ServiceLoader`.
+  /// Called by `ServiceLoader`.
   public CollectiveConfig() {}
 
   @Override

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Objects;
 
 /// Observes the collectives of one rank, and the state of its communicators and peers: a flight
-/// recorder. The thread that runs the progress engine calls it, except where `OperationObserver`
-/// names the user's thread. It must neither block nor throw. Ranks are world ranks, and times are
-/// read from the progress thread's clock.
+/// recorder. Called on the thread that runs the progress engine, except where `OperationObserver`
+/// names the user's thread. Must neither block nor throw. Ranks are world ranks, and times are of
+/// the progress thread's clock.
 public interface CollectiveObserver extends OperationObserver {
 
   /// The observer that ignores every event.
@@ -22,9 +22,9 @@ public interface CollectiveObserver extends OperationObserver {
       };
 
   /// Returns an observer that forwards to `observer` until it throws, which it must not, and to
-  /// `others`. After an exception `observer` receives no further event.
+  /// `others`.
   ///
-  /// @param others receive the events of operations as well; must catch their own exceptions
+  /// @param others receive the events of operations too; they guard themselves
   static CollectiveObserver guarded(CollectiveObserver observer, OperationObserver others) {
     Objects.requireNonNull(observer, "observer");
     Objects.requireNonNull(others, "others");
@@ -40,8 +40,7 @@ public interface CollectiveObserver extends OperationObserver {
   /// Reports that a communicator has failed. Its operations fail next.
   default void onAborted(long key, CommException cause, long nowNanos) {}
 
-  /// Reports that a member has sent the cause for which it aborted a communicator. The communicator
-  /// fails next.
+  /// Reports that a member has sent the cause of its abort. The communicator fails next.
   default void onTold(int fromRank, CommException cause, long nowNanos) {}
 
   /// Reports that a communicator was closed in order. Its pending operations fail next.

@@ -49,13 +49,12 @@ public record CollectiveOptions(String name, Duration deadline, Optional<String>
     return new CollectiveOptions(name, deadline, Optional.of(algorithmName));
   }
 
-  /// Returns a copy that selects a fixed order of additions. Each element is combined in the same
-  /// order over every transport, wherever it lies in the tensor and whatever the tensor's length:
-  /// in a tree of the ranks of each host, and above these in a tree of hosts, so that few bytes
-  /// cross between hosts. The bits of the result depend on which ranks share a host. They equal the
-  /// bits of `inRankOrder` if every host has the same number of consecutive ranks, and this number
-  /// is a power of two. For allreduce. A reduceScatter between hosts always has the order of
-  /// `inRankOrder`.
+  /// Returns a copy that selects a fixed order of additions. It combines each element in one order
+  /// over every transport, regardless of the element's position and the tensor's length: in a tree
+  /// of the ranks of each host, and above these in a tree of hosts, so that few bytes cross between
+  /// hosts. The bits of the result depend on which ranks share a host. They equal those of
+  /// `inRankOrder` if every host has the same number of consecutive ranks, a power of two. For
+  /// allreduce; a reduceScatter between hosts always has the order of `inRankOrder`.
   public CollectiveOptions inFixedOrder() {
     return by(FIXED_ORDER);
   }
@@ -63,8 +62,8 @@ public record CollectiveOptions(String name, Duration deadline, Optional<String>
   /// Returns a copy that selects the order of ranks: each element is combined in one tree of all
   /// ranks, wherever they run, so the bits of the result depend only on the number of ranks. This
   /// order is free where `inFixedOrder` has the same bits. Elsewhere the ranks of a host do not
-  /// combine first, and the bytes that cross between hosts may multiply by the number of ranks on a
-  /// host. For allreduce.
+  /// combine first, and the bytes between hosts multiply by up to the number of ranks on a host.
+  /// For allreduce.
   public CollectiveOptions inRankOrder() {
     return by(RANK_ORDER);
   }

@@ -14,21 +14,21 @@ import java.util.function.BooleanSupplier;
 
 /// Collectives over one process set in one epoch. Thread-safe.
 ///
-/// Every rank must submit the same names, in any order that keeps within the limits of operations
-/// in flight on a rank: 16,384 short tensors, and 3,072 tensors above 64 KiB. A caller that submits
-/// more waits for room, and receives `TimedOut` if no operation ends. Tensors are borrowed until
-/// the handle completes.
+/// Every rank must submit the same names. Their order is free while no rank exceeds its limit of
+/// operations in flight: 16,384 on short tensors, or 3,072 on tensors above 64 KiB. A caller that
+/// submits more waits for room, and receives `TimedOut` if no operation ends. Tensors are borrowed
+/// until the handle completes.
 ///
 /// A rank that disagrees on shape, dtype or operation soon fails the operation on all ranks with
 /// `Mismatch`, and the communicator remains usable. A lost peer or a passed deadline aborts the
-/// communicator. Only a broadcast may already have completed on some ranks: on a rank that agrees
-/// with the rank it received the tensor from and with the ranks it forwarded the tensor to. A rank
-/// that loses its tensor fails the operation with `Broken` in the same way.
+/// communicator. Only a broadcast may have completed on some ranks when it fails: on a rank that
+/// agrees with its sender and with the ranks to which it forwarded the tensor. A rank that loses
+/// its tensor fails the operation with `Broken` in the same way.
 ///
 /// Other threads access the tensors. A call throws `IllegalArgumentException` for a tensor in an
 /// arena that is closed or confined to a thread, and for a read-only output. Inputs may be
 /// read-only. Closing an arena during an operation fails that operation (over TCP, in the middle of
-/// a long tensor, the connection as well), or `Arena.close` throws because the memory is being
+/// a long tensor, the connection too), or `Arena.close` throws because the memory is being
 /// accessed.
 public interface Communicator extends AutoCloseable {
 
@@ -38,35 +38,34 @@ public interface Communicator extends AutoCloseable {
   /// Returns the number of ranks in the set.
   int size();
 
-  /// Returns the set's world ranks: position r contains the world rank of the set's rank r.
+  /// Returns the set's world ranks: at position r the world rank of the set's rank r.
   default ProcessSet members() {
     return ProcessSet.world(size());
   }
 
-  /// Returns whether all ranks can access each other's memory, which requires that they share a
-  /// host and a transport with such access. Equal on all ranks.
+  /// Returns whether all ranks can access each other's memory, on one host over a transport that
+  /// permits this. Equal on all ranks.
   default boolean sharesMemory() {
     return false;
   }
 
-  /// Returns whether, by the rule table, tensors of this length arrive sooner when several share a
-  /// buffer than when each is sent alone. Equal on all ranks.
+  /// Returns whether, by the rule table, tensors of this length arrive sooner in a shared buffer
+  /// than each alone. Equal on all ranks.
   default boolean fuses(long bytes) {
     return true;
   }
 
   /// Creates another communicator of the same ranks, as MPI's `MPI_Comm_dup` does. Its operations
   /// match only those of duplicates created with the same name. All ranks must create it:
-  /// duplicates of one name in the same order, duplicates of different names in any order and on
-  /// any thread. The caller owns the result. The call waits for no rank. Throws
+  /// duplicates of one name in the same order, those of different names in any order and on any
+  /// thread. The caller owns the result. The call waits for no rank. Throws
   /// `IllegalArgumentException` for a blank name.
   Communicator duplicate(String name);
 
   /// Combines `input` of all ranks, element by element, into `output` on all ranks. The result is
-  /// bitwise equal on all ranks, and depends only on inputs, size and algorithm, not on timing.
-  /// With a hook this is true if the hook copies out the same on all ranks. The operation is
-  /// in-place if both tensors are the same memory. Each rank sends 2(n-1)/n of the bytes of a large
-  /// tensor [PY09 §3].
+  /// bitwise equal on all ranks (with a hook, if that copies out equally), and depends only on
+  /// inputs, size and algorithm, not on timing. In place if both are the same memory. Each rank
+  /// sends 2(n-1)/n of the bytes of a large tensor [PY09 §3].
   Handle<TensorView> allreduce(AllreduceRequest request);
 
   /// Submits an allreduce without a hook.
@@ -75,12 +74,11 @@ public interface Communicator extends AutoCloseable {
     return allreduce(new AllreduceRequest(input, output, op, options));
   }
 
-  /// Submits all requests at once and returns one handle for them. The handle completes when all
-  /// operations have ended, with the outputs in the order of the requests. If some fail, the handle
-  /// fails, also after all have ended, with the cause of the first failed request in this order,
-  /// which names its tensor. Throws `IllegalArgumentException` or `IllegalStateException` as for
-  /// one request; then no request is submitted. A request without room is not submitted, and the
-  /// handle fails with `TimedOut` when the others have ended.
+  /// Submits all requests at once and returns one handle for them. It completes when all operations
+  /// have ended: with the outputs in the order of the requests, or with the failure of the first
+  /// failed request in this order, which names its tensor. Throws `IllegalArgumentException` or
+  /// `IllegalStateException` as for one request, and has then submitted none. A request without
+  /// room is not submitted, and the handle fails with `TimedOut` when the others have ended.
   Handle<List<TensorView>> allreduceAll(List<AllreduceRequest> requests);
 
   /// Combines `input` of all ranks and gives each rank its rows: of first extent N, rank r receives
@@ -92,9 +90,9 @@ public interface Communicator extends AutoCloseable {
   /// differ between ranks. The caller owns the result.
   Handle<TensorLease> allgather(TensorView input, CollectiveOptions options);
 
-  /// Copies `inOut` of rank `root` of the set to all ranks. The tensor must not be read-only on any
-  /// rank, including the root. On the root the operation completes when the ranks that receive the
-  /// tensor directly from the root have submitted it.
+  /// Copies `inOut` of rank `root` of the set to all ranks. The tensor must not be read-only, not
+  /// even on the root. On the root the operation completes when its direct receivers have submitted
+  /// it.
   Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options);
 
   /// Sends `splits.get(r)` rows of `input` to rank r, and concatenates in rank order the rows
@@ -109,21 +107,20 @@ public interface Communicator extends AutoCloseable {
   /// Returns false soon if another thread runs the engine; the caller should then park until a
   /// handle notifies it. Throws `IllegalStateException` in a callback.
   ///
-  /// @param until evaluated between duty cycles on this thread; must be short
+  /// @param until called between duty cycles on this thread; must be short
   default boolean progress(BooleanSupplier until, Duration limit) {
     return false;
   }
 
-  /// Returns the sizes by which operations submitted from now on are cut.
+  /// Returns the sizes by which operations are cut that are submitted from now on.
   Tuning tuning();
 
   /// Changes these sizes on all ranks. Every rank must call this with the same tuning, at the same
-  /// position among its submissions. Operations submitted earlier keep their sizes, even in flight;
-  /// operations submitted later have the new sizes. The handle completes when all ranks have
-  /// changed. It fails with `Mismatch` on all ranks if their tunings differ or if they have not
-  /// changed equally often; then the former tuning applies again. Only one change may be in
-  /// progress at a time. Several threads must not submit concurrently, because all ranks must share
-  /// the order of submissions.
+  /// position among its submissions. Earlier operations keep their sizes, even in flight; later
+  /// ones have the new sizes. The handle completes when all ranks have changed. It fails with
+  /// `Mismatch` on all ranks if their tunings or numbers of changes differ, and the former tuning
+  /// applies again. Only one change may be in progress at a time. Threads must not submit
+  /// concurrently, because all ranks must share the order of submissions.
   Handle<Void> tune(Tuning next);
 
   /// Fails all pending and future operations on all ranks with `Aborted(cause)`. Idempotent; never

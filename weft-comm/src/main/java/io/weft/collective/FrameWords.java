@@ -15,11 +15,11 @@ public final class FrameWords {
 
   private FrameWords() {}
 
-  /// Returns a description such as "grant for 'g', use 3": the message type, the operation's name
-  /// and the number of the use of this name.
+  /// Returns a description such as "grant for 'g', use 3": message type, operation name and number
+  /// of the use.
   ///
   /// @param message begins with the service number of collectives
-  /// @param names the names by operation key; empty for an unknown key
+  /// @param names names by operation key; empty for an unknown key
   public static String of(byte[] message, LongFunction<Optional<String>> names) {
     Objects.requireNonNull(names, "names");
     MemorySegment frame = MemorySegment.ofArray(message);

@@ -4,14 +4,14 @@ package io.weft.collective;
 import io.weft.collective.choice.Segments;
 
 /// Sizes that all ranks must share, because both sides of a transfer derive its segments from them.
+/// `AUTO` leaves a size to the transport (`eagerBytes`) or to the rule table.
 ///
-/// @param eagerBytes longest chunk that is sent inside a message; `AUTO` leaves it to the transport
-/// @param segmentBytes longest piece of a longer chunk; `AUTO` leaves it to the rule table
-/// @param windowSlots segments that may be in flight to be combined, per peer and exchange; `AUTO`
-///   leaves it to the rule table
+/// @param eagerBytes longest chunk that is sent inside a message
+/// @param segmentBytes longest piece of a longer chunk
+/// @param windowSlots segments that may be in flight to be combined, per peer and exchange
 public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
 
-  /// The value that leaves a size to the transport or to the rule table, which are equal on all
+  /// The value of a size that is left to the transport or the rule table, which are equal on all
   /// ranks.
   public static final int AUTO = 0;
 

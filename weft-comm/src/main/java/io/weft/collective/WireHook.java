@@ -44,8 +44,8 @@ public interface WireHook {
     return new Narrowing(narrow);
   }
 
-  /// Returns the element type on the wire for a tensor of type `own`. If both types are equal, the
-  /// elements are sent from the output's memory, else from memory of the communicator that exists
+  /// Returns the element type on the wire for a tensor of type `own`. If both are equal, the
+  /// elements are sent from the output's memory, else from memory of the communicator that lasts
   /// until the operation has ended. Throws `IllegalArgumentException` for an unsupported type.
   DType wireType(DType own);
 

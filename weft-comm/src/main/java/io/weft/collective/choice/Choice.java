@@ -11,7 +11,6 @@ import java.util.Objects;
 /// @param rule location and text of the line that decided
 /// @param reason reason of the rule, without a full stop, and the line that gave the segments
 public record Choice(Way way, String algorithm, Segments segments, String rule, String reason) {
-  /// Throws `NullPointerException` for a missing part.
   public Choice {
     Objects.requireNonNull(way, "way");
     Objects.requireNonNull(algorithm, "algorithm");

@@ -13,7 +13,7 @@ import java.util.List;
 public record RankLayout(
     int ranks, int hosts, boolean sharesMemory, boolean throughKernel, boolean bounces) {
 
-  /// Returns the layout of ranks of which rank r is on host `hosts.get(r)`.
+  /// Returns the layout where rank r is on host `hosts.get(r)`.
   ///
   /// @param sharesMemory true if all ranks may access each other's memory
   /// @param oneSided true if the transport reads and writes peers' memory without their processors

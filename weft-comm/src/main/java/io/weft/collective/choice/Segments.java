@@ -14,7 +14,6 @@ public record Segments(long bytes, int inFlight, boolean shipped) {
     return (int) Math.max(1, (runBytes + bytes - 1) / bytes);
   }
 
-  /// Returns the length of a segment.
   public long bytes(long runBytes, int segment) {
     return Math.min(bytes, runBytes - offset(segment));
   }

@@ -14,7 +14,6 @@ sealed interface TableLine {
   /// Returns the location and the text of the line, without its reason.
   String rule();
 
-  /// Returns the reason.
   String why();
 
   /// A line that selects the way and algorithm of a collective.
@@ -186,9 +185,9 @@ sealed interface TableLine {
       boolean differ = collective.equals("allgather") || collective.equals("alltoall");
       if (differ && conditions.stream().anyMatch(condition -> condition.key().isSize())) {
         throw new IllegalArgumentException(
-            "%s cannot be chosen by bytes or chunk: ranks may have tensors of different lengths, and"
+            "%s cannot be chosen by bytes or chunk: ranks may have tensors of different lengths,"
                     .formatted(collective)
-                + " all must choose the same");
+                + " and all must choose the same");
       }
     }
 

@@ -30,7 +30,6 @@ public enum Way {
     return words;
   }
 
-  /// Returns the way of this name.
   static Optional<Way> named(String words) {
     return Stream.of(values()).filter(way -> way.words().equals(words)).findFirst();
   }

@@ -7,8 +7,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /// Combines contributions in memory by the tree of `AdditionOrder`, one block at a time, so that
-/// the results of the inner nodes stay in the first-level cache. Each thread needs a separate
-/// instance. An instance owns memory with a slot for each inner node on a path through the tree.
+/// the results of inner nodes stay in the first-level cache. Each thread needs a separate instance,
+/// which owns a slot for each inner node on a path through the tree.
 public final class AdditionTree {
 
   private static final long ALIGNMENT = 64;

@@ -52,13 +52,12 @@ public final class CollectiveContext {
     this.landingBytes = Math.max(64, longest);
   }
 
-  /// Adds a rank that has joined the job.
   public void onPeerAdded(int rank) {
     outbox.add(rank);
   }
 
-  /// Returns the length of the longest chunk that is sent inside messages. It leaves room for a
-  /// header in the transport's longest message.
+  /// Returns the length of the longest chunk sent inside messages, which leaves room for a header
+  /// in the transport's message.
   public int eagerBytes(RunningOperation operation) {
     Capabilities transport = mesh.transport().capabilities();
     Tuning tuning = operation.signature().tuning();

@@ -31,7 +31,6 @@ final class Outbox {
     this.scratch = Arena.ofAuto().allocate(maxMessageBytes, 64);
   }
 
-  /// Adds a rank.
   void add(int peer) {
     waiting = Arrays.copyOf(waiting, peer + 1);
     waitingBytes = Arrays.copyOf(waitingBytes, peer + 1);

@@ -40,9 +40,9 @@ public final class Rows {
     return Arrays.stream(rows).map(r -> Math.multiplyExact(r, rowBytes)).toArray();
   }
 
-  /// Returns the lengths of the rows that members have sent, whose sum must be a valid length.
-  /// Throws `BadCount` that names a member whose count a tensor cannot have, or `OutOfMemoryError`
-  /// if each member's rows fit a tensor, but their sum does not.
+  /// Returns the lengths of the rows that members have sent. Throws `BadCount` that names a member
+  /// whose count a tensor cannot have, or `OutOfMemoryError` if each member's rows fit a tensor but
+  /// their sum does not.
   public static long[] inBytesChecked(long[] rows, long rowBytes) {
     long most = Long.MAX_VALUE / Math.max(1, rowBytes);
     for (int member = 0; member < rows.length; member++) {

@@ -26,7 +26,7 @@ public interface RunningOperation {
   /// @param what description that follows the word "sent"
   void brokenBy(int member, String what);
 
-  /// Reports that there is no memory for the result.
+  /// Reports a lack of memory for the result.
   void noRoom(OutOfMemoryError cause);
 
   /// Reports an exception that ends only this operation: a tensor is gone, or there is a defect.

@@ -45,12 +45,10 @@ public interface StageTask {
 
   // --- frames that arrive
 
-  /// Handles a message with the bytes of a segment.
   default void onEager(int peer, MemorySegment body) {
     operation().brokenBy(peer, "a segment where no segment is due");
   }
 
-  /// Handles a permission to write.
   default void onGrant(int peer, MemorySegment frame) {
     operation().brokenBy(peer, "a grant where none is due");
   }

@@ -49,7 +49,7 @@ public final class StagingPool implements AutoCloseable {
   }
 
   /// Lends a window for a whole tensor. Returns null if it is too long, if too much is lent
-  /// already, or if there is no memory for it.
+  /// already, or without memory for it.
   public @Nullable MemoryRegion tryLease(long bytes) {
     if (bytes > LONGEST_BYTES || lentBytes + (LONGEST_BYTES >> sizeOf(bytes)) > keepBytes) {
       return null;

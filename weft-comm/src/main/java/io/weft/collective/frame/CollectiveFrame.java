@@ -55,9 +55,10 @@ public final class CollectiveFrame {
     ENTERED(13),
     /// Reports that this rank's operation failed for a local reason, which the text gives.
     BROKEN(14),
-    /// Requests that these names be forgotten; `aux` is the number of the request.
+    /// Proposes names to forget; `aux` is the number of the proposal.
     FORGET(15),
-    /// Replies with the names that this rank would forget; `aux` is the number of the request.
+    /// Replies with the proposed names that this rank would forget; `aux` is the number of the
+    /// proposal.
     KEPT(16);
 
     private static final @Nullable Type[] BY_CODE = new Type[17];

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// failure. The members are fixed. The rest is confined to the progress thread.
 public final class Group {
 
-  /// The maximum number of communicators that one set may create in sequence.
+  /// The maximum number of communicators of one set, name and epoch.
   public static final int MAX_INSTANCES = (1 << 24) - 1;
 
   private static final int INSTANCE_BITS = 24;

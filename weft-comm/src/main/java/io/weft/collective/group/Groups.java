@@ -6,12 +6,12 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The communicators that are open on this rank. Of closed communicators only the count per process
-/// set is kept: it distinguishes a message for a closed communicator from a message for one that is
-/// not yet created here. Confined to the progress thread.
+/// The communicators that are open on this rank. Of closed ones only the count per process set is
+/// kept, which distinguishes their messages from messages for communicators not yet created here.
+/// Confined to the progress thread.
 public final class Groups {
 
-  /// Limit of communicators that a member has aborted and that are not yet created here.
+  /// The limit of aborts kept for communicators not yet created here.
   private static final int MAX_EARLY = 4096;
 
   private final LongMap<Group> open = new LongMap<>();
@@ -26,7 +26,6 @@ public final class Groups {
     return abortedEarly.remove(group.key());
   }
 
-  /// Removes a communicator.
   public void close(Group group) {
     var unused = open.remove(group.key());
   }

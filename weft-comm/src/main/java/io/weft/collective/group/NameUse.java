@@ -6,8 +6,8 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /// The number of times that this rank has used a name, and the signature of the latest use. They
-/// distinguish a late frame from an early one, and reveal a disagreement even after the operation
-/// has completed here. Confined to the progress thread.
+/// distinguish late frames from early ones, and reveal a disagreement even after the operation has
+/// completed here. Confined to the progress thread.
 public final class NameUse {
 
   private final long key;
@@ -40,7 +40,6 @@ public final class NameUse {
     return count++;
   }
 
-  /// Returns the key of the operations.
   public long key() {
     return key;
   }
@@ -84,8 +83,8 @@ public final class NameUse {
     settled = true;
   }
 
-  /// Returns true once for each member. The member disagrees on the latest use, which has ended
-  /// here, and must be notified.
+  /// Returns whether a member that disagrees on the latest use, which has ended here, must be
+  /// notified: once per member.
   public boolean answers(int member) {
     if (settled) {
       return false;

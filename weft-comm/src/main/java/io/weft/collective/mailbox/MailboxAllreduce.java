@@ -29,9 +29,9 @@ public final class MailboxAllreduce<T> extends MailboxTask implements OperationP
   /// Creates the operation. Input and output have equal length, and are the same memory or
   /// disjoint.
   ///
-  /// @param divisor the divisor of AVERAGE, 1 for other reductions
-  /// @param result the value of the handle, null for a barrier
-  /// @param schedules the schedules by name of the algorithm
+  /// @param divisor divisor of AVERAGE, otherwise 1
+  /// @param result the handle's value, null for a barrier
+  /// @param schedules schedules by algorithm name
   public MailboxAllreduce(
       SharedMailboxes mailboxes,
       MemorySegment input,

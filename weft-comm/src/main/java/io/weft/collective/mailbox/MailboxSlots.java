@@ -30,8 +30,8 @@ public final class MailboxSlots {
   private final Consumer<MailboxSlots> skipping;
   private boolean unusable;
 
-  /// `region` is null if there is no memory for a mailbox. `skipping` is called when
-  /// `publishSkipped` has a slot to publish.
+  /// `region` is null without memory for a mailbox. `skipping` is called when `publishSkipped` has
+  /// a slot to publish.
   MailboxSlots(
       Group group,
       Mesh mesh,
@@ -134,12 +134,10 @@ public final class MailboxSlots {
     return mailbox.mailbox(member).asSlice(SharedMailbox.payload(number), bytes);
   }
 
-  /// Returns the communicator of these slots.
   public Group group() {
     return group;
   }
 
-  /// Returns the services of the mesh that exchanges use.
   public CollectiveContext context() {
     return context;
   }

@@ -46,7 +46,6 @@ public abstract class MailboxTask implements Stage, StageTask {
   private boolean over;
   private boolean undone;
 
-  /// Creates a task that uses the mailboxes of this rank's communicators.
   protected MailboxTask(SharedMailboxes mailboxes) {
     this.mailboxes = mailboxes;
   }
@@ -109,7 +108,7 @@ public abstract class MailboxTask implements Stage, StageTask {
 
   // --- without an operation
 
-  /// Sets the observer of the stages that are reached while there is no operation.
+  /// Sets the observer of stages that are reached without an operation.
   public final void watchedBy(Consumer<OperationStage> observer) {
     watch = observer;
   }

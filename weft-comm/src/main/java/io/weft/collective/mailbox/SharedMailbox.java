@@ -30,7 +30,6 @@ public final class SharedMailbox {
   /// Length of a mailbox in bytes: a page.
   static final int BYTES = 4096;
 
-  /// Number of slots of a mailbox.
   static final int SLOTS = Way.SLOTS;
 
   /// Length of the longest contribution in bytes.
@@ -222,8 +221,8 @@ public final class SharedMailbox {
     LONG.set(own, slot + SUBJECT, subject);
     LONG.setRelease(own, slot + STAMP, number + 1); // pairs with the acquire in `look`
     VarHandle.fullFence(); // before `isWaiting`; pairs with the one in `beginWait`
-    // Fetches the next slot's cache line from a member that has read it, while this rank would
-    // wait.
+    // Fetches the next slot's cache line from a member that has read it, while this rank waits in
+    // any case.
     long ahead = slot(number + 1) + STAMP;
     LONG.setOpaque(own, ahead, (long) LONG.getOpaque(own, ahead));
   }
@@ -238,7 +237,6 @@ public final class SharedMailbox {
     VarHandle.fullFence();
   }
 
-  /// Ends the wait of an operation.
   void endWait() {
     waiting--;
     if (!ended) {
@@ -295,7 +293,6 @@ public final class SharedMailbox {
     return word;
   }
 
-  /// Returns whether a member's mailbox is known.
   boolean knows(int member) {
     return member == rank || peers[member] != null;
   }

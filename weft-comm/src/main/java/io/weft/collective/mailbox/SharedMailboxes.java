@@ -54,7 +54,7 @@ public final class SharedMailboxes {
     return slots;
   }
 
-  /// Runs a duty cycle: publishes skipped numbers for which there is room.
+  /// Runs a duty cycle: publishes skipped numbers that have room.
   ///
   /// Hot path.
   public void work() {

@@ -21,14 +21,11 @@ final class SkippedSlots {
     skippedIn[slot(number)]++;
   }
 
-  /// Returns the count of numbers.
-  ///
   /// Hot path.
   int size() {
     return size;
   }
 
-  /// Returns the number at this index.
   long number(int index) {
     return numbers[index];
   }

@@ -31,7 +31,7 @@ final class TreeSum {
   }
 
   /// Combines all contributions into `output`, which may be the memory from which this rank's
-  /// contribution was read. `divisor` is the divisor of AVERAGE, 1 for other reductions.
+  /// contribution was read. `divisor` is that of AVERAGE, otherwise 1.
   ///
   /// Hot path.
   void combine(long number, MemorySegment output, DType dtype, Reducer reducer, int divisor) {

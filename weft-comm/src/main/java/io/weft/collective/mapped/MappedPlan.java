@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// The plan of a reduction on mapped memory, controlled by a mailbox or, if that fails, by
-/// messages. A last stage on the wire completes what was left undone.
+/// messages. A last stage on the wire completes the rest.
 ///
 /// @param first the stage by mailbox, which is also its task
 /// @param byMessages supplies the stage that follows if the first one fails

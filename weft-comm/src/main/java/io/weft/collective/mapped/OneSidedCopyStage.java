@@ -97,7 +97,6 @@ final class OneSidedCopyStage implements Stage {
     return new PartDescriptor(region, offset[member], rows[member]);
   }
 
-  /// Returns the longest piece that is copied at once.
   long pieceBytes() {
     return pieceBytes;
   }
@@ -162,7 +161,7 @@ final class OneSidedCopyStage implements Stage {
     return Objects.requireNonNull(target).asSlice(Rows.starts(known)[member], known[member]);
   }
 
-  /// Returns this rank's part of its own input.
+  /// Returns this rank's part for itself.
   MemorySegment ownPart() {
     return input.asSlice(offset[rank], bytes(rank));
   }

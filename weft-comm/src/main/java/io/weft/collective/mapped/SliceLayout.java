@@ -37,7 +37,7 @@ final class SliceLayout {
 
   /// The computation.
   ///
-  /// @param divisor the divisor of AVERAGE, 1 for other reductions
+  /// @param divisor divisor of AVERAGE, otherwise 1
   record Arithmetic(DType dtype, ReduceOp op, Reducer reducer, int divisor) {
 
     /// Creates the arithmetic of this many ranks with the kernels of this JVM.

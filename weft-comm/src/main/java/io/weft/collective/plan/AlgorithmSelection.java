@@ -36,7 +36,7 @@ public final class AlgorithmSelection {
   private final Map<CollectiveKind, SizeRules> onWire = new EnumMap<>(CollectiveKind.class);
   private final Map<CollectiveKind, SizeRules> bounced = new EnumMap<>(CollectiveKind.class);
 
-  /// Creates the selection for ranks of which rank r runs on host `hosts.get(r)`.
+  /// Creates the selection, where rank r runs on host `hosts.get(r)`.
   ///
   /// @param oneSided true if the transport reads and writes peers' memory without their processors
   public AlgorithmSelection(
@@ -58,7 +58,6 @@ public final class AlgorithmSelection {
     return fusion.shares(bytes);
   }
 
-  /// Returns whether all ranks can access each other's memory.
   public boolean sharesMemory() {
     return layout.sharesMemory();
   }
@@ -77,23 +76,23 @@ public final class AlgorithmSelection {
                 hosts.size()));
   }
 
-  /// Returns the name of the algorithm that combines tensors which could not be combined in shared
-  /// memory. For an allreduce it has the same order of additions.
+  /// Returns the name of the algorithm for tensors that could not be combined in shared memory. For
+  /// an allreduce it has the same order of additions.
   public String afterMapped(CollectiveKind kind, Choice onWire) {
     return kind == CollectiveKind.ALLREDUCE ? AlgorithmRegistry.NESTED_DIRECT : onWire.algorithm();
   }
 
-  /// Returns the name of the algorithm that combines the remaining slices of single ranks, with one
-  /// chunk per rank.
+  /// Returns the name of the algorithm for the remaining slices of single ranks, one chunk per
+  /// rank.
   public String afterMappedSlices(CollectiveKind kind) {
     return kind == CollectiveKind.ALLREDUCE
         ? AlgorithmRegistry.SLICED_DOUBLING
         : AlgorithmRegistry.RING;
   }
 
-  /// Returns the requested choice, an algorithm on the wire or the memory of other ranks, and the
+  /// Returns the wanted choice (an algorithm on the wire, or the memory of other ranks), or the
   /// table's choice if `wanted` is empty. Throws `IllegalArgumentException` that lists the known
-  /// algorithms, also if `mapped` is requested where ranks do not share memory.
+  /// algorithms, also if `mapped` is wanted where ranks do not share memory.
   ///
   /// Hot path where nothing is wanted.
   public Choice choose(CollectiveKind kind, Optional<String> wanted, long bytes) {
@@ -160,9 +159,9 @@ public final class AlgorithmSelection {
         : asked(kind, Way.WIRE, IN_RANK_ORDER + choice.algorithm(), bytes);
   }
 
-  /// Returns whether the tree of hosts above the trees of their ranks equals the tree of all ranks.
-  /// This is so if every host has the same number of consecutive ranks, a power of two, or if there
-  /// are at most two ranks.
+  /// Returns whether the tree of hosts above the trees of their ranks equals the tree of all ranks:
+  /// every host has the same number of consecutive ranks, a power of two, or there are at most two
+  /// ranks.
   private static boolean isRankOrder(List<Integer> hosts) {
     int size = hosts.size();
     int each = size / Math.max(1, (int) hosts.stream().distinct().count());

@@ -30,13 +30,13 @@ public final class RankSchedule {
     /// Returns the first chunk.
     int chunk();
 
-    /// Returns the number of chunks.
     public int chunks();
   }
 
   /// A send. `needs` are the receives of its chunks that must be applied first. `staged` is true if
-  /// the peer combines the run. `beside` is the receive with which this send may keep step, or -1:
-  /// the receive does not depend on this send, and the peer's send does not depend on it either.
+  /// the peer combines the run. `beside` is the receive with which this send may keep step, or -1.
+  /// That receive does not depend on this send, and the peer's matching send does not depend on
+  /// this or later ones.
   public record Sending(int peer, int chunk, int chunks, int[] needs, boolean staged, int beside)
       implements Run {
 
@@ -98,8 +98,8 @@ public final class RankSchedule {
     this.incoming = streams(receives.stream().map(Receiving::peer).toList());
   }
 
-  /// Creates a schedule of sends and receives that do not depend on each other. Two ranks must
-  /// agree on those between them.
+  /// Creates a schedule of independent sends and receives. Two ranks must agree on those between
+  /// them.
   public static RankSchedule of(int chunks, List<Sending> sends, List<Receiving> receives) {
     return new RankSchedule(chunks, sends, receives, List.of());
   }

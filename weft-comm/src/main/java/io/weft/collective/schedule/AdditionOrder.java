@@ -3,9 +3,8 @@ package io.weft.collective.schedule;
 
 /// The tree in which contributions are added, equal for every element wherever it lies: a complete
 /// binary tree over the contributions in order, with the deepest leaves first. Five contributions
-/// are added as `((0 + 1) + 2) + (3 + 4)`. The tree nests: each leaf may itself be such a tree. The
-/// tree of twice as many contributions adds neighbours first, and continues as the original tree.
-/// Pure.
+/// are added as `((0 + 1) + 2) + (3 + 4)`. Each leaf may itself be such a tree. The tree of twice
+/// the number of contributions adds neighbours first, and continues as the original tree. Pure.
 public final class AdditionOrder {
 
   private AdditionOrder() {}

@@ -23,7 +23,7 @@ public final class Hierarchical implements Algorithm {
 
   private final int parts;
 
-  /// Returns the algorithm for ranks of which rank r runs on host `hostOf.get(r)`; any numbers.
+  /// Returns the algorithm where rank r runs on host `hostOf.get(r)`; any numbers.
   public static Algorithm ring(List<Integer> hostOf) {
     return new Hierarchical(Placement.of(hostOf));
   }

@@ -12,24 +12,23 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// Allreduce by nested exchanges among few ranks, which adds every element in one tree, wherever it
-/// lies. In the first exchange the ranks of a host scatter their tensors, so that each has a part
-/// of the host's sum. Then the owners of a part on a few hosts scatter it, then the owners in a few
-/// such groups, until the sums of all ranks are complete. Finally the exchanges gather in the
-/// reverse order. In an exchange every member communicates with all others at once, and the keeper
-/// of a part combines the members' contributions in the tree of `AdditionOrder`. With groups of two
-/// this is recursive halving and doubling [THAKUR05 §4.5], which has the fewest messages. With
-/// groups of up to eight, one round replaces three rounds of halving.
+/// lies. First the ranks of a host scatter their tensors, so that each has a part of the host's
+/// sum. Then the owners of a part on a few hosts scatter it, then the owners in a few such groups,
+/// until the sums are complete. Finally the exchanges gather in reverse order. In an exchange every
+/// member communicates with all others at once, and the keeper of a part combines the members'
+/// contributions in the tree of `AdditionOrder`. With groups of two this is recursive halving and
+/// doubling [THAKUR05 §4.5], which has the fewest messages. With groups of up to eight, one round
+/// replaces three rounds of halving.
 ///
 /// The groups are the subtrees of `AdditionOrder` over the hosts, cut at some depth. The order of
 /// additions is therefore this tree, with the tree of each host's ranks below its leaf, regardless
 /// of the groups. It is the tree over all ranks if every host has the same number of consecutive
-/// ranks, and this number is a power of two.
+/// ranks, a power of two.
 ///
 /// For `m` bytes and `h` hosts, a host sends and receives `2m(h-1)/h` bytes, the minimum, if `h` is
 /// a power of two or, in groups of eight, at most eight. Otherwise it is at most a tenth more,
-/// except for three hosts in groups of two. On each host the number of ranks that communicate with
-/// other hosts is the number of ranks on the smallest host. On one host, its ranks are grouped as
-/// hosts otherwise are.
+/// except for three hosts in groups of two. Each host has as many ranks that communicate with other
+/// hosts as the smallest host has ranks. On one host, its ranks are grouped as hosts otherwise are.
 public final class NestedExchanges implements Algorithm {
 
   private final String name;
@@ -48,9 +47,9 @@ public final class NestedExchanges implements Algorithm {
   /// An exchange, or the rank at which a path ends.
   ///
   /// @param level level of an exchange, from 0, the innermost; -1 for a rank
-  /// @param rank rank of a leaf; -1 for an exchange
+  /// @param rank the rank; -1 for an exchange
   /// @param members members of an exchange
-  /// @param keepers number of members that keep a part; these are the first ones
+  /// @param keepers number of members, the first ones, that keep a part
   private record Node(int level, int rank, List<Node> members, int keepers) {
 
     static Node leaf(int rank) {
@@ -258,7 +257,7 @@ public final class NestedExchanges implements Algorithm {
     }
   }
 
-  /// Returns the numbers of the runs of an exchange that this rank contributes.
+  /// Returns the numbers of the runs that this rank contributes to an exchange.
   private static int[] held(Member self, int rank) {
     int[] holders = self.holders()[self.place()];
     return IntStream.range(0, holders.length).filter(i -> holders[i] == rank).toArray();
@@ -347,9 +346,9 @@ public final class NestedExchanges implements Algorithm {
   }
 
   /// Returns the run of a part that is moved first (`turn` 0) or second (1). The order is that in
-  /// which the next outer exchange needs the chunks or returns them: from the chunks of its own
-  /// keeper (`behind` 0) or of the next one (1) to the end, then the others. Otherwise all ranks
-  /// would send the first chunks at once, to one rank.
+  /// which the next outer exchange needs or returns the chunks: from those of its own keeper
+  /// (`behind` 0) or of the next one (1) to the end, then the others. Otherwise all ranks would
+  /// send the first chunks at once, to one rank.
   private Run inTurn(Member self, Run part, int behind, int turn) {
     Member outer = self.outer();
     int first =

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 /// @param hosts the ranks of each host, at least one
 record Placement(List<List<Integer>> hosts) {
 
-  /// Returns the placement of ranks of which rank r runs on host `hostOf.get(r)`; any numbers.
+  /// Returns the placement where rank r runs on host `hostOf.get(r)`; any numbers.
   static Placement of(List<Integer> hostOf) {
     var groups = new TreeMap<Integer, List<Integer>>();
     for (int rank = 0; rank < hostOf.size(); rank++) {
@@ -25,7 +25,6 @@ record Placement(List<List<Integer>> hosts) {
     return new Placement(List.of(IntStream.range(0, size).boxed().toList()));
   }
 
-  /// Returns the number of a rank's host.
   int hostOf(int rank) {
     int host = 0;
     while (!hosts.get(host).contains(rank)) {

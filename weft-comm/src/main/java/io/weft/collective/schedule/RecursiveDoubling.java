@@ -10,10 +10,10 @@ import java.util.List;
 /// Allreduce by exchanging the whole tensor with partners at distance 1, 2, 4, … [THAKUR05 §4.5]:
 /// log2 n rounds, the fewest, for small tensors. The ranks of a host exchange first, then the
 /// hosts. The order of additions is therefore the tree of `AdditionOrder` on each host, with the
-/// tree of all hosts above it, as in `NestedExchanges`. On each host the number of ranks that
-/// exchange with other hosts is the number of ranks on the smallest host, rounded down to a power
-/// of two. The other ranks receive the result from these. Requires a transport that copies the sent
-/// bytes before the partner's bytes are combined.
+/// tree of all hosts above it, as in `NestedExchanges`. Each host has as many ranks that exchange
+/// with other hosts as the smallest host has ranks, rounded down to a power of two. The others
+/// receive the result from these. Requires a transport that copies the sent bytes before the
+/// partner's bytes are combined.
 public final class RecursiveDoubling implements Algorithm {
 
   private final Placement placement;
@@ -22,7 +22,7 @@ public final class RecursiveDoubling implements Algorithm {
     this.placement = placement;
   }
 
-  /// Returns the algorithm for ranks of which rank r runs on host `hostOf.get(r)`; any numbers.
+  /// Returns the algorithm where rank r runs on host `hostOf.get(r)`; any numbers.
   public static Algorithm over(List<Integer> hostOf) {
     return new RecursiveDoubling(Placement.of(hostOf));
   }

@@ -9,9 +9,8 @@ import java.util.Objects;
 /// An algorithm for root 0, rotated so that another rank is the root.
 ///
 /// @param algorithm for root 0; one chunk
-/// @param root the rank that takes the part of rank 0
+/// @param root the rank that replaces rank 0
 public record Rooted(Algorithm algorithm, int root) implements Algorithm {
-  /// Throws `NullPointerException` for a missing algorithm.
   public Rooted {
     Objects.requireNonNull(algorithm, "algorithm");
   }

@@ -36,7 +36,6 @@ public sealed interface Step {
 
   /// Sends the run as it is when the round begins.
   record Send(int chunk, int chunks, int peer) implements Step {
-    /// Creates a step of one chunk.
     public Send(int chunk, int peer) {
       this(chunk, 1, peer);
     }
@@ -44,7 +43,6 @@ public sealed interface Step {
 
   /// Receives the peer's run and combines it into this rank's run.
   record ReceiveReduce(int chunk, int chunks, int peer) implements Step {
-    /// Creates a step of one chunk.
     public ReceiveReduce(int chunk, int peer) {
       this(chunk, 1, peer);
     }
@@ -62,7 +60,6 @@ public sealed interface Step {
 
   /// Receives the peer's run in place of this rank's run.
   record ReceiveCopy(int chunk, int chunks, int peer) implements Step {
-    /// Creates a step of one chunk.
     public ReceiveCopy(int chunk, int peer) {
       this(chunk, 1, peer);
     }

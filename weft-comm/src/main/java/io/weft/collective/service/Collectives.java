@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
 /// ends them in time.
 ///
 /// Operations are matched by the hash of communicator and name, and the count of that name's uses.
-/// There is no coordinator, so a small operation needs no round trip for agreement. Every message
+/// Ranks do not coordinate, so a small operation costs no round trip for agreement. Every message
 /// contains a hash of the properties on which ranks must agree.
 public final class Collectives implements MeshService {
 
@@ -192,8 +192,8 @@ public final class Collectives implements MeshService {
     return !commands.isEmpty();
   }
 
-  /// Returns the bytes that operations have read and written in memory of other ranks so far. Any
-  /// thread, after the start.
+  /// Returns the bytes that operations have read and written in memory of other ranks. Any thread,
+  /// after the start.
   public long mappedBytes() {
     return context().mappedBytes();
   }

@@ -25,7 +25,7 @@ final class Commands {
   /// at most one at a time. Commands submitted later follow it.
   interface Deferred extends Runnable {
 
-    /// Fails the operation of this command, because there was no room in time.
+    /// Fails the operation of this command for lack of room.
     void refuse(CommException full);
   }
 
@@ -103,7 +103,7 @@ final class Commands {
     }
   }
 
-  /// Returns whether this command is deferred and there is no other command.
+  /// Returns whether this command is deferred and the only one.
   ///
   /// Hot path.
   boolean holdsOnly(Deferred command) {
@@ -167,8 +167,8 @@ final class Commands {
         List.of());
   }
 
-  /// Queues a command that precedes all others and needs no room. Never waits. The callers ensure
-  /// that there are few.
+  /// Queues a command that precedes all others and needs no room. Never waits. The callers submit
+  /// few.
   void submitUrgently(Runnable command) {
     urgent.updateAndGet(before -> new Urgent(command, before));
     announce();
@@ -246,9 +246,9 @@ final class Commands {
   }
 
   /// The weight of the operations in flight on this rank, and its limit. The limit bounds the
-  /// frames that other ranks keep for operations they have not begun. An operation weighs as much
-  /// as its tensor, but at least 12 KiB, and at most 64 KiB, which is the most that it may send
-  /// before other ranks reply. Written by the progress thread; read by any thread.
+  /// frames that other ranks keep for operations they have not begun. An operation weighs its
+  /// tensor's length, but at least 12 KiB, and at most 64 KiB, the most that it may send before
+  /// other ranks reply. Written by the progress thread; read by any thread.
   static final class Load {
 
     /// The maximum number of operations of the least weight.
@@ -268,12 +268,10 @@ final class Commands {
 
     // --- the progress thread
 
-    /// Adds an operation on a tensor of this length.
     void begin(long bytes) {
       weight += weight(bytes);
     }
 
-    /// Removes an operation on a tensor of this length.
     void end(long bytes) {
       weight -= weight(bytes);
       ended++;
@@ -281,7 +279,7 @@ final class Commands {
 
     /// Publishes the changes to user threads.
     ///
-    /// @param count number of operations for which the progress thread has work
+    /// @param count the new value of `operations`
     void publish(int count) {
       operations = count; // volatile: releases weight and ended
     }

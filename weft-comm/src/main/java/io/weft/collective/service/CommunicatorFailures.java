@@ -145,8 +145,7 @@ final class CommunicatorFailures {
     }
   }
 
-  /// Runs a callback. An exception, which a callback must not throw, is logged and affects nothing
-  /// else.
+  /// Runs a callback. An exception, which it must not throw, is only logged.
   private static void tell(Consumer<? super CommException> action, CommException cause) {
     try {
       action.accept(cause);
@@ -230,8 +229,8 @@ final class CommunicatorFailures {
   }
 
   /// Handles a rank that has left in order. Only operations that still wait for it fail, now or
-  /// when they are submitted later. The rank may have taken part in an operation that this rank has
-  /// not submitted yet, such as a broadcast of which it was the root.
+  /// when they are submitted later. The rank may have done its part in an operation that this rank
+  /// has not submitted yet, such as its own broadcast.
   void onLeft(Group group, int rank) {
     int member = group.member(rank);
     if (member < 0) {

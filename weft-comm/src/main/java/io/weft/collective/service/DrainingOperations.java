@@ -49,8 +49,8 @@ final class DrainingOperations {
     operations.removeIf(Operation::settle);
   }
 
-  /// Closes the endpoints that are still in use, because the progress thread ends and nothing may
-  /// be read afterwards.
+  /// Closes the endpoints that are still in use, because nothing may be read after the progress
+  /// thread ends.
   void end() {
     for (Operation<?> stuck : List.copyOf(operations)) {
       stuck.usedBy().forEach(m -> collectives.mesh().endpoint(stuck.group().world(m)).close());

@@ -17,7 +17,7 @@ final class EarlyFrames {
   /// Room for the operations in flight with an eager chunk each, and a reserve.
   private static final long MOST_BYTES = 256L << 20;
 
-  /// The share of the heap. Most of the heap belongs to the users.
+  /// The divisor of the heap's size. Most of the heap belongs to the users.
   private static final int HEAP_SHARE = 8;
 
   /// The approximate cost of a frame besides its bytes: arrays, records and map entries.
@@ -77,7 +77,6 @@ final class EarlyFrames {
     return most;
   }
 
-  /// Discards the frames of a communicator.
   void forget(long communicator) {
     byOperation.removeIf(
         frames -> {
@@ -89,7 +88,6 @@ final class EarlyFrames {
         });
   }
 
-  /// Discards the frames of a rank.
   void forgetRank(int worldRank) {
     byOperation.removeIf(
         frames -> {

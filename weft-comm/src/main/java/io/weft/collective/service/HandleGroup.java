@@ -29,8 +29,7 @@ final class HandleGroup<T> implements Handle<List<T>> {
   private final AgentRunner runner;
   private final @Nullable CommException refusal;
 
-  /// @param refusal the cause for which the remaining operations were not submitted; null if all
-  ///   were
+  /// @param refusal the cause for which the remaining operations were not submitted, or null
   HandleGroup(List<PendingHandle<T>> parts, AgentRunner runner, @Nullable CommException refusal) {
     this.parts = List.copyOf(parts);
     this.runner = runner;
@@ -103,8 +102,7 @@ final class HandleGroup<T> implements Handle<List<T>> {
     countdown.run();
   }
 
-  /// Runs an action. An exception, which an action must not throw, is logged and affects nothing
-  /// else.
+  /// Runs an action. An exception, which it must not throw, is only logged.
   private void tell(BiConsumer<? super @Nullable List<T>, ? super @Nullable CommException> action) {
     CommException cause = failure();
     try {

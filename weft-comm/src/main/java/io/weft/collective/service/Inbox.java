@@ -130,7 +130,7 @@ final class Inbox {
     }
   }
 
-  /// Returns whether there are no early frames.
+  /// Returns whether it keeps no early frames.
   boolean isEmpty() {
     return early.operations() == 0;
   }

@@ -377,7 +377,7 @@ final class MeshCommunicator implements Communicator {
     return tunings.current().tuning();
   }
 
-  /// Keeps the operations in flight, because each keeps the signature with which it was submitted.
+  /// Leaves operations in flight unaffected, because each keeps its signature.
   @Override
   public Handle<Void> tune(Tuning next) {
     Objects.requireNonNull(next, "tuning");

@@ -54,9 +54,9 @@ final class Mismatches {
     }
   }
 
-  /// Handles a frame of an operation that has ended here. If the peer had submitted something else,
-  /// this rank sends its own submission, once. The peer cannot have completed as well, because a
-  /// rank completes only after all ranks with which it exchanges have sent the same signature.
+  /// Handles a frame of an operation that has ended here. A peer that had submitted a different one
+  /// is sent this rank's submission, once. The peer cannot have completed too, because a rank
+  /// completes only after all ranks with which it exchanges have sent the same signature.
   static void afterTheEnd(
       Collectives collectives,
       NameUse use,

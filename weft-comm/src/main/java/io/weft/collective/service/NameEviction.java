@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
 
 /// Bounds the number of known names. All members must forget a name together, because its next use
 /// then has the number 0. Member 0 proposes names that were not used for long (FORGET). Each member
-/// replies to all (KEPT) with the names of which it has counted as many uses and has none in
-/// flight. It begins no operation of these names until it has received all replies. Names on which
-/// all agree are forgotten. Messages of one member arrive in order, so frames after its KEPT belong
-/// to a later use.
+/// replies to all (KEPT) with the proposed names whose count of uses equals its own and which it
+/// has not in flight. It begins no operation of these names until it has received all replies.
+/// Names on which all agree are forgotten. Messages of one member arrive in order, so frames after
+/// its KEPT belong to a later use.
 ///
 /// Confined to the progress thread.
 final class NameEviction {
@@ -37,7 +37,7 @@ final class NameEviction {
   /// The number of latest uses whose names are not proposed.
   private static final int RECENT_USES = 1 << 13;
 
-  /// The number of uses between two searches for old names, each of which scans all names.
+  /// The number of uses between two searches for old names. A search scans all names.
   private static final int USES_BETWEEN = 1 << 10;
 
   private static final int NAME_BYTES = Long.BYTES + Integer.BYTES;
@@ -297,8 +297,7 @@ final class NameEviction {
     }
   }
 
-  /// Forgets the proposals of a communicator that is closed or has failed, so that none of its
-  /// operations is in flight any more.
+  /// Forgets the proposals of a communicator that is closed or has failed.
   public void close(Group group) {
     Round round = rounds.remove(group.key());
     if (round != null && round.isOpen) {

@@ -475,7 +475,6 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     return task == null ? List.of() : task.waitingFor();
   }
 
-  /// Returns the members of `StageTask.usedBy`.
   List<Integer> usedBy() {
     return task == null ? List.of() : task.usedBy();
   }
@@ -494,7 +493,6 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     return missing.isEmpty() ? -1 : group.world(missing.getFirst());
   }
 
-  /// Returns the known state of a silent member.
   String excuse(int member) {
     return answers.excuse(member);
   }

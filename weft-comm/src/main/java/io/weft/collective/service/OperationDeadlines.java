@@ -11,8 +11,8 @@ import java.util.stream.IntStream;
 /// Ends operations whose hard deadline has passed. Shortly before, it asks all members whether they
 /// have submitted the operation, so that the error names the silent ranks. Much earlier, a rank
 /// that has waited for a moment announces its submission to the peers for which it waits. Otherwise
-/// two ranks that wait for each other in operations in which neither sends would not learn that
-/// they disagree. Confined to the progress thread.
+/// two ranks that wait for each other, neither of which sends, would not learn that they disagree.
+/// Confined to the progress thread.
 final class OperationDeadlines {
 
   /// The time that a failed operation may wait for its writes before the stuck endpoints are
@@ -34,9 +34,9 @@ final class OperationDeadlines {
     if (started && since >= 0 && since < CHECK_NANOS) {
       return;
     }
-    // A rank that stood still must not blame others for messages it has not received. Nor may it
-    // blame them while the cause of broken connections is unclear, because peers may have given
-    // this rank up.
+    // A rank that stood still must not blame others for messages it has not received, nor blame
+    // them while the cause of broken connections is unclear, because peers may have given this rank
+    // up.
     Mesh mesh = collectives.mesh();
     boolean stalled = started && (mesh.attention().stoodStillSince(lastCheck) || mesh.isPuzzled());
     started = true;

@@ -113,7 +113,6 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     return id;
   }
 
-  /// Returns the operation's name.
   final OperationName operationName() {
     return name;
   }
@@ -160,8 +159,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     }
   }
 
-  /// Runs a callback. An exception, which a callback must not throw, is logged and affects nothing
-  /// else.
+  /// Runs a callback. An exception, which it must not throw, is only logged.
   private void run(
       BiConsumer<? super @Nullable T, ? super @Nullable CommException> action,
       @Nullable T value,

@@ -10,14 +10,13 @@ interface PreparedOperation<T> extends ObservedOperation {
   /// Returns the user's handle of the operation.
   PendingHandle<T> handle();
 
-  /// Passes the operation to the progress thread. Throws `CommException` if there is no room in
-  /// time.
+  /// Passes the operation to the progress thread. Throws `CommException` for lack of room in time.
   void enter(Collectives collectives);
 
   /// Releases the resources of an operation that is not submitted.
   void withdraw();
 
-  /// Submits the operation. Withdraws it and throws `TimedOut` if there is no room.
+  /// Submits the operation. Withdraws it and throws `TimedOut` for lack of room.
   default void submit() {
     MeshCommunicator owner = handle().owner();
     try {

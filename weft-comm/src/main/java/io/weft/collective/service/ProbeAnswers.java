@@ -45,8 +45,8 @@ final class ProbeAnswers {
         || answer == CollectiveFrame.Progress.BEHIND;
   }
 
-  /// Returns whether this rank waits for a member that has closed the communicator. Another such
-  /// member may have finished the operation first.
+  /// Returns whether this rank waits for a member that has closed the communicator. A member that
+  /// closed it may have finished the operation first.
   private static boolean isClosedBefore(
       CollectiveFrame.@Nullable Progress answer, int member, List<Integer> waitingFor) {
     return answer == CollectiveFrame.Progress.CLOSED && waitingFor.contains(member);

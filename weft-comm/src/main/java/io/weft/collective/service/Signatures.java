@@ -47,8 +47,6 @@ final class Signatures {
     }
   }
 
-  /// Returns the signature of an allreduce.
-  ///
   /// Hot path.
   ///
   /// @param segments segments in which the tensor is sent, if it is sent

@@ -18,7 +18,6 @@ final class UserNames {
   private final long communicator;
   private final ConcurrentMap<String, OperationName> known = new ConcurrentHashMap<>();
 
-  /// Creates the names of the communicator with this key.
   UserNames(long communicator) {
     this.communicator = communicator;
   }
@@ -59,7 +58,6 @@ final class UserNames {
     }
   }
 
-  /// Returns the number of known names.
   int size() {
     return known.size();
   }

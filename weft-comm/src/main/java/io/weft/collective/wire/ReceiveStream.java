@@ -272,7 +272,6 @@ final class ReceiveStream {
     }
   }
 
-  /// Handles a message with the bytes of a segment.
   void onEager(MemorySegment body) {
     Receiving due = due();
     if (due == null || !exchange.memory().eager(due)) {
@@ -311,7 +310,6 @@ final class ReceiveStream {
 
   // --- progress
 
-  /// Returns the number of segments applied so far.
   int applied() {
     return applied;
   }

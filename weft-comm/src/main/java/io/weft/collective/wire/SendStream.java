@@ -138,7 +138,6 @@ final class SendStream {
     return steps;
   }
 
-  /// Returns whether everything has been posted.
   boolean isPosted() {
     return position == steps.length;
   }
@@ -208,7 +207,7 @@ final class SendStream {
 
   // --- progress
 
-  /// Posts as many segments as possible. Returns their number.
+  /// Posts segments while possible. Returns their number.
   ///
   /// Hot path.
   int post() {

@@ -91,8 +91,8 @@ final class WireBuffers {
   /// Hot path.
   ///
   /// @param receiving the last one of the receives
-  /// @param leaves memory of each leaf; this method sets this rank's leaf
-  /// @param at start of each leaf; this method sets this rank's leaf
+  /// @param leaves memory of each leaf; this rank's is set here
+  /// @param at start of each leaf; this rank's is set here
   /// @param own index of this rank's leaf
   void combineAll(Receiving receiving, int segment, MemorySegment[] leaves, long[] at, int own) {
     int chunk = receiving.chunk();
@@ -166,7 +166,6 @@ final class WireBuffers {
     return segments.count(bytes(run));
   }
 
-  /// Returns the length of one segment of a run.
   long bytes(Run run, int segment) {
     return segments.bytes(bytes(run), segment);
   }

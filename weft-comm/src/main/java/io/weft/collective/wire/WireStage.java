@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// @param layout the memory
 /// @param reducer null if nothing is combined
 /// @param dtype element type
-/// @param divisor the divisor of AVERAGE, 1 for other reductions
+/// @param divisor divisor of AVERAGE, otherwise 1
 /// @param entered true if a rank completes only after all its receivers have entered. A receiver
 ///   that would send no other message announces this
 public record WireStage(
