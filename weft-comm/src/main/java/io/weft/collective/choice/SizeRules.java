@@ -13,7 +13,6 @@ public final class SizeRules {
   /// A range of lengths with one result. The first of overlapping ranges counts.
   record Range<T>(long least, long most, T taken) {
 
-    /// Returns the lengths that fulfil all conditions.
     static <T> Range<T> of(List<Condition> conditions, int ranks, T taken) {
       long least = 0;
       long most = Long.MAX_VALUE;

@@ -20,7 +20,6 @@ public final class BadCount extends RuntimeException {
     this.rowBytes = rowBytes;
   }
 
-  /// Returns the member that sent the count.
   public int member() {
     return member;
   }

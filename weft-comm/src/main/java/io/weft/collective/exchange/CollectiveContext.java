@@ -93,7 +93,6 @@ public final class CollectiveContext {
     return outbox.holds(rank);
   }
 
-  /// Tries to send waiting messages; returns the number sent.
   public int flush() {
     return outbox.flush();
   }

@@ -74,7 +74,6 @@ final class Outbox {
         && mesh.endpoint(peer).trySend(scratch.asSlice(0, bytes)) == PostResult.POSTED;
   }
 
-  /// Returns whether messages wait for this peer.
   boolean holds(int peer) {
     ArrayDeque<byte[]> queue = waiting[peer];
     return queue != null && !queue.isEmpty();

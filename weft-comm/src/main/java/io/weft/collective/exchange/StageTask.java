@@ -8,7 +8,6 @@ import java.util.List;
 /// belong to this kind of exchange violates the protocol. Confined to the progress thread.
 public interface StageTask {
 
-  /// Returns the operation of this exchange.
   RunningOperation operation();
 
   /// Begins: sends the peers the information that they need to take part.

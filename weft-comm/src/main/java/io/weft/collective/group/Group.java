@@ -76,7 +76,6 @@ public final class Group {
     return name + "#" + instance(key) + "/" + own;
   }
 
-  /// Returns the world ranks of the members.
   public ProcessSet set() {
     return set;
   }
@@ -143,7 +142,6 @@ public final class Group {
     return aborted;
   }
 
-  /// Returns whether this rank has closed the communicator.
   public boolean isClosed() {
     return closed;
   }

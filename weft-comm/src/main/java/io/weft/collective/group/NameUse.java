@@ -63,12 +63,10 @@ public final class NameUse {
     return held;
   }
 
-  /// Returns the number of uses that have begun here.
   public int count() {
     return count;
   }
 
-  /// Returns whether this use has begun here.
   public boolean begun(int sequence) {
     return sequence - count < 0;
   }

@@ -16,7 +16,6 @@ public final class NameUses {
     return uses.get(key);
   }
 
-  /// Returns the number of uses of a name.
   public int count(long key) {
     NameUse use = uses.get(key);
     return use == null ? 0 : use.count();

@@ -85,7 +85,6 @@ public abstract class MailboxTask implements Stage, StageTask {
   /// Called when this rank's contribution is visible to the members.
   public void onPublished() {}
 
-  /// Reports the stage that was reached.
   protected final void reached(OperationStage stage) {
     RunningOperation running = operation;
     Consumer<OperationStage> told = watch;

@@ -32,7 +32,6 @@ public final class SharedMailbox {
 
   static final int SLOTS = Way.SLOTS;
 
-  /// Length of the longest contribution in bytes.
   static final int PAYLOAD_BYTES = Way.SLOT_PAYLOAD_BYTES;
 
   /// The subject of a slot in which nothing is published. It differs from every operation's
@@ -109,7 +108,6 @@ public final class SharedMailbox {
     missing--;
   }
 
-  /// Returns whether the mailboxes of all members are known.
   boolean isReady() {
     return missing == 0;
   }

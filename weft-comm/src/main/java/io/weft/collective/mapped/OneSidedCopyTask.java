@@ -128,7 +128,6 @@ final class OneSidedCopyTask implements StageTask {
     }
   }
 
-  /// Copies one piece.
   @Override
   public int advance() {
     int work = copyPiece();

@@ -186,7 +186,6 @@ final class SliceLayout {
     return Math.max(1, Math.min(segments.bounced().inFlight(), parts()));
   }
 
-  /// Returns the length of a bounce buffer.
   long windowBytes() {
     return (long) window() * size() * pieceBytes();
   }

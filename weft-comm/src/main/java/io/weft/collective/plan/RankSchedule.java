@@ -122,7 +122,6 @@ public final class RankSchedule {
     return receives;
   }
 
-  /// Returns the receives that are combined together.
   public List<Tree> trees() {
     return trees;
   }
@@ -230,7 +229,6 @@ public final class RankSchedule {
       sends.add(new Sending(send.peer(), send.chunk(), send.chunks(), needs, staged, beside));
     }
 
-    /// Adds the receives of one round.
     void receiveAll(List<Step> steps) {
       for (int i = 0; i < steps.size(); ) {
         int together = steps.get(i) instanceof Step.ReceiveLeaf leaf ? leaf.leaves() - 1 : 1;

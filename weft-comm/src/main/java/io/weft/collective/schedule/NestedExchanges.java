@@ -75,7 +75,6 @@ public final class NestedExchanges implements Algorithm {
       return exchange.keepers();
     }
 
-    /// Returns the member at this distance.
     int at(int distance) {
       return floorMod(place + distance, size());
     }

@@ -63,7 +63,6 @@ final class EarlyFrames {
     bytes += kept.cost();
   }
 
-  /// Returns whether the frames exceed the limit.
   boolean isOverfull() {
     return bytes > limitBytes;
   }

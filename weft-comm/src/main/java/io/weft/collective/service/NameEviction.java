@@ -173,7 +173,6 @@ final class NameEviction {
     open++;
   }
 
-  /// Sends the message in the scratch to all others.
   private void tell(Group group, Round round, CollectiveFrame.Type type, long bytes) {
     CollectiveContext out = context.get();
     for (int m = 0; m < group.size(); m++) {

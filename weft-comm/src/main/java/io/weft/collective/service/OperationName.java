@@ -51,7 +51,6 @@ final class OperationName {
     return key;
   }
 
-  /// Returns the name as the user gave it.
   @Override
   public String toString() {
     return text;

@@ -43,7 +43,6 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
   private @Nullable T result;
   private @Nullable CommException failure;
 
-  /// Creates the handle of an operation of this communicator.
   PendingHandle(
       MeshCommunicator owner,
       OperationName name,

@@ -7,7 +7,6 @@ import io.weft.observer.ObservedOperation;
 /// An operation that was checked and is ready to be submitted. On a user thread.
 interface PreparedOperation<T> extends ObservedOperation {
 
-  /// Returns the user's handle of the operation.
   PendingHandle<T> handle();
 
   /// Passes the operation to the progress thread. Throws `CommException` for lack of room in time.
