@@ -35,7 +35,7 @@ public final class CollectiveConfig implements OptionProvider {
               "eager-bytes",
               OptionType.autoOrBytes(8, 1 << 20),
               "auto",
-              "largest payload that travels inside a message: auto (by the transport), or a size")
+              "largest payload that is sent inside a message: auto (by the transport), or a size")
           .sameOn(Scope.JOB);
 
   /// The length of the segments in which long tensors are sent. If empty, the rule table decides.

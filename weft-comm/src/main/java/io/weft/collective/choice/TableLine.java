@@ -134,7 +134,7 @@ sealed interface TableLine {
         List<Condition> conditions, String taken, RuleSource source) {
       if (asks(conditions, Condition.ConditionKey.PRIVATE)) {
         throw new IllegalArgumentException(
-            "fusion cannot be chosen by private: ranks learn it after they have chosen");
+            "fusion cannot be chosen by private, because ranks learn of it after the choice");
       }
       return new ForFusion(conditions, FusionRules.Sharing.named(taken), source);
     }
@@ -168,7 +168,7 @@ sealed interface TableLine {
       }
       if (asks(conditions, Condition.ConditionKey.PRIVATE)) {
         throw new IllegalArgumentException(
-            "only segments can be chosen by private: ranks learn it after they have chosen");
+            "only segments can be chosen by private, because ranks learn of it after the choice");
       }
       boolean fits =
           collective.equals("barrier")

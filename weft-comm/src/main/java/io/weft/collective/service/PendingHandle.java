@@ -223,7 +223,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
       throw new IllegalStateException(
           "await of '"
               + name
-              + "' in a callback, on the thread that turns the agent of "
+              + "' in a callback, on the thread that runs the agent of "
               + owner.group().self()
               + ": it would wait for itself; use whenDone, or await on another thread");
     }
