@@ -7,13 +7,13 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import io.weft.tensor.ReduceOp;
 import java.lang.foreign.MemorySegment;
 
-/// Bfloat16 on heap tiles. An int holds two elements: the even one in its lower half, the odd one
-/// in its upper half. Each half of a tile becomes an array of binary32, is combined, and rounded.
-/// Bits and values are exchanged by copies, because a loop that reinterprets each element is not
-/// vectorised.
+/// Bfloat16 on heap tiles. An int holds two elements, the even one in its lower half and the odd
+/// one in its upper half. The even and the odd elements of a tile are each widened to an array of
+/// binary32, combined, and rounded. Copies convert between bits and values, because the JIT does
+/// not vectorise a loop that reinterprets each element.
 final class BfloatTiles {
 
-  /// Elements in a tile: 4 KiB per operand.
+  /// The number of elements in a tile: 4 KiB per operand.
   private static final int TILE = 2048;
 
   private static final int UPPER_HALF = 0xffff0000;
@@ -91,8 +91,8 @@ final class BfloatTiles {
     merge(even, odd, aPairs, n);
   }
 
-  /// Takes the bits of the values in `a` and rounds their upper halves, as
-  /// `HalfPrecision.toBfloat16` does it.
+  /// Copies the bits of the values in `a` to `bits` and rounds their upper halves, as
+  /// `HalfPrecision.toBfloat16` does.
   private void round(int[] bits, int n) {
     MemorySegment.copy(aBytes, JAVA_INT, 0, bits, 0, n);
     FloatTiles.canonical(bits, n);

@@ -11,9 +11,9 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/// Bfloat16 on vectors. An int lane holds two elements: the even one in its lower half, the odd one
-/// in its upper half. Either becomes a binary32 where it stands, by a shift or a mask, so that no
-/// element ever changes its lane. One loop per operation, as for binary32.
+/// Bfloat16 on vectors. An int lane holds two elements, the even one in its lower half and the odd
+/// one in its upper half. A shift or a mask turns either into a binary32 in place, so elements
+/// never change lanes. Each operation has its own loop, as for binary32.
 final class BfloatVectors {
 
   private static final VectorSpecies<Integer> SPECIES = IntVector.SPECIES_PREFERRED;
@@ -126,7 +126,8 @@ final class BfloatVectors {
     return pairs.and(UPPER_HALF).reinterpretAsFloats();
   }
 
-  /// Binary32 bits whose upper half is the rounded bfloat16, as `HalfPrecision.toBfloat16` does it.
+  /// Returns binary32 bits whose upper half is the bfloat16 rounded as by
+  /// `HalfPrecision.toBfloat16`.
   private static IntVector rounded(FloatVector values) {
     IntVector bits = FloatVectors.canonical(values).reinterpretAsInts();
     return bits.add(bits.lanewise(VectorOperators.LSHR, 16).and(1).add(0x7fff));

@@ -8,11 +8,11 @@ import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import java.lang.foreign.MemorySegment;
 
-/// INT8 and UINT8 on heap tiles. Sums and products have the same bits in both. Flipping the sign
-/// bit turns the unsigned order into the signed one.
+/// INT8 and UINT8 on heap tiles. Sums and products have equal bits in both. Flipping the sign bit
+/// turns the unsigned order into the signed one.
 final class ByteTiles {
 
-  /// Elements in a tile: 8 KiB per operand.
+  /// The number of elements in a tile: 8 KiB per operand.
   private static final int TILE = 8192;
 
   private static final ThreadLocal<ByteTiles> TILES = ThreadLocal.withInitial(ByteTiles::new);
@@ -85,8 +85,8 @@ final class ByteTiles {
     }
   }
 
-  /// Divides in binary32, which is exact here: a quotient that is not whole is at least 1 part in
-  /// 2^8 away from the next whole number, far more than the rounding of 1 part in 2^24.
+  /// Divides in binary32, which is exact here: a fractional quotient is at least 1 part in 2^8 away
+  /// from the next whole number, far more than the rounding of 1 part in 2^24.
   private static void quotient(byte[] a, int mask, float divisor, int n) {
     for (int i = 0; i < n; i++) {
       a[i] = (byte) (int) ((a[i] & mask) / divisor);

@@ -11,8 +11,8 @@ import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/// INT8 and UINT8 on vectors; sums and products have the same bits in both. One loop per operation:
-/// a loop whose operation is a variable would not be compiled to vector instructions.
+/// INT8 and UINT8 on vectors; sums and products have equal bits in both. Each operation has its own
+/// loop, because the JIT does not vectorise a loop whose operation is a variable.
 final class ByteVectors {
 
   private static final VectorSpecies<Byte> SPECIES = ByteVector.SPECIES_PREFERRED;

@@ -9,12 +9,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.weft.tensor.ReduceOp;
 import java.lang.foreign.MemorySegment;
 
-/// Binary64 on heap tiles. NaNs are made canonical on the bits, because a loop that asks each
-/// element whether it is a NaN is not vectorised; the bits come by a copy, because a loop that
-/// reinterprets each element is not vectorised either.
+/// Binary64 on heap tiles. NaNs are made canonical on the bits, because the JIT does not vectorise
+/// a loop that tests each element for NaN. The bits are obtained by a copy, because the JIT does
+/// not vectorise a loop that reinterprets each element either.
 final class DoubleTiles {
 
-  /// Elements in a tile: 8 KiB per operand.
+  /// The number of elements in a tile: 8 KiB per operand.
   private static final int TILE = 1024;
 
   private static final long INFINITY = 0x7ff0000000000000L;
@@ -66,7 +66,7 @@ final class DoubleTiles {
     MemorySegment.copy(bits, 0, into, JAVA_LONG_UNALIGNED, offset, n);
   }
 
-  /// Combines two arrays of binary64, NaNs as they come.
+  /// Combines two arrays of binary64 without making NaNs canonical.
   private static void combine(ReduceOp op, double[] a, double[] b, int n) {
     switch (op) {
       case SUM, AVERAGE -> sum(a, b, n);
@@ -106,8 +106,8 @@ final class DoubleTiles {
     }
   }
 
-  /// Replaces the bits of every NaN. A magnitude above infinity's makes the difference negative and
-  /// the shifted mask all ones.
+  /// Replaces the bits of every NaN by the canonical NaN. A magnitude above infinity's makes the
+  /// difference negative and the shifted mask all ones.
   private static void canonical(long[] bits, int n) {
     for (int i = 0; i < n; i++) {
       long nan = (INFINITY - (bits[i] & Long.MAX_VALUE)) >> 63;

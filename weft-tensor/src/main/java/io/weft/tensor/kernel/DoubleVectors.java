@@ -10,8 +10,8 @@ import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/// Binary64 on vectors. One loop per operation: a loop whose operation is a variable would not be
-/// compiled to vector instructions.
+/// Binary64 on vectors. Each operation has its own loop, because the JIT does not vectorise a loop
+/// whose operation is a variable.
 final class DoubleVectors {
 
   private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;
@@ -103,7 +103,7 @@ final class DoubleVectors {
     ScalarKernels.divide(FLOAT64, data, p + i, bytes - i, divisor);
   }
 
-  /// The values, with the canonical NaN wherever there is a NaN.
+  /// Returns the values, with every NaN replaced by the canonical NaN.
   private static DoubleVector canonical(DoubleVector values) {
     return values.blend(Double.NaN, values.compare(VectorOperators.NE, values));
   }

@@ -10,11 +10,11 @@ import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
 
-/// Multiplies floating elements by a factor, converts them between binary32 and the 16-bit types,
-/// and looks for those that are not finite, on heap tiles: see `TileKernels` for why.
+/// Loops on heap tiles that scale floating elements, convert them between binary32 and the 16-bit
+/// types, and find elements that are not finite. `TileKernels` explains the use of heap tiles.
 final class ElementwiseTiles {
 
-  /// Elements in a tile: 16 KiB of the widest type.
+  /// The number of elements in a tile: 16 KiB of the widest type.
   private static final int TILE = 2048;
 
   private static final ThreadLocal<ElementwiseTiles> TILES =
@@ -81,7 +81,7 @@ final class ElementwiseTiles {
     return -1;
   }
 
-  /// Reads the bits of elements without their signs. Returns those of the infinite.
+  /// Reads the bits of elements without their signs. Returns the bits of infinity.
   private int loadMagnitudes(TensorView from, long first, int n) {
     if (from.dtype() == DType.FLOAT32) {
       MemorySegment.copy(from.data(), JAVA_INT_UNALIGNED, first * 4, magnitudes, 0, n);
@@ -144,7 +144,7 @@ final class ElementwiseTiles {
     MemorySegment.copy(shorts, 0, into.data(), JAVA_SHORT_UNALIGNED, first * 2, n);
   }
 
-  // Loops of their own, which the JIT vectorises one by one.
+  // Each loop is a separate method, because the JIT then vectorises each one.
 
   private static void scale(float[] values, float factor, int n) {
     for (int i = 0; i < n; i++) {

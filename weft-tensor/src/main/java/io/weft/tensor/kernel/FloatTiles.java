@@ -9,12 +9,12 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import io.weft.tensor.ReduceOp;
 import java.lang.foreign.MemorySegment;
 
-/// Binary32 on heap tiles. NaNs are made canonical on the bits, because a loop that asks each
-/// element whether it is a NaN is not vectorised; the bits come by a copy, because a loop that
-/// reinterprets each element is not vectorised either.
+/// Binary32 on heap tiles. NaNs are made canonical on the bits, because the JIT does not vectorise
+/// a loop that tests each element for NaN. The bits are obtained by a copy, because the JIT does
+/// not vectorise a loop that reinterprets each element either.
 final class FloatTiles {
 
-  /// Elements in a tile: 8 KiB per operand.
+  /// The number of elements in a tile: 8 KiB per operand.
   private static final int TILE = 2048;
 
   private static final ThreadLocal<FloatTiles> TILES = ThreadLocal.withInitial(FloatTiles::new);
@@ -63,7 +63,7 @@ final class FloatTiles {
     MemorySegment.copy(bits, 0, into, JAVA_INT_UNALIGNED, offset, n);
   }
 
-  /// Combines two arrays of binary32, NaNs as they come.
+  /// Combines two arrays of binary32 without making NaNs canonical.
   static void combine(ReduceOp op, float[] a, float[] b, int n) {
     switch (op) {
       case SUM, AVERAGE -> sum(a, b, n);
@@ -103,8 +103,8 @@ final class FloatTiles {
     }
   }
 
-  /// Replaces the bits of every NaN. A magnitude above infinity's makes the difference negative and
-  /// the shifted mask all ones.
+  /// Replaces the bits of every NaN by the canonical NaN. A magnitude above infinity's makes the
+  /// difference negative and the shifted mask all ones.
   static void canonical(int[] bits, int n) {
     for (int i = 0; i < n; i++) {
       int nan = (0x7f800000 - (bits[i] & 0x7fffffff)) >> 31;

@@ -10,8 +10,8 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/// Binary32 on vectors. One loop per operation: a loop whose operation is a variable would not be
-/// compiled to vector instructions.
+/// Binary32 on vectors. Each operation has its own loop, because the JIT does not vectorise a loop
+/// whose operation is a variable.
 final class FloatVectors {
 
   static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
@@ -103,7 +103,7 @@ final class FloatVectors {
     ScalarKernels.divide(FLOAT32, data, p + i, bytes - i, divisor);
   }
 
-  /// The values, with the canonical NaN wherever there is a NaN.
+  /// Returns the values, with every NaN replaced by the canonical NaN.
   static FloatVector canonical(FloatVector values) {
     return values.blend(Float.NaN, values.compare(VectorOperators.NE, values));
   }

@@ -8,12 +8,12 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import io.weft.tensor.ReduceOp;
 import java.lang.foreign.MemorySegment;
 
-/// Binary16 on heap tiles: each element is widened to binary32, combined and rounded back in one
-/// loop, for which the JIT uses the machine's conversion instructions. NaNs are made canonical
+/// Binary16 on heap tiles. One loop widens each element to binary32, combines it and rounds it
+/// back; the JIT uses the machine's conversion instructions for it. NaNs are made canonical
 /// afterwards, while the tile is still in the first-level cache.
 final class HalfTiles {
 
-  /// Elements in a tile: 4 KiB per operand.
+  /// The number of elements in a tile: 4 KiB per operand.
   private static final int TILE = 2048;
 
   /// The bits of infinity; a larger magnitude is a NaN.
@@ -27,21 +27,21 @@ final class HalfTiles {
 
   private HalfTiles() {}
 
-  /// Makes the NaNs of a stored tile canonical, in place.
+  /// A function that makes the NaNs of a stored tile canonical, in place.
   @FunctionalInterface
   interface Canonical {
 
-    /// Works on `elements` elements of binary16 from byte `offset`.
+    /// Processes `elements` binary16 elements from byte `offset`.
     void apply(MemorySegment data, long offset, int elements);
   }
 
-  /// Reduces with `op`; `nans` follows each tile.
+  /// Returns a reducer that applies `nans` after each tile.
   static Reducer reducer(ReduceOp op, Canonical nans) {
     return (into, at, left, p, right, q, elements) ->
         reduce(op, nans, into, at, left, p, right, q, elements);
   }
 
-  /// Divides; `nans` follows each tile.
+  /// Returns a divider that applies `nans` after each tile.
   static Divider divider(Canonical nans) {
     return (data, p, elements, divisor) -> divide(nans, data, p, elements, divisor);
   }
@@ -86,7 +86,8 @@ final class HalfTiles {
     }
   }
 
-  /// Makes NaNs canonical two elements at a time, on the heap; an odd last element alone.
+  /// Makes NaNs canonical on the heap, two elements at a time; an odd last element is handled
+  /// alone.
   static void canonical(MemorySegment data, long offset, int elements) {
     int[] pairs = TILES.get().pairs;
     int n = elements / 2;
@@ -96,7 +97,7 @@ final class HalfTiles {
     canonicalScalar(data, offset + n * 4L, (elements - n * 2) * 2L);
   }
 
-  /// Makes NaNs canonical in `bytes` bytes, one element after the other.
+  /// Makes NaNs in `bytes` bytes canonical, one element at a time.
   static void canonicalScalar(MemorySegment data, long offset, long bytes) {
     for (long i = 0; i < bytes; i += 2) {
       if ((data.get(JAVA_SHORT_UNALIGNED, offset + i) & 0x7fff) > INFINITY) {
@@ -135,8 +136,8 @@ final class HalfTiles {
     }
   }
 
-  /// Replaces the bits of every NaN. A magnitude above infinity's makes its difference negative and
-  /// its shifted mask all ones.
+  /// Replaces the bits of every NaN by the canonical NaN. A magnitude above infinity's makes its
+  /// difference negative and its shifted mask all ones.
   private static void canonical(int[] pairs, int n) {
     for (int i = 0; i < n; i++) {
       int even = (INFINITY - (pairs[i] & 0x7fff)) >> 31;

@@ -9,8 +9,8 @@ import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/// The NaNs of binary16 on vectors. The arithmetic stays on heap tiles, because the Vector API has
-/// no fast conversion from binary16.
+/// The canonical NaNs of binary16 on vectors. Arithmetic stays on heap tiles, because the Vector
+/// API has no fast conversion from binary16.
 final class HalfVectors {
 
   private static final VectorSpecies<Short> SPECIES = ShortVector.SPECIES_PREFERRED;
@@ -38,7 +38,7 @@ final class HalfVectors {
             .intoMemorySegment(Runs.in(data), p + i, LITTLE_ENDIAN);
       }
     } finally {
-      Reference.reachabilityFence(data); // the loop knows an address
+      Reference.reachabilityFence(data); // the loop uses only the address
     }
     HalfTiles.canonicalScalar(data, offset + i, bytes - i);
   }

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 /// INT32 on heap tiles.
 final class IntTiles {
 
-  /// Elements in a tile: 8 KiB per operand.
+  /// The number of elements in a tile: 8 KiB per operand.
   private static final int TILE = 2048;
 
   private static final ThreadLocal<IntTiles> TILES = ThreadLocal.withInitial(IntTiles::new);
@@ -80,8 +80,8 @@ final class IntTiles {
     }
   }
 
-  /// Divides in binary64, which is faster than an integer division and exact here: a quotient that
-  /// is not whole is at least 1 part in 2^31 away from the next whole number, far more than the
+  /// Divides in binary64, which is faster than integer division and exact here: a fractional
+  /// quotient is at least 1 part in 2^31 away from the next whole number, far more than the
   /// rounding of 1 part in 2^53.
   private static void quotient(int[] a, double divisor, int n) {
     for (int i = 0; i < n; i++) {

@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/// INT32 on vectors. One loop per operation: a loop whose operation is a variable would not be
-/// compiled to vector instructions.
+/// INT32 on vectors. Each operation has its own loop, because the JIT does not vectorise a loop
+/// whose operation is a variable.
 final class IntVectors {
 
   private static final VectorSpecies<Integer> SPECIES = IntVector.SPECIES_PREFERRED;

@@ -12,9 +12,9 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiFunction;
 
-/// The kernels of this JVM: on vectors where `jdk.incubator.vector` is resolved (start Java with
-/// `--add-modules jdk.incubator.vector`), else on heap tiles. Both give the bits of `reference`.
-/// Stateless; any thread.
+/// The kernels of this JVM. They run on vectors if `jdk.incubator.vector` is resolved (start Java
+/// with `--add-modules jdk.incubator.vector`), otherwise on heap tiles. Both produce the bits of
+/// `reference`. Stateless; any thread.
 public final class Kernels {
 
   private static final KernelSet FASTEST = fastest();
@@ -23,23 +23,23 @@ public final class Kernels {
 
   private Kernels() {}
 
-  /// The fastest reducer here, always the same object. AVERAGE reduces like SUM; the division is
-  /// `divide`, once, at the end. The first call on a thread may allocate its tiles; no later one
-  /// allocates, once the kernel is compiled (see `warmUp`).
+  /// Returns the fastest reducer of this JVM, always the same object. AVERAGE reduces like SUM; the
+  /// caller then calls `divide` once, at the end. The first call on a thread may allocate its
+  /// tiles. Later calls of a compiled kernel (see `warmUp`) do not allocate.
   public static Reducer reducer(DType dtype, ReduceOp op) {
     return present(present(REDUCERS, dtype), op);
   }
 
-  /// The reducer that defines the result, one element at a time and slow: a model for tests.
+  /// Returns the slow element-by-element reducer that defines the result: a model for tests.
   public static Reducer reference(DType dtype, ReduceOp op) {
     return new ScalarKernels().reducer(dtype, op);
   }
 
-  /// Divides `elements` elements in place by `divisor`, from byte `offset`: the second half of
-  /// AVERAGE. Floating types divide by the IEEE rules, the 16-bit ones in binary32, rounding to
-  /// nearest even; the divisor is first rounded to the type of the division. Integers truncate
-  /// toward zero. Bounds are checked once per call. Throws `IllegalArgumentException` for a divisor
-  /// below 1; the data is then unchanged.
+  /// Divides `elements` elements from byte `offset` by `divisor` in place, the second half of
+  /// AVERAGE. Floating types divide by the IEEE rules and round to nearest even; the 16-bit types
+  /// divide in binary32. The divisor is first rounded to the type of the division. Integers
+  /// truncate toward zero. Checks bounds once per call. Throws `IllegalArgumentException` for a
+  /// divisor below 1; the data is then unchanged.
   ///
   /// Hot path.
   public static void divide(
@@ -51,42 +51,42 @@ public final class Kernels {
     present(DIVIDERS, dtype).divide(data, offset, elements, divisor);
   }
 
-  /// Writes `from` times `factor` into `into`, which may be the same memory: of one shape and one
-  /// floating type. The 16-bit types are multiplied in binary32, by the factor rounded to that, and
-  /// rounded to nearest even. Throws `IllegalArgumentException` for other tensors.
+  /// Writes `from` times `factor` to `into`, which may be the same memory. Both must have one shape
+  /// and one floating type. The 16-bit types are multiplied in binary32 by the factor rounded to
+  /// binary32, and rounded to nearest even. Throws `IllegalArgumentException` for other tensors.
   public static void scale(TensorView from, TensorView into, double factor) {
     ElementwiseTiles.scale(from, into, factor);
   }
 
-  /// Writes the elements of `from` into `into`, each as the nearest value of its type, ties to
-  /// even: of one shape, and of FLOAT32, FLOAT16 or BFLOAT16 each. Throws
+  /// Converts the elements of `from` to the type of `into`, rounding to nearest even. Both tensors
+  /// must have one shape, and each must be FLOAT32, FLOAT16 or BFLOAT16. Throws
   /// `IllegalArgumentException` for other tensors.
   public static void convert(TensorView from, TensorView into) {
     convert(from, into, 1);
   }
 
-  /// The same of each element times `factor`, which is rounded to binary32: the product is rounded
-  /// to that first, and to the type of `into` then.
+  /// Converts like `convert(from, into)` after multiplying each element by `factor`, which is
+  /// rounded to binary32. The product is rounded first to binary32 and then to the type of `into`.
   public static void convert(TensorView from, TensorView into, double factor) {
     ElementwiseTiles.convert(from, into, (float) factor);
   }
 
-  /// Returns the index of the first NaN or infinity, or -1. Of FLOAT32, FLOAT16 and BFLOAT16;
-  /// throws `IllegalArgumentException` for other tensors. One pass over the tensor.
+  /// Returns the index of the first NaN or infinity, or -1. Takes FLOAT32, FLOAT16 and BFLOAT16;
+  /// throws `IllegalArgumentException` for other types. Makes one pass over the tensor.
   public static long firstNotFinite(TensorView tensor) {
     return ElementwiseTiles.firstNotFinite(tensor);
   }
 
-  /// Warms up what data-parallel training uses: the sum and the mean of FLOAT32. Takes about 0.3 s
-  /// on idle cores and up to 3 s on busy ones; call it once, at start. A vector kernel that is not
-  /// compiled is about 1,000 times slower.
+  /// Warms up the kernels of data-parallel training: the sum and the mean of FLOAT32. Takes about
+  /// 0.3 s on idle cores and up to 3 s on busy ones. Call it once, at start, because a vector
+  /// kernel is about 1,000 times slower until it is compiled.
   public static void warmUp() {
     warmUp(DType.FLOAT32, ReduceOp.AVERAGE);
   }
 
-  /// Warms up one kernel, and the divider for AVERAGE. Takes 0.05 to 0.3 s per kernel on idle
-  /// cores, at most 1.5 s on busy ones, and about 1 ms if it is compiled already (0.1 s for one
-  /// that is slow by nature, as a division of integers). Keeps the calling thread busy.
+  /// Warms up one kernel, and the divider for AVERAGE. Takes 0.05 to 0.3 s per kernel on idle cores
+  /// and at most 1.5 s on busy ones. A compiled kernel takes about 1 ms, or 0.1 s if it is
+  /// inherently slow, such as an integer division. Keeps the calling thread busy.
   public static void warmUp(DType dtype, ReduceOp op) {
     WarmUp.run(reducer(dtype, op), dtype);
     if (op == ReduceOp.AVERAGE) {
@@ -104,7 +104,7 @@ public final class Kernels {
     }
   }
 
-  /// "vector 512" or "heap tiles", for reports.
+  /// Returns "vector 512" or "heap tiles", for reports.
   public static String description() {
     return FASTEST.description();
   }

@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/// INT64 on vectors. One loop per operation: a loop whose operation is a variable would not be
-/// compiled to vector instructions.
+/// INT64 on vectors. Each operation has its own loop, because the JIT does not vectorise a loop
+/// whose operation is a variable.
 final class LongVectors {
 
   private static final VectorSpecies<Long> SPECIES = LongVector.SPECIES_PREFERRED;

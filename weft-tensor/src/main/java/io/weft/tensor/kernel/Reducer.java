@@ -3,16 +3,15 @@ package io.weft.tensor.kernel;
 
 import java.lang.foreign.MemorySegment;
 
-/// One reduction of one element type: `into[i] = left[i] op right[i]`, elements combined
-/// independently of each other, so that the result does not depend on how a run is cut; the
-/// operands commute, to the bit. Stateless; any thread. Runs must not overlap unless equal. Native
-/// memory is fast and must not be freed by another thread before the call returns; runs may lie in
-/// the heap too.
+/// A reduction of one element type: `into[i] = left[i] op right[i]`. Elements are combined
+/// independently, so segment boundaries do not affect the result. The operands commute bit for bit.
+/// Stateless; any thread. Runs must not overlap unless they are equal. Native memory is fast, and
+/// no other thread may free it before the call returns. Runs may also lie on the heap.
 @FunctionalInterface
 public interface Reducer {
 
-  /// Combines `elements` elements of two operands. Offsets are in bytes. Bounds are checked once
-  /// per call. In one pass: a copy of one operand and `reduce` move half as many bytes again.
+  /// Combines `elements` elements of two operands in one pass. Offsets are in bytes. Checks bounds
+  /// once per call. A copy of one operand followed by `reduce` would move 50% more bytes.
   ///
   /// Hot path.
   void combine(
@@ -24,8 +23,7 @@ public interface Reducer {
       long rightOffset,
       long elements);
 
-  /// The same where the result takes the place of the first operand: `into[i] = into[i] op
-  /// from[i]`.
+  /// Combines in place: `into[i] = into[i] op from[i]`.
   ///
   /// Hot path.
   default void reduce(

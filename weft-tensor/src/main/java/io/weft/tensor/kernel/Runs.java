@@ -9,23 +9,23 @@ import java.lang.ref.Reference;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Bounds of the runs that a kernel works on, and where a loop on vectors finds them.
+/// The bounds checks of a kernel's runs, and the addresses by which vector loops access them.
 ///
-/// Such a loop finds all native memory in one segment, by its address. What that segment is made of
-/// is constant to the JIT. Of the segments that callers bring it is not: C2 moves the checks of
-/// their classes and owners before the loop, by how often they passed wherever else this JVM uses
-/// segments, and where one of them fails there it throws the loop away and compiles it again,
-/// without end, while the kernel runs interpreted (docs/adr/0063-kernels-on-addresses.md).
+/// A vector loop accesses all native memory through one segment, by address. The class and owner of
+/// that segment are constants to the JIT. Those of the callers' segments are not. C2 hoists their
+/// checks out of the loop based on profiles of other uses of segments in this JVM. When such a
+/// check fails, C2 discards the loop and recompiles it, repeatedly, while the kernel runs
+/// interpreted (docs/adr/0063-kernels-on-addresses.md).
 final class Runs {
 
-  /// Null where this Java was not allowed native access: loops then work on their callers'
-  /// segments.
+  /// All native memory; null if this JVM does not allow native access. Loops then access their
+  /// callers' segments.
   private static final @Nullable MemorySegment ALL = all();
 
   private Runs() {}
 
-  /// Bytes in each of three runs. Throws `IndexOutOfBoundsException`, before anything is written,
-  /// if one of them leaves its segment.
+  /// Returns the length in bytes of each of three runs. Throws `IndexOutOfBoundsException`, before
+  /// any write, if a run exceeds its segment.
   static long bytes(
       DType dtype,
       MemorySegment into,
@@ -40,7 +40,8 @@ final class Runs {
     return bytes(dtype, into, at, elements);
   }
 
-  /// Bytes in one run. Throws `IndexOutOfBoundsException` if it leaves its segment.
+  /// Returns the length of a run in bytes. Throws `IndexOutOfBoundsException` if it exceeds its
+  /// segment.
   static long bytes(DType dtype, MemorySegment data, long offset, long elements) {
     long size = data.byteSize();
     Objects.checkFromIndexSize(0L, elements, size / dtype.bytes());
@@ -56,7 +57,7 @@ final class Runs {
         : null;
   }
 
-  /// Where a loop finds the place that `at` tells of `data`.
+  /// Returns the segment in which a loop accesses the position that `at` returns for `data`.
   ///
   /// Hot path.
   static MemorySegment in(MemorySegment data) {
@@ -64,9 +65,9 @@ final class Runs {
     return all == null ? data : all;
   }
 
-  /// The place in `in(data)` of some bytes that lie inside of `data`. Throws
-  /// `IllegalArgumentException` if it lies in the heap, where it has no address, and what any
-  /// access throws if it is closed or of another thread.
+  /// Returns the position in `in(data)` of `bytes` bytes that lie inside `data`. Throws
+  /// `IllegalArgumentException` for heap memory, which has no address. If `data` is closed or
+  /// confined to another thread, throws the exception of an ordinary access.
   ///
   /// Hot path.
   static long at(MemorySegment data, long offset, long bytes) {
@@ -83,7 +84,8 @@ final class Runs {
     return data.address() + offset;
   }
 
-  /// Whether somebody might close an arena of theirs while a loop works on addresses.
+  /// Returns whether another thread might close an arena of these segments while a loop uses their
+  /// addresses.
   ///
   /// Hot path.
   static boolean canBeFreed(MemorySegment into, MemorySegment left, MemorySegment right) {
@@ -95,7 +97,7 @@ final class Runs {
     return ALL != null && HeldMemory.canBeClosed(data);
   }
 
-  /// A reducer's loop on memory that stays.
+  /// Runs a reducer's loop on memory that remains allocated.
   ///
   /// Hot path.
   static void reduce(
@@ -125,7 +127,7 @@ final class Runs {
     }
   }
 
-  /// The same for a divider's.
+  /// Runs a divider's loop on memory that remains allocated.
   ///
   /// Hot path.
   static void divide(
@@ -138,9 +140,9 @@ final class Runs {
     }
   }
 
-  /// The call of a loop on memory whose arena somebody might close meanwhile: it is held until the
-  /// loop has ended. One instance a thread, whose fields are the arguments, so that nothing is
-  /// allocated; empty between calls.
+  /// A call of a loop on memory whose arena another thread might close. The arena is held open
+  /// until the loop has ended. One instance per thread. Its fields carry the arguments, so a call
+  /// does not allocate; they are empty between calls.
   static final class Held implements Runnable {
 
     private static final ThreadLocal<Held> OF_THREAD = ThreadLocal.withInitial(Held::new);

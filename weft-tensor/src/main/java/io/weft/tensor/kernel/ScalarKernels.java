@@ -12,8 +12,8 @@ import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import java.lang.foreign.MemorySegment;
 
-/// The reference: one element after the other. It defines the bits that the other kernels must
-/// give, and finishes the few elements that do not fill a vector.
+/// The reference kernels, which process one element at a time. They define the bits that the other
+/// kernels must produce, and process the last elements that do not fill a vector.
 final class ScalarKernels implements KernelSet {
 
   @Override
@@ -35,7 +35,7 @@ final class ScalarKernels implements KernelSet {
         divide(dtype, data, offset, Runs.bytes(dtype, data, offset, elements), divisor);
   }
 
-  /// Combines the elements in `bytes` bytes, whose bounds are checked already.
+  /// Combines the elements in `bytes` bytes. The caller has checked the bounds.
   static void reduce(
       DType dtype,
       ReduceOp op,
@@ -51,7 +51,7 @@ final class ScalarKernels implements KernelSet {
     }
   }
 
-  /// Divides the elements in `bytes` bytes, whose bounds are checked already.
+  /// Divides the elements in `bytes` bytes. The caller has checked the bounds.
   static void divide(DType dtype, MemorySegment data, long p, long bytes, int divisor) {
     for (long i = 0; i < bytes; i += dtype.bytes()) {
       quotient(dtype, data, p + i, divisor);

@@ -3,14 +3,14 @@ package io.weft.tensor.kernel;
 
 import io.weft.tensor.ReduceOp;
 
-/// What each operation does to two values: the definition that every kernel obeys. Symmetric bit
-/// for bit: `combine(op, a, b)` has the bits of `combine(op, b, a)`, because a NaN result is always
-/// the canonical one.
+/// The result of each operation on two values, which defines the result of every kernel. The
+/// operations are symmetric bit for bit: `combine(op, a, b)` has the bits of `combine(op, b, a)`,
+/// because a NaN result is always the canonical one.
 final class Scalars {
 
   private Scalars() {}
 
-  /// Two binary32 values as one, rounded to nearest even.
+  /// Combines two binary32 values, rounded to nearest even.
   static float combine(ReduceOp op, float a, float b) {
     return canonical(
         switch (op) {
@@ -21,7 +21,7 @@ final class Scalars {
         });
   }
 
-  /// Two binary64 values as one, rounded to nearest even.
+  /// Combines two binary64 values, rounded to nearest even.
   static double combine(ReduceOp op, double a, double b) {
     return canonical(
         switch (op) {
@@ -32,8 +32,8 @@ final class Scalars {
         });
   }
 
-  /// Two integers of any width as one; the caller keeps as many low bits as its type has, which are
-  /// right because sums and products wrap. The operands come sign- or zero-extended.
+  /// Combines two sign- or zero-extended integers of any width. The caller keeps the low bits of
+  /// its type, which are correct because sums and products wrap.
   static long combine(ReduceOp op, long a, long b) {
     return switch (op) {
       case SUM, AVERAGE -> a + b;
@@ -43,12 +43,12 @@ final class Scalars {
     };
   }
 
-  /// The value itself, or the canonical NaN.
+  /// Returns the value, or the canonical NaN for any NaN.
   static float canonical(float value) {
     return Float.isNaN(value) ? Float.NaN : value;
   }
 
-  /// The value itself, or the canonical NaN.
+  /// Returns the value, or the canonical NaN for any NaN.
   static double canonical(double value) {
     return Double.isNaN(value) ? Double.NaN : value;
   }

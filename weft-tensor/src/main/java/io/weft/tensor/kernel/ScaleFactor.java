@@ -3,16 +3,15 @@ package io.weft.tensor.kernel;
 
 import io.weft.tensor.DType;
 
-/// Checks the numbers that `Kernels.scale` multiplies by, when a caller gives them: a factor that
-/// the multiplication rounds to zero or to infinity, or that loses digits, would change a result
-/// without a word. Pure.
+/// Checks of the factors that callers pass to `Kernels.scale`. A factor that the multiplication
+/// rounds to zero or infinity, or that loses digits, would silently change a result. Pure.
 public final class ScaleFactor {
 
   private ScaleFactor() {}
 
-  /// Throws `IllegalArgumentException`, which begins with `what`, unless the factor is finite, not
-  /// zero and a normal number of the type in which elements of `dtype` are multiplied: FLOAT64 by
-  /// itself, FLOAT32 and the 16-bit types in FLOAT32.
+  /// Throws `IllegalArgumentException`, whose message begins with `what`, unless the factor is
+  /// finite, nonzero and normal in the type in which elements of `dtype` are multiplied. FLOAT64 is
+  /// multiplied in FLOAT64, FLOAT32 and the 16-bit types in FLOAT32.
   public static void require(String what, DType dtype, double factor) {
     if (dtype == DType.FLOAT64) {
       requireInRange(what, factor, Double.MIN_NORMAL, Double.MAX_VALUE, dtype);
@@ -21,7 +20,7 @@ public final class ScaleFactor {
     requireInRange(what, factor, Float.MIN_NORMAL, Float.MAX_VALUE, DType.FLOAT32);
   }
 
-  /// The same where the type of the elements is not known yet: of FLOAT32.
+  /// Checks a factor as for FLOAT32, for callers that do not know the element type yet.
   public static void require(String what, double factor) {
     require(what, DType.FLOAT32, factor);
   }

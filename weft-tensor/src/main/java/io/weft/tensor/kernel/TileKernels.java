@@ -4,9 +4,9 @@ package io.weft.tensor.kernel;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 
-/// Kernels on heap tiles: a piece of each run is copied into an array that stays in the first-level
-/// cache, combined there by a plain loop, which the JIT turns into vector instructions (it does not
-/// where both operands are native memory), and copied back.
+/// Kernels on heap tiles. A piece of each run is copied to an array that stays in the first-level
+/// cache, combined there by a plain loop, and copied back. The JIT compiles such a loop to vector
+/// instructions, but not a loop whose operands are both native memory.
 final class TileKernels implements KernelSet {
 
   @Override

@@ -4,10 +4,9 @@ package io.weft.tensor.kernel;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 
-/// Kernels on the Vector API, on native memory without a copy. Loaded only where the module
-/// `jdk.incubator.vector` is resolved. What the Vector API cannot do fast goes to heap tiles: the
-/// arithmetic of binary16 and the division of integers. So does memory in the heap, which has no
-/// address.
+/// Kernels on the Vector API that work on native memory without a copy. Loaded only if the module
+/// `jdk.incubator.vector` is resolved. Heap tiles handle the operations that are slow on the Vector
+/// API, binary16 arithmetic and integer division, and all memory on the heap, which has no address.
 final class VectorKernels implements KernelSet {
 
   private final KernelSet tiles = new TileKernels();
@@ -48,9 +47,10 @@ final class VectorKernels implements KernelSet {
     };
   }
 
-  /// A reducer of any segments: by one that finds everything by `Runs.in`, or by `tiles` where a
-  /// run lies in the heap, as messages do that came early. One element alone, a loss or a count, is
-  /// combined before it is found out which. Memory that somebody might free meanwhile is held.
+  /// Returns a reducer for any segments: `loop`, which accesses all memory through `Runs.in`, or
+  /// `tiles` if a run lies on the heap, as in messages that arrived early. A single element, such
+  /// as a loss or a count, is combined before these checks. Memory that another thread might free
+  /// during the call is held.
   private static Reducer anywhere(DType dtype, ReduceOp op, Reducer loop, Reducer tiles) {
     return (into, at, left, p, right, q, elements) -> {
       if (elements == 1) {
@@ -65,7 +65,7 @@ final class VectorKernels implements KernelSet {
     };
   }
 
-  /// The same for a divider.
+  /// Returns a divider for any segment, chosen likewise.
   private static Divider anywhere(DType dtype, Divider loop, Divider tiles) {
     return (data, offset, elements, divisor) -> {
       if (!data.isNative()) {

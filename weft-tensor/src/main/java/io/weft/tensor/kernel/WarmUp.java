@@ -5,32 +5,34 @@ import io.weft.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// Runs a kernel on a small block until the JIT has compiled it. Until then a vector kernel boxes
-/// every vector and is about 1,000 times slower than it will be. How many calls that takes depends
-/// on how busy the compiler threads are, so the kernel itself is timed: it counts as compiled when
-/// many calls in a row are fast.
+/// Runs a kernel on a small block until the JIT has compiled it. An uncompiled vector kernel boxes
+/// every vector and is about 1,000 times slower. The required number of calls depends on the load
+/// of the compiler threads, so this class times the kernel, which counts as compiled after many
+/// consecutive fast calls.
 final class WarmUp {
 
-  /// Bytes in the block: large enough to tell slow from fast, small enough to be quick when cold.
+  /// The block size in bytes: large enough to tell slow from fast, small enough to be quick when
+  /// cold.
   private static final int BLOCK_BYTES = 4096;
 
-  /// Elements beyond the block, so that the scalar end of a run is warmed as well.
+  /// The number of elements beyond the block, which warm the scalar end of a run as well.
   private static final int TAIL = 3;
 
   private static final int FAST_CALLS_IN_A_ROW = 64;
 
-  /// A compiled vector kernel needs less for a block; one compiled by C1 alone needs more.
+  /// A compiled vector kernel needs less time for a block; a kernel compiled by C1 alone needs
+  /// more.
   private static final long FAST_NANOS = 2_000;
 
-  /// Enough calls for the JIT to have compiled a kernel that is slow by nature, as a division is.
+  /// Enough calls for the JIT to compile an inherently slow kernel, such as a division.
   private static final int MOST_CALLS = 20_000;
 
   private static final long DEADLINE_NANOS = 1_500_000_000;
 
   private WarmUp() {}
 
-  /// Compiles one reducer. Gives up quietly after 1.5 s: the kernel is then right, and slow until
-  /// the JIT catches up.
+  /// Compiles one reducer. Gives up silently after 1.5 s; the kernel is then correct, but slow
+  /// until the JIT has compiled it.
   static void run(Reducer reducer, DType dtype) {
     int elements = BLOCK_BYTES / dtype.bytes() + TAIL;
     try (Arena arena = Arena.ofConfined()) {
@@ -40,7 +42,7 @@ final class WarmUp {
     }
   }
 
-  /// Compiles one divider, within the same limit.
+  /// Compiles one divider, within the same time limit.
   static void run(Divider divider, DType dtype) {
     int elements = BLOCK_BYTES / dtype.bytes() + TAIL;
     try (Arena arena = Arena.ofConfined()) {
