@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Element types, tensors and the kernels that reduce them. Pure functions, no dependency.
+/// Element types, tensors, and the kernels that reduce them. Pure functions without dependencies.
 @org.jspecify.annotations.NullMarked
 module io.weft.tensor {
   requires static transitive org.jspecify;

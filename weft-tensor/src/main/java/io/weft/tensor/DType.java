@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensor;
 
-/// The type of one element. All are little-endian, which is the native order of every supported
+/// The type of one tensor element. All types are little-endian, the native order of every supported
 /// machine.
 public enum DType {
   /// IEEE 754 binary16.
@@ -29,12 +29,12 @@ public enum DType {
     this.floating = floating;
   }
 
-  /// Width of one element in bytes.
+  /// Returns the width of one element in bytes.
   public int bytes() {
     return bytes;
   }
 
-  /// Whether sums round (and so depend on their order).
+  /// Returns whether sums of this type round and therefore depend on their order.
   public boolean floating() {
     return floating;
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensor;
 
-/// Where the memory of a tensor lies.
+/// The location of a tensor's memory.
 public enum MemoryKind {
-  /// Memory of the host, which any of its threads reads and writes.
+  /// Host memory, which any thread of the host reads and writes.
   HOST,
-  /// Memory of an accelerator: `data` is an address there, and must not be dereferenced by the
-  /// host. No service of Weft takes it yet; each refuses it by name.
+  /// Accelerator memory: `data` is a device address, which the host must not dereference. No
+  /// service of Weft accepts device memory yet; each rejects it with an error that names it.
   DEVICE
 }

@@ -3,11 +3,11 @@ package io.weft.tensor;
 
 import java.lang.foreign.Arena;
 
-/// A tensor that owns its native memory, zeroed at first. Any thread may read, write and close it;
-/// the caller orders the accesses.
+/// A tensor that owns its native memory, which is initially zero. Any thread may read, write and
+/// close it; the caller orders the accesses.
 public final class OwnedTensor implements TensorLease {
 
-  /// Alignment of the data in bytes: a cache line, and the widest vector.
+  /// The alignment of the data in bytes: a cache line and the widest vector.
   public static final long ALIGNMENT = 64;
 
   private final Arena arena;
@@ -18,10 +18,10 @@ public final class OwnedTensor implements TensorLease {
     this.view = view;
   }
 
-  /// A new tensor of zeros. Throws `IllegalArgumentException` if its size in bytes is beyond 2^63-1
-  /// and `OutOfMemoryError` with type, shape and limit if the system refuses the memory. Costs one
-  /// pass over the memory; closing costs a handshake with all threads, so keep a tensor that is
-  /// used again.
+  /// Allocates a tensor of zeros. Throws `IllegalArgumentException` if its size in bytes exceeds
+  /// 2^63-1, and `OutOfMemoryError`, which names the type, shape and limit, if the system refuses
+  /// the memory. The allocation costs one pass over the memory, and closing costs a handshake with
+  /// all threads, so callers should reuse tensors.
   public static OwnedTensor allocate(DType dtype, Shape shape) {
     long bytes = TensorView.bytes(dtype, shape);
     Arena arena = Arena.ofShared();
@@ -52,7 +52,7 @@ public final class OwnedTensor implements TensorLease {
     return words;
   }
 
-  /// A new tensor with the elements of `source`, which is borrowed for the call.
+  /// Returns a new tensor with the elements of `source`, which is borrowed for the call.
   public static OwnedTensor copyOf(TensorView source) {
     OwnedTensor copy = allocate(source.dtype(), source.shape());
     copy.view.data().copyFrom(source.data());
@@ -64,7 +64,7 @@ public final class OwnedTensor implements TensorLease {
     return view;
   }
 
-  /// Frees the memory; a later access to the view throws `IllegalStateException`. A second call has
+  /// Frees the memory. A later access to the view throws `IllegalStateException`. A second call has
   /// no effect. Throws `IllegalStateException` if a native call still uses the memory; the tensor
   /// then stays open.
   @Override

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensor;
 
-/// How two elements become one. Applied element by element; associative up to rounding.
+/// The operation that combines two elements into one. It is applied element by element and is
+/// associative up to rounding.
 public enum ReduceOp {
   /// The sum; integers wrap.
   SUM,
-  /// The sum of all contributions divided by their number, after the last addition; integers
+  /// The sum of all contributions, divided by their number after the last addition; integers
   /// truncate toward zero.
   AVERAGE,
-  /// The smaller; a NaN wins, and -0 is smaller than +0.
+  /// The smaller value; a NaN wins, and -0 is smaller than +0.
   MIN,
-  /// The larger; a NaN wins, and +0 is larger than -0.
+  /// The larger value; a NaN wins, and +0 is larger than -0.
   MAX,
   /// The product; integers wrap.
   PRODUCT

@@ -3,8 +3,8 @@ package io.weft.tensor;
 
 import java.util.List;
 
-/// Extents, outermost first; `[]` is a scalar. Immutable. No extent is negative and the product
-/// fits a `long`.
+/// The extents of a tensor, outermost first; `[]` is a scalar. Immutable. No extent is negative,
+/// and the product of the extents fits a `long`.
 public record Shape(List<Long> dims) {
 
   /// Throws `IllegalArgumentException` for a negative extent or a product beyond 2^63-1.
@@ -23,12 +23,12 @@ public record Shape(List<Long> dims) {
     }
   }
 
-  /// The shape with these extents.
+  /// Returns the shape with these extents.
   public static Shape of(long... dims) {
     return new Shape(java.util.Arrays.stream(dims).boxed().toList());
   }
 
-  /// Number of elements; 1 for a scalar.
+  /// Returns the number of elements, which is 1 for a scalar.
   public long elements() {
     long elements = 1;
     for (long dim : dims) {
@@ -37,7 +37,7 @@ public record Shape(List<Long> dims) {
     return elements;
   }
 
-  /// The same shape with another first extent; the shape must not be a scalar.
+  /// Returns this shape with another first extent. Throws `IllegalArgumentException` for a scalar.
   public Shape withFirst(long first) {
     if (dims.isEmpty()) {
       throw new IllegalArgumentException("a scalar has no first extent");
@@ -47,8 +47,8 @@ public record Shape(List<Long> dims) {
     return of(changed);
   }
 
-  /// Elements in one row, that is the product of all extents but the first; the shape must not be a
-  /// scalar.
+  /// Returns the number of elements in one row, the product of all extents except the first. Throws
+  /// `IllegalArgumentException` for a scalar.
   public long elementsPerRow() {
     return withFirst(1).elements();
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensor;
 
-/// An **owned** tensor. Passing a lease to a method passes ownership; the owner closes exactly
-/// once.
+/// An **owned** tensor. Passing a lease to a method passes ownership. The owner closes the lease
+/// exactly once.
 public interface TensorLease extends AutoCloseable {
 
-  /// The tensor, valid until `close`.
+  /// Returns the tensor, which is valid until `close`.
   TensorView view();
 
-  /// Gives the memory back. A second call has no effect.
+  /// Releases the memory. A second call has no effect.
   @Override
   void close();
 }

@@ -14,7 +14,7 @@ import java.util.Objects;
 /// @param kind where the memory lies
 public record TensorView(DType dtype, Shape shape, MemorySegment data, MemoryKind kind) {
 
-  /// Throws `IllegalArgumentException` if the memory is on the heap or its length does not fit
+  /// Throws `IllegalArgumentException` if the memory is on the heap or its length does not match
   /// shape and dtype.
   public TensorView {
     if (!data.isNative()) {
@@ -29,17 +29,18 @@ public record TensorView(DType dtype, Shape shape, MemorySegment data, MemoryKin
     }
   }
 
-  /// The same in memory of the host.
+  /// Creates a view of host memory.
   public TensorView(DType dtype, Shape shape, MemorySegment data) {
     this(dtype, shape, data, MemoryKind.HOST);
   }
 
-  /// Length of the data in bytes.
+  /// Returns the length of the data in bytes.
   public long bytes() {
     return data.byteSize();
   }
 
-  /// Bytes in a tensor of this type and shape. Throws `IllegalArgumentException` beyond 2^63-1.
+  /// Returns the size in bytes of a tensor of this type and shape. Throws
+  /// `IllegalArgumentException` if it exceeds 2^63-1.
   public static long bytes(DType dtype, Shape shape) {
     long elements = shape.elements();
     if (elements > Long.MAX_VALUE / dtype.bytes()) {
@@ -49,8 +50,9 @@ public record TensorView(DType dtype, Shape shape, MemorySegment data, MemoryKin
     return elements * dtype.bytes();
   }
 
-  /// `count` rows from row `first`, without a copy; borrowed as long as this view. The tensor must
-  /// not be a scalar. Throws `IndexOutOfBoundsException` for rows that are not there.
+  /// Returns `count` rows from row `first`, without a copy, borrowed for the lifetime of this view.
+  /// Throws `IllegalArgumentException` for a scalar and `IndexOutOfBoundsException` for rows
+  /// outside the tensor.
   public TensorView rows(long first, long count) {
     Shape part = shape.withFirst(count);
     Objects.checkFromIndexSize(first, count, shape.dims().getFirst());
@@ -58,8 +60,8 @@ public record TensorView(DType dtype, Shape shape, MemorySegment data, MemoryKin
     return new TensorView(dtype, part, data.asSlice(first * rowBytes, count * rowBytes), kind);
   }
 
-  /// The same elements in another shape, without a copy. Throws `IllegalArgumentException` if the
-  /// number of elements differs.
+  /// Returns the elements in another shape, without a copy. Throws `IllegalArgumentException` if
+  /// the number of elements differs.
   public TensorView reshaped(Shape other) {
     if (other.elements() != shape.elements()) {
       throw new IllegalArgumentException(
@@ -74,7 +76,7 @@ public record TensorView(DType dtype, Shape shape, MemorySegment data, MemoryKin
     return new TensorView(dtype, other, data, kind);
   }
 
-  /// Type and shape in words, for errors: `FLOAT32[64, 10]`.
+  /// Returns the type and shape for error messages, such as `FLOAT32[64, 10]`.
   public String signature() {
     return dtype.toString() + shape;
   }

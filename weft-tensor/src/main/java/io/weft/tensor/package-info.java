@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tensors as Weft sees them: an element type, a shape and native memory. Immutable or borrowed;
-/// any thread.
+/// Tensors: an element type, a shape and native memory. Immutable or borrowed; any thread.
 @NullMarked
 package io.weft.tensor;
 

@@ -16,12 +16,12 @@ import java.lang.invoke.MethodType;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Arenas that nobody can close while this thread works on their memory by its address:
-/// `Arena.close` throws `IllegalStateException` meanwhile. Java holds an arena open only for the
-/// time of a native call that is given a segment of it. So the work is done inside of one:
-/// `bsearch` of the C library, looking for a key in an array of one element, takes two addresses,
-/// reads neither, and calls its comparison once, which is the work. Costs some 0.1 microseconds.
-/// One instance a thread; allocates nothing once it is there.
+/// Keeps up to three arenas open while this thread accesses their memory by address: `Arena.close`
+/// throws `IllegalStateException` until the work has ended. Java keeps an arena open only during a
+/// native call that receives one of its segments. The work therefore runs inside such a call: the C
+/// library's `bsearch`, which searches an array of one element for a key. It takes two addresses,
+/// reads neither, and calls its comparison once, which runs the work. The detour costs about 0.1
+/// microseconds. One instance per thread; it allocates nothing after its creation.
 public final class HeldMemory {
 
   private static final Scope NEVER_CLOSED = MemorySegment.NULL.scope();
@@ -46,7 +46,7 @@ public final class HeldMemory {
 
   private HeldMemory() {}
 
-  /// The native function, bound when it is first needed.
+  /// The native function, bound on first use.
   private static final class Search {
 
     static final MemorySegment FOUND = found();
@@ -77,21 +77,21 @@ public final class HeldMemory {
     }
   }
 
-  /// This thread's, holding nothing.
+  /// Returns the calling thread's instance, which holds no arena.
   ///
   /// Hot path.
   public static HeldMemory ofThread() {
     return OF_THREAD.get();
   }
 
-  /// Whether somebody might close the arena of this memory.
+  /// Returns whether the arena of this memory can be closed.
   ///
   /// Hot path.
   public static boolean canBeClosed(MemorySegment memory) {
     return !memory.scope().equals(NEVER_CLOSED);
   }
 
-  /// Holds the arena of this memory, too, during the next `run`.
+  /// Adds the arena of this memory to the arenas that the next `run` holds open.
   ///
   /// Hot path.
   public void add(MemorySegment memory) {
@@ -109,8 +109,8 @@ public final class HeldMemory {
     return false;
   }
 
-  /// Does the work while all that was added is held, and forgets it. Throws what the work throws,
-  /// and `IllegalStateException` before anything is done where an arena is closed.
+  /// Runs `toDo` while all added arenas are held open, then removes them. Rethrows what `toDo`
+  /// throws. Throws `IllegalStateException` before `toDo` runs if an arena is closed.
   ///
   /// Hot path.
   public void run(Runnable toDo) {
@@ -135,7 +135,7 @@ public final class HeldMemory {
     }
   }
 
-  /// Holds two more, or does the work if all are held.
+  /// Holds two more arenas, or runs the work if all are held.
   private void descend() {
     if (next >= count) {
       Objects.requireNonNull(work).run();
@@ -153,7 +153,8 @@ public final class HeldMemory {
     }
   }
 
-  /// The comparison, but for its arguments. Nothing that is thrown may leave it.
+  /// The comparison function without its arguments. It catches every throwable, because none may
+  /// cross the native frame.
   @SuppressWarnings("UnusedMethod") // called by bsearch
   private static int found() {
     HeldMemory mine = OF_THREAD.get();

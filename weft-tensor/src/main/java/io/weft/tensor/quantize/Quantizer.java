@@ -6,37 +6,39 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 
-/// Numbers of 8, 4 or 2 bits for FLOAT32, block by block: a FLOAT32 scale, then the whole numbers
-/// by which it is multiplied, of -127 to 127, -7 to 7 or -1 to 1. Those of 4 and 2 bits share a
-/// byte, the lowest bits first. The same bits on every machine. Stateless; any thread.
+/// A block quantizer of FLOAT32 elements to 8, 4 or 2 bits. Each block is a FLOAT32 scale followed
+/// by one whole number per element: -127 to 127, -7 to 7 or -1 to 1. An element's value is its
+/// whole number times the scale. Numbers of 4 and 2 bits share a byte, the first in the lowest
+/// bits. All machines compute equal bits. Stateless; any thread.
 ///
-/// Without a threshold the scale is the largest magnitude of the block over the largest whole
-/// number, and values are rounded to nearest, ties to even; a block with nothing above 2^-100 has
-/// the scale 0. With a threshold, which is the scale then, what reaches it counts as 1, what
-/// reaches its negative as -1, and all else as 0, as in MXNet's 2-bit compression.
+/// Without a threshold, the scale is the largest magnitude of the block divided by the largest
+/// whole number, and values are rounded to nearest, ties to even. A block without a magnitude of at
+/// least 2^-100 has the scale 0. With a threshold, the threshold is the scale: an element of at
+/// least the threshold becomes 1, one of at most its negative becomes -1, and all others become 0,
+/// as in MXNet's 2-bit compression.
 ///
 /// @param bits 8, 4 or 2
-/// @param threshold of 2 bits, above 0; 0 = none
+/// @param threshold above 0, for 2 bits only; 0 means no threshold
 public record Quantizer(int bits, float threshold) {
 
-  /// Elements with one scale.
+  /// The number of elements that share a scale.
   public static final int BLOCK = 1024;
 
   private static final float LEAST = 0x1p-100f;
 
-  /// 1.5 times 2^23: a float of smaller magnitude that is added to it has its fraction rounded off.
+  /// 1.5 times 2^23. Adding it to a float of smaller magnitude rounds off the fraction.
   private static final float ROUND = 0x1.8p23f;
 
   private static final ThreadLocal<Tiles> TILES = ThreadLocal.withInitial(Tiles::new);
 
-  /// Memory of one block, in the heap, where the JIT compiles loops to vectors.
+  /// The heap memory for one block. The JIT compiles loops over heap arrays to vector instructions.
   private static final class Tiles {
     private final float[] values = new float[BLOCK];
     private final float[] residual = new float[BLOCK];
     private final byte[] numbers = new byte[BLOCK];
   }
 
-  /// Throws `IllegalArgumentException` with what is wrong.
+  /// Throws `IllegalArgumentException`, which names the invalid argument.
   public Quantizer {
     if (bits != 8 && bits != 4 && bits != 2) {
       throw new IllegalArgumentException("numbers of 8, 4 or 2 bits, not " + bits);
@@ -48,12 +50,12 @@ public record Quantizer(int bits, float threshold) {
     }
   }
 
-  /// Without a threshold.
+  /// Creates a quantizer without a threshold.
   public Quantizer(int bits) {
     this(bits, 0);
   }
 
-  /// Length of so many elements in bytes, from the start of a block.
+  /// Returns the encoded length in bytes of `elements` elements that begin at the start of a block.
   public long bytes(long elements) {
     return Math.ceilDiv(elements, BLOCK) * Float.BYTES + Math.ceilDiv(elements * bits, 8);
   }
@@ -62,17 +64,17 @@ public record Quantizer(int bits, float threshold) {
     return (1 << (bits - 1)) - 1;
   }
 
-  /// Quantizes `values` plus `residual` and writes what that leaves out to `left`. Returns the
-  /// place of the first sum that is NaN or infinite, from 0, and has written nothing of use then;
-  /// or -1.
+  /// Quantizes `values` plus `residual` and writes the new residual, the quantization error, to
+  /// `left`. Returns -1, or the index of the first sum that is NaN or infinite; the contents of
+  /// `left` and `into` are then useless.
   ///
   /// Hot path.
   ///
-  /// @param values FLOAT32; `left` may not be the same memory
-  /// @param residual of the same length
-  /// @param left of the same length
-  /// @param elements of all three
-  /// @param into from `offset`, `bytes(elements)` long
+  /// @param values FLOAT32; must not be the memory of `left`
+  /// @param residual FLOAT32, of equal length
+  /// @param left FLOAT32, of equal length
+  /// @param elements the number of elements of all three
+  /// @param into the destination of `bytes(elements)` bytes from `offset`
   public long quantize(
       MemorySegment values,
       MemorySegment residual,
@@ -124,7 +126,7 @@ public record Quantizer(int bits, float threshold) {
   private static float magnitude(float[] values, int n) {
     float most = 0;
     for (int i = 0; i < n; i++) {
-      most = Math.max(most, Math.abs(values[i])); // of a NaN, NaN
+      most = Math.max(most, Math.abs(values[i])); // max propagates NaN
     }
     return most;
   }
@@ -138,7 +140,7 @@ public record Quantizer(int bits, float threshold) {
     throw new IllegalStateException("a block is not finite, but all its elements are");
   }
 
-  /// Leaves in `values` what is left out.
+  /// Leaves the quantization error in `values`.
   private static void quantize(Tiles tiles, float scale, int n) {
     float[] values = tiles.values;
     byte[] numbers = tiles.numbers;
@@ -150,7 +152,7 @@ public record Quantizer(int bits, float threshold) {
     }
   }
 
-  /// Leaves in `values` what is left out.
+  /// Leaves the quantization error in `values`.
   private static void cut(Tiles tiles, float threshold, int n) {
     float[] values = tiles.values;
     byte[] numbers = tiles.numbers;
@@ -161,7 +163,7 @@ public record Quantizer(int bits, float threshold) {
     }
   }
 
-  /// Returns how many bytes of `numbers` there are then.
+  /// Packs the numbers in place and returns the packed length in bytes.
   private int pack(byte[] numbers, int n) {
     return switch (bits) {
       case 8 -> n;
@@ -198,20 +200,20 @@ public record Quantizer(int bits, float threshold) {
     return (n + 3) / 4;
   }
 
-  /// What is done with the numbers that are read.
+  /// The treatment of the destination's former values.
   public enum Into {
-    /// They are written.
+    /// The decoded values replace the former values.
     COPY,
-    /// They are added to what is there.
+    /// The decoded values are added to the former values.
     SUM
   }
 
-  /// Reads what `quantize` has written.
+  /// Decodes the output of `quantize`.
   ///
   /// Hot path.
   ///
-  /// @param from from `offset`, `bytes(elements)` long
-  /// @param values FLOAT32, from element `start`
+  /// @param from the encoded block sequence, `bytes(elements)` bytes from `offset`
+  /// @param values FLOAT32, written from element `start`
   public void dequantize(
       MemorySegment from, long offset, MemorySegment values, long start, long elements, Into how) {
     Tiles tiles = TILES.get();
@@ -244,7 +246,7 @@ public record Quantizer(int bits, float threshold) {
     }
   }
 
-  /// From the end, since what is packed lies before what becomes of it.
+  /// Runs from the end, because each packed byte lies before its unpacked numbers.
   private static void unpackPairs(byte[] numbers, int n) {
     for (int i = n - 1; i >= 0; i--) {
       int pair = numbers[i / 2];

@@ -4,31 +4,32 @@ package io.weft.tensor.quantize;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// What was left out of a tensor so far, and what the exchange or push under way leaves out: that
-/// counts only if it succeeds. Zeros at first. One thread at a time.
+/// The residual of a tensor: the quantization error of earlier exchanges or pushes, and the error
+/// of the one under way, which counts only if that one succeeds. Initially zeros. One thread at a
+/// time.
 public final class Residual {
 
   private MemorySegment kept;
   private MemorySegment next;
 
-  /// Of so many FLOAT32.
+  /// Creates a residual of `elements` FLOAT32 zeros.
   public Residual(long elements) {
     Arena arena = Arena.ofAuto();
     kept = arena.allocate(Math.max(1, elements) * Float.BYTES, 64);
     next = arena.allocate(Math.max(1, elements) * Float.BYTES, 64);
   }
 
-  /// What was left out before.
+  /// Returns the residual before the current exchange or push.
   public MemorySegment kept() {
     return kept;
   }
 
-  /// Where the one under way writes what it leaves out.
+  /// Returns the memory to which the current exchange or push writes its new residual.
   public MemorySegment next() {
     return next;
   }
 
-  /// It has succeeded.
+  /// Replaces the residual by the new one, after the exchange or push has succeeded.
   public void commit() {
     MemorySegment before = kept;
     kept = next;

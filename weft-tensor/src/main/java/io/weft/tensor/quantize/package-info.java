@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// FLOAT32 as whole numbers of few bits, and what that leaves out.
+/// Quantization of FLOAT32 elements to 8, 4 or 2 bits, and its residuals.
 @NullMarked
 package io.weft.tensor.quantize;
 
