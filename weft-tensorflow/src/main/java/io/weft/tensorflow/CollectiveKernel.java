@@ -18,15 +18,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// The kernel of one node in one session: runs its collective once per step. One run at a time, so
-/// the fields of the run live here and a run allocates little. A run starts on a thread of
-/// TensorFlow and ends on the progress thread; the handle orders the two.
+/// The kernel of one node in one session, which runs its collective once per step. Runs do not
+/// overlap, so the run's state is kept in fields and a run allocates little. A run starts on a
+/// TensorFlow thread and ends on the progress thread; the handle orders the two.
 ///
-/// @param <R> what the operations of a run bring
+/// @param <R> the result type of a run's operations
 final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
 
-  /// How long a thread of TensorFlow works for a collective. Should all such threads of a process
-  /// wait for one that another rank begins only after them, they go on then.
+  /// The maximum time for which a TensorFlow thread drives a collective. If all such threads of a
+  /// process wait for a collective that another rank starts only after theirs, they continue after
+  /// this time.
   private static final Duration LONGEST_DRIVE = Duration.ofMillis(20);
 
   private final CollectiveOp<R> collective;
@@ -38,16 +39,17 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
   private final KernelTensors tensors;
   private final AtomicBoolean running = new AtomicBoolean();
 
-  // Of the run.
+  // State of the current run.
   private long context;
   private long callback;
   private long step;
   private @Nullable Served used;
 
-  /// Of the communicator with this number. Throws `IllegalStateException` if that is unknown.
+  /// Creates a kernel of the communicator with this number. Throws `IllegalStateException` if the
+  /// number is unknown.
   ///
   /// @param inputs element types of the inputs
-  /// @param name of the op, for messages
+  /// @param name the op's name for messages
   CollectiveKernel(
       CollectiveOp<R> collective,
       List<DType> inputs,
@@ -61,7 +63,7 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     this.name = name;
   }
 
-  /// Runs once. `done` may be used during this call only.
+  /// Starts one run. `done` is valid only during this call.
   ///
   /// Hot path.
   void start(long runContext, long done) {
@@ -93,8 +95,8 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     }
   }
 
-  /// Submits, and carries the tensors on this thread, which has nothing else to compute, for a
-  /// while: as long as the other ranks are hardly later.
+  /// Submits the collective and drives it on this thread, which has nothing else to compute, for at
+  /// most `LONGEST_DRIVE`. That suffices if the other ranks are hardly later.
   private @Nullable Handle<R> drive(Served now) {
     if (!(now.reducer() instanceof Reducer reducer)) {
       return collective.submit(now, tensors);
@@ -103,7 +105,7 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
         () -> Objects.requireNonNull(collective.submit(now, tensors)), LONGEST_DRIVE);
   }
 
-  /// The handle is done; on the progress thread.
+  /// Completes the run on the progress thread when the handle is done.
   @Override
   public void accept(@Nullable R result, @Nullable CommException failure) {
     if (result == null || failure != null) {
@@ -119,8 +121,8 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     finish(null);
   }
 
-  /// Lets the next run use what the table has in place of `from` now, if this kernel uses that. No
-  /// run may be under way.
+  /// Makes the next run use the table's current replacement of `from`, if this kernel uses `from`.
+  /// No run may be under way.
   void rebind(Communicator from, CommunicatorTable communicators) {
     if (communicator() == from) {
       served = communicators.served(number);
@@ -131,13 +133,13 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     return served.communicator();
   }
 
-  /// TensorFlow has deleted the kernel.
+  /// Releases the kernel's memory after TensorFlow has deleted the kernel.
   void close() {
     status.close();
   }
 
   /// Ends the run. Once the callback runs, TensorFlow may start the next run or delete the kernel,
-  /// so everything of this run is taken out of the fields first.
+  /// so this method reads the run's fields first.
   private void finish(@Nullable Throwable failure) {
     final long done = callback;
     final Served began = used;
@@ -157,9 +159,10 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     }
   }
 
-  /// TensorFlow starts no further op of a failed step, so this rank will not submit the step's
-  /// other tensors, and a tensor of the next step must not meet another rank's of this one: see
-  /// `Steps`. Before the callback, behind which the next step may begin.
+  /// Ends the failed step. TensorFlow starts no further op of a failed step, so this rank will not
+  /// submit the step's other tensors, and a tensor of the next step must not be matched with
+  /// another rank's tensor of this step (see `Steps`). Runs before the callback, because the next
+  /// step may begin after it.
   private void end(Throwable failure, @Nullable Served began) {
     CommException cause =
         failure instanceof CommException known
@@ -167,7 +170,7 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
             : new CommException.Aborted(messageOf(failure), failure);
     boolean aborts = served.steps().fail(step, served, began, cause);
     switch (failure) {
-      case CommException.PeerLost lost -> {} // has ended it on all ranks
+      case CommException.PeerLost lost -> {} // the loss has ended the step on all ranks
       case CommException.Excluded ended -> {}
       case CommException.Aborted ended when served.factory() == null -> {}
       default -> {
@@ -178,8 +181,8 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     }
   }
 
-  /// Waits for the end, whatever interrupts come: the buffers are borrowed until the operation's
-  /// own deadline ends it, so they cannot be left.
+  /// Waits for the operation to end and ignores interrupts until then. The operation borrows the
+  /// buffers until its deadline, so this thread cannot leave them earlier.
   private void await(Handle<R> handle) {
     boolean interrupted = false;
     while (true) {
@@ -198,7 +201,7 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     }
   }
 
-  /// The kernel is running already, so nothing of it may be touched.
+  /// Refuses a run while another run is under way, without touching the kernel's run state.
   private void refuse(long refusedContext, long done) {
     String why =
         "tensor '"

@@ -9,12 +9,12 @@ import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
 import java.util.List;
 
-/// The kernels of one op type, as TensorFlow calls them.
+/// The kernel callbacks of one op type, called by TensorFlow.
 ///
-/// @param reader what the op's attributes mean
-/// @param types element types of the inputs
-/// @param kernels where they are kept, shared by all op types
-/// @param communicators what the attribute `communicator` means
+/// @param reader reads the op's attributes
+/// @param types reads the element types of the inputs
+/// @param kernels the table of kernels, shared by all op types
+/// @param communicators resolves the attribute `communicator`
 record CollectiveKernels(
     OpAttributes.Reader reader,
     InputTypes types,
@@ -22,9 +22,9 @@ record CollectiveKernels(
     CommunicatorTable communicators)
     implements KernelCallbacks {
 
-  /// How the element types of a node's inputs are found.
+  /// Reads the element types of a node's inputs.
   interface InputTypes {
-    /// In the order of the inputs.
+    /// Returns the types in the order of the inputs.
     List<DType> of(KernelConstruction node);
   }
 

@@ -23,30 +23,30 @@ import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/// What an op of the graph does in each of its runs, as its attributes say. An op of several inputs
-/// is a group: as many operations, submitted at once.
+/// The collective that an op of the graph runs, configured by its attributes. An op with several
+/// inputs is a group of one operation per input, all submitted together.
 ///
-/// @param <R> what its operations bring
+/// @param <R> the result type of its operations
 sealed interface CollectiveOp<R> {
 
-  /// Starts it. Throws only if nothing was started.
+  /// Submits the collective. Throws only if no operation was started.
   ///
   /// @param tensors borrowed until the run ends
-  /// @return null if it is over already
+  /// @return null if the collective has already ended
   @Nullable Handle<R> submit(CommunicatorTable.Served served, KernelTensors tensors);
 
-  /// Makes outputs of what came, where they are not written yet. Must not block.
+  /// Turns the result into outputs that are not written yet. Must not block.
   ///
-  /// @param result given
+  /// @param result ownership passes to this method
   default void complete(R result, KernelTensors tensors) {}
 
-  /// Whether the thread that starts it has nothing else to compute until it ends.
+  /// Returns whether the submitting thread has nothing else to compute until the collective ends.
   default boolean isAwaited() {
     return false;
   }
 
-  /// A group of operations. If one of them cannot be submitted, the communicator is aborted, so
-  /// that those before it end.
+  /// Submits a group of operations. If an operation cannot be submitted, aborts the communicator so
+  /// that the earlier operations end.
   private static <T> Handle<List<T>> group(
       Communicator communicator,
       int size,
@@ -71,10 +71,10 @@ sealed interface CollectiveOp<R> {
     return new GroupHandle<>(handles, refusal, discard);
   }
 
-  /// The op `WeftAllreduce` of one tensor.
+  /// The op `WeftAllreduce` with one tensor.
   ///
-  /// @param hook what happens before and after the wire
-  /// @param travel how it travels if it is a gradient
+  /// @param hook runs before and after the transport
+  /// @param travel the reduction options for gradients
   record Allreduce(ReduceOp op, WireHook hook, GradientTravel travel, CollectiveOptions options)
       implements CollectiveOp<TensorView> {
 
@@ -90,10 +90,10 @@ sealed interface CollectiveOp<R> {
     }
   }
 
-  /// The op `WeftAllreduce` of several tensors.
+  /// The op `WeftAllreduce` with several tensors.
   ///
-  /// @param travel as of one
-  /// @param isAwaited whether nothing else is left to compute
+  /// @param travel the reduction options for gradients
+  /// @param isAwaited true if no other computation of the step remains
   record GroupedAllreduce(
       ReduceOp op,
       WireHook hook,
@@ -216,7 +216,7 @@ sealed interface CollectiveOp<R> {
             Shape shape = input.shape();
             Shape mine =
                 shape.dims().isEmpty()
-                    ? shape // which the communicator refuses
+                    ? shape // the communicator refuses it
                     : shape.withFirst(rows(shape.dims().getFirst(), communicator));
             TensorView output = tensors.output(i, input.dtype(), mine);
             return reducer instanceof Reducer layer
@@ -233,8 +233,8 @@ sealed interface CollectiveOp<R> {
     }
   }
 
-  /// The op `WeftAlltoall`: input 0 is what is sent; input 1 how many rows of it to each rank, or
-  /// empty, for as many to each.
+  /// The op `WeftAlltoall`. Input 0 is the tensor to send. Input 1 is the number of its rows for
+  /// each rank, or empty for equal parts.
   record Alltoall(CollectiveOptions options) implements CollectiveOp<Communicator.Received> {
 
     @Override
@@ -285,7 +285,7 @@ sealed interface CollectiveOp<R> {
   enum Place implements CollectiveOp<Void> {
     /// The rank in the communicator.
     RANK,
-    /// Its number of ranks.
+    /// The number of ranks of the communicator.
     SIZE;
 
     @Override

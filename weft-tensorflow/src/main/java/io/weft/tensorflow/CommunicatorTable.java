@@ -12,12 +12,12 @@ import java.util.Optional;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// The numbers by which ops name their communicator. TensorFlow makes a kernel from nothing but the
-/// attributes of its node, which hold numbers and strings, so something in the process must turn a
-/// number into an object; this is that table, one per process because TensorFlow's op registry is.
+/// The table of numbers by which ops name their communicator. TensorFlow creates a kernel from only
+/// the attributes of its node, which hold numbers and strings, so this table maps a number to its
+/// communicator. There is one table per process because TensorFlow has one op registry per process.
 ///
-/// An entry refers to its communicator weakly and goes with it: nobody has to remove it. A kernel
-/// holds its communicator strongly, from session to session's close. Thread-safe.
+/// An entry refers to its communicator weakly and disappears with it. A kernel holds its
+/// communicator strongly, from the creation of the session to its close. Thread-safe.
 final class CommunicatorTable {
 
   private final Map<Integer, Entry> entries = new HashMap<>();
@@ -25,7 +25,7 @@ final class CommunicatorTable {
   private final Map<Communicator, Steps> steps = new WeakHashMap<>();
   private int next;
 
-  /// @param factory of the reducer, where the ops are gradients
+  /// @param factory the factory of the reducer for gradient ops
   private record Entry(
       WeakReference<Communicator> communicator,
       KernelMode mode,
@@ -36,12 +36,12 @@ final class CommunicatorTable {
     }
   }
 
-  /// What a kernel needs to know of its communicator.
+  /// The communicator data that a kernel needs.
   ///
-  /// @param reducer of gradients over it; null for ops that are no gradients, and where each step
-  ///   takes one of `factory`
-  /// @param factory of the reducers of gradients, if they travel by a layer
-  /// @param steps whose ops use the communicator
+  /// @param reducer averages gradients over the communicator; null for other ops, and if each step
+  ///   takes a reducer of `factory`
+  /// @param factory the factory of gradient reducers, if gradients use a data-parallel layer
+  /// @param steps the steps whose ops use the communicator
   record Served(
       Communicator communicator,
       KernelMode mode,
@@ -49,15 +49,15 @@ final class CommunicatorTable {
       @Nullable LayerFactory factory,
       Steps steps) {
 
-    /// Returns the same for a step that takes this reducer.
+    /// Returns a copy for a step that uses this reducer.
     Served by(GradientReducer ofStep) {
       return new Served(communicator, mode, ofStep, factory, steps);
     }
   }
 
-  /// The number of this communicator for kernels of this mode; the same at each call.
+  /// Returns the number of this communicator for kernels of this mode, equal at each call.
   ///
-  /// @param factory of the reducer, where the ops are gradients
+  /// @param factory the factory of the reducer for gradient ops
   synchronized int numberOf(
       Communicator communicator, KernelMode mode, GradientReducer.@Nullable Factory factory) {
     entries.values().removeIf(entry -> entry.communicator.refersTo(null));
@@ -71,18 +71,18 @@ final class CommunicatorTable {
     return number;
   }
 
-  /// Returns the first failure of the step that failed last over this communicator, if any has.
+  /// Returns the first failure of the most recently failed step over this communicator, if any.
   synchronized Optional<CommException> failure(Communicator communicator) {
     Steps of = steps.get(communicator);
     return of == null ? Optional.empty() : of.failure();
   }
 
-  /// The graphs on a communicator.
+  /// Returns the graphs on a communicator.
   synchronized GraphNumbers graphs(Communicator communicator) {
     return graphs.computeIfAbsent(communicator, _ -> new GraphNumbers());
   }
 
-  /// The numbers of `from` stand for `to` from now on.
+  /// Binds the numbers of `from` to `to`.
   synchronized void rebind(Communicator from, Communicator to) {
     entries.replaceAll(
         (number, entry) ->
@@ -95,13 +95,14 @@ final class CommunicatorTable {
     }
   }
 
-  /// The communicator of this number, if it is known and not gone.
+  /// Returns the communicator of this number, or null if it is unknown or no longer reachable.
   synchronized @Nullable Communicator find(int number) {
     Entry entry = entries.get(number);
     return entry == null ? null : entry.communicator.get();
   }
 
-  /// Throws `IllegalStateException` if the number is unknown or its communicator is gone.
+  /// Throws `IllegalStateException` if the number is unknown or its communicator no longer
+  /// reachable.
   synchronized Served served(long number) {
     Entry entry = number == (int) number ? entries.get((int) number) : null;
     @Nullable Communicator communicator = entry == null ? null : entry.communicator.get();
@@ -122,7 +123,7 @@ final class CommunicatorTable {
         steps.computeIfAbsent(communicator, _ -> new Steps()));
   }
 
-  /// Communicators that are still reachable.
+  /// Returns the number of entries whose communicators are still reachable.
   synchronized int size() {
     entries.values().removeIf(entry -> entry.communicator.refersTo(null));
     return entries.size();

@@ -4,15 +4,15 @@ package io.weft.tensorflow;
 import io.weft.tensor.DType;
 import org.tensorflow.proto.DataType;
 
-/// TensorFlow's element types and Weft's, both ways.
+/// The mapping between TensorFlow's element types and Weft's.
 public final class DataTypes {
 
-  /// A reference to a type has the type's number and this [TensorFlow, types.proto].
+  /// The number of a reference type minus that of its value type [TensorFlow, types.proto].
   private static final int REFERENCE_OFFSET = 100;
 
   private DataTypes() {}
 
-  /// Weft's name of a type; a reference type counts as what it refers to. Throws
+  /// Returns Weft's name of a type; a reference type counts as its value type. Throws
   /// `IllegalArgumentException` for a type that Weft does not carry.
   public static DType of(DataType type) {
     return switch (value(type)) {
@@ -32,7 +32,7 @@ public final class DataTypes {
     };
   }
 
-  /// TensorFlow's name of a type.
+  /// Returns TensorFlow's name of a type.
   public static DataType of(DType type) {
     return switch (type) {
       case FLOAT16 -> DataType.DT_HALF;
@@ -46,7 +46,7 @@ public final class DataTypes {
     };
   }
 
-  /// The type itself, or what a reference type refers to.
+  /// Returns the type itself, or the value type of a reference type.
   public static DataType value(DataType type) {
     if (type == DataType.UNRECOGNIZED || type.getNumber() < REFERENCE_OFFSET) {
       return type;
@@ -54,7 +54,7 @@ public final class DataTypes {
     return DataType.forNumber(type.getNumber() - REFERENCE_OFFSET);
   }
 
-  /// A reference to a type.
+  /// Returns the reference type of a type.
   public static DataType reference(DataType type) {
     return DataType.forNumber(value(type).getNumber() + REFERENCE_OFFSET);
   }

@@ -29,18 +29,18 @@ import org.tensorflow.op.core.NoOp;
 import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.family.TType;
 
-/// An optimizer that averages the gradients over all ranks and gives them to another [HVD18 §4].
-/// All ranks then take the same step, so their weights stay equal if they start equal: see
-/// `WeftVariables.broadcast`.
+/// An optimizer that averages the gradients over all ranks and passes them to a local optimizer
+/// [HVD18 §4]. All ranks then take the same step, so weights that start equal stay equal (see
+/// `WeftVariables.broadcast`).
 ///
 /// The average of ranks' mean losses is the mean loss of the joint batch when all ranks' batches
 /// are equally large.
 public final class DistributedOptimizer extends Optimizer {
 
-  /// Each gradient by itself, as the options say.
+  /// Reduces each gradient alone, according to the options.
   private static final GradientReducer.Factory DIRECT = Reducer::direct;
 
-  /// Gradients of so many bytes in all are averaged at the end of the backward pass.
+  /// Gradients of at most this total size are averaged at the end of the backward pass.
   private static final long LITTLE_BYTES = 1 << 20;
 
   private final Communicator communicator;
@@ -50,32 +50,31 @@ public final class DistributedOptimizer extends Optimizer {
   private @Nullable GradientAccumulation accumulation;
   private @Nullable OptimizerShares shares;
 
-  /// When a variable takes its part of a step, and where.
+  /// The time and place at which a variable takes its part of a step.
   public enum Updates {
-    /// As soon as its own gradient is averaged: communication and computation overlap. A step that
-    /// fails may have changed some variables.
+    /// As soon as its own gradient is averaged, so communication and computation overlap. A failed
+    /// step may have changed some variables.
     AS_THEY_COME,
-    /// When all gradients are averaged: a step that fails has changed no variable, and can be taken
-    /// again.
+    /// When all gradients are averaged. A failed step has changed no variable and can be repeated.
     ALL_OR_NONE,
-    /// On one rank: gradients are reduce-scattered, each rank updates its share of the weights, and
-    /// the new weights are allgathered [RRRH20 §5.1]. A rank has 1/n of the optimizer's state and
-    /// of its work. The bits are those of `AS_THEY_COME` over a `DataParallel` where all hosts have
-    /// the same number of consecutive ranks, a power of two; `AdaGrad` differs by rounding, since
-    /// TensorFlow's kernel treats the last elements of a tensor in another way. For optimizers that
-    /// treat each element by itself, as all of TensorFlow Java do. A step that fails may have
-    /// changed some variables; a rank that has joined is refused.
+    /// On one rank. Gradients are reduce-scattered, each rank updates its share of the weights, and
+    /// the new weights are allgathered [RRRH20 §5.1]. A rank holds 1/n of the optimizer's state and
+    /// does 1/n of its work. The bits equal those of `AS_THEY_COME` over a `DataParallel` if all
+    /// hosts have an equal number of consecutive ranks that is a power of two. `AdaGrad` differs by
+    /// rounding, because TensorFlow's kernel treats the last elements of a tensor differently.
+    /// Requires an optimizer that treats each element independently, as all of TensorFlow Java do.
+    /// A failed step may have changed some variables; a rank that has joined is refused.
     IN_SHARES
   }
 
-  /// A rank's share of variables that lie one after the other, flat.
+  /// A rank's share of flattened, concatenated variables.
   ///
-  /// @param variable name of the variable that holds the share's weights in a step; the optimizer's
-  ///   slots of it hold their share of its state
-  /// @param of names of the variables, in their order
-  /// @param first of the share's elements
-  /// @param elements of the share
-  /// @param whole elements of all ranks' shares
+  /// @param variable name of the variable that holds the share's weights during a step; its
+  ///   optimizer slots hold the share of the optimizer's state
+  /// @param of names of the variables in their order
+  /// @param first index of the share's first element
+  /// @param elements number of elements of the share
+  /// @param whole number of elements of all ranks' shares
   public record Share(String variable, List<String> of, long first, long elements, long whole) {
 
     /// Copies the list.
@@ -84,7 +83,7 @@ public final class DistributedOptimizer extends Optimizer {
     }
 
     /// Returns the optimizer's name of the state that a variable of the graph holds for this share,
-    /// such as "momentum"; empty for another variable.
+    /// such as "momentum", or empty for another variable.
     public Optional<String> slot(String name) {
       String prefix = variable + "-";
       return name.startsWith(prefix)
@@ -93,34 +92,35 @@ public final class DistributedOptimizer extends Optimizer {
     }
   }
 
-  /// Averages over all ranks of the job what `local` then applies, as it comes. Gradients travel by
-  /// `DataParallel.of(weft)`: those that are ready on all ranks share buffers as the setting
-  /// `fusion` says. A step that fails for one gradient fails on all ranks, and the next one can be
-  /// taken. Throws `IllegalArgumentException` if `local` does not belong to a graph.
+  /// Averages gradients over all ranks of the job; `local` applies each one as it becomes ready.
+  /// Gradients are sent by `DataParallel.of(weft)`: those that are ready on all ranks share buffers
+  /// according to the setting `fusion`. A step that fails for one gradient fails on all ranks, and
+  /// the next step can run. Throws `IllegalArgumentException` if `local` does not belong to a
+  /// graph.
   public DistributedOptimizer(Weft weft, Optimizer local) {
     this(weft, local, GradientOptions.DEFAULT);
   }
 
-  /// Averages over all ranks of the job, as the options say.
+  /// Averages gradients over all ranks of the job, according to the options.
   public DistributedOptimizer(Weft weft, Optimizer local, GradientOptions options) {
     this(weft.communicator(), DataParallel.of(weft), local, options);
   }
 
-  /// Averages over `communicator` what `local` then applies, as it comes: each gradient by an
-  /// allreduce of its own, which ranks match by its name. A gradient that fails aborts the
-  /// communicator. Throws `IllegalArgumentException` if `local` does not belong to a graph.
+  /// Averages gradients over `communicator`; `local` applies each one as it becomes ready. Each
+  /// gradient uses a separate allreduce, which ranks match by its name. A failed gradient aborts
+  /// the communicator. Throws `IllegalArgumentException` if `local` does not belong to a graph.
   public DistributedOptimizer(Communicator communicator, Optimizer local) {
     this(communicator, local, Updates.AS_THEY_COME);
   }
 
-  /// The same with a choice of when variables change.
+  /// Averages gradients over `communicator`, with a choice of the time of updates.
   public DistributedOptimizer(Communicator communicator, Optimizer local, Updates updates) {
     this(communicator, GradientReducer.ALLREDUCE, local, updates);
   }
 
-  /// The same with a choice of how gradients travel.
+  /// Averages gradients over `communicator` through custom reducers.
   ///
-  /// @param reducers makes what averages them; holds no communicator
+  /// @param reducers creates the reducer of a communicator; must not hold a communicator
   public DistributedOptimizer(
       Communicator communicator,
       GradientReducer.Factory reducers,
@@ -129,11 +129,11 @@ public final class DistributedOptimizer extends Optimizer {
     this(communicator, reducers, local, GradientOptions.DEFAULT.with(updates));
   }
 
-  /// The same with groups, accumulation, local variables, sums and compression. Sums, predivision
-  /// and compression need reducers of a `DataParallel`, or `GradientReducer.ALLREDUCE`; with others
-  /// the first step fails.
+  /// Averages gradients over `communicator` through custom reducers, with all options. Sums,
+  /// predivision and compression need reducers of a `DataParallel`, or `GradientReducer.ALLREDUCE`;
+  /// with others the first step fails.
   ///
-  /// @param reducers makes what averages them; holds no communicator
+  /// @param reducers creates the reducer of a communicator; must not hold a communicator
   public DistributedOptimizer(
       Communicator communicator,
       GradientReducer.Factory reducers,
@@ -150,10 +150,10 @@ public final class DistributedOptimizer extends Optimizer {
     this.options = options;
   }
 
-  /// The gradients of all variables, averaged over all ranks, as the options say. One that does not
-  /// depend on the loss has a closed gradient, as in every optimizer. On a single rank nothing is
-  /// added to the graph but an accumulation. Throws `IllegalArgumentException` if a local variable
-  /// is not there.
+  /// Returns the gradients of all variables, averaged over all ranks according to the options. A
+  /// gradient that does not depend on the loss is closed, as in every optimizer. On a single rank
+  /// only an accumulation is added to the graph. Throws `IllegalArgumentException` if a local
+  /// variable does not exist.
   @Override
   public <T extends TType> List<GradAndVar<?>> computeGradients(Operand<?> loss) {
     List<GradAndVar<?>> gradients = local.computeGradients(loss);
@@ -186,8 +186,9 @@ public final class DistributedOptimizer extends Optimizer {
     return gradient.getVariable().op().name();
   }
 
-  /// Returns this rank's shares, in the order of the variables; empty without `Updates.IN_SHARES`,
-  /// on a single rank, and before `computeGradients`. A checkpoint gathers their slots.
+  /// Returns this rank's shares in the order of the variables. The list is empty without
+  /// `Updates.IN_SHARES`, on a single rank, and before `computeGradients`. A checkpoint gathers the
+  /// shares' slots.
   public List<Share> shares() {
     OptimizerShares made = shares;
     return made == null ? List.of() : made.places();
@@ -202,7 +203,7 @@ public final class DistributedOptimizer extends Optimizer {
       }
     }
     if (reducers instanceof LayerFactory factory) {
-      var unused = factory.layer().over(communicator); // by the thread whose order all ranks share
+      var unused = factory.layer().over(communicator); // created in the order that all ranks share
     }
     WeftOps weft =
         new WeftOps(graph.baseScope(), OpLibrary.load().numberOf(communicator, reducers));
@@ -239,8 +240,8 @@ public final class DistributedOptimizer extends Optimizer {
     return all;
   }
 
-  /// Whether averaging takes so much less time than computing that there is little to hide: then
-  /// one op averages all gradients at the end of the backward pass.
+  /// Returns whether averaging takes too little time for an overlap with computation to matter. One
+  /// op then averages all gradients at the end of the backward pass.
   private static boolean isLittle(Collection<GradAndVar<?>> gradients) {
     long bytes = 0;
     for (GradAndVar<?> gradient : gradients) {
@@ -254,13 +255,14 @@ public final class DistributedOptimizer extends Optimizer {
     return gradients.size() > 1 && bytes <= LITTLE_BYTES;
   }
 
-  /// Variables are made in the order of the layers. The next step's forward pass begins with the
-  /// first, whose gradient comes last: so it goes first.
+  /// Returns the priority of a group. Variables are in the order of the layers. The next step's
+  /// forward pass begins with the first variable, whose gradient is ready last, so it is sent
+  /// first.
   private static int priority(List<String> group, List<String> variables) {
     return variables.size() - variables.indexOf(group.getFirst());
   }
 
-  /// Puts averages in place of a group's gradients.
+  /// Replaces a group's gradients by their averages.
   private void average(
       WeftOps weft,
       List<String> group,
@@ -279,8 +281,8 @@ public final class DistributedOptimizer extends Optimizer {
     }
   }
 
-  /// Returns the gradient of a variable that a group names. Throws `IllegalArgumentException` where
-  /// there is none.
+  /// Returns the gradient of a variable that a group names. Throws `IllegalArgumentException` if it
+  /// does not exist.
   static GradAndVar<?> of(String variable, Map<String, GradAndVar<?>> gradients) {
     GradAndVar<?> gradient = gradients.get(variable);
     if (gradient == null) {
@@ -294,7 +296,7 @@ public final class DistributedOptimizer extends Optimizer {
     return new GradAndVar<>(by.expect(of.getGradient().type()), of.getVariable());
   }
 
-  /// What a rank keeps for itself.
+  /// Returns a gradient that a rank does not share, multiplied by the local factor.
   private GradAndVar<?> kept(GradAndVar<?> gradient) {
     return gradient.getGradient().isClosed() || options.localFactor() == 1
         ? gradient
@@ -307,7 +309,7 @@ public final class DistributedOptimizer extends Optimizer {
     return new GradAndVar<>(tf.math.mul(value, factor).asOutput(), gradient.getVariable());
   }
 
-  /// The same gradients, none of which is there before all are.
+  /// Returns the gradients behind a barrier: none is available before all are.
   private List<GradAndVar<?>> together(List<GradAndVar<?>> gradients) {
     List<Operation> all =
         gradients.stream()
@@ -330,8 +332,8 @@ public final class DistributedOptimizer extends Optimizer {
         Identity.create(scope, gradient.getGradient()).output(), gradient.getVariable());
   }
 
-  /// Applies gradients that `computeGradients` returned. Run the op that this returns: it also puts
-  /// the parts of the local optimizer's step into an order that does not depend on timing.
+  /// Applies gradients that `computeGradients` returned. The returned op also orders the parts of
+  /// the local optimizer's step independently of timing, so callers must run it.
   @Override
   public Op applyGradients(List<GradAndVar<? extends TType>> gradients, String name) {
     Op step = UpdateOrder.stateLast(graph, local.applyGradients(gradients, name));
@@ -358,7 +360,7 @@ public final class DistributedOptimizer extends Optimizer {
     return "DistributedOptimizer{" + local + ", ranks=" + communicator.size() + "}";
   }
 
-  /// Never called: `applyGradients`, its only caller, goes to the local optimizer.
+  /// Never called, because the local optimizer implements `applyGradients`, the only caller.
   @Override
   protected <T extends TType> Op applyDense(Ops tf, Output<T> gradient, Output<T> variable) {
     throw new IllegalStateException("applyGradients of " + local + " applies gradients");

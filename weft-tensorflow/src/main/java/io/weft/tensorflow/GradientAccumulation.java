@@ -19,12 +19,12 @@ import org.tensorflow.types.TBool;
 import org.tensorflow.types.TInt32;
 import org.tensorflow.types.family.TType;
 
-/// Adds gradients to variables in each run, and lets their totals pass in every N-th. In the other
-/// runs the totals are dead tensors, as behind TensorFlow's `Switch`: nothing that needs them runs,
+/// Adds gradients to variables in each run and releases the totals in every N-th run. In the other
+/// runs the totals are dead tensors, as after TensorFlow's `Switch`, so no op that needs them runs:
 /// neither the average over ranks nor the update of a variable.
 ///
-/// Variables and counter are set back when the totals have been averaged. So a run that fails
-/// before leaves them, and the next run lets the totals pass, its own gradients included.
+/// Variables and counter are reset once the totals have been averaged. A run that fails earlier
+/// leaves them unchanged, and the next run releases the totals with its own gradients included.
 final class GradientAccumulation {
 
   private static final String SLOT = "accumulated";
@@ -44,7 +44,7 @@ final class GradientAccumulation {
     this.due = tf.math.greaterEqual(pass, tf.constant(options.passes()));
   }
 
-  /// The totals of these gradients.
+  /// Returns the accumulated totals of these gradients.
   List<GradAndVar<?>> totals(List<GradAndVar<?>> gradients) {
     List<GradAndVar<?>> totals = new ArrayList<>();
     for (GradAndVar<?> gradient : gradients) {
@@ -59,7 +59,7 @@ final class GradientAccumulation {
     Variable<T> sum = variable(Optimizer.createName(variable, SLOT), variable.shape(), type);
     sums.add(sum);
     Operand<T> added = tf.assignAdd(sum, gradient.getGradient());
-    // A copy, because the variable is set to zero while the optimizer may still read.
+    // A copy, because the variable may be zeroed while the optimizer still reads.
     Operand<T> total = tf.deepCopy(tf.switchCond(added, due).outputTrue());
     if (options.total() == Total.MEAN) {
       total = tf.math.div(total, tf.dtypes.cast(pass, type));
@@ -67,9 +67,10 @@ final class GradientAccumulation {
     return new GradAndVar<>(total.asOutput(), variable);
   }
 
-  /// An op that does what `step` does, and then begins anew. All run or none.
+  /// Returns an op that runs `step` and then resets the accumulation. Either all of it runs or
+  /// none.
   ///
-  /// @param averaged what the totals have become on the way to the variables
+  /// @param averaged the averaged totals that the variables receive
   Op thenBegin(Op step, List<GradAndVar<? extends TType>> averaged) {
     List<Op> there = new ArrayList<>();
     for (GradAndVar<?> gradient : averaged) {

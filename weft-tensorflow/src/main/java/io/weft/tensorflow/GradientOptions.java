@@ -7,21 +7,22 @@ import io.weft.tensor.kernel.ScaleFactor;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
 import java.util.Set;
 
-/// What a `DistributedOptimizer` does with gradients beside averaging them; the same on all ranks.
+/// The options with which a `DistributedOptimizer` processes gradients; they must be equal on all
+/// ranks.
 ///
-/// @param updates when a variable takes its part of a step
-/// @param accumulation over how many passes gradients are added before they are averaged
-/// @param localVariables names of variables that each rank trains for itself: their gradients are
+/// @param updates the time at which a variable takes its part of a step
+/// @param accumulation the number of passes over which gradients are added before they are averaged
+/// @param localVariables names of variables that each rank trains for itself; their gradients are
 ///   not averaged
-/// @param localFactor by which gradients of local variables are multiplied: 1/n where each rank's
-///   local variables serve all ranks' losses, as those that an alltoall leads to
-/// @param grouping which gradients are averaged as one group
-/// @param op AVERAGE, or SUM: n times as much on n ranks
-/// @param predivide by which gradients are divided before they are added, and their sum is
-///   multiplied by it and divided by n; 1 = the sum is divided by n. In narrow types, between 1 and
-///   n keeps sums in range and small gradients from vanishing
-/// @param compression how gradients travel; over the reducers of a `DataParallel` it goes together
-///   with fusion, `join` and all else
+/// @param localFactor the factor by which gradients of local variables are multiplied: 1/n if each
+///   rank's local variables serve the losses of all ranks, as with variables behind an alltoall
+/// @param grouping the gradients that are averaged as one group
+/// @param op AVERAGE, or SUM, which yields n times as much on n ranks
+/// @param predivide the divisor of gradients before they are added; their sum is multiplied by it
+///   and divided by n. With 1, the sum is divided by n. In narrow types, a value between 1 and n
+///   keeps sums in range and small gradients from vanishing
+/// @param compression the wire encoding of gradients; over the reducers of a `DataParallel` it
+///   combines with fusion, `join` and all other options
 public record GradientOptions(
     Updates updates,
     Accumulation accumulation,
@@ -34,8 +35,8 @@ public record GradientOptions(
 
   private static final double LARGEST_PREDIVIDE = 1e30;
 
-  /// Averages in each step, each gradient by itself as it comes, or, by a `DataParallel`, all as
-  /// one group where they have at most 1 MiB in all.
+  /// Averages in each step. Each gradient is averaged alone as it becomes ready. A `DataParallel`
+  /// averages all gradients as one group if they have at most 1 MiB in total.
   public static final GradientOptions DEFAULT =
       new GradientOptions(
           Updates.AS_THEY_COME,
@@ -48,8 +49,8 @@ public record GradientOptions(
           new Compression.None());
 
   /// Throws `IllegalArgumentException` for a local factor that is neither 0 nor a normal number of
-  /// FLOAT32, an operation other than SUM and AVERAGE, a predivision that is no number from 1e-30
-  /// to 1e30, or goes with SUM, and for compression with updates in shares.
+  /// FLOAT32, for an operation other than SUM and AVERAGE, for a predivision that is not between
+  /// 1e-30 and 1e30 or is combined with SUM, and for compression combined with updates in shares.
   public GradientOptions {
     localVariables = Set.copyOf(localVariables);
     if (localFactor != 0) {
@@ -74,37 +75,39 @@ public record GradientOptions(
     }
   }
 
-  /// Whether gradients are averaged as they are.
+  /// Returns whether gradients are averaged without predivision or compression.
   boolean isPlainMean() {
     return op == ReduceOp.AVERAGE && predivide == 1 && compression instanceof Compression.None;
   }
 
-  /// The same with a choice of when variables change.
+  /// Returns these options with another time of updates.
   public GradientOptions with(Updates other) {
     return of(other, accumulation, grouping, op, predivide, compression);
   }
 
-  /// The same with gradients added over several passes: Horovod's `backward_passes_per_step`.
+  /// Returns these options with gradients added over several passes: Horovod's
+  /// `backward_passes_per_step`.
   public GradientOptions with(Accumulation other) {
     return of(updates, other, grouping, op, predivide, compression);
   }
 
-  /// The same with groups.
+  /// Returns these options with another grouping.
   public GradientOptions with(Grouping other) {
     return of(updates, accumulation, other, op, predivide, compression);
   }
 
-  /// The same with gradients that are added, by SUM, or averaged: Horovod's `op`.
+  /// Returns these options with another operation, SUM or AVERAGE: Horovod's `op`.
   public GradientOptions with(ReduceOp other) {
     return of(updates, accumulation, grouping, other, predivide, compression);
   }
 
-  /// The same with gradients that travel in fewer bytes: Horovod's `compression`.
+  /// Returns these options with another wire encoding of gradients: Horovod's `compression`.
   public GradientOptions with(Compression other) {
     return of(updates, accumulation, grouping, op, predivide, other);
   }
 
-  /// The same with gradients divided before they are added: Horovod's `gradient_predivide_factor`.
+  /// Returns these options with gradients divided before they are added: Horovod's
+  /// `gradient_predivide_factor`.
   public GradientOptions predivided(double factor) {
     return of(updates, accumulation, grouping, op, factor, compression);
   }
@@ -119,19 +122,19 @@ public record GradientOptions(
     return new GradientOptions(when, passes, localVariables, localFactor, groups, by, divided, how);
   }
 
-  /// The same with variables that each rank trains for itself.
+  /// Returns these options with variables that each rank trains for itself.
   public GradientOptions withLocal(Set<String> variables, double factor) {
     return new GradientOptions(
         updates, accumulation, variables, factor, grouping, op, predivide, compression);
   }
 
-  /// Over how many passes gradients are added.
+  /// The accumulation of gradients over several passes.
   ///
-  /// @param passes how often a step is run until the variables change once
-  /// @param total what is made of the passes' gradients
+  /// @param passes the number of runs of a step per update of the variables
+  /// @param total the combination of the passes' gradients
   public record Accumulation(int passes, Total total) {
 
-    /// Every pass is a step.
+    /// Makes every pass a step.
     public static final Accumulation NONE = new Accumulation(1, Total.SUM);
 
     /// Throws `IllegalArgumentException` for less than one pass.
@@ -143,7 +146,7 @@ public record GradientOptions(
     }
   }
 
-  /// What is made of several passes' gradients.
+  /// The combination of several passes' gradients.
   public enum Total {
     /// Their sum.
     SUM,

@@ -12,7 +12,7 @@ import io.weft.tensor.TensorView;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// How the gradients of one op travel, as its attributes say. One run at a time.
+/// The reduction options of one op's gradients, from its attributes. One run at a time.
 final class GradientTravel {
 
   private final ReduceOp op;
@@ -20,14 +20,14 @@ final class GradientTravel {
   private final Compression compression;
   private final int priority;
 
-  /// What carries compressed gradients over the reducer that the run before had.
+  /// The compressing reducer of the previous run.
   private volatile @Nullable Compressed last;
 
   private record Compressed(Reducer below, TensorReducer reducer) {}
 
-  /// @param predivide factor by which gradients are divided before they are added, where they are
-  ///   averaged; 1 = none
-  /// @param priority among gradients that are ready, the highest goes first
+  /// @param predivide the divisor of gradients before they are added if they are averaged; 1
+  ///   disables it
+  /// @param priority among ready gradients, the highest priority is sent first
   GradientTravel(ReduceOp op, double predivide, Compression compression, int priority) {
     this.op = op;
     this.predivide = predivide;
@@ -48,7 +48,7 @@ final class GradientTravel {
     };
   }
 
-  /// Submits a group, if the reducer knows groups; else returns null.
+  /// Submits a group, or returns null if the reducer does not support groups.
   @Nullable Handle<List<TensorView>> reduceAll(
       GradientReducer by, int ranks, List<ReductionRequest> group) {
     if (!(by instanceof TensorReducer tensors)) {

@@ -15,18 +15,20 @@ import org.tensorflow.op.math.Cumsum;
 import org.tensorflow.types.TInt64;
 import org.tensorflow.types.family.TType;
 
-/// The gradients of Weft's ops, for a loss that is the sum of the ranks' losses: what a rank's
-/// input adds to the output of each rank, times the gradient of that output, summed.
+/// The gradients of Weft's ops, for a loss that is the sum of the ranks' losses. The gradient of a
+/// rank's input is the sum over all ranks of its contribution to the rank's output times the
+/// gradient of that output.
 ///
-/// TensorFlow holds the graph's lock while it calls these, so the graph can be asked neither for a
-/// node nor for a shape: names have no '/' and are left to the scope, which is named after the op.
+/// TensorFlow holds the graph's lock while it calls these functions, so they cannot query the graph
+/// for a node or a shape. Names therefore contain no '/' and are left to the scope, which is named
+/// after the op.
 final class Gradients {
 
   private static final String NAME = "gradient";
 
   private Gradients() {}
 
-  /// Registers them, once per process.
+  /// Registers the gradients, once per process.
   static void register() {
     Map<String, RawCustomGradient> all =
         Map.of(
@@ -43,8 +45,8 @@ final class Gradients {
         });
   }
 
-  /// Each rank's input adds to every rank's output with weight 1 (SUM) or 1/n (AVERAGE): the same
-  /// reduction, with the same factors, of the outputs' gradients.
+  /// Reduces the outputs' gradients with the same operation and factors, because each rank's input
+  /// adds to every rank's output with weight 1 (SUM) or 1/n (AVERAGE).
   private static List<Operand<?>> allreduce(Ops tf, GraphOperation op, List<Output<?>> gradients) {
     ReduceOp reduction = linear(op);
     Scale scale =
@@ -54,7 +56,7 @@ final class Gradients {
     return weft(tf, op).groupedAllreduce(whole(tf, op, gradients), NAME, reduction, scale);
   }
 
-  /// The root's input is every rank's output; the others' inputs are nothing.
+  /// Sums the gradients at the root, whose input is every rank's output; others get zeros.
   private static List<Operand<?>> broadcast(Ops tf, GraphOperation op, List<Output<?>> gradients) {
     WeftOps weft = weft(tf, op);
     int root = Math.toIntExact(op.attributes().getAttrInt(OpAttributes.ROOT));
@@ -71,7 +73,8 @@ final class Gradients {
     return tf.select(condition, value, tf.zerosLike(value));
   }
 
-  /// A rank's input is a part of every rank's output: that part of the sum.
+  /// Returns a rank's part of the summed gradients, because its input is part of every rank's
+  /// output.
   private static List<Operand<?>> allgather(Ops tf, GraphOperation op, List<Output<?>> gradients) {
     WeftOps weft = weft(tf, op);
     List<Operand<?>> sums = weft.groupedAllreduce(whole(tf, op, gradients), NAME, ReduceOp.SUM);
@@ -79,7 +82,7 @@ final class Gradients {
     for (int i = 0; i < sums.size(); i++) {
       rows.add(rows(tf, op.input(i)));
     }
-    // One line per rank, one column per tensor.
+    // One row per rank, one column per tensor.
     Operand<TInt64> mine = tf.expandDims(tf.stack(rows), tf.constant(0));
     Operand<TInt64> all = weft.allgather(mine, "rows");
     Operand<TInt64> before =
@@ -97,12 +100,12 @@ final class Gradients {
     return inputs;
   }
 
-  /// The first extent.
+  /// Returns the first extent.
   private static Operand<TInt64> rows(Ops tf, Output<?> tensor) {
     return tf.gather(tf.shape(tensor, TInt64.class), tf.constant(0), tf.constant(0));
   }
 
-  /// A rank's input adds to the parts of all ranks: these parts' gradients, one after the other.
+  /// Concatenates the gradients of all ranks' parts, because a rank's input adds to each of them.
   private static List<Operand<?>> reduceScatter(
       Ops tf, GraphOperation op, List<Output<?>> gradients) {
     WeftOps weft = weft(tf, op);
@@ -112,14 +115,14 @@ final class Gradients {
         : inputs.stream().<Operand<?>>map(sum -> weft.mean(sum)).toList();
   }
 
-  /// What went to a rank comes back from it.
+  /// Returns each received row's gradient to the rank that sent the row.
   private static List<Operand<?>> alltoall(Ops tf, GraphOperation op, List<Output<?>> gradients) {
     Operand<TInt64> received = op.<TInt64>output(1);
     Operand<?> back = weft(tf, op).alltoall(gradients.getFirst(), received, NAME).output();
     return List.of(back, tf.zerosLike(op.input(1)));
   }
 
-  /// The gradients of all outputs: zeros for those that the loss does not depend on.
+  /// Returns the gradients of all outputs, with zeros for outputs that the loss does not depend on.
   private static List<Operand<?>> whole(Ops tf, GraphOperation op, List<Output<?>> gradients) {
     List<Operand<?>> all = new ArrayList<>();
     for (int i = 0; i < gradients.size(); i++) {

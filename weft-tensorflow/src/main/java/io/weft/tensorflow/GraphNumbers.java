@@ -9,11 +9,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.Graph;
 
-/// The graphs with ops on one communicator, numbered in the order in which they got their first
-/// one. The number is part of their tensors' names, so that two graphs with equal node names do not
-/// meet on other ranks. Every rank must come to the same order, which holds for one thread, and not
-/// for several: there it is refused, for all ranks, as it would average different models. A graph
-/// that is closed is in nobody's way. Thread-safe.
+/// The graphs with ops on one communicator, numbered in the order of their first ops. The number is
+/// part of their tensor names, so tensors of two graphs with equal node names are not matched on
+/// other ranks. Every rank must number the graphs in the same order, which one thread guarantees
+/// and several threads do not. A graph of a second thread is therefore refused on all ranks,
+/// because ranks would average different models. Closed graphs do not count. Thread-safe.
 final class GraphNumbers {
 
   private final List<Numbered> graphs = new ArrayList<>();
@@ -21,12 +21,13 @@ final class GraphNumbers {
 
   private record Numbered(WeakReference<Graph> graph, int number, long thread) {}
 
-  /// What names of this graph's tensors begin with: nothing for the first graph. Throws
-  /// `IllegalStateException`, and aborts the communicator, for a further graph of another thread.
+  /// Returns the prefix of this graph's tensor names, which is empty for the first graph. Throws
+  /// `IllegalStateException` and aborts the communicator if another thread has an open graph on it.
   String prefix(Graph graph, Communicator communicator) {
     int known = find(graph);
     if (known < 0) {
-      // Not under the lock: to ask a graph may wait for a thread that builds it and asks here.
+      // Not under the lock, because a graph's query may wait for a thread that builds it and calls
+      // this.
       for (Numbered other : others()) {
         @Nullable Graph open = other.graph.get();
         if (open != null && isOpen(open)) {

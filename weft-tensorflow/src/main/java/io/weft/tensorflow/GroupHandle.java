@@ -16,21 +16,23 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// One handle for the operations of one op: over when all are, since until then they borrow their
-/// tensors; failed with the cause of the first one that failed. Any thread.
+/// The handle of all operations of one op. It completes when all operations have ended, because
+/// they borrow their tensors until then. If any operation failed, it fails with the cause of the
+/// first failure. Any thread.
 final class GroupHandle<T> implements Handle<List<T>> {
 
   private final CompletableFuture<List<T>> all = new CompletableFuture<>();
   private final List<@Nullable T> results;
   private final Consumer<? super T> discard;
 
-  // Guarded by this; read without it once all are over.
+  // Guarded by this; read without the lock once all operations have ended.
   private @Nullable CommException failure;
   private int left;
 
   /// @param parts at least one
-  /// @param refusal why further operations were not submitted; null: all were
-  /// @param discard takes what single operations bring although the group fails
+  /// @param refusal the reason why further operations were not submitted; null if all were
+  ///   submitted
+  /// @param discard receives the results of successful operations when the group fails
   GroupHandle(List<Handle<T>> parts, @Nullable CommException refusal, Consumer<? super T> discard) {
     this.failure = refusal;
     this.discard = discard;
@@ -74,7 +76,7 @@ final class GroupHandle<T> implements Handle<List<T>> {
 
   @Override
   public List<T> await() throws InterruptedException {
-    return await(Duration.ofDays(365)); // the operations' own deadlines end it
+    return await(Duration.ofDays(365)); // the operations' deadlines end the wait
   }
 
   @Override

@@ -6,21 +6,22 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// Which gradients are averaged as one group: they are submitted together, and there together. A
-/// pure function, the same on all ranks.
+/// The partition of the gradients into groups. The gradients of a group are submitted together and
+/// complete together. A pure function, identical on all ranks.
 @FunctionalInterface
 public interface Grouping {
 
-  /// No groups; over a `DataParallel`, gradients of at most 1 MiB in all are averaged as one.
+  /// No groups. A `DataParallel` averages gradients of at most 1 MiB in total as one group.
   Grouping SINGLE = variables -> variables.stream().map(List::of).toList();
 
-  /// Cuts the list: each variable is in exactly one group, in the order of the list.
+  /// Partitions the variables into groups in list order. Each variable is in exactly one group.
   ///
-  /// @param variables names of those whose gradients are averaged
+  /// @param variables names of the variables whose gradients are averaged
   List<List<String>> cut(List<String> variables);
 
-  /// As many groups, of neighbours, as equal in number of variables as possible; as many as there
-  /// are variables if those are fewer. Throws `IllegalArgumentException` for less than one.
+  /// Returns a grouping into `groups` groups of neighbouring variables, as equal in number of
+  /// variables as possible, or into one group per variable if there are fewer variables. Throws
+  /// `IllegalArgumentException` for less than one group.
   static Grouping into(int groups) {
     if (groups < 1) {
       throw new IllegalArgumentException("gradients form at least 1 group, got " + groups);
@@ -38,8 +39,9 @@ public interface Grouping {
     };
   }
 
-  /// These groups; what is in none of them is by itself, behind them. A variable that has no
-  /// gradient is left out. Throws `IllegalArgumentException` for a variable that is named twice.
+  /// Returns a grouping into these groups, followed by one group for each variable that `groups`
+  /// does not name. A variable without a gradient is left out. Throws `IllegalArgumentException`
+  /// for a variable that is named twice.
   static Grouping of(List<List<String>> groups) {
     Set<String> named = new HashSet<>();
     for (List<String> group : groups) {

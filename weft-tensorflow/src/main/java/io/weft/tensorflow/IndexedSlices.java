@@ -5,9 +5,9 @@ import org.tensorflow.Operand;
 import org.tensorflow.types.TInt64;
 import org.tensorflow.types.family.TType;
 
-/// Some rows of a tensor whose other rows are zero, in a graph: TensorFlow's IndexedSlices. A row
-/// that stands there several times counts as their sum.
+/// TensorFlow's IndexedSlices in a graph: some rows of a tensor whose other rows are zero. A row
+/// that occurs several times counts as the sum of its occurrences.
 ///
-/// @param values the rows, one after the other
-/// @param indices of the rows in the whole tensor; one dimension
+/// @param values the rows, concatenated
+/// @param indices one-dimensional: the position of each row in the whole tensor
 public record IndexedSlices<T extends TType>(Operand<T> values, Operand<TInt64> indices) {}

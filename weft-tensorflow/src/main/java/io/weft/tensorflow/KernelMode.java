@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
-/// How a kernel waits for its collective.
+/// The way in which a kernel waits for its collective.
 public enum KernelMode {
-  /// It does not: TensorFlow's thread submits and goes on, the progress thread completes the op.
-  /// Needs a C++ library whose callbacks can be moved; checked at start.
+  /// The kernel does not wait. TensorFlow's thread submits and continues; the progress thread
+  /// completes the op. This mode needs a C++ library whose callbacks can be moved, which is checked
+  /// at start.
   ASYNCHRONOUS,
 
-  /// It holds one of TensorFlow's inter-op threads until the collective is done. Each op that waits
-  /// holds one, and ranks start ops in different orders, so a session with fewer threads than
-  /// collectives may wait until the deadline: give it `OpLibrary.sessionConfig`.
+  /// The kernel occupies one of TensorFlow's inter-op threads until the collective completes. Ranks
+  /// start ops in different orders, so a session with fewer threads than collectives may wait until
+  /// the deadline. Such a session needs `OpLibrary.sessionConfig`.
   BLOCKING
 }

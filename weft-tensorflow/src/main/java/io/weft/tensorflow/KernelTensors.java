@@ -17,11 +17,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// The inputs and outputs of a kernel, in one run after the other. Views are valid until the run
-/// ends. One thread at a time: that of TensorFlow that starts the run, then the one that ends it.
+/// The inputs and outputs of a kernel, reused over successive runs. Views are valid until the run
+/// ends. One thread at a time: the TensorFlow thread that starts the run, then the thread that ends
+/// it.
 public final class KernelTensors {
 
-  /// A copy of so much takes about as long as a call from C to Java and two locks.
+  /// Copying this many bytes takes about as long as a call from C to Java and two locks.
   private static final long COPIED_BYTES = 4096;
 
   private final List<DType> types;
@@ -29,7 +30,7 @@ public final class KernelTensors {
   private final MemorySegment pointer = Arena.ofAuto().allocate(JAVA_LONG);
   private final Slot[] slots;
 
-  // Of the run.
+  // State of the current run.
   private long context;
 
   /// @param types of the inputs, in order; an output has the type of the input of its index
@@ -43,7 +44,7 @@ public final class KernelTensors {
     }
   }
 
-  /// What belongs to one index.
+  /// The buffers of one index.
   private static final class Slot {
     final MemorySegment indexAndResult = Arena.ofAuto().allocate(JAVA_INT, 2);
     final Extents input = new Extents();
@@ -60,25 +61,25 @@ public final class KernelTensors {
     context = runContext;
   }
 
-  /// How many inputs there are.
+  /// Returns the number of inputs.
   public int inputs() {
     return types.size();
   }
 
-  /// An input, which the context keeps.
+  /// Returns an input, whose memory the context keeps.
   ///
   /// Hot path.
   public TensorView input(int index) {
     long tensor = KernelContext.input(context, index, pointer, status);
     MemorySegment data = TensorMemory.data(tensor);
     Shape shape = slots[index].input.of(tensor);
-    // The context still holds the input's memory, but the tensor would be a second reference.
+    // The context still references the input's memory, so the tensor would be a second reference.
     TensorMemory.delete(tensor);
     return new TensorView(types.get(index), shape, data);
   }
 
-  /// The output of this index, of the shape of `input`: the input's own memory, and `input` itself,
-  /// where nothing else uses that; else fresh memory.
+  /// Returns the output of this index, with the shape of `input`. If no other op uses the input's
+  /// memory, the output is `input` itself; otherwise it is new memory.
   ///
   /// Hot path.
   public TensorView like(int index, TensorView input) {
@@ -93,7 +94,7 @@ public final class KernelTensors {
         : new TensorView(input.dtype(), input.shape(), data);
   }
 
-  /// The output of this index, fresh, of any shape and type.
+  /// Returns the output of this index in new memory, of any shape and type.
   public TensorView output(int index, DType dtype, Shape shape) {
     Slot slot = slots[index];
     MemorySegment dims = slot.output.dims(shape);
@@ -104,9 +105,9 @@ public final class KernelTensors {
     return new TensorView(dtype, shape, TensorMemory.data(slot.held));
   }
 
-  /// Makes a result the output of this index: where it lies, if it is long.
+  /// Makes a result the output of this index. A long result is lent to TensorFlow without a copy.
   ///
-  /// @param result given
+  /// @param result ownership passes to this method
   public void give(int index, TensorLease result) {
     TensorView view = result.view();
     if (view.bytes() <= COPIED_BYTES) {

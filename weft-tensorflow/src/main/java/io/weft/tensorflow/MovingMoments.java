@@ -13,10 +13,10 @@ import org.tensorflow.op.core.NoOp;
 import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.family.TFloating;
 
-/// Moving averages of the mean and the variance that a `SyncBatchNorm` finds in training, for a
-/// network that is trained: variables of the graph, so they are initialized, saved and broadcast
-/// with the others. All ranks update them with the same numbers, and so have the same bits if they
-/// begin equal. The mean begins at 0, the variance at 1.
+/// Moving averages of the mean and the variance that a `SyncBatchNorm` computes in training. They
+/// are variables of the graph, so they are initialized, saved and broadcast with the others. All
+/// ranks update them with equal numbers, so ranks that begin with equal bits keep equal bits. The
+/// mean begins at 0, the variance at 1.
 ///
 /// @param <T> type of mean and variance
 public final class MovingMoments<T extends TFloating> {
@@ -28,12 +28,12 @@ public final class MovingMoments<T extends TFloating> {
   private final Variable<T> mean;
   private final Variable<T> variance;
 
-  /// In `graph`. Throws `IllegalArgumentException` for less than one channel, or a momentum that is
-  /// no number from 0 and below 1.
+  /// Creates the variables in `graph`. Throws `IllegalArgumentException` for less than one channel,
+  /// or for a momentum outside 0 (inclusive) to 1 (exclusive).
   ///
-  /// @param name of the normalisation, which the variables' names begin with
-  /// @param channels how many numbers each has
-  /// @param momentum part of the average before that stays in an update, such as 0.99
+  /// @param name of the normalisation, with which the variables' names begin
+  /// @param channels the number of elements of each average
+  /// @param momentum the fraction of the previous average that remains in an update, such as 0.99
   public MovingMoments(Graph graph, String name, long channels, double momentum, Class<T> type) {
     if (channels < 1) {
       throw new IllegalArgumentException(
@@ -63,19 +63,19 @@ public final class MovingMoments<T extends TFloating> {
     return variable;
   }
 
-  /// The mean so far: of `SyncBatchNorm.normalize`.
+  /// Returns the current mean, for `SyncBatchNorm.normalize`.
   public Variable<T> mean() {
     return mean;
   }
 
-  /// The variance so far: of `SyncBatchNorm.normalize`.
+  /// Returns the current variance, for `SyncBatchNorm.normalize`.
   public Variable<T> variance() {
     return variance;
   }
 
-  /// Returns an op that takes the moments of a step into the averages: average = momentum * average
-  /// + (1 - momentum) * moment. Run it with each step of training, as a further target, on all
-  ///   ranks. The variance is that of the joint batch, as `Normalized` has it.
+  /// Returns an op that updates the averages with a step's moments: average = momentum * average +
+  /// (1 - momentum) * moment. Every rank must run it in each training step as a further target. The
+  /// variance is that of the joint batch, as in `Normalized`.
   public Op update(Normalized<T> normalized) {
     List<Operation> both =
         List.of(moved(mean, normalized.mean()), moved(variance, normalized.variance()));

@@ -9,10 +9,10 @@ import io.weft.tensorflow.ffm.KernelConstruction;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// The attributes of Weft's ops, and what each op makes of them when its kernel is created.
+/// The attributes of Weft's ops, and the collectives that kernels create from them.
 final class OpAttributes {
 
-  /// By which ranks match the op; in a group with more behind it.
+  /// The name by which ranks match the op; tensors of a group add their index.
   static final String TENSOR_NAME = "tensor_name";
 
   /// The number of a communicator.
@@ -21,25 +21,26 @@ final class OpAttributes {
   /// A `ReduceOp`.
   static final String OP = "op";
 
-  /// The rank that a broadcast comes from.
+  /// The root rank of a broadcast.
   static final String ROOT = "root";
 
-  /// Factors before and after a reduction, as Java writes a `double`: a float would lose digits.
+  /// Factors before and after a reduction, written as a Java `double`, because a float would lose
+  /// digits.
   static final String PRESCALE = "prescale";
 
   static final String POSTSCALE = "postscale";
 
-  /// Which gradients go first.
+  /// The priority of gradients; the highest is sent first.
   static final String PRIORITY = "priority";
 
-  /// By which gradients are divided before they are added, as Java writes a `double`.
+  /// The divisor of gradients before they are added, written as a Java `double`.
   static final String PREDIVIDE = "predivide";
 
-  /// How gradients travel, as `Compression.parse` reads it.
+  /// The wire encoding of gradients, in the format of `Compression.parse`.
   static final String COMPRESSION = "compression";
 
-  /// 1 where nothing else of a step is left to compute when the op begins, so that the thread that
-  /// computes may carry its tensors itself; else 0.
+  /// 1 if no other computation of the step remains when the op begins, so the compute thread may
+  /// drive the transfer itself; otherwise 0.
   static final String AWAITED = "awaited";
 
   private OpAttributes() {}
@@ -48,7 +49,7 @@ final class OpAttributes {
   interface Reader {
     /// Throws `IllegalStateException` if an attribute is missing.
     ///
-    /// @param inputs how many inputs the node has
+    /// @param inputs the number of inputs of the node
     CollectiveOp<?> read(KernelConstruction node, int inputs);
   }
 

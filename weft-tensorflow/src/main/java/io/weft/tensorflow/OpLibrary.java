@@ -24,11 +24,11 @@ import org.tensorflow.Graph;
 import org.tensorflow.proto.ConfigProto;
 import org.tensorflow.proto.DataType;
 
-/// Weft's ops in TensorFlow's registry, one for each collective, with kernels for the CPU and
-/// gradients. Thread-safe.
+/// Weft's ops in TensorFlow's registry, one for each collective, with CPU kernels and gradients.
+/// Thread-safe.
 ///
-/// The registry is one per process and refuses nothing: a second registration aborts the process.
-/// So there is one library per process, made by the first `load`.
+/// TensorFlow has one registry per process, and a second registration aborts the process. There is
+/// therefore one library per process, created by the first `load`.
 public final class OpLibrary {
 
   static final String ALLREDUCE = "WeftAllreduce";
@@ -39,14 +39,14 @@ public final class OpLibrary {
   static final String RANK = "WeftRank";
   static final String SIZE = "WeftSize";
 
-  /// Those that wait for other ranks.
+  /// The ops that wait for other ranks.
   private static final Set<String> COLLECTIVES =
       Set.of(ALLREDUCE, BROADCAST, ALLGATHER, REDUCE_SCATTER, ALLTOALL);
 
   /// Set to `false` to use blocking kernels.
   private static final String ASYNC_PROPERTY = "weft.tensorflow.async";
 
-  /// Tells another copy of this class, of another class loader, that the ops are there.
+  /// Informs a copy of this class in another class loader that the ops are registered.
   private static final String REGISTERED_PROPERTY = "weft.tensorflow.registered";
 
   private static final String TYPES = "{half, bfloat16, float, double, uint8, int8, int32, int64}";
@@ -54,7 +54,7 @@ public final class OpLibrary {
   private static final String NAME = OpAttributes.TENSOR_NAME + ": string";
   private static final String COMMUNICATOR = OpAttributes.COMMUNICATOR + ": int >= 0";
 
-  // Mutable and static because TensorFlow's registry is; guarded by the class.
+  // Mutable and static because TensorFlow's registry is static; guarded by the class.
   private static @Nullable OpLibrary loaded;
 
   private final String version;
@@ -67,9 +67,9 @@ public final class OpLibrary {
     this.mode = mode;
   }
 
-  /// Loads TensorFlow and registers the ops, if this process has not done so. Takes about 0.5 s the
-  /// first time, 4 s where TensorFlow's libraries must be unpacked. Throws `CommException.Setup`
-  /// with the dependency to add where TensorFlow does not load.
+  /// Loads TensorFlow and registers the ops, if this process has not done so. The first call takes
+  /// about 0.5 s, or 4 s if TensorFlow's libraries must be unpacked. Throws `CommException.Setup`,
+  /// which names the dependency to add, if TensorFlow does not load.
   public static synchronized OpLibrary load() {
     OpLibrary library = loaded;
     if (library == null) {
@@ -81,7 +81,8 @@ public final class OpLibrary {
       if (System.getProperties().putIfAbsent(REGISTERED_PROPERTY, version) != null) {
         throw new CommException.Setup(
             "Weft's TensorFlow ops are registered in this process already, by another class loader"
-                + " or by an attempt that failed; load weft-tensorflow once, beside TensorFlow",
+                + " or by an attempt that failed; load weft-tensorflow once, by the class loader of"
+                + " TensorFlow",
             null);
       }
       library.register();
@@ -90,20 +91,20 @@ public final class OpLibrary {
     return library;
   }
 
-  /// TensorFlow's version.
+  /// Returns TensorFlow's version.
   public String version() {
     return version;
   }
 
-  /// How kernels wait in this process: asynchronous, unless the C++ library does not allow it or
-  /// the system property `weft.tensorflow.async` is `false`.
+  /// Returns the kernel mode of this process. Kernels are asynchronous unless the C++ library does
+  /// not allow it or the system property `weft.tensorflow.async` is `false`.
   public KernelMode mode() {
     return mode;
   }
 
-  /// Returns settings of a session for `graph` that suit `mode`: TensorFlow's own for asynchronous
-  /// kernels, which need no others, else a thread pool of the session's own with a thread for each
-  /// of Weft's ops and one per processor.
+  /// Returns session settings for `graph` that suit `mode`. Asynchronous kernels use TensorFlow's
+  /// defaults. Blocking kernels get a thread pool per session, with a thread for each of Weft's ops
+  /// and one per processor.
   public ConfigProto sessionConfig(Graph graph) {
     if (mode == KernelMode.ASYNCHRONOUS) {
       return ConfigProto.getDefaultInstance();
@@ -123,17 +124,17 @@ public final class OpLibrary {
         .build();
   }
 
-  /// Settings of a session for `graph` on a rank that computes with as many threads as its share of
-  /// the host's processors: `new Session(graph, OpLibrary.load().sessionConfig(graph, weft))`.
-  /// TensorFlow's own are as many threads as the host has processors in each process, so that ranks
-  /// of one host take each other's time. The first session of a process decides for those after it.
+  /// Returns session settings for `graph` on a rank that computes with its share of the host's
+  /// processors: `new Session(graph, OpLibrary.load().sessionConfig(graph, weft))`. By default
+  /// TensorFlow uses a thread per host processor in each process, so ranks of one host compete for
+  /// processors. The first session of a process determines the settings of later ones.
   public ConfigProto sessionConfig(Graph graph, Weft weft) {
     return sessionConfig(graph, weft.processorShare());
   }
 
-  /// The same with a number of threads that compute. One thread runs a graph's ops in turn, as far
-  /// as `mode` allows: Weft's do not hold it, and a fixed number of threads is one condition of
-  /// equal bits in each run.
+  /// Returns session settings with a given number of compute threads. One thread runs a graph's ops
+  /// in turn, if `mode` allows, because asynchronous Weft ops do not block it. A fixed number of
+  /// threads is one precondition of equal bits in each run.
   public ConfigProto sessionConfig(Graph graph, int threads) {
     ConfigProto.Builder config = sessionConfig(graph).toBuilder();
     if (config.getInterOpParallelismThreads() == 0) {
@@ -142,38 +143,38 @@ public final class OpLibrary {
     return config.setIntraOpParallelismThreads(threads).build();
   }
 
-  /// Returns why the step failed that failed last over this communicator: the failure of its first
-  /// op that failed, of which TensorFlow's exception holds only the text. A program tells by its
-  /// type whether `Weft.shrink` helps. Empty if no step has failed. Any thread; does not block.
+  /// Returns the cause of the most recent failed step over this communicator: the failure of its
+  /// first failed op, of which TensorFlow's exception holds only the text. Its type tells a program
+  /// whether `Weft.shrink` helps. Empty if no step has failed. Any thread; does not block.
   public Optional<CommException> failure(Communicator communicator) {
     return communicators.failure(Objects.requireNonNull(communicator, "communicator"));
   }
 
-  /// Lets all ops of all graphs that were built on `from` run on `to` from their next run on, and
-  /// `WeftVariables` too: after `Weft.shrink` a graph goes on with the communicator of the next
-  /// epoch, and its variables stay as they are. `to` must stay reachable in place of `from`. No run
-  /// may be under way.
+  /// Rebinds all ops of all graphs built on `from`, and `WeftVariables`, to `to` from their next
+  /// run. After `Weft.shrink` a graph thus continues with the communicator of the next epoch, and
+  /// its variables keep their values. `to` must then stay reachable instead of `from`. No run may
+  /// be under way.
   public void rebind(Communicator from, Communicator to) {
     communicators.rebind(from, to);
     kernels.forEach(kernel -> kernel.rebind(from, communicators));
   }
 
-  /// The number to put into the attribute `communicator`.
+  /// Returns the value of the attribute `communicator`.
   int numberOf(Communicator communicator) {
     return numberOf(communicator, mode);
   }
 
-  /// The same for gradients, which reducers of this factory take.
+  /// Returns the number for gradient ops, which use reducers of this factory.
   int numberOf(Communicator communicator, GradientReducer.Factory reducers) {
     return communicators.numberOf(communicator, mode, reducers);
   }
 
-  /// The number for kernels of another mode than this process's.
+  /// Returns the number for kernels of another mode than this process's.
   int numberOf(Communicator communicator, KernelMode kernelMode) {
     return communicators.numberOf(communicator, kernelMode, null);
   }
 
-  /// What the names of a graph's tensors on this communicator begin with; see `GraphNumbers`.
+  /// Returns the prefix of a graph's tensor names on this communicator (see `GraphNumbers`).
   String prefix(ExecutionEnvironment environment, int communicator) {
     @Nullable Communicator served = communicators.find(communicator);
     return served != null && served.size() > 1 && environment instanceof Graph graph
@@ -211,7 +212,7 @@ public final class OpLibrary {
     Gradients.register();
   }
 
-  /// An op of as many outputs as inputs, of the same types.
+  /// Defines an op with one output per input, of the same type.
   private void group(
       String op, OutputShapes shapes, OpAttributes.Reader reader, String... attributes) {
     define(

@@ -19,18 +19,19 @@ import org.tensorflow.op.core.NoOp;
 import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.family.TType;
 
-/// A rank's shares of the variables: in a step, gradients are reduce-scattered, so that each rank
-/// has its share of their mean; the local optimizer updates a copy of its share of the weights; and
-/// the new weights are allgathered [RRRH20 §5.1]. So a rank has its share of the optimizer's state.
+/// The shares of the variables that one rank updates. In a step, gradients are reduce-scattered, so
+/// each rank receives its share of their mean. The local optimizer updates a copy of the rank's
+/// share of the weights, and the new weights are allgathered [RRRH20 §5.1]. A rank therefore holds
+/// only its share of the optimizer's state.
 ///
-/// A bucket concatenates variables, flattened. Its N elements are divided as the rows of a
-/// reduceScatter: rank r of n has N/n, and one more if r < N mod n.
+/// A bucket concatenates flattened variables. Its N elements are divided like the rows of a
+/// reduceScatter: rank r of n has N/n elements, plus one if r < N mod n.
 final class OptimizerShares {
 
-  /// Names of variables for shares begin so.
+  /// The prefix of the names of share variables.
   private static final String PREFIX = "weft_share_";
 
-  /// A bucket of more would begin to travel late in the backward pass.
+  /// The maximum bucket size. A larger bucket would be sent late in the backward pass.
   private static final long BUCKET_BYTES = 4 << 20;
 
   private final Ops tf;
@@ -40,11 +41,11 @@ final class OptimizerShares {
   private final int size;
   private final List<Bucket<?>> buckets = new ArrayList<>();
 
-  /// @param share this rank's part of the weights, while they are updated
+  /// @param share this rank's part of the weights during the update
   private record Bucket<T extends TType>(
       List<Output<T>> variables, Variable<T> share, Share place) {}
 
-  /// @param size of the communicator, at least 2
+  /// @param size the number of ranks of the communicator, at least 2
   OptimizerShares(Graph graph, WeftOps weft, GradientOptions options, int rank, int size) {
     this.tf = Ops.create(graph);
     this.weft = weft;
@@ -53,13 +54,13 @@ final class OptimizerShares {
     this.size = size;
   }
 
-  /// Returns whether a variable holds a share, or the optimizer's state of one, so that ranks have
-  /// different values.
+  /// Returns whether a variable holds a share, or the optimizer's state of a share, and thus
+  /// differs between ranks.
   static boolean isOwn(String variable) {
     return variable.startsWith(PREFIX);
   }
 
-  /// Adds the ops that give this rank its share of the mean of these gradients, and the variables
+  /// Adds the ops that compute this rank's share of the mean of these gradients, and the variables
   /// that the local optimizer updates. Throws `IllegalArgumentException` for a variable of unknown
   /// shape.
   ///
@@ -111,7 +112,7 @@ final class OptimizerShares {
     return elements;
   }
 
-  @SuppressWarnings("unchecked") // all of a bucket are of one type
+  @SuppressWarnings("unchecked") // a bucket has one type
   private <T extends TType> GradAndVar<T> share(List<GradAndVar<?>> bucket) {
     List<Output<T>> variables = new ArrayList<>();
     List<Operand<T>> parts = new ArrayList<>();
@@ -138,7 +139,8 @@ final class OptimizerShares {
         tf.withName(place.variable()).variable(Shape.of(place.elements()), all.type());
     Ops init = tf.withInitScope();
     init.assign(share, init.zeros(init.constant(new long[] {place.elements()}), all.type()));
-    // While the gradients travel; only where they do, which an accumulation says.
+    // Loads while the gradients are in flight, and only in runs in which an accumulation releases
+    // them.
     Ops ready = tf.withControlDependencies(List.of(all));
     Op loaded = ready.assign(share, weights(ready, variables, place));
     buckets.add(new Bucket<>(variables, share, place));
@@ -164,8 +166,8 @@ final class OptimizerShares {
     return parts.isEmpty() ? part(tf, flat(tf, variables.getFirst()), 0, 0) : joined(tf, parts);
   }
 
-  /// Adds the ops that give all variables their new values after `step`, which updates the shares:
-  /// returns an op that does all.
+  /// Adds the ops that assign all variables their new values after `step`, which updates the
+  /// shares. Returns an op that runs all of them.
   Op writtenBack(Op step) {
     Ops after = tf.withControlDependencies(List.of(step));
     List<Operation> assigned = new ArrayList<>();
@@ -190,7 +192,7 @@ final class OptimizerShares {
     }
   }
 
-  /// Returns where this rank's shares lie, in the order of the buckets.
+  /// Returns the positions of this rank's shares in the order of the buckets.
   List<Share> places() {
     return buckets.stream().<Share>map(Bucket::place).toList();
   }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow;
 
-/// Factors around a reduction, of floating types: Horovod's prescale and postscale factors.
+/// The factors around a reduction of floating types: Horovod's prescale and postscale factors.
 ///
-/// @param before each rank's input is multiplied by it
-/// @param after the result is multiplied by it
+/// @param before the factor of each rank's input
+/// @param after the factor of the result
 public record Scale(double before, double after) {
 
-  /// Nothing changes.
+  /// Factors of 1, which change nothing.
   public static final Scale NONE = new Scale(1, 1);
 
-  /// Throws `IllegalArgumentException` for a factor that is 0, infinite or not a number. One that
-  /// the type of a tensor does not hold is refused where the tensor is known.
+  /// Throws `IllegalArgumentException` for a factor that is 0, infinite or NaN. A factor outside
+  /// the range of a tensor's type is refused when the tensor is known.
   public Scale {
     if (!isFactor(before) || !isFactor(after)) {
       throw new IllegalArgumentException(

@@ -13,27 +13,28 @@ import java.util.Optional;
 import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// The runs of sessions, called steps, whose ops use one communicator. All gradients of a step take
-/// one reducer. Where one op of a step fails, TensorFlow starts no further op of it, so ranks have
-/// submitted different tensors: the step's reducers are restarted, which fails on all ranks what is
-/// under way, and the next step takes new ones. So no tensor meets one of another step. The
-/// communicator itself is aborted only if the step has operations of it under way. Thread-safe.
+/// The session runs, called steps, whose ops use one communicator. All gradients of a step use one
+/// reducer. If an op of a step fails, TensorFlow starts no further op of the step, so ranks have
+/// submitted different tensors. The step's reducers are then restarted, which fails their pending
+/// work on all ranks, and the next step uses new ones. Tensors of different steps are therefore
+/// never matched. The communicator itself is aborted only if the step has pending operations of it.
+/// Thread-safe.
 final class Steps {
 
-  /// Steps that are remembered; sessions of one process run fewer at once.
+  /// The maximum number of remembered steps; sessions of one process run fewer at once.
   private static final int MOST = 256;
 
-  /// The number of an op that belongs to no step.
+  /// The number of an op without a step.
   private static final long NONE = 0;
 
-  /// Guarded by this, and so are the steps.
+  /// Guarded by this, as are the steps.
   private final Map<Long, Step> steps = new LinkedHashMap<>();
 
-  /// What averages gradients now, by factory: kept from step to step as long as the layer keeps its
-  /// reducer, since it may hold residuals.
+  /// The current gradient reducer of each factory. It is kept across steps while the layer keeps
+  /// its reducer, because it may hold residuals.
   private final Map<LayerFactory, Bound> current = new WeakHashMap<>();
 
-  /// Of the step that failed last: its first op's. Guarded by this.
+  /// The failure of the first failed op of the most recent failed step. Guarded by this.
   private @Nullable CommException failure;
 
   private record Bound(Reducer reducer, GradientReducer gradients) {}
@@ -41,14 +42,14 @@ final class Steps {
   private static final class Step {
     final Map<LayerFactory, Bound> bound = new HashMap<>(2);
 
-    /// Operations of the communicator that are under way.
+    /// The number of pending operations of the communicator.
     int plain;
 
     @Nullable CommException failure;
   }
 
-  /// Notes that an op of this step begins. Returns what it uses. Throws `CommException.Aborted` if
-  /// the step has failed.
+  /// Registers the start of an op of this step and returns the objects that the op uses. Throws
+  /// `CommException.Aborted` if the step has failed.
   ///
   /// Hot path.
   Served begin(long number, Served served) {
@@ -67,7 +68,7 @@ final class Steps {
         return served.by(known.gradients);
       }
     }
-    Reducer reducer = reducer(factory, served); // not under the lock: it may wait for room
+    Reducer reducer = reducer(factory, served); // outside the lock, because it may block
     synchronized (this) {
       return served.by(
           running(number).bound.computeIfAbsent(factory, f -> now(f, reducer)).gradients);
@@ -104,7 +105,7 @@ final class Steps {
     return step;
   }
 
-  /// Notes that an op of this step has ended well.
+  /// Registers the successful end of an op of this step.
   ///
   /// Hot path.
   void end(long number, Served used) {
@@ -118,10 +119,10 @@ final class Steps {
     }
   }
 
-  /// Notes that an op of this step has failed. Returns whether the communicator is to be aborted.
-  /// Does not block.
+  /// Registers the failure of an op of this step. Returns whether the caller must abort the
+  /// communicator. Does not block.
   ///
-  /// @param used by the op; null if it did not begin
+  /// @param used the objects that `begin` returned; null if the op did not begin
   boolean fail(long number, Served served, @Nullable Served used, CommException cause) {
     Map<LayerFactory, Bound> bound = new HashMap<>();
     LayerFactory factory = served.factory();
@@ -153,7 +154,7 @@ final class Steps {
     return plain;
   }
 
-  /// Returns the first failure of the step that failed last; empty if none has failed.
+  /// Returns the first failure of the most recent failed step, or empty if none has failed.
   synchronized Optional<CommException> failure() {
     return Optional.ofNullable(failure);
   }

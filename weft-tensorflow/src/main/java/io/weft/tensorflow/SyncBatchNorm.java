@@ -10,13 +10,14 @@ import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TInt64;
 import org.tensorflow.types.family.TFloating;
 
-/// Batch normalisation with mean and variance over the batches of all ranks, as one rank has them
-/// of the joint batch; so are the gradients. Channels are the last dimension. For training; a
-/// trained network uses `normalize` with the mean and the variance that `MovingMoments` has kept.
+/// Batch normalisation with mean and variance over the batches of all ranks, as one rank would
+/// compute them over the joint batch. The same holds for the gradients. Channels are the last
+/// dimension. For training; a trained network uses `normalize` with the mean and variance kept by
+/// `MovingMoments`.
 ///
-/// Each rank counts by its number of rows. The sums are made in three small allreduces: of the
-/// rows, of the values, and of squared distances from the mean of all, since the difference of a
-/// mean of squares and a squared mean would lose digits. Two more go back in the gradient.
+/// Ranks are weighted by their number of rows. Three small allreduces compute the sums of the rows,
+/// of the values, and of the squared distances from the joint mean. The difference between the mean
+/// of squares and the squared mean would lose digits. The gradient needs two more allreduces.
 public final class SyncBatchNorm {
 
   private final Ops tf;
@@ -24,12 +25,13 @@ public final class SyncBatchNorm {
   private final String name;
   private final double epsilon;
 
-  /// In `graph`, over the ranks of `weft`. Throws `IllegalArgumentException` for an epsilon that is
-  /// neither 0 nor a normal number of FLOAT32 above it.
+  /// Creates the normalisation in `graph`, over the ranks of `weft`. Throws
+  /// `IllegalArgumentException` for an epsilon that is neither 0 nor a positive normal number of
+  /// FLOAT32.
   ///
-  /// @param weft of the same graph
+  /// @param weft ops of the same graph
   /// @param name of its ops, the same on all ranks
-  /// @param epsilon is added to the variance, so that nothing is divided by zero
+  /// @param epsilon is added to the variance to avoid a division by zero
   public SyncBatchNorm(Graph graph, WeftOps weft, String name, double epsilon) {
     if (!(epsilon == 0 || (epsilon >= Float.MIN_NORMAL && epsilon <= Float.MAX_VALUE))) {
       throw new IllegalArgumentException(
@@ -44,16 +46,17 @@ public final class SyncBatchNorm {
     this.epsilon = epsilon;
   }
 
-  /// What normalisation gives.
+  /// The outputs of the normalisation.
   ///
   /// @param output of the input's shape
-  /// @param mean over all ranks, a number for each channel
-  /// @param variance likewise; of the joint batch itself, not an estimate
+  /// @param mean over all ranks, one number per channel
+  /// @param variance over all ranks, one number per channel; of the joint batch itself, not an
+  ///   estimate
   public record Normalized<T extends TFloating>(
       Operand<T> output, Operand<T> mean, Operand<T> variance) {}
 
-  /// Normalizes each channel over the batches of all ranks. The number of dimensions of `x` must be
-  /// known, and at least 2; else `IllegalArgumentException`.
+  /// Normalizes each channel over the batches of all ranks. Throws `IllegalArgumentException`
+  /// unless the number of dimensions of `x` is known and at least 2.
   ///
   /// @param scale gamma, for each channel
   /// @param offset beta, for each channel
@@ -76,7 +79,7 @@ public final class SyncBatchNorm {
     return new Normalized<>(normalize(x, mean, variance, scale, offset), mean, variance);
   }
 
-  /// Normalizes each channel by a mean and a variance that are known. Asks no other rank.
+  /// Normalizes each channel by a given mean and variance, without communication.
   public <T extends TFloating> Operand<T> normalize(
       Operand<T> x, Operand<T> mean, Operand<T> variance, Operand<T> scale, Operand<T> offset) {
     Operand<T> deviation =

@@ -18,13 +18,14 @@ import org.tensorflow.types.TInt64;
 import org.tensorflow.types.TUint8;
 import org.tensorflow.types.family.TType;
 
-/// Tensors of TensorFlow as Weft's, without a copy, and back.
+/// Views of TensorFlow tensors as Weft tensors without a copy, and copies in the other direction.
 public final class TensorViews {
 
   private TensorViews() {}
 
-  /// The memory of `tensor` itself, to read and to write. Borrowed: valid until `tensor` is closed.
-  /// Throws `IllegalArgumentException` for an element type that Weft does not carry.
+  /// Returns a view of the memory of `tensor`, for reads and writes. The view is borrowed: it is
+  /// valid until `tensor` is closed. Throws `IllegalArgumentException` for an element type that
+  /// Weft does not carry.
   public static TensorView of(Tensor tensor) {
     long bytes = tensor.numBytes();
     MemorySegment data =
@@ -33,8 +34,8 @@ public final class TensorViews {
         DataTypes.of(tensor.dataType()), Shape.of(tensor.shape().asArray()), data);
   }
 
-  /// A new tensor with a copy of `view`, owned by the caller. Throws `IllegalArgumentException` for
-  /// int8, of which TensorFlow Java has no tensors.
+  /// Returns a new tensor with a copy of `view`, owned by the caller. Throws
+  /// `IllegalArgumentException` for int8, because TensorFlow Java has no int8 tensors.
   public static Tensor copyOf(TensorView view) {
     return copyOf(view, type(view.dtype()));
   }
@@ -54,8 +55,8 @@ public final class TensorViews {
     };
   }
 
-  /// A new tensor with a copy of `view`, owned by the caller. Throws `IllegalArgumentException` if
-  /// `type` is not the view's element type.
+  /// Returns a new tensor with a copy of `view`, owned by the caller. Throws
+  /// `IllegalArgumentException` if `type` is not the view's element type.
   public static <T extends TType> T copyOf(TensorView view, Class<T> type) {
     long[] dims = view.shape().dims().stream().mapToLong(Long::longValue).toArray();
     T tensor = Tensor.of(type, org.tensorflow.ndarray.Shape.of(dims));
@@ -73,8 +74,8 @@ public final class TensorViews {
     }
   }
 
-  /// TensorFlow Java keeps a tensor's bytes behind an address where `sun.misc.Unsafe` may be used,
-  /// else behind a direct buffer.
+  /// The address of a tensor's bytes. TensorFlow Java keeps them at an address if it may use
+  /// `sun.misc.Unsafe`, otherwise in a direct buffer.
   private record AsSegment(long bytes) implements DataStorageVisitor<MemorySegment> {
 
     @Override

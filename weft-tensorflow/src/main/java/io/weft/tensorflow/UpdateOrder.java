@@ -12,18 +12,18 @@ import org.tensorflow.op.Op;
 import org.tensorflow.op.Scope;
 import org.tensorflow.op.core.NoOp;
 
-/// Orders what a step of an optimizer does. Adam, Adamax, Nadam and AdaGradDA of TensorFlow Java
-/// decay their powers of beta, or count the step, with no edge to the updates of the weights that
-/// read them: which value an update sees depends on timing, and so ranks would drift apart. Here
-/// those state changes are made again with an edge from every weight's update; the old ones stay in
-/// the graph, where nothing runs them. (AdaGradDA counts before and after a step; here twice
-/// after.) For those who apply gradients without `DistributedOptimizer`.
+/// Orders the parts of an optimizer's step. Adam, Adamax, Nadam and AdaGradDA of TensorFlow Java
+/// decay their powers of beta, or count the step, without an edge to the weight updates that read
+/// them. The value that an update reads then depends on timing, so ranks would diverge. This class
+/// repeats those state changes with an edge from every weight update. The original state changes
+/// stay in the graph but do not run. (AdaGradDA counts before and after a step, here twice after
+/// it.) For callers that apply gradients without `DistributedOptimizer`.
 public final class UpdateOrder {
 
   private UpdateOrder() {}
 
-  /// An op that does what `step` does, state changes last; `step` itself if it has none. `step` is
-  /// a `NoOp` with a control edge from each part.
+  /// Returns an op that runs the parts of `step` with its state changes last, or `step` itself if
+  /// it has none. `step` must be a `NoOp` with a control edge from each part.
   public static Op stateLast(Graph graph, Op step) {
     List<Operation> updates = new ArrayList<>();
     List<GraphOperation> states = new ArrayList<>();
@@ -55,7 +55,7 @@ public final class UpdateOrder {
     return NoOp.create(scope.withName(group.name() + "-ordered").withControlDependencyOps(last));
   }
 
-  /// `variable = variable * constant` or `variable += constant`.
+  /// Returns whether `part` is `variable = variable * constant` or `variable += constant`.
   private static boolean changesState(GraphOperation part) {
     return switch (part.type()) {
       case "AssignAdd" -> isConstant(part.input(1).op());

@@ -26,38 +26,39 @@ import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TInt64;
 import org.tensorflow.types.family.TType;
 
-/// Adds Weft's ops to a graph. Every rank adds the same ops, with the same names; they may run in
-/// any order. Not thread-safe, as a graph's scope is not.
+/// Adds Weft's ops to a graph. Every rank adds the same ops with the same names; the ops may run in
+/// any order. Not thread-safe, because a graph's scope is not thread-safe.
 ///
-/// An op's tensor name, by which ranks match it, is its node's name, unique in the graph; behind
-/// the first graph with ops on a communicator, the second one's names begin with `graph-1/`, the
-/// third one's with `graph-2/`, so that all ranks must begin their graphs in the same order. Graphs
-/// of several threads have no such order: give each a communicator of its own, by
-/// `Communicator.duplicate`; else the second one is refused, by `IllegalStateException` here and
-/// `Aborted` on all ranks. Let no two runs of a graph overlap. A group is one op of several
-/// tensors, perhaps of several types: they are submitted at once, and its outputs are there when
-/// all are.
+/// Ranks match ops by tensor name. An op's tensor name is its node's name, which is unique in the
+/// graph. If a communicator has several graphs with ops, the second graph's tensor names begin with
+/// `graph-1/`, the third's with `graph-2/`. All ranks must therefore begin their graphs in the same
+/// order. Graphs built by several threads have no such order, so each needs its own communicator
+/// (`Communicator.duplicate`). Otherwise the second graph is refused, with `IllegalStateException`
+/// here and `Aborted` on all ranks. Runs of a graph must not overlap. A group is one op with
+/// several tensors of possibly different types. Its tensors are submitted together, and its outputs
+/// are available when all are complete.
 ///
-/// Every collective has a gradient: that of the sum of all ranks' losses. Reductions have one for
+/// Every collective has a gradient, that of the sum of all ranks' losses. Reductions have one for
 /// SUM and AVERAGE.
 ///
 /// Methods throw `IllegalArgumentException` for an element type that Weft does not carry. When an
-/// op fails (a lost peer, ranks that disagree, a second run), `Session.run` throws with the
-/// communicator's message. It also aborts the communicator, because TensorFlow gives up the rest of
-/// the step and ranks would no longer be in step. Only gradients that travel by a `DataParallel`
-/// leave the communicator usable: their step fails on all ranks, and the next one can be taken.
+/// op fails (a lost peer, disagreeing ranks, overlapping runs), `Session.run` throws with the
+/// communicator's message. The failure also aborts the communicator, because TensorFlow abandons
+/// the rest of the step and ranks would then submit different ops. Only a failure of gradients that
+/// use a `DataParallel` leaves the communicator usable: their step fails on all ranks, and the next
+/// step can run.
 public final class WeftOps {
 
   private final Scope scope;
   private final int communicator;
 
-  /// Ops of `graph` on `communicator`, which must stay reachable while sessions of the graph run.
-  /// Throws `CommException.Setup` where TensorFlow does not load.
+  /// Creates ops of `graph` on `communicator`, which must stay reachable while sessions of the
+  /// graph run. Throws `CommException.Setup` if TensorFlow does not load.
   public WeftOps(Graph graph, Communicator communicator) {
     this(graph.baseScope(), communicator);
   }
 
-  /// The same, named and placed by `scope`.
+  /// Creates ops that `scope` names and places. Otherwise like the constructor for a graph.
   public WeftOps(Scope scope, Communicator communicator) {
     this(scope, OpLibrary.load().numberOf(communicator));
   }
@@ -67,19 +68,19 @@ public final class WeftOps {
     this.communicator = communicator;
   }
 
-  /// What an alltoall gives.
+  /// The outputs of an alltoall.
   ///
-  /// @param output the rows that came, in rank order
-  /// @param received how many came from each rank
+  /// @param output the received rows in rank order
+  /// @param received the number of rows received from each rank
   public record Exchanged<T extends TType>(Operand<T> output, Operand<TInt64> received) {}
 
-  /// Reduces `input` over all ranks. Shape and element type must be the same on all ranks. Works in
-  /// place where nothing else uses `input`.
+  /// Reduces `input` over all ranks. Shape and element type must be equal on all ranks. Works in
+  /// place if no other op uses `input`.
   public <T extends TType> Operand<T> allreduce(Operand<T> input, String name, ReduceOp op) {
     return allreduce(input, name, op, Scale.NONE);
   }
 
-  /// The same with factors before and after.
+  /// Reduces `input` over all ranks, with factors before and after the reduction.
   public <T extends TType> Operand<T> allreduce(
       Operand<T> input, String name, ReduceOp op, Scale scale) {
     return one(buildAllreduce(List.of(input), name, op, scale));
@@ -91,16 +92,16 @@ public final class WeftOps {
     return groupedAllreduce(inputs, name, op, Scale.NONE);
   }
 
-  /// The same with factors before and after.
+  /// Reduces each of `inputs` as a group, with factors before and after the reduction.
   public List<Operand<?>> groupedAllreduce(
       List<? extends Operand<?>> inputs, String name, ReduceOp op, Scale scale) {
     return all(buildAllreduce(inputs, name, op, scale));
   }
 
-  /// Averages gradients, or adds them, as a group and as the options say. Among those that are
-  /// ready on all ranks, the reducer lets the one of the highest priority go first.
+  /// Averages or adds gradients as a group, according to the options. Of the gradients that are
+  /// ready on all ranks, the reducer sends those of the highest priority first.
   ///
-  /// @param awaited whether they are all that a step averages
+  /// @param awaited true if these are all gradients that a step averages
   List<Operand<?>> gradients(
       List<? extends Operand<?>> gradients,
       String name,
@@ -121,16 +122,16 @@ public final class WeftOps {
                     .setAttr(OpAttributes.AWAITED, awaited ? 1 : 0)));
   }
 
-  /// Adds, or averages, slices over all ranks. Rows that stand several times in `input` are added
-  /// first, so that each travels once; in the result a row stands once for each rank that has it.
-  /// Ranks may have other rows and other numbers of rows. Throws `IllegalArgumentException` for
-  /// other reductions: the rows that a rank does not have are zero.
+  /// Adds or averages slices over all ranks. Rows that occur several times in `input` are added
+  /// first, so each is sent once. In the result a row occurs once for each rank that has it. Rows
+  /// and their number may differ between ranks. Throws `IllegalArgumentException` for other
+  /// reductions, because the rows that a rank does not have count as zero.
   public <T extends TType> IndexedSlices<T> allreduce(
       IndexedSlices<T> input, String name, ReduceOp op) {
     return groupedAllreduceSlices(List.of(input), name, op).getFirst();
   }
 
-  /// The same of several, as a group.
+  /// Adds or averages several slices, as a group.
   public <T extends TType> List<IndexedSlices<T>> groupedAllreduceSlices(
       List<IndexedSlices<T>> inputs, String name, ReduceOp op) {
     if (op != ReduceOp.SUM && op != ReduceOp.AVERAGE) {
@@ -163,25 +164,25 @@ public final class WeftOps {
         unique.y());
   }
 
-  /// `input` of rank `root`, on all ranks. Shape and element type must be the same on all ranks.
-  /// For variables: `WeftVariables.broadcast`.
+  /// Returns the `input` of rank `root` on all ranks. Shape and element type must be equal on all
+  /// ranks. For variables, use `WeftVariables.broadcast`.
   public <T extends TType> Operand<T> broadcast(Operand<T> input, String name, int root) {
     return one(buildBroadcast(List.of(input), name, root));
   }
 
-  /// Each of `inputs` of rank `root`, on all ranks, as a group.
+  /// Returns each of the `inputs` of rank `root` on all ranks, as a group.
   public List<Operand<?>> groupedBroadcast(
       List<? extends Operand<?>> inputs, String name, int root) {
     return all(buildBroadcast(inputs, name, root));
   }
 
-  /// `input` of all ranks, one after the other along the first dimension, whose extent may differ
-  /// from rank to rank.
+  /// Concatenates `input` of all ranks in rank order along the first dimension, whose extent may
+  /// differ between ranks.
   public <T extends TType> Operand<T> allgather(Operand<T> input, String name) {
     return one(build(OpLibrary.ALLGATHER, List.of(input), nodeName(name), Attribute.NONE));
   }
 
-  /// The same of each of `inputs`, as a group.
+  /// Gathers each of `inputs` from all ranks, as a group.
   public List<Operand<?>> groupedAllgather(List<? extends Operand<?>> inputs, String name) {
     return all(build(OpLibrary.ALLGATHER, inputs, nodeName(name), Attribute.NONE));
   }
@@ -201,31 +202,31 @@ public final class WeftOps {
     return new Exchanged<>(op.output(0), op.output(1));
   }
 
-  /// Sends as many rows to each rank. The number of ranks must divide the first extent.
+  /// Sends an equal number of rows to each rank. The number of ranks must divide the first extent.
   public <T extends TType> Exchanged<T> alltoall(Operand<T> input, String name) {
     return alltoall(input, Constant.vectorOf(scope, new long[0]), name);
   }
 
-  /// Reduces `input` over all ranks and gives each its rows: of first extent N, rank r gets N/n
-  /// rows, and one more if r < N mod n.
+  /// Reduces `input` over all ranks and returns each rank's rows: of first extent N, rank r
+  /// receives N/n rows, plus one if r < N mod n.
   public <T extends TType> Operand<T> reduceScatter(Operand<T> input, String name, ReduceOp op) {
     return reduceScatter(input, name, op, Scale.NONE);
   }
 
-  /// The same with factors before and after.
+  /// Reduces and scatters `input`, with factors before and after the reduction.
   public <T extends TType> Operand<T> reduceScatter(
       Operand<T> input, String name, ReduceOp op, Scale scale) {
     Operation reduced = buildReduceScatter(List.of(times(input, scale.before())), name, op);
     return times(reduced.<T>output(0), scale.after());
   }
 
-  /// The same of each of `inputs`, as a group.
+  /// Reduces and scatters each of `inputs`, as a group.
   public List<Operand<?>> groupedReduceScatter(
       List<? extends Operand<?>> inputs, String name, ReduceOp op) {
     return groupedReduceScatter(inputs, name, op, Scale.NONE);
   }
 
-  /// The same with factors before and after.
+  /// Reduces and scatters each of `inputs` as a group, with factors before and after the reduction.
   public List<Operand<?>> groupedReduceScatter(
       List<? extends Operand<?>> inputs, String name, ReduceOp op, Scale scale) {
     List<Operand<?>> scaled = new ArrayList<>();
@@ -236,7 +237,7 @@ public final class WeftOps {
     return results;
   }
 
-  /// Combines gradients as the options say and gives each rank its rows.
+  /// Combines gradients according to the options and returns this rank's rows.
   <T extends TType> Operand<T> gradientShare(
       Operand<T> gradients, String name, GradientOptions options) {
     double divisor = options.predivide();
@@ -244,17 +245,17 @@ public final class WeftOps {
     return reduceScatter(gradients, name, options.op(), scale);
   }
 
-  /// This rank in the communicator that the graph runs on, which `OpLibrary.rebind` may change.
+  /// Returns this rank in the graph's communicator, which `OpLibrary.rebind` may change.
   public Operand<TInt32> rank() {
     return place(OpLibrary.RANK, "rank");
   }
 
-  /// The number of ranks of the communicator that the graph runs on.
+  /// Returns the number of ranks of the graph's communicator.
   public Operand<TInt32> size() {
     return place(OpLibrary.SIZE, "size");
   }
 
-  /// `sum` divided by the number of ranks.
+  /// Returns `sum` divided by the number of ranks.
   <T extends TType> Operand<T> mean(Operand<T> sum) {
     return Div.create(scope, sum, Cast.create(scope, size(), sum.type()));
   }
@@ -269,7 +270,7 @@ public final class WeftOps {
     return Mul.create(scope, value, Cast.create(scope, constant, value.type()));
   }
 
-  /// Factors are normal numbers of the type in which they are multiplied.
+  /// Checks that the factors are normal numbers of the type in which they are multiplied.
   private static void requireFactors(Operand<?> value, Scale scale) {
     Output<?> output = value.asOutput();
     DType type = DataTypes.of(output.dataType());
@@ -341,14 +342,14 @@ public final class WeftOps {
     return unique;
   }
 
-  /// What an op has more than others.
+  /// An op's additional attributes.
   private interface Attribute {
     Attribute NONE = builder -> builder;
 
     OperationBuilder set(OperationBuilder builder);
   }
 
-  /// Not `scope.opBuilder`, which would make the name unique once more.
+  /// Does not use `scope.opBuilder`, because that would make the name unique again.
   private Operation build(
       String type, List<? extends Operand<?>> inputs, String node, Attribute attribute) {
     if (inputs.isEmpty()) {

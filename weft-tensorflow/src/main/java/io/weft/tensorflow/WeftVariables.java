@@ -14,7 +14,7 @@ import org.tensorflow.Output;
 import org.tensorflow.Session;
 import org.tensorflow.proto.DataType;
 
-/// The variables of a graph, on all ranks.
+/// The variables of a graph, and their broadcast to all ranks.
 public final class WeftVariables {
 
   private static final Set<String> REFERENCES = Set.of("Variable", "VariableV2");
@@ -22,17 +22,18 @@ public final class WeftVariables {
 
   private WeftVariables() {}
 
-  /// Gives every variable of the session's graph the value that it has on rank `root` of the job;
-  /// as for a communicator.
+  /// Assigns every variable of the session's graph its value on rank `root` of the job, as the
+  /// overload for a communicator does.
   public static void broadcast(Session session, Weft weft, int root) {
     broadcast(session, weft.communicator(), root);
   }
 
-  /// Gives every variable of the session's graph the value that it has on rank `root`: weights, the
-  /// optimizer's slots, everything but ranks' shares of it. All variables must be initialized and
-  /// all ranks must have the same ones. Call it after `session.initialize()` or a restore, once the
-  /// graph is complete; a second call reuses the ops. Blocks until all is done. Throws TensorFlow's
-  /// exception with the communicator's message if a peer is lost or ranks disagree.
+  /// Assigns every variable of the session's graph its value on rank `root`: weights and the
+  /// optimizer's slots, except ranks' shares of either. All variables must be initialized, and all
+  /// ranks must have the same ones. Call it after `session.initialize()` or a restore, once the
+  /// graph is complete; a second call reuses the ops. Blocks until all variables are assigned.
+  /// Throws TensorFlow's exception with the communicator's message if a peer is lost or ranks
+  /// disagree.
   public static void broadcast(Session session, Communicator communicator, int root) {
     if (root < 0 || root >= communicator.size()) {
       throw new IllegalArgumentException(
@@ -49,7 +50,7 @@ public final class WeftVariables {
     }
   }
 
-  /// All variables of the graph, in the order in which they were added.
+  /// Returns all variables of the graph, in the order in which they were added.
   public static List<GraphOperation> variables(Graph graph) {
     List<GraphOperation> found = new ArrayList<>();
     graph
@@ -63,14 +64,14 @@ public final class WeftVariables {
     return found;
   }
 
-  /// Whether a variable is a resource, which is read and assigned by its handle, and not a
-  /// reference to its memory.
+  /// Returns whether a variable is a resource, which is read and assigned by its handle, rather
+  /// than a reference to its memory.
   public static boolean resource(GraphOperation variable) {
     return variable.type().equals(RESOURCE);
   }
 
-  /// The ops that broadcast to one communicator from one root. The node names hold the
-  /// communicator's number, which is this process's own; the tensor names do not.
+  /// The ops that broadcast to one communicator from one root. The node names contain the
+  /// communicator's number, which is private to this process; the tensor names do not.
   private static final class Broadcast {
 
     private final Graph graph;
@@ -87,7 +88,7 @@ public final class WeftVariables {
       this.tensors = OpLibrary.load().prefix(graph, this.communicator) + "weft/broadcast/";
     }
 
-    /// Name of the node that broadcasts all these variables.
+    /// Returns the name of the node that broadcasts all these variables.
     String of(List<GraphOperation> variables) {
       String all = prefix + "all_" + variables.size();
       if (graph.operation(all) == null) {

@@ -16,16 +16,16 @@ import org.tensorflow.Operand;
 import org.tensorflow.Result;
 import org.tensorflow.Session;
 
-/// A fingerprint of weights: equal exactly if the weights are equal bit for bit.
+/// A fingerprint of weights. Fingerprints are equal exactly if the weights are equal bit for bit.
 public final class WeightsDigest {
 
   private static final int TILE_BYTES = 1 << 16;
 
   private WeightsDigest() {}
 
-  /// SHA-256, in lower-case hexadecimal, over name, element type, shape and bytes of these values
-  /// in the order of their names, whatever their order in the list. A value is a reference
-  /// variable, or the read op of a resource variable. Runs the session once.
+  /// Returns the SHA-256, in lower-case hexadecimal, of name, element type, shape and bytes of
+  /// these values, in the order of their names and independent of the list's order. A value is a
+  /// reference variable or the read op of a resource variable. Runs the session once.
   public static String of(Session session, List<? extends Operand<?>> values) {
     List<? extends Operand<?>> ordered =
         values.stream()
@@ -47,7 +47,7 @@ public final class WeightsDigest {
     }
   }
 
-  /// The same of values at hand, by the names of their nodes.
+  /// Returns the same digest of values in memory, keyed by the names of their nodes.
   public static String of(SortedMap<String, TensorView> values) {
     MessageDigest digest = sha256();
     values.forEach((name, value) -> update(digest, name, value));

@@ -19,26 +19,27 @@ import java.util.Optional;
 import org.bytedeco.javacpp.Loader;
 import org.tensorflow.TensorFlow;
 
-/// TensorFlow's native libraries, 700 MB that JavaCPP unpacks from a jar into its cache when the
-/// first class of TensorFlow is used. Processes that do so at the same moment map files that others
-/// write and die of SIGBUS, so it is done here, by one process at a time. A file in the cache says
-/// what was unpacked whole; while that is true nobody waits.
+/// TensorFlow's native libraries, 700 MB that JavaCPP unpacks from a jar into its cache at the
+/// first use of a TensorFlow class. Concurrent processes would map files that other processes are
+/// still writing and die of SIGBUS, so this class lets one process unpack at a time. A file in the
+/// cache records the completely unpacked libraries. While the record is valid, processes do not
+/// wait.
 public final class TensorFlowLibraries implements NativeLibraries {
 
   private static final String UNPACKED = ".weft-tensorflow";
   private static final String LIBRARIES = "TensorFlow's libraries";
 
-  /// JavaCPP opens this file in its cache, without a limit, before it unpacks a library.
+  /// JavaCPP opens this file in its cache, without a time limit, before it unpacks a library.
   private static final String JAVACPP_LOCK = ".lock";
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
-  /// For the service loader.
+  /// Creates the instance for the service loader.
   public TensorFlowLibraries() {}
 
-  /// Loads them, unpacked if need be, and returns TensorFlow's version. Throws `LinkageError` where
-  /// they are missing or do not load, `CommException.Setup` if another process unpacks for more
-  /// than five minutes, or if something else than a file is in the place of a lock.
+  /// Loads the libraries, unpacks them if necessary, and returns TensorFlow's version. Throws
+  /// `LinkageError` if they are missing or do not load. Throws `CommException.Setup` if another
+  /// process unpacks for more than five minutes, or if the path of a lock is not a regular file.
   public static String load() {
     load(LIMIT);
     return TensorFlow.version();
@@ -51,7 +52,7 @@ public final class TensorFlowLibraries implements NativeLibraries {
         load(limit);
       }
     } catch (LinkageError missing) {
-      // Who uses TensorFlow says what to do; a program without it need not care.
+      // TensorFlow's first caller reports the remedy; programs without TensorFlow need none.
     }
   }
 
@@ -71,7 +72,7 @@ public final class TensorFlowLibraries implements NativeLibraries {
         });
   }
 
-  /// JavaCPP's directory, if it has one that can be written.
+  /// Returns JavaCPP's cache directory, if it has a writable one.
   private static Optional<Path> cache() {
     try {
       return Optional.of(Loader.getCacheDir().toPath());
@@ -122,11 +123,11 @@ public final class TensorFlowLibraries implements NativeLibraries {
         NewFile.write(cache.resolve(UNPACKED), text.getBytes(StandardCharsets.UTF_8));
       }
     } catch (IOException | RuntimeException unwritable) {
-      // Then every process takes the lock in turn, as if nothing were unpacked.
+      // Every process then takes the lock in turn, as if no library were unpacked.
     }
   }
 
-  /// Path, length and age of the jar from which JavaCPP takes them.
+  /// Returns path, length and age of the jar from which JavaCPP unpacks the libraries.
   private static String jar() throws IOException {
     URL library =
         TensorFlow.class

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How TensorFlow's native libraries get onto the disk, before any class of TensorFlow is used.
+/// Unpacking of TensorFlow's native libraries, before any class of TensorFlow is used.
 @NullMarked
 package io.weft.tensorflow.natives;
 
