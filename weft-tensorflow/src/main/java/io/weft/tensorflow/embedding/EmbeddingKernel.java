@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/// The kernel of one node in one session. One run at a time, so the fields of the run live here. A
-/// run starts on a thread of TensorFlow and ends there or on the progress thread.
+/// The kernel of one node in one session. Runs do not overlap, so the run's state is kept in
+/// fields. A run starts on a TensorFlow thread and ends there or on the progress thread.
 abstract class EmbeddingKernel {
 
   private final EmbeddingRows rows;
@@ -23,7 +23,7 @@ abstract class EmbeddingKernel {
   private final KernelTensors tensors;
   private final AtomicBoolean running = new AtomicBoolean();
 
-  // Of the run.
+  // State of the current run.
   private long context;
   private long callback;
 
@@ -33,7 +33,7 @@ abstract class EmbeddingKernel {
     this.tensors = new KernelTensors(inputs, status);
   }
 
-  /// Runs once. `done` may be used during this call only.
+  /// Starts one run. `done` is valid only during this call.
   ///
   /// Hot path.
   final void start(long runContext, long done) {
@@ -55,10 +55,11 @@ abstract class EmbeddingKernel {
     }
   }
 
-  /// Begins the run, which `finish` ends. Throws only if `finish` was not called and will not be.
+  /// Begins the run, which ends with a call of `finish`. Throws only if `finish` was not called and
+  /// will not be called.
   abstract void run() throws InterruptedException;
 
-  /// What it does, for messages.
+  /// Returns a description of the operation for messages.
   abstract String words();
 
   /// Ends the run. Once the callback runs, TensorFlow may start the next run or delete the kernel.
@@ -89,17 +90,17 @@ abstract class EmbeddingKernel {
     return status;
   }
 
-  /// The numbers of an input of 64-bit integers.
+  /// Returns the elements of an input of 64-bit integers.
   static long[] numbers(TensorView ids) {
     return ids.bytes() == 0 ? new long[0] : ids.data().toArray(ValueLayout.JAVA_LONG_UNALIGNED);
   }
 
-  /// TensorFlow has deleted the kernel.
+  /// Releases the kernel's memory after TensorFlow has deleted the kernel.
   final void close() {
     status.close();
   }
 
-  /// The kernel is running already, so nothing of it may be touched.
+  /// Refuses a run while another run is under way, without touching the kernel's run state.
   private void refuse(long refusedContext, long done) {
     try (Status refused = new Status()) {
       refused.set(

@@ -7,18 +7,18 @@ import io.weft.tensorflow.ffm.KernelConstruction;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
 
-/// The kernels of one op type, as TensorFlow calls them.
+/// The kernel callbacks of one op type, called by TensorFlow.
 ///
-/// @param maker of a kernel
-/// @param kernels where they are kept, shared by all op types
-/// @param tables what the attribute `table` means
+/// @param maker creates a kernel
+/// @param kernels the table of kernels, shared by all op types
+/// @param tables resolves the attribute `table`
 record EmbeddingKernels(
     Maker maker, HandleTable<EmbeddingKernel> kernels, HandleTable<EmbeddingRows> tables)
     implements KernelCallbacks {
 
-  /// Makes the kernel of a node.
+  /// A factory of a node's kernel.
   interface Maker {
-    /// On the rows of this table.
+    /// Creates a kernel on the rows of this table.
     EmbeddingKernel make(EmbeddingRows rows);
   }
 

@@ -11,8 +11,8 @@ import io.weft.tensorflow.ffm.OutputShapes;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// `WeftLookup`, `WeftPush` and `WeftPrefetch` in TensorFlow's registry, with kernels for the CPU.
-/// One per process, as the registry is. Thread-safe.
+/// `WeftLookup`, `WeftPush` and `WeftPrefetch` in TensorFlow's registry, with CPU kernels. One
+/// library per process, because TensorFlow has one registry per process. Thread-safe.
 final class EmbeddingLibrary {
 
   static final String LOOKUP = "WeftLookup";
@@ -22,7 +22,7 @@ final class EmbeddingLibrary {
   /// The number of a table in this process.
   static final String TABLE = "table";
 
-  // Mutable and static because TensorFlow's registry is; guarded by the class.
+  // Mutable and static because TensorFlow's registry is static; guarded by the class.
   private static @Nullable EmbeddingLibrary loaded;
 
   private final HandleTable<EmbeddingKernel> kernels = new HandleTable<>("kernel");
@@ -31,8 +31,8 @@ final class EmbeddingLibrary {
   private EmbeddingLibrary() {}
 
   /// Loads TensorFlow and registers the ops, if this process has not done so. Throws
-  /// `CommException.Setup` where TensorFlow does not load, and where its C++ library allows no
-  /// kernels that end on another thread: a lookup must not hold one of TensorFlow's threads.
+  /// `CommException.Setup` if TensorFlow does not load, or if its C++ library does not allow
+  /// kernels that end on another thread, because a lookup must not occupy a TensorFlow thread.
   static synchronized EmbeddingLibrary load() {
     EmbeddingLibrary library = loaded;
     if (library == null) {
@@ -54,12 +54,12 @@ final class EmbeddingLibrary {
     return library;
   }
 
-  /// The number of a table, for the attribute of its ops.
+  /// Registers a table and returns its number, the value of its ops' attribute `table`.
   long add(EmbeddingRows rows) {
     return tables.add(rows);
   }
 
-  /// Its ops run no more.
+  /// Removes a table whose ops no longer run.
   void remove(long number) {
     var unused = tables.remove(number);
   }

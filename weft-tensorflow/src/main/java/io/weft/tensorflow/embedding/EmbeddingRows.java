@@ -16,11 +16,10 @@ import java.util.IdentityHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// The rows of a table as kernels use them: what was fetched ahead, and which pushes are under way.
-/// Any thread.
+/// The rows of a table for kernels: the prefetched rows and the pushes under way. Any thread.
 final class EmbeddingRows {
 
-  /// Lists of ids that may be fetched ahead.
+  /// The maximum number of prefetched id lists.
   static final int MOST_AHEAD = 8;
 
   private final Weft weft;
@@ -34,13 +33,13 @@ final class EmbeddingRows {
   private final AtomicLong used = new AtomicLong();
   private volatile @Nullable CommException failure;
 
-  /// Rows on their way, or here.
+  /// Prefetched rows, which may still be in flight.
   ///
-  /// @param handle done when they are here
-  /// @param memory of them; whoever takes it closes it when the handle is done
+  /// @param handle completes when the rows have arrived
+  /// @param memory the rows' memory; its taker closes it when the handle is done
   record Ahead(Handle<Void> handle, TensorLease memory) {}
 
-  /// @param mostPushes that may be under way while the next step runs
+  /// @param mostPushes the maximum number of pushes under way during the next step
   EmbeddingRows(Weft weft, KvTable table, int mostPushes) {
     this.weft = weft;
     this.table = table;
@@ -59,7 +58,7 @@ final class EmbeddingRows {
     return table.keys(ids);
   }
 
-  /// Throws what an earlier push has failed with, whose step is over.
+  /// Throws the failure of an earlier push whose step has ended.
   void requireSound() {
     CommException wrong = failure;
     if (wrong != null) {
@@ -72,8 +71,8 @@ final class EmbeddingRows {
     return table.pull(keys, into);
   }
 
-  /// Asks for rows that a later lookup of the same ids takes. Of too many lists the oldest is given
-  /// up.
+  /// Requests rows for a later lookup of equal ids. If too many lists are prefetched, the oldest is
+  /// discarded.
   void prefetch(long[] ids) throws InterruptedException {
     KeyList keys = table.keys(ids);
     synchronized (ahead) {
@@ -103,7 +102,7 @@ final class EmbeddingRows {
     }
   }
 
-  /// What was fetched ahead for these ids; null = nothing.
+  /// Returns the rows prefetched for these ids, or null.
   @Nullable Ahead take(KeyList keys) {
     synchronized (ahead) {
       Ahead found = ahead.remove(keys);
@@ -132,7 +131,7 @@ final class EmbeddingRows {
     return table.push(keys, values);
   }
 
-  /// A push is under way; whether its step may end before it does.
+  /// Registers a push under way. Returns whether its step may end before the push does.
   boolean begunPush(Handle<Void> push) {
     synchronized (pushes) {
       pushes.removeIf(Handle::isDone);
@@ -141,14 +140,14 @@ final class EmbeddingRows {
     }
   }
 
-  /// A push is over.
+  /// Registers the end of a push.
   void endedPush(@Nullable CommException cause) {
     if (cause != null && failure == null) {
       failure = cause;
     }
   }
 
-  /// Waits until all pushes are over. Throws what one has failed with.
+  /// Waits until all pushes have ended. Throws the failure of a failed push.
   void flush() throws InterruptedException {
     while (true) {
       Handle<Void> next;
@@ -166,22 +165,22 @@ final class EmbeddingRows {
     }
   }
 
-  /// Pushes so far.
+  /// Returns the number of pushes.
   long pushed() {
     return pushed.get();
   }
 
-  /// Pulls so far, those ahead included.
+  /// Returns the number of pulls, including prefetches.
   long pulled() {
     return pulled.get();
   }
 
-  /// Lookups that found their rows fetched ahead.
+  /// Returns the number of lookups that used prefetched rows.
   long used() {
     return used.get();
   }
 
-  /// Gives up what was fetched ahead.
+  /// Discards the prefetched rows.
   void close() {
     synchronized (ahead) {
       order.forEach(this::giveUp);

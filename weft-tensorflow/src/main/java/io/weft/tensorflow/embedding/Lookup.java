@@ -6,11 +6,11 @@ import org.tensorflow.Output;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt64;
 
-/// A lookup in a graph: what was asked for, and what came.
+/// A lookup in a graph: its ids and rows.
 ///
-/// @param embedding of whose table
+/// @param embedding the embedding whose table is read
 /// @param ids keys of the rows, of any shape
-/// @param raw the output of the lookup's op, by which gradients are asked for
-/// @param rows the same of shape `ids` by width, for the network
+/// @param raw the output of the lookup's op, by which gradients are computed
+/// @param rows the looked-up rows for the network, of shape `ids` by width
 public record Lookup(
     WeftEmbedding embedding, Operand<TInt64> ids, Output<TFloat32> raw, Operand<TFloat32> rows) {}

@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// The kernel of a `WeftLookup`: takes the rows that were fetched ahead, or pulls them into the
-/// output, without holding a thread.
+/// The kernel of a `WeftLookup`. It takes prefetched rows, or pulls rows into the output, without
+/// blocking a thread.
 final class LookupKernel extends EmbeddingKernel
     implements BiConsumer<@Nullable Void, @Nullable CommException> {
 
-  // Of the run.
+  // State of the current run.
   private EmbeddingRows.@Nullable Ahead ahead;
   private Shape shape = Shape.of(0);
 
@@ -41,7 +41,7 @@ final class LookupKernel extends EmbeddingKernel
     }
   }
 
-  /// The rows are there; on the progress thread, or at once.
+  /// Ends the run when the rows have arrived, on the progress thread or immediately.
   @Override
   public void accept(@Nullable Void nothing, @Nullable CommException failure) {
     EmbeddingRows.Ahead fetched = ahead;

@@ -4,7 +4,7 @@ package io.weft.tensorflow.embedding;
 import io.weft.tensor.DType;
 import java.util.List;
 
-/// The kernel of a `WeftPrefetch`: asks for rows and waits for nothing.
+/// The kernel of a `WeftPrefetch`, which requests rows and does not wait for them.
 final class PrefetchKernel extends EmbeddingKernel {
 
   PrefetchKernel(EmbeddingRows rows) {

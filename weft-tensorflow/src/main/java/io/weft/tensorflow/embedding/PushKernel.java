@@ -11,9 +11,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 
-/// The kernel of a `WeftPush`: sends gradients from where they lie. The run ends at once, while the
-/// push goes on under the next step, unless as many pushes as may be are under way: then it ends
-/// with its push.
+/// The kernel of a `WeftPush`, which sends gradients without a copy. The run ends at once and the
+/// push continues during the next step. If the maximum number of pushes is under way, the run ends
+/// with its push instead.
 final class PushKernel extends EmbeddingKernel {
 
   private final MemorySegment pointer = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
@@ -25,7 +25,7 @@ final class PushKernel extends EmbeddingKernel {
   @Override
   void run() throws InterruptedException {
     KeyList keys = rows().keys(numbers(tensors().input(0)));
-    // Held until the push is done, longer than the run: a reference of its own.
+    // A separate reference, because the push needs the values longer than the run.
     long values = KernelContext.input(context(), 1, pointer, status());
     Handle<Void> pushed;
     try {

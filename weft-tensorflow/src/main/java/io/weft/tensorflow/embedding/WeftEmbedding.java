@@ -18,7 +18,7 @@ import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TInt64;
 
 /// A table of a parameter server as ops inside a graph. A worker looks up the rows that a batch
-/// needs and pushes their gradients; the table is on no worker, and has no size.
+/// needs and pushes their gradients. No worker stores the table, and the table has no fixed size.
 ///
 /// ```java
 /// KvTable table = kv.store().register(
@@ -28,20 +28,20 @@ import org.tensorflow.types.TInt64;
 ///   Operand<TFloat32> loss = network(found.rows());
 ///   Operation push = users.push(tf, users.gradients(tf, loss, found));
 ///   for (...) {
-///     users.prefetch(nextIds);                   // on their way while this step runs
+///     users.prefetch(nextIds);                   // arrive while this step runs
 ///     session.runner().feed(ids, batch).addTarget(push).fetch(loss).run();
 ///   }
 ///   users.flush();
 /// }
 /// ```
 ///
-/// Equal ids of a lookup or a push are sent once: gradients of the same row are added up first. A
-/// step ends while its pushes are on their way; as many as the table's staleness may be (see `of`),
-/// then a step waits for its own. What a push fails with after its step, the next op of this
-/// embedding fails with, and `flush`.
+/// Equal ids of a lookup or a push are sent once; gradients of one row are added first. A step may
+/// end while its pushes are in flight. The table's staleness limits their number (see `of`); at the
+/// limit, a step waits for its push. If a push fails after its step, the next op of this embedding
+/// and `flush` fail with its failure.
 ///
-/// Ops are for one run of a graph at a time. Building is not thread-safe, as a graph's scope is
-/// not; `prefetch`, `flush` and the counts are.
+/// Ops support one run of a graph at a time. Building is not thread-safe, because a graph's scope
+/// is not thread-safe; `prefetch`, `flush` and the counts are thread-safe.
 public final class WeftEmbedding implements AutoCloseable {
 
   private static final int ASYNCHRONOUS_PUSHES = 4;
@@ -56,10 +56,10 @@ public final class WeftEmbedding implements AutoCloseable {
     this.number = library.add(rows);
   }
 
-  /// The rows of a table. Pushes under way while the next step runs: in a table of bounded
-  /// staleness as many as that; in a synchronous one 1, whose end the next lookup awaits at the
-  /// servers; in an asynchronous one 4. Throws `CommException.Setup` where TensorFlow does not
-  /// load.
+  /// Creates the embedding of a table. The consistency limits the pushes under way during the next
+  /// step: to the staleness for bounded staleness, and to 4 for an asynchronous table. For a
+  /// synchronous table it is 1, and the servers delay the next lookup until that push has ended.
+  /// Throws `CommException.Setup` if TensorFlow does not load.
   ///
   /// @param weft of the worker; borrowed until `close`
   public static WeftEmbedding of(Weft weft, KvTable table) {
@@ -69,16 +69,16 @@ public final class WeftEmbedding implements AutoCloseable {
     return new WeftEmbedding(new EmbeddingRows(weft, table, pushes));
   }
 
-  /// The rows of these ids, which have any shape and may stand several times. Rows that nobody has
-  /// pushed to have their initial values.
+  /// Looks up the rows of these ids, which may have any shape and contain duplicates. Rows without
+  /// a push have their initial values.
   public Lookup lookup(Ops tf, Operand<TInt64> ids) {
     Output<TFloat32> raw =
         op(tf, EmbeddingLibrary.LOOKUP, "lookup", List.of(ids.asOutput())).output(0);
     return new Lookup(this, ids, raw, shaped(tf, ids, raw));
   }
 
-  /// As much of the shape as is known when the graph is built: kernels have no shape functions that
-  /// know a width.
+  /// Sets the shape as far as it is known when the graph is built, because the kernels' shape
+  /// functions do not know the width.
   private Operand<TFloat32> shaped(Ops tf, Operand<TInt64> ids, Output<TFloat32> raw) {
     Shape known = ids.asOutput().shape();
     if (known.isUnknown()) {
@@ -94,17 +94,17 @@ public final class WeftEmbedding implements AutoCloseable {
     return unknown > 1 ? raw : tf.reshape(raw, tf.constant(extents));
   }
 
-  /// One row for each bag of ids, of shape bags by width.
+  /// Combines the rows of each bag of ids into one row; the result has shape bags by width.
   ///
-  /// @param found of all ids, bag after bag, of shape ids by width
-  /// @param offsets where each bag begins in it, ascending: int64 of shape bags
+  /// @param found the lookup of all ids, bag after bag, of shape ids by width
+  /// @param offsets the start of each bag among the ids, ascending: int64 of shape bags
   public static Operand<TFloat32> combine(
       Ops tf, Lookup found, Operand<TInt64> offsets, Combiner combiner) {
     var first = tf.constant(0);
     var one = tf.constant(1L);
     Operand<TInt64> ids = tf.gather(tf.shape(found.ids(), TInt64.class), first, first);
     Operand<TInt64> bags = tf.gather(tf.shape(offsets, TInt64.class), first, first);
-    // The bag of an id: how many begin at it or before, less one.
+    // The bag of an id: the number of bags that begin at or before it, minus one.
     Operand<TInt64> positions = tf.range(tf.constant(0L), ids, one);
     Operand<TInt64> bagOf =
         tf.math.sub(
@@ -115,25 +115,25 @@ public final class WeftEmbedding implements AutoCloseable {
         tf, found, new Bags(tf.reshape(bagOf, tf.constant(new int[] {-1})), bags), combiner);
   }
 
-  /// The same of a sparse tensor's ids.
+  /// Combines the rows of a sparse tensor's ids into one row per bag.
   ///
-  /// @param found of the sparse tensor's values
+  /// @param found the lookup of the sparse tensor's values
   /// @param indices of the sparse tensor, in its canonical order: int64 of shape ids by 2
-  /// @param bags the first of its dense shape: a scalar
+  /// @param bags the first extent of its dense shape: a scalar
   public static Operand<TFloat32> combineSparse(
       Ops tf, Lookup found, Operand<TInt64> indices, Operand<TInt64> bags, Combiner combiner) {
     Operand<TInt64> bagOf = tf.gather(indices, tf.constant(0), tf.constant(1));
     return combine(tf, found, new Bags(bagOf, bags), combiner);
   }
 
-  /// @param of each id, its bag; ascending
-  /// @param count of the bags: a scalar
+  /// @param of the bag of each id; ascending
+  /// @param count the number of bags: a scalar
   private record Bags(Operand<TInt64> of, Operand<TInt64> count) {}
 
   private static Operand<TFloat32> combine(Ops tf, Lookup found, Bags bags, Combiner combiner) {
     int width = Math.toIntExact(found.embedding().rows.width());
     var along = tf.constant(0);
-    // One bag more, of one row of zeros, so that there are as many sums as bags whatever is empty.
+    // An additional bag with one row of zeros, so that trailing empty bags get sums too.
     Operand<TInt64> of = tf.concat(List.of(bags.of(), tf.expandDims(bags.count(), along)), along);
     Operand<TFloat32> all =
         tf.concat(List.of(found.rows(), tf.constant(new float[1][width])), along);
@@ -142,13 +142,13 @@ public final class WeftEmbedding implements AutoCloseable {
     Operand<TFloat32> atLeastOne =
         tf.expandDims(tf.math.maximum(counts, tf.constant(1f)), tf.constant(1));
     Operand<TFloat32> combined = combiner.weigh(tf, sums, atLeastOne);
-    // In 32 bits, as the gradient of Slice in TensorFlow's native registry wants it.
+    // In 32 bits, as the gradient of Slice in TensorFlow's native registry requires.
     Operand<TInt32> size =
         tf.stack(List.of(tf.dtypes.cast(bags.count(), TInt32.class), tf.constant(width)));
     return tf.slice(combined, tf.constant(new int[] {0, 0}), size);
   }
 
-  /// TensorFlow Java has the newer op only, which has no gradient in the native registry.
+  /// Adds `SegmentSum`. TensorFlow Java has only the newer op, which has no native gradient.
   private static Operand<TFloat32> segmentSum(
       Ops tf, Operand<TFloat32> rows, Operand<TInt64> segments) {
     Output<TFloat32> sums =
@@ -161,8 +161,8 @@ public final class WeftEmbedding implements AutoCloseable {
     return sums;
   }
 
-  /// The gradients of a loss by the rows that were looked up, as they are pushed: those of all
-  /// lookups one behind the other.
+  /// Returns the gradients of a loss by the looked-up rows, in the form that `push` takes: those of
+  /// all lookups concatenated.
   ///
   /// @param loss a scalar
   /// @param lookups of this embedding, at least one
@@ -180,7 +180,8 @@ public final class WeftEmbedding implements AutoCloseable {
     return slices(tf, List.of(lookups), all);
   }
 
-  /// The same of gradients that the program has: of several losses, or of other variables at once.
+  /// Returns gradients that the program computed in the form that `push` takes, for example of
+  /// several losses, or computed together with those of other variables.
   ///
   /// @param gradients by `raw` of each lookup
   public IndexedSlices<TFloat32> slices(
@@ -194,7 +195,7 @@ public final class WeftEmbedding implements AutoCloseable {
     for (int i = 0; i < lookups.size(); i++) {
       if (lookups.get(i).embedding() != this) {
         throw new IllegalArgumentException(
-            "a lookup in " + lookups.get(i).embedding().rows + " is no lookup in " + rows);
+            "a lookup in " + lookups.get(i).embedding().rows + " is not a lookup in " + rows);
       }
       ids.add(tf.reshape(lookups.get(i).ids(), tf.constant(new int[] {-1})));
       values.add(tf.reshape(gradients.get(i), tf.constant(new long[] {-1, rows.width()})));
@@ -204,8 +205,8 @@ public final class WeftEmbedding implements AutoCloseable {
         : new IndexedSlices<>(tf.concat(values, tf.constant(0)), tf.concat(ids, tf.constant(0)));
   }
 
-  /// Pushes gradients, as an op that a step runs as its target. In a synchronous table every worker
-  /// pushes once in each step.
+  /// Adds an op that pushes gradients, which a step runs as its target. On a synchronous table
+  /// every worker pushes once in each step.
   public Operation push(Ops tf, IndexedSlices<TFloat32> gradients) {
     return op(
         tf,
@@ -214,29 +215,29 @@ public final class WeftEmbedding implements AutoCloseable {
         List.of(gradients.indices().asOutput(), gradients.values().asOutput()));
   }
 
-  /// Asks for the rows of the ids of a later step, as an op of this one. See `prefetch(long...)`.
+  /// Adds an op that requests the rows of a later step's ids. See `prefetch(long...)`.
   public Operation prefetch(Ops tf, Operand<TInt64> ids) {
     return op(tf, EmbeddingLibrary.PREFETCH, "prefetch", List.of(ids.asOutput()));
   }
 
-  /// Asks for the rows of the ids of the next step; its lookup of the same ids, in the same order,
-  /// takes them. They lack what this step pushes; what they may lack of other workers is what the
-  /// table's staleness allows. At most 8 lists are kept, then the oldest is given up. Throws
+  /// Requests the rows of the next step's ids. That step's lookup of equal ids in equal order takes
+  /// them. They do not include this step's pushes, and may miss pushes of other workers within the
+  /// table's staleness. At most 8 lists are kept; a further list replaces the oldest. Throws
   /// `IllegalStateException` for a synchronous table.
   public void prefetch(long... ids) throws InterruptedException {
     rows.prefetch(ids);
   }
 
-  /// Waits until all pushes are over, each at most its deadline. Throws the `CommException` that
-  /// one has failed with.
+  /// Waits until all pushes have ended, for at most the deadline of each. Throws the
+  /// `CommException` of a failed push.
   public void flush() throws InterruptedException {
     rows.flush();
   }
 
-  /// The worker's step is over. In a table of bounded staleness this waits for its pushes, as
-  /// `flush`; in an asynchronous one for nothing; in a synchronous one a push is the clock, and
-  /// this does nothing. Where a program has other tables too, it calls `flush` of each embedding
-  /// and then `KeyValueStore.clock` instead.
+  /// Ends the worker's step. On a table of bounded staleness it first waits for the pushes, like
+  /// `flush`. On an asynchronous table it does not wait for pushes. On a synchronous table it does
+  /// nothing, because a push is the clock. A program with other tables instead calls `flush` of
+  /// each embedding and then `KeyValueStore.clock`.
   public void clock() throws InterruptedException {
     Consistency consistency = rows.table().spec().consistency();
     if (consistency.isSynchronous()) {
@@ -248,27 +249,27 @@ public final class WeftEmbedding implements AutoCloseable {
     var unused = rows.table().clock().await();
   }
 
-  /// The table.
+  /// Returns the table.
   public KvTable table() {
     return rows.table();
   }
 
-  /// Pushes so far.
+  /// Returns the number of pushes.
   public long pushes() {
     return rows.pushed();
   }
 
-  /// Pulls so far, those ahead included.
+  /// Returns the number of pulls, including prefetches.
   public long pulls() {
     return rows.pulled();
   }
 
-  /// Lookups whose rows had been asked for ahead.
+  /// Returns the number of lookups that used prefetched rows.
   public long prefetched() {
     return rows.used();
   }
 
-  /// Gives up what was fetched ahead. Sessions of graphs with its ops are closed before.
+  /// Discards the prefetched rows. Sessions of graphs with its ops must be closed before.
   @Override
   public void close() {
     library.remove(number);

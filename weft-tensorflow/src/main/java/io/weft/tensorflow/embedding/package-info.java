@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Embeddings whose rows lie in tables of a parameter server, as ops inside a graph: lookups,
-/// pushes of gradients, and rows fetched ahead. Graphs are built on the user's thread; kernels
-/// start on TensorFlow's threads and complete on the progress thread.
+/// Embeddings as ops inside a graph, with rows in tables of a parameter server: lookups, pushes of
+/// gradients, and prefetches. Graphs are built on the user's thread; kernels start on TensorFlow's
+/// threads and complete on the progress thread.
 @NullMarked
 package io.weft.tensorflow.embedding;
 

@@ -20,20 +20,20 @@ import org.tensorflow.GraphOperation;
 import org.tensorflow.OperationBuilder;
 import org.tensorflow.Output;
 
-/// What a call of a part names, found once in the graph: in a small step, names cost more than all
-/// the rest.
+/// A call of a part with its nodes, resolved once, because name look-ups would dominate the cost of
+/// a small step.
 ///
 /// @param feeds in the order of the call
 /// @param fetches in the order of the call
-/// @param target runs all targets; null if there are none
-/// @param isLight whether it only reads variables and sends them
+/// @param target runs all targets; null if the call has none
+/// @param isLight true if the call only reads variables and sends them
 record BoundCall(
     List<Output<?>> feeds,
     List<Output<?>> fetches,
     @Nullable GraphOperation target,
     boolean isLight) {
 
-  /// Ops that neither compute nor wait.
+  /// The ops that neither compute nor wait.
   private static final Set<String> LIGHT =
       Set.of(
           "Const",
@@ -45,7 +45,7 @@ record BoundCall(
           "VariableV2",
           TransferOps.SEND);
 
-  /// Finds the nodes of a call, and adds one to the graph behind all its targets.
+  /// Resolves the nodes of a call and adds a node to the graph that depends on all its targets.
   ///
   /// @param prefix of all names
   /// @param number of the call in its part
@@ -71,8 +71,8 @@ record BoundCall(
     return found;
   }
 
-  /// TensorFlow looks a run up by all its names, each time; one node behind a thousand sends has
-  /// one. Where the call is watched, that node takes what watches it, when all the rest is done.
+  /// Returns one target for all, because TensorFlow looks up each run by all its target names. If
+  /// the call is watched, the target also ends the watch after all other nodes.
   private static @Nullable GraphOperation target(
       Graph graph, String prefix, GraphCall call, int number, boolean light) {
     Optional<GraphOperation> watch =
@@ -101,13 +101,13 @@ record BoundCall(
     return operation(graph, free.toString());
   }
 
-  /// As a parameter server's part is in most steps: then waking other threads costs more than what
-  /// they would do.
+  /// Returns whether the call is light, as a parameter server's part is in most steps. Waking other
+  /// threads would cost more than the work of such a call.
   private static boolean isLight(Graph graph, String prefix, GraphCall call) {
     return reached(graph, prefix, call).stream().allMatch(op -> LIGHT.contains(op.type()));
   }
 
-  /// All that runs, and what is only behind feeds.
+  /// Returns all operations that run, and those that only precede feeds.
   private static Set<GraphOperation> reached(Graph graph, String prefix, GraphCall call) {
     Map<String, GraphOperation> seen = new HashMap<>();
     Deque<String> open = new ArrayDeque<>();

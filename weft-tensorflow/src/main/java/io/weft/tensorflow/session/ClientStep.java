@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
 import org.tensorflow.Result;
 import org.tensorflow.Tensor;
 
-/// One step, as its client runs it: the other tasks are told to run their parts, the client's own
-/// part runs on the caller's thread, and the step is over when all have said so.
+/// One step on the client's side. The client tells the other tasks to run their parts and runs its
+/// own part on the caller's thread. The step completes when all tasks have reported completion.
 final class ClientStep {
 
-  /// How long a failed step waits for what the other tasks say of it.
+  /// The time for which a failed step waits for reports of the other tasks.
   private static final Duration EXPLANATIONS = Duration.ofMillis(300);
 
   private final WeftServer server;
@@ -68,7 +68,7 @@ final class ClientStep {
     return answers;
   }
 
-  /// Everybody gives the step up. On any thread.
+  /// Aborts the step on all tasks. Runs on any thread.
   private void stop() {
     String why = answers.failure().map(Failure::text).orElse("");
     rendezvous.abort(number, why);
@@ -128,7 +128,7 @@ final class ClientStep {
     }
   }
 
-  /// Waits for the others, and for what they fetch.
+  /// Waits for the other tasks and for the tensors fetched from them.
   private void finish(Gathering arriving) throws InterruptedException, StepFailed {
     if (!answers.await(deadline)) {
       int rank = answers.open().stream().findFirst().orElse(server.weft().rank());

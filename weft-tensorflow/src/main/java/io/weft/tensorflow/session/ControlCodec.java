@@ -14,9 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Control messages as bytes: the type in one byte, then the fields in order, big-endian. A text is
-/// its length in 4 bytes and UTF-8, a list its length in 4 bytes and its texts. Both sides are of
-/// one version, as all ranks of a job are.
+/// The encoding of control messages: the type in one byte, then the fields in order, big-endian. A
+/// text is its length in 4 bytes and UTF-8. A list is its length in 4 bytes and its texts. Both
+/// sides use one version, because all ranks of a job do.
 final class ControlCodec {
 
   private static final byte HOST = 1;
@@ -28,7 +28,7 @@ final class ControlCodec {
   private static final byte DONE = 7;
   private static final byte FAILED = 8;
 
-  /// What is longer of a message for people is cut off.
+  /// The maximum length of a human-readable text; longer texts are truncated.
   private static final int MOST_CHARACTERS = 4096;
 
   private ControlCodec() {}
@@ -43,7 +43,7 @@ final class ControlCodec {
     return bytes.toByteArray();
   }
 
-  /// Throws `IllegalArgumentException` for bytes that are no message.
+  /// Throws `IllegalArgumentException` for bytes that are not a valid message.
   static ControlMessage decode(byte[] bytes) {
     try (var in = new DataInputStream(new ByteArrayInputStream(bytes))) {
       ControlMessage message = read(in);
@@ -180,7 +180,8 @@ final class ControlCodec {
     return all;
   }
 
-  /// Of what follows, which has at least a byte for each.
+  /// Reads a length. Rejects lengths above the remaining bytes, because each element has at least
+  /// one.
   private static int length(DataInputStream in) throws IOException {
     int length = in.readInt();
     if (length < 0 || length > in.available()) {

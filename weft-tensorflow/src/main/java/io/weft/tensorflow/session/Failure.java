@@ -5,19 +5,19 @@ import io.weft.comm.CommException;
 import io.weft.tensorflow.session.StepException.Reason;
 import org.jspecify.annotations.Nullable;
 
-/// Why a step failed on a task.
+/// The cause of a step's failure on a task.
 ///
-/// @param reason of which kind
-/// @param rank who is to blame, as far as that task knows
-/// @param echo whether it only followed from a failure on another task, which says more
-/// @param text for people
+/// @param reason the kind of failure
+/// @param rank the rank at fault, as far as the task knows
+/// @param echo true if the failure only followed from a failure on another task, which knows more
+/// @param text the human-readable message
 record Failure(Reason reason, int rank, boolean echo, String text) {
 
-  /// Of a run that threw.
+  /// Returns the failure of a run that threw.
   ///
   /// @param here this rank
-  /// @param received why a receive failed; null if none did
-  /// @param late whether the step's time is over
+  /// @param received the failure of a receive; null if none failed
+  /// @param late true if the step's deadline has passed
   static Failure of(
       RuntimeException thrown, @Nullable CommException received, int here, boolean late) {
     String text = String.valueOf(thrown.getMessage());

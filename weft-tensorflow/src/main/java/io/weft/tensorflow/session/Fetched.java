@@ -4,28 +4,28 @@ package io.weft.tensorflow.session;
 import java.util.List;
 import org.tensorflow.Tensor;
 
-/// What a step has fetched, in the order of its fetches. Owned: `close` frees the tensors. A
-/// fetched reference variable is the variable's own memory if it is of the client's task, as it is
-/// in TensorFlow: copy it before the next step.
+/// The fetched tensors of a step, in the order of its fetches. Owned: `close` frees them. As in
+/// TensorFlow, a fetched reference variable of the client's task is the variable's own memory, so
+/// the caller must copy it before the next step.
 public final class Fetched implements AutoCloseable {
 
   private final List<Tensor> tensors;
   private final List<? extends AutoCloseable> owned;
 
-  /// Takes the tensors.
+  /// Takes ownership of the tensors.
   ///
-  /// @param owned what frees them, each once
+  /// @param owned frees the tensors; each is closed once
   public Fetched(List<Tensor> tensors, List<? extends AutoCloseable> owned) {
     this.tensors = List.copyOf(tensors);
     this.owned = List.copyOf(owned);
   }
 
-  /// How many.
+  /// Returns the number of tensors.
   public int size() {
     return tensors.size();
   }
 
-  /// The tensor of fetch `index`, borrowed.
+  /// Returns the tensor of fetch `index`, borrowed.
   public Tensor get(int index) {
     return tensors.get(index);
   }

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Tensors that were asked for together, outside of a graph: what is fed to another task or fetched
-/// from one. Owns what has come until it is taken; `close` gives the rest back.
+/// Tensors received together outside a graph: feeds or fetches of another task. It owns arrived
+/// tensors until they are taken; `close` releases the rest.
 final class Gathering implements AutoCloseable {
 
   private final @Nullable TensorLease[] tensors;
@@ -22,9 +22,9 @@ final class Gathering implements AutoCloseable {
   private boolean closed;
   private @Nullable CommException failure;
 
-  /// Asks at once.
+  /// Requests all tensors at once.
   ///
-  /// @param limit of each receive, which ends the wait too
+  /// @param limit of each receive, which also bounds the wait
   Gathering(Rendezvous rendezvous, List<RendezvousKey> keys, Duration limit) {
     tensors = new TensorLease[keys.size()];
     missing = keys.size();
@@ -50,17 +50,17 @@ final class Gathering implements AutoCloseable {
     notifyAll();
   }
 
-  /// Waits until all are there. Throws what failed the first that failed.
+  /// Waits until all tensors have arrived. Throws the failure of a failed receive.
   synchronized void await() throws InterruptedException {
     while (missing > 0 && failure == null) {
-      wait(); // each receive ends by its own deadline
+      wait(); // each receive has a deadline
     }
     if (failure != null) {
       throw failure;
     }
   }
 
-  /// The tensor of this key, borrowed, after `await`.
+  /// Returns the tensor of this key, borrowed, after `await`.
   synchronized TensorLease tensor(int at) {
     return Objects.requireNonNull(tensors[at], "not there yet");
   }

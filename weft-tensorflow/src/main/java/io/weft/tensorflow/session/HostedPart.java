@@ -16,14 +16,14 @@ import org.tensorflow.Tensor;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.RunOptions;
 
-/// A part of a graph in the session of its task, under a name of its own. Variables and other
-/// resources have the names that they had in the graph, so parts of several graphs share them. One
-/// run at a time; a later one waits.
+/// A part of a graph in the session of its task, under a separate name. Variables and other
+/// resources keep their names in the graph, so parts of several graphs share them. One run at a
+/// time; a later run waits.
 final class HostedPart {
 
-  /// Values of `RunOptions.inter_op_thread_pool` [TensorFlow, config.proto]. What waits must not
-  /// run on the caller's thread: what comes behind it would run on the thread that ends the wait,
-  /// which is the progress thread's.
+  /// Values of `RunOptions.inter_op_thread_pool` [TensorFlow, config.proto]. Waiting ops must not
+  /// run on the caller's thread, because their successors would run on the thread that ends the
+  /// wait, the progress thread.
   private static final int CALLERS_THREAD = -1;
 
   private static final int SHARED_THREADS = 0;
@@ -42,26 +42,26 @@ final class HostedPart {
     this.prefix = prefix;
   }
 
-  /// Adds `definition` to the graph of the task's session. Throws `IllegalArgumentException`, or
-  /// what TensorFlow throws, for a graph that it refuses.
+  /// Adds `definition` to the graph of the task's session. Throws `IllegalArgumentException` or
+  /// TensorFlow's exception for a graph that TensorFlow refuses.
   ///
-  /// @param name of the graph, the same on all tasks; nodes are known as `name/node` here
+  /// @param name of the graph, the same on all tasks; its nodes become `name/node` here
   static HostedPart add(
       Graph graph, Session session, GraphPart part, String name, GraphDef definition) {
     GraphDef named = SharedNames.of(part.bind(definition));
-    // Under a prefix TensorFlow Java does not take nodes for initializers of the whole graph.
+    // Under a prefix, TensorFlow Java does not treat nodes as initializers of the whole graph.
     graph.importGraphDef(named, name);
     return new HostedPart(graph, session, part, name + "/");
   }
 
-  /// Runs what this task does in a step; waits until a run before it has ended. Returns the
-  /// fetches, owned by the caller. Throws what TensorFlow throws.
+  /// Runs this task's part of a step, after the previous run has ended. Returns the fetches, owned
+  /// by the caller. Throws TensorFlow's exceptions.
   ///
   /// @param deadline of the receives, by `System.nanoTime`
   Result run(PartCall call, long step, long deadline, Map<String, ? extends Tensor> feeds)
       throws InterruptedException {
     if (!runs.tryLock(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-      throw new IllegalStateException("the part's run before this step has not ended in time");
+      throw new IllegalStateException("the previous run of this part has not ended in time");
     }
     try {
       GraphCall names = call.names();
@@ -90,8 +90,8 @@ final class HostedPart {
     }
   }
 
-  /// Ends what waits within TensorFlow, such as for a queue; not before the deadline, so that who
-  /// fails of it finds that the time is over.
+  /// Returns run options that end waits inside TensorFlow, such as for a queue. They end after the
+  /// deadline, so that the caller reports the failure as a timeout.
   private static RunOptions options(long deadline, BoundCall call) {
     return RunOptions.newBuilder()
         .setInterOpThreadPool(call.isLight() ? CALLERS_THREAD : SHARED_THREADS)

@@ -20,16 +20,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
-/// Control messages between ranks, in order from each to each, of any length: payloads of requests
-/// whose replies are empty.
+/// Control messages of any length between ranks, in order for each pair. A message is the payload
+/// of a request whose reply is empty.
 final class Mailboxes {
 
   private static final MemorySegment NOTHING = MemorySegment.NULL;
 
-  /// One of the kinds of Weft itself (docs/protocol/channel.md).
+  /// A request kind of Weft itself (docs/protocol/channel.md).
   private static final int REQUEST_KIND = 0;
 
-  /// A rank that says nothing is alive, or the mesh tells of its loss, which ends the request.
+  /// Unlimited, because a silent rank is alive until the mesh reports its loss, which ends the
+  /// request.
   private static final Duration UNTIL_LOST = Duration.ofNanos(Long.MAX_VALUE / 2);
 
   private final Weft weft;
@@ -38,16 +39,16 @@ final class Mailboxes {
   private final AtomicIntegerArray gone;
   private volatile boolean closed;
 
-  /// Who reads. Both are called on the progress thread and must neither block nor throw.
+  /// The receiver of messages. The progress thread calls it; neither method may block or throw.
   interface MailReader {
 
     void onMessage(int from, ControlMessage message);
 
-    /// Nothing more comes from this rank, and nothing reaches it. Said once for each.
+    /// Called once for each rank that can neither send nor receive any more.
     void onLost(int rank, CommException cause);
   }
 
-  /// Reads what the other ranks send, once `open`.
+  /// Creates mailboxes whose `reader` receives the other ranks' messages after `open`.
   Mailboxes(Weft weft, MailReader reader) {
     this.weft = weft;
     this.reader = reader;
@@ -61,12 +62,13 @@ final class Mailboxes {
     weft.channel().serve(REQUEST_KIND, new Inbox());
   }
 
-  /// Whether the rank is lost or has left.
+  /// Returns whether the rank is lost or has left.
   boolean isGone(int rank) {
     return gone.get(rank) != 0;
   }
 
-  /// Any thread; never waits. What is for a rank that is gone is forgotten.
+  /// Sends a message without waiting. Messages to a lost or departed rank are discarded. Any
+  /// thread.
   void send(int to, ControlMessage message) {
     if (isGone(to)) {
       return;
@@ -77,14 +79,14 @@ final class Mailboxes {
     outboxes.get(to).send(tensor);
   }
 
-  /// Reads nothing any more.
+  /// Stops the delivery of messages.
   void close() {
     closed = true;
   }
 
-  /// What is sent to one rank, in order. Keeps what is beyond the requests that the channel takes
-  /// at once: the steps of the sessions bound it. Any thread; no lock, since a receiver is told
-  /// while others may be inside the channel.
+  /// The queue of messages to one rank, in order. It keeps the messages that the channel does not
+  /// accept yet; the number of steps of the sessions bounds them. Any thread. It has no lock,
+  /// because completions run while other threads may be inside the channel.
   private final class Outbox {
     private final int rank;
     private final Queue<TensorLease> kept = new ConcurrentLinkedQueue<>();
@@ -99,7 +101,8 @@ final class Mailboxes {
       submit();
     }
 
-    /// One thread at a time; who comes meanwhile has it look again.
+    /// Submits queued messages on one thread at a time; a concurrent caller makes that thread
+    /// repeat.
     private void submit() {
       int calls = entered.incrementAndGet() == 1 ? 1 : 0;
       while (calls > 0) {
@@ -117,7 +120,7 @@ final class Mailboxes {
       try {
         return weft.channel().tryRequest(rank, request, outcome -> over(message));
       } catch (CommException.Aborted left) {
-        message.close(); // told by the outcome of another that this rank has left the job
+        message.close(); // this rank has left the job
         return true;
       }
     }
@@ -128,7 +131,7 @@ final class Mailboxes {
     }
   }
 
-  /// What comes from all ranks. On the progress thread.
+  /// The receiver of requests from all ranks, on the progress thread.
   private final class Inbox implements RequestHandler {
 
     @Override
@@ -136,7 +139,7 @@ final class Mailboxes {
       int from = request.fromRank();
       ControlMessage message = closed ? null : decode(request);
       if (message == null) {
-        request.fail("the server is closed, or it is no control message");
+        request.fail("the server is closed, or the request is not a control message");
       } else {
         request.reply(NOTHING);
         reader.onMessage(from, message);
@@ -151,14 +154,14 @@ final class Mailboxes {
         onPeerGone(
             from,
             new CommException.Aborted(
-                "rank " + from + " sent what is no control message: " + e.getMessage(), from, e));
+                "rank " + from + " sent an invalid control message: " + e.getMessage(), from, e));
         return null;
       }
     }
 
     @Override
     public void onPeerGone(int rank, CommException cause) {
-      // Those that joined the job later are no tasks.
+      // Ranks that joined the job later are not tasks.
       if (!closed && rank < gone.length() && gone.getAndSet(rank, 1) == 0) {
         reader.onLost(rank, cause);
       }

@@ -4,8 +4,8 @@ package io.weft.tensorflow.session;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.transfer.ReceivePlan;
 
-/// What a task runs for a call of the whole graph.
+/// One task's part of a call of the whole graph.
 ///
 /// @param names its feeds, fetches and targets
-/// @param receives which of its receives travel together
+/// @param receives its receives that share a request
 record PartCall(GraphCall names, ReceivePlan receives) {}

@@ -9,21 +9,21 @@ import java.util.Map;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
-/// A call of the whole graph, divided among the tasks, by a number that they know.
+/// A call of the whole graph, divided among the tasks, which know it by its number.
 ///
-/// @param number which the tasks were told
-/// @param whole as it was asked for
-/// @param own what the client's task does; null if nothing
-/// @param others what other tasks do, by rank
+/// @param number the number sent to the tasks
+/// @param whole the requested call
+/// @param own the part of the client's task; null if it has none
+/// @param others the parts of other tasks, by rank
 record PreparedCall(
     int number, GraphCall whole, @Nullable PartCall own, SortedMap<Integer, GraphCall> others) {
 
-  /// A tensor that comes from another task.
+  /// A tensor fetched from another task.
   ///
-  /// @param fetch its place among the fetches of the whole call
+  /// @param fetch its index among the fetches of the whole call
   record Remote(int fetch, RendezvousKey key) {}
 
-  /// What other tasks fetch, in this step.
+  /// Returns the fetches of other tasks in this step.
   List<Remote> remoteFetches(Map<Integer, TensorNames> names, long step) {
     List<Remote> all = new ArrayList<>();
     others.forEach(

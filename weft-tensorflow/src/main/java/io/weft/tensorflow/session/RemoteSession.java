@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 import org.tensorflow.Result;
 import org.tensorflow.Tensor;
 
-/// A session of another rank on this task: its part, and the steps that it asks for, one after the
-/// other on a thread of their own.
+/// Another rank's session on this task: its part, and the steps that it requests, which run in turn
+/// on a separate thread.
 final class RemoteSession {
 
   private final HostedPart part;
@@ -33,8 +33,8 @@ final class RemoteSession {
   private volatile long step = -1;
   private volatile boolean gone;
 
-  /// @param client where answers go
-  /// @param thread of its own, ended with it
+  /// @param client the receiver of answers
+  /// @param thread runs only this session's steps and ends with the session
   RemoteSession(
       HostedPart part,
       TensorNames names,
@@ -52,25 +52,25 @@ final class RemoteSession {
     return part;
   }
 
-  /// On the progress thread.
+  /// Registers a call. Runs on the progress thread.
   void prepare(ControlMessage.Prepare prepare) {
     calls.put(
         prepare.call(),
         new PartCall(prepare.names(), new ReceivePlan(part.part(), prepare.together())));
   }
 
-  /// On the progress thread.
+  /// Schedules a step. Runs on the progress thread.
   void run(ControlMessage.Run run) {
     long deadline = StepDeadlines.in(Duration.ofNanos(run.nanos()));
     try {
       thread.execute(() -> serve(run, deadline));
     } catch (RejectedExecutionException e) {
-      // The server closes, and all who wait for it hear of that.
+      // The server is closing, and it notifies all waiting clients.
       gone = true;
     }
   }
 
-  /// The client is lost, or does not want the part any more. On any thread.
+  /// Ends the session after its client was lost or dropped the part. Runs on any thread.
   void leave(String why) {
     gone = true;
     long last = step;
@@ -142,7 +142,8 @@ final class RemoteSession {
     }
   }
 
-  /// The tensors stay TensorFlow's until the client has them all, or gives up.
+  /// Publishes the fetches. TensorFlow keeps the tensors until the client has received all or gives
+  /// up.
   private void publish(Result result, List<RendezvousKey> keys) {
     if (keys.isEmpty()) {
       result.close();

@@ -6,16 +6,16 @@ import org.tensorflow.proto.AttrValue;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
-/// Names of queues, accumulators and other resources, by which several sessions with equal graphs
-/// share them. TensorFlow gives a resource without a name to one session alone: gradients that one
-/// session puts into an accumulator would wait there for ever for a second session to take them.
+/// The names by which sessions with equal graphs share queues, accumulators and other resources.
+/// TensorFlow makes a resource without a name private to one session. Gradients that one session
+/// puts into such an accumulator would never reach a second session.
 public final class SharedNames {
 
   private static final String SHARED_NAME = "shared_name";
 
   private SharedNames() {}
 
-  /// The same graph, each resource of which without a name has that of its node. Any thread.
+  /// Returns the graph with the node's name given to each unnamed resource. Any thread.
   public static GraphDef of(GraphDef graph) {
     GraphDef.Builder named = graph.toBuilder();
     for (NodeDef.Builder node : named.getNodeBuilderList()) {

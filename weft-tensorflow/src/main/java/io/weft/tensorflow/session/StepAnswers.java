@@ -6,16 +6,16 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// What the tasks of a step say of it, this one included. The first failure that does not only
-/// follow from another is the step's. Any thread.
+/// The answers of a step's tasks, including this one. The step's failure is the first one that did
+/// not follow from another failure. Any thread.
 final class StepAnswers {
 
   private final Set<Integer> open;
   private final Runnable stop;
   private @Nullable Failure failure;
 
-  /// @param ranks the other ranks that were asked
-  /// @param stop what to do when the step has failed; once, on the thread that tells of it; must
+  /// @param ranks the other ranks of the step
+  /// @param stop runs once when the step has failed, on the thread that reports the failure; must
   ///   not block
   StepAnswers(Set<Integer> ranks, Runnable stop) {
     this.open = new HashSet<>(ranks);
@@ -28,7 +28,7 @@ final class StepAnswers {
     }
   }
 
-  /// The task of this rank has failed, and will say no more of the step.
+  /// Registers that the task of this rank has failed and will not answer again.
   void failed(int rank, Failure why) {
     synchronized (this) {
       open.remove(rank);
@@ -36,7 +36,7 @@ final class StepAnswers {
     fail(why);
   }
 
-  /// The rank is lost; it matters while it is waited for.
+  /// Registers the loss of a rank, which fails the step if the rank has not answered.
   void lost(int rank, Failure why) {
     synchronized (this) {
       if (!open.remove(rank)) {
@@ -46,7 +46,7 @@ final class StepAnswers {
     fail(why);
   }
 
-  /// The step has failed; the others still have something to say.
+  /// Registers a failure of the step. Other ranks may still answer.
   void fail(Failure why) {
     boolean first;
     synchronized (this) {
@@ -62,7 +62,7 @@ final class StepAnswers {
     }
   }
 
-  /// Ranks that have not answered.
+  /// Returns the ranks that have not answered.
   synchronized Set<Integer> open() {
     return Set.copyOf(open);
   }
@@ -71,7 +71,7 @@ final class StepAnswers {
     return Optional.ofNullable(failure);
   }
 
-  /// Waits until all have answered or the step has failed; false if neither was so in time.
+  /// Waits until all ranks have answered or the step has failed. Returns false at the deadline.
   ///
   /// @param deadline by `System.nanoTime`
   synchronized boolean await(long deadline) throws InterruptedException {
@@ -85,7 +85,7 @@ final class StepAnswers {
     return true;
   }
 
-  /// Waits a little until all have answered: what they say may explain a failure.
+  /// Waits until all ranks have answered or the deadline, because answers may explain a failure.
   synchronized void linger(long deadline) throws InterruptedException {
     while (!open.isEmpty()) {
       long left = deadline - System.nanoTime();

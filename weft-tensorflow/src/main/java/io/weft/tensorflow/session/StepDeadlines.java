@@ -13,7 +13,7 @@ final class StepDeadlines {
     return System.nanoTime() + Span.nanos(limit);
   }
 
-  /// At least nothing.
+  /// Returns the remaining time, at least zero.
   static Duration left(long deadline) {
     return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
   }

@@ -5,8 +5,9 @@ import io.weft.tensorflow.cluster.Task;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/// A step, or the registration of a graph, that has failed: on all tasks. The session works on,
-/// unless a task is lost that it needs. What ran before the failure has changed its variables.
+/// The failure of a step, or of the registration of a graph, on all tasks. The session remains
+/// usable unless a task that it needs is lost. Nodes that ran before the failure have changed their
+/// variables.
 public final class StepException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
@@ -14,13 +15,13 @@ public final class StepException extends RuntimeException {
   private final Reason reason;
   private final transient @Nullable Task task;
 
-  /// Why a step fails.
+  /// The reason for a step's failure.
   public enum Reason {
-    /// A node failed; the message has TensorFlow's, which names the node.
+    /// A node failed; the message contains TensorFlow's, which names the node.
     FAILED,
-    /// Its time was over.
+    /// The time limit was exceeded.
     TIMED_OUT,
-    /// `WeftSession.cancel`.
+    /// The caller called `WeftSession.cancel`.
     CANCELLED,
     /// A task is lost or has left.
     TASK_LOST
@@ -32,13 +33,13 @@ public final class StepException extends RuntimeException {
     this.task = task;
   }
 
-  /// Why it failed.
+  /// Returns the reason for the failure.
   public Reason reason() {
     return reason;
   }
 
-  /// The task that failed first, as far as known, or that is lost; the client's own if it gave up.
-  /// Null after serialization.
+  /// Returns the task that failed first, as far as known, or that is lost, or the client's own task
+  /// after a cancellation. Null after serialization.
   public @Nullable Task task() {
     return task;
   }

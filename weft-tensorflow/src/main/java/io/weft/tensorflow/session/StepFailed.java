@@ -4,7 +4,7 @@ package io.weft.tensorflow.session;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/// Within the client: a step is given up.
+/// The failure of a step inside the client.
 final class StepFailed extends Exception {
 
   @Serial private static final long serialVersionUID = 1L;

@@ -6,7 +6,7 @@ import io.weft.rendezvous.RendezvousKey;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Where what a step feeds to another task, or fetches from one, meets.
+/// The rendezvous keys of a step's feeds to, and fetches from, another task.
 ///
 /// @param session its name on all tasks
 /// @param client rank of the client
@@ -15,17 +15,17 @@ record TensorNames(String session, int client, int server) {
 
   private static final int MAX_CHARACTERS = Edge.MAX_NAME_BYTES / 4;
 
-  /// From the client.
+  /// Returns the keys of feeds from the client.
   List<RendezvousKey> feeds(List<String> names, long step) {
     return keys(client, server, "feed", names, step);
   }
 
-  /// To the client.
+  /// Returns the keys of fetches to the client.
   List<RendezvousKey> fetches(List<String> names, long step) {
     return keys(server, client, "fetch", names, step);
   }
 
-  /// The place makes names differ whose beginnings are the same.
+  /// Includes the index, because names are truncated and may have equal beginnings.
   private List<RendezvousKey> keys(
       int source, int destination, String what, List<String> names, long step) {
     return IntStream.range(0, names.size())

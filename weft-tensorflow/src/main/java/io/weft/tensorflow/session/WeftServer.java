@@ -30,10 +30,10 @@ import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.GraphOptions;
 import org.tensorflow.proto.RewriterConfig;
 
-/// One task of a cluster: holds the parts of graphs that run there, and their variables, in one
-/// TensorFlow session, and runs steps for the sessions of all tasks. The task is a rank of the job:
-/// the tasks of the cluster in their order are ranks 0, 1, 2. It opens no port and takes no
-/// connection; all goes over the job's own, which are authenticated.
+/// One task of a cluster. It holds the parts of graphs that run on the task, and their variables,
+/// in one TensorFlow session, and runs steps for the sessions of all tasks. The task is a rank of
+/// the job: the tasks of the cluster in their order are ranks 0, 1, 2. The server opens no port and
+/// accepts no connections, because it uses the job's authenticated connections.
 ///
 /// ```java
 /// try (Weft weft = Weft.init(); WeftServer server = WeftServer.start(weft, cluster)) {
@@ -47,10 +47,10 @@ import org.tensorflow.proto.RewriterConfig;
 /// }
 /// ```
 ///
-/// One per job of the process, closed before it. Parts stay until it closes. Any thread.
+/// One per job of the process; close it before the job. Parts remain until it closes. Any thread.
 public final class WeftServer implements AutoCloseable {
 
-  private static final long FIRST_SERIES = 2; // 0 is for others, 1 for control messages
+  private static final long FIRST_SERIES = 2; // 0 is for other uses, 1 for control messages
   private static final Duration CLOSING = Duration.ofSeconds(5);
 
   private final Weft weft;
@@ -76,19 +76,20 @@ public final class WeftServer implements AutoCloseable {
     this.importer = thread("weft-server-" + weft.rank());
   }
 
-  /// Not where each rank of this host has a core for its computation and none for its progress
-  /// thread: there a thread of TensorFlow that spins takes the core from what it waits for. With
-  /// more ranks than cores that is no gain (docs/adr/0059).
+  /// Returns false if each rank of this host has a core for its computation but none for its
+  /// progress thread, because a spinning TensorFlow thread would then take the core from the thread
+  /// that it waits for. With more ranks than cores, disabling the spin does not help
+  /// (docs/adr/0059).
   private static boolean mayThreadsSpin(Weft weft) {
     int ranks = weft.localSize();
     int cores = weft.localProcessors();
     return ranks > cores || 2 * ranks <= cores;
   }
 
-  /// As TensorFlow has it, but for one of its optimizers of graphs, which is for memory of devices:
-  /// it complains of each `_Recv` that it has not made itself.
+  /// Returns TensorFlow's default configuration, without the graph optimizer for device memory,
+  /// which warns about each `_Recv` that it did not create.
   ///
-  /// @param spins whether its threads spin before they sleep, as TensorFlow has it
+  /// @param spins whether threads spin before they sleep, which is TensorFlow's default
   private static ConfigProto config(int threads, boolean spins) {
     return ConfigProto.newBuilder()
         .setIntraOpParallelismThreads(threads)
@@ -102,15 +103,16 @@ public final class WeftServer implements AutoCloseable {
   }
 
   /// Starts the task of this rank, which computes with its share of the host's processors. Throws
-  /// `CommException.Setup` if the job has not one rank for each task, or TensorFlow does not load.
+  /// `CommException.Setup` if the number of ranks is not the number of tasks, or if TensorFlow does
+  /// not load.
   public static WeftServer start(Weft weft, ClusterSpec cluster) {
     return start(weft, cluster, weft.processorShare());
   }
 
-  /// The same with a number of threads.
+  /// Starts the task of this rank with a number of threads.
   ///
-  /// @param threads that share the computation of a node; 0: one for each processor. The first
-  ///   session of a process decides for all of them
+  /// @param threads that share the computation of a node; 0 means one per processor. The first
+  ///   session of a process determines the number for all sessions
   public static WeftServer start(Weft weft, ClusterSpec cluster, int threads) {
     if (weft.size() != cluster.tasks().size()) {
       throw new CommException.Setup(
@@ -124,24 +126,23 @@ public final class WeftServer implements AutoCloseable {
     return server;
   }
 
-  /// The task that this is.
+  /// Returns the task of this rank.
   public Task task() {
     return tasks.get(weft.rank());
   }
 
-  /// All tasks.
+  /// Returns the cluster of all tasks.
   public ClusterSpec cluster() {
     return cluster;
   }
 
-  /// Tasks that have left the job or are lost. Any thread; does not wait.
+  /// Returns the tasks that have left the job or are lost. Any thread; does not wait.
   public List<Task> gone() {
     return IntStream.range(0, tasks.size()).filter(mailboxes::isGone).mapToObj(tasks::get).toList();
   }
 
-  /// Serves until all tasks of other jobs than this one's have left or are lost: for a parameter
-  /// server, until all workers have. Throws `CommException.TimedOut` with those that are there
-  /// after `limit`.
+  /// Serves until all tasks of other cluster jobs have left or are lost; a parameter server thus
+  /// waits for all workers. Throws `CommException.TimedOut` with the remaining ranks after `limit`.
   public void join(Duration limit) throws InterruptedException {
     long deadline = StepDeadlines.in(limit);
     synchronized (mailboxes) {
@@ -188,12 +189,12 @@ public final class WeftServer implements AutoCloseable {
     return sessions.getAndIncrement();
   }
 
-  /// A number that no other step of the job has, in order.
+  /// Returns a number that is unique in the job and increases on this rank.
   long nextTicket() {
     return tickets.incrementAndGet();
   }
 
-  /// What other ranks say of a ticket goes there, until `forget`.
+  /// Delivers other ranks' answers to this ticket to `answers`, until `forget`.
   void expect(long ticket, StepAnswers answers, Set<Integer> ranks) {
     awaited.put(ticket, answers);
     for (int rank : ranks) {
@@ -275,7 +276,7 @@ public final class WeftServer implements AutoCloseable {
   private void run(int from, ControlMessage.Run run) {
     RemoteSession guest = guests.get(name(from, run.session()));
     if (guest == null) {
-      String why = task() + " holds no part of this session, or not any more";
+      String why = task() + " holds no part of this session, or has dropped it";
       mailboxes.send(
           from,
           new ControlMessage.Failed(
@@ -317,8 +318,8 @@ public final class WeftServer implements AutoCloseable {
     return Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name(name).factory());
   }
 
-  /// Fails the steps that run here, and forgets all parts and variables. Waits for what TensorFlow
-  /// computes at this moment.
+  /// Fails the steps that run here and discards all parts and variables. Waits for TensorFlow's
+  /// current computations.
   @Override
   public void close() {
     mailboxes.close();

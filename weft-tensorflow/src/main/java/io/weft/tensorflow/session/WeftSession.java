@@ -27,9 +27,9 @@ import org.tensorflow.Tensor;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TInt32;
 
-/// A graph over the tasks of a cluster, and who runs it: registers the graph once, then runs steps.
-/// Nodes run where their devices say, else on this task. Variables live in the servers of their
-/// tasks, under their own names, and are shared by the sessions of all tasks.
+/// A graph over the tasks of a cluster. The session registers the graph once and then runs steps.
+/// Nodes run on their devices' tasks, or on this task if they have no device. Variables live in the
+/// servers of their tasks under their own names, and the sessions of all tasks share them.
 ///
 /// One step at a time; any thread may cancel it. A process may have several sessions.
 public final class WeftSession implements AutoCloseable {
@@ -61,11 +61,12 @@ public final class WeftSession implements AutoCloseable {
     }
   }
 
-  /// Cuts the graph and gives each task its part. Initializes nothing: the node `Init`, which
-  /// TensorFlow Java makes of what was built in `withInitScope` and would run on each task, runs as
-  /// any other, by this name, when it is asked for. Throws `IllegalArgumentException` naming the
-  /// nodes of a graph that cannot be cut, `StepException` naming the task that refuses its part, is
-  /// lost, or does not answer within `limit`: each task must have started its `WeftServer`.
+  /// Partitions the graph and sends each task its part. Does not initialize variables. TensorFlow
+  /// Java collects the operations built in `withInitScope` in the node `Init`, which would run on
+  /// each task; here it runs like any other node, when a call names it. Throws
+  /// `IllegalArgumentException`, which names the nodes, for a graph that cannot be partitioned.
+  /// Throws `StepException`, which names the task, if a task refuses its part, is lost, or does not
+  /// answer within `limit`. Each task must have started its `WeftServer`.
   public static WeftSession open(WeftServer server, GraphDef graph, Duration limit)
       throws InterruptedException {
     GraphDef portable = Initializers.portable(graph, Initializers.PORTABLE);
@@ -83,22 +84,22 @@ public final class WeftSession implements AutoCloseable {
     }
   }
 
-  /// The same, and returns when all variables of the graph have a value. The chief
-  /// (`ClusterSpec.chief`: worker 0, if the cluster does not say otherwise) runs the graph's
-  /// initializers, unless all variables have a value already; the others wait until it has. All of
-  /// these tasks may call it at any time. Initializers are what was built in `withInitScope`, and
-  /// for a variable without one there the one assignment whose value depends on nothing.
+  /// Opens a session and returns when all variables of the graph have a value. The chief
+  /// (`ClusterSpec.chief`, by default worker 0) runs the graph's initializers unless all variables
+  /// have a value; the other tasks wait for it. Each of these tasks may call it at any time. The
+  /// initializers are the operations built in `withInitScope`. For a variable without one, the
+  /// initializer is its only assignment of a value without inputs.
   ///
-  /// Throws `IllegalArgumentException` naming a variable that has no initializer, or that is on no
-  /// task in particular while another task initializes; `StepException` naming the chief if it has
-  /// left or does not initialize all within `limit`.
+  /// Throws `IllegalArgumentException`, which names the variable, if a variable has no initializer,
+  /// or has no task while another task initializes. Throws `StepException`, which names the chief,
+  /// if the chief has left or does not initialize all variables within `limit`.
   public static WeftSession openInitialized(WeftServer server, GraphDef graph, Duration limit)
       throws InterruptedException {
     long deadline = StepDeadlines.in(limit);
     Initializers first = Initializers.of(Initializers.portable(graph, Initializers.PORTABLE));
     if (!server.task().equals(server.cluster().chief()) && first.unplaced().isPresent()) {
       throw new IllegalArgumentException(
-          ("variable '%s' is on no task in particular, so that %s cannot initialize that of %s;"
+          ("variable '%s' has no task in its device, so %s cannot initialize that of %s;"
                   + " place the graph with ReplicaDeviceSetter")
               .formatted(first.unplaced().get(), server.cluster().chief(), server.task()));
     }
@@ -139,7 +140,7 @@ public final class WeftSession implements AutoCloseable {
         throw new StepException(
             Reason.TIMED_OUT,
             chief,
-            "%s after %s; %s initializes them: see that it calls WeftSession.openInitialized"
+            "%s after %s; %s initializes them: check that it calls WeftSession.openInitialized"
                 .formatted(waits, limit, chief),
             null);
       }
@@ -187,7 +188,7 @@ public final class WeftSession implements AutoCloseable {
                 }
               });
       if (!answers.await(StepDeadlines.in(limit))) {
-        answers.fail(silent(answers, limit, "see that its WeftServer is started"));
+        answers.fail(silent(answers, limit, "check that its WeftServer is started"));
       }
       answers.failure().ifPresent(this::refuse);
     } finally {
@@ -199,13 +200,13 @@ public final class WeftSession implements AutoCloseable {
     throw exception("registration of graph " + name(), failure, null);
   }
 
-  /// Runs what `call` asks for, at most for `limit`, and waits until all tasks have done so: then
-  /// whatever it changed is changed. Returns the fetches in their order, owned by the caller.
+  /// Runs `call` for at most `limit` and waits until all tasks have completed it; all its changes
+  /// are then done. Returns the fetches in their order, owned by the caller.
   ///
-  /// Throws `StepException`, on which all tasks give the step up; what has run until then has
-  /// changed its variables. A node that TensorFlow computes at that moment is computed to its end,
-  /// and the next step waits for it. Throws `IllegalArgumentException` for a name that the graph
-  /// has not, a feed that is missing or a tensor that is fetched twice, and `IllegalStateException`
+  /// Throws `StepException` after a failure, upon which all tasks abandon the step. Nodes that have
+  /// run by then have changed their variables. A node that TensorFlow is computing runs to its end,
+  /// and the next step waits for it. Throws `IllegalArgumentException` for a name that is not in
+  /// the graph, a missing feed, or a tensor that is fetched twice. Throws `IllegalStateException`
   /// while another step runs.
   ///
   /// @param feeds by the names in `call`; borrowed until this returns
@@ -222,7 +223,7 @@ public final class WeftSession implements AutoCloseable {
       PreparedCall prepared = prepared(call);
       ClientStep step = new ClientStep(server, own, prepared, names, number, limit);
       running = step.answers();
-      String why = abandoned; // after running, so that `abandon` misses no step
+      String why = abandoned; // read after `running` is set, so that `abandon` misses no step
       if (why != null) {
         Failure never = new Failure(Reason.CANCELLED, server.weft().rank(), false, why);
         throw exception("step " + step.number() + " of " + name(), never, null);
@@ -238,12 +239,12 @@ public final class WeftSession implements AutoCloseable {
     }
   }
 
-  /// Runs these nodes and fetches nothing: initializers, for example.
+  /// Runs these nodes, such as initializers, without fetches.
   public void run(List<String> targets, Duration limit) throws InterruptedException {
     run(new GraphCall(List.of(), List.of(), targets), Map.of(), limit).close();
   }
 
-  /// Gives the step up that runs now, if one does; its `run` throws. Any thread; does not wait.
+  /// Cancels the current step, if any; its `run` throws. Any thread; does not wait.
   ///
   /// @param why for the message
   public void cancel(String why) {
@@ -253,8 +254,8 @@ public final class WeftSession implements AutoCloseable {
     }
   }
 
-  /// Gives the step up that runs now, and each later one before it begins: for what will not pass,
-  /// which may come to light between two steps. Any thread; does not wait.
+  /// Cancels the current step, and each later step before it begins, for permanent failures, which
+  /// may occur between two steps. Any thread; does not wait.
   ///
   /// @param why for the messages
   public void abandon(String why) {
@@ -287,7 +288,7 @@ public final class WeftSession implements AutoCloseable {
   private PreparedCall prepare(GraphCall call) {
     if (Set.copyOf(call.fetches()).size() < call.fetches().size()) {
       throw new IllegalArgumentException(
-          "a tensor is fetched twice, which TensorFlow Java does not do: " + call.fetches());
+          "a tensor is fetched twice, which TensorFlow Java does not support: " + call.fetches());
     }
     SortedMap<Task, List<ReceiveGroup>> groups = partition.together(call);
     SortedMap<Integer, GraphCall> others = new TreeMap<>();
@@ -328,7 +329,7 @@ public final class WeftSession implements AutoCloseable {
     String how =
         switch (failure.reason()) {
           case FAILED -> "failed on " + task;
-          case TIMED_OUT -> "was not over in time; it waited for " + task;
+          case TIMED_OUT -> "did not complete in time; it waited for " + task;
           case CANCELLED -> "was cancelled on " + task;
           case TASK_LOST -> "failed, because " + task + " is lost";
         };
@@ -336,7 +337,7 @@ public final class WeftSession implements AutoCloseable {
         failure.reason(), task, what + " " + how + ": " + failure.text(), cause);
   }
 
-  /// Lets the tasks forget the session; variables stay in their servers.
+  /// Tells the tasks to discard the session; variables remain in their servers.
   @Override
   public void close() {
     names.keySet().forEach(rank -> server.mailboxes().send(rank, new ControlMessage.Drop(number)));

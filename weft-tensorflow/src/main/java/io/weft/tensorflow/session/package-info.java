@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Graphs that run over the tasks of a cluster: a server on each task holds parts of graphs and
-/// their variables, a session registers a graph and runs steps of it (ADR 0048). Any thread, one
-/// step of a session at a time.
+/// Graphs that run over the tasks of a cluster. A server on each task holds parts of graphs and
+/// their variables; a session registers a graph and runs its steps (ADR 0048). Any thread, one step
+/// of a session at a time.
 @NullMarked
 package io.weft.tensorflow.session;
 
