@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 
-/// Tensors of TensorFlow in memory that is not TensorFlow's: it says when it does not use the
-/// memory any more. One table per process, because the C function that says so is one. Any thread.
+/// TensorFlow tensors in memory that TensorFlow does not own. TensorFlow reports when it no longer
+/// uses the memory. One table per process, because the C callback is one per process. Any thread.
 public final class BorrowedTensors {
 
   // TF_Tensor* TF_NewTensor(TF_DataType, const int64_t* dims, int num_dims, void* data, size_t len,
@@ -32,14 +32,14 @@ public final class BorrowedTensors {
 
   private BorrowedTensors() {}
 
-  /// A `TF_Tensor*` that the caller deletes. Its memory is `data` itself if that is aligned to 64
-  /// bytes, else TensorFlow makes a copy at once.
+  /// Returns a `TF_Tensor*` that the caller deletes. Its memory is `data` itself if that is aligned
+  /// to 64 bytes; otherwise TensorFlow copies it immediately.
   ///
   /// Hot path.
   ///
   /// @param data **given**: it must live until `giveBack` runs
-  /// @param giveBack runs once, on any thread, when nothing of TensorFlow uses `data` any more;
-  ///   must neither block nor throw
+  /// @param giveBack runs once, on any thread, when TensorFlow no longer uses `data`; must neither
+  ///   block nor throw
   public static long lend(
       int dataType, MemorySegment dims, int rank, MemorySegment data, Runnable giveBack) {
     long number = OUT.add(giveBack);
@@ -54,12 +54,16 @@ public final class BorrowedTensors {
     }
     if (tensor == 0) {
       throw new IllegalStateException(
-          "TensorFlow makes no tensor of type " + dataType + " of " + data.byteSize() + " bytes");
+          "TensorFlow cannot create a tensor of type "
+              + dataType
+              + " of "
+              + data.byteSize()
+              + " bytes");
     }
     return tensor;
   }
 
-  /// How many are out.
+  /// Returns the number of lent memory blocks.
   public static int live() {
     return OUT.live();
   }

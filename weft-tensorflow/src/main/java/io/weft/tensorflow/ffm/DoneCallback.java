@@ -14,9 +14,9 @@ import java.util.HexFormat;
 
 /// The callback that ends a run of an asynchronous kernel.
 ///
-/// TensorFlow passes the address of a `std::function<void()>` that lives on its stack and is gone
-/// when the compute call returns; running it later from that address crashes. So a callback that is
-/// to outlive the call is **moved**, exactly as the move constructor of libstdc++ does it:
+/// TensorFlow passes the address of a `std::function<void()>` on its stack, which ends with the
+/// compute call. A later run from that address crashes. A callback that must outlive the call is
+/// therefore **moved**, exactly as by the move constructor of libstdc++:
 ///
 /// ```
 /// offset  0  functor   16 bytes, trivially copied
@@ -24,9 +24,9 @@ import java.util.HexFormat;
 /// offset 24  invoker   8 bytes
 /// ```
 ///
-/// The 32 bytes are copied, and the source's manager is set to null so that its destructor leaves
-/// the functor alone. That is a fact of one C++ library, not of TensorFlow's interface, hence
-/// `movable`.
+/// The 32 bytes are copied, and the source's manager is set to null so that its destructor does not
+/// destroy the functor. This layout belongs to one C++ library, not to TensorFlow's interface, so
+/// `movable` checks it.
 // "restricted": reads and writes memory by address.
 @SuppressWarnings("restricted")
 public final class DoneCallback {
@@ -35,7 +35,7 @@ public final class DoneCallback {
   private static final long MANAGER = 16;
   private static final int DESTROY = 3;
 
-  /// `cmpq $0, 0x10(%rdi); je +3; jmpq *0x18(%rdi)`: is the manager set, then jump to the invoker.
+  /// `cmpq $0, 0x10(%rdi); je +3; jmpq *0x18(%rdi)`: test the manager, then jump to the invoker.
   private static final String MOVABLE_CODE = "48837f10007403ff6718";
 
   // void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* done);
@@ -59,8 +59,9 @@ public final class DoneCallback {
 
   private DoneCallback() {}
 
-  /// Whether `move` may be used here: the machine is x86-64 and the body of
-  /// `TF_RunAsyncOpKernelDoneCallback` reads manager and invoker where `move` expects them.
+  /// Returns whether `move` may be used in this process. The machine must be x86-64, and the body
+  /// of `TF_RunAsyncOpKernelDoneCallback` must read manager and invoker at the offsets that `move`
+  /// uses.
   public static boolean movable() {
     if (!System.getProperty("os.arch").equals("amd64")) {
       return false;
@@ -71,8 +72,8 @@ public final class DoneCallback {
     return HexFormat.of().formatHex(code.toArray(JAVA_BYTE)).equals(MOVABLE_CODE);
   }
 
-  /// Takes the callback out of `done`, inside the compute call. Returns the address of its new
-  /// place, to be given to `runMoved` exactly once, on any thread.
+  /// Moves the callback out of `done`, inside the compute call. Returns the new address, which the
+  /// caller passes to `runMoved` exactly once, on any thread.
   ///
   /// Hot path.
   public static long move(long done) {
@@ -92,8 +93,8 @@ public final class DoneCallback {
     }
   }
 
-  /// Runs and destroys a moved callback. TensorFlow may start, or finish, the next run of the
-  /// kernel, or delete the kernel, before this returns.
+  /// Runs and destroys a moved callback. Before this returns, TensorFlow may start or finish the
+  /// kernel's next run, or delete the kernel.
   ///
   /// Hot path.
   public static void runMoved(long moved) {
@@ -111,7 +112,7 @@ public final class DoneCallback {
     }
   }
 
-  /// Runs a callback where TensorFlow keeps it: inside the compute call only.
+  /// Runs a callback at TensorFlow's address, inside the compute call only.
   public static void runInPlace(long done) {
     try {
       RUN.invokeExact(done);

@@ -7,8 +7,8 @@ import io.weft.tensor.Shape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// The shape of a node's last tensor, which is nearly always the next one's too, as Weft and as
-/// TensorFlow say it. One thread at a time.
+/// The shape of a node's last tensor in the formats of Weft and TensorFlow. The next tensor nearly
+/// always has the same shape. One thread at a time.
 public final class Extents {
 
   private static final MemorySegment NONE = Arena.global().allocate(JAVA_LONG);
@@ -16,12 +16,12 @@ public final class Extents {
   private Shape shape = Shape.of();
   private MemorySegment dims = NONE;
 
-  /// Of no tensor yet.
+  /// Creates the extents of a scalar.
   public Extents() {}
 
-  /// The shape of a `TF_Tensor*`.
+  /// Returns the shape of a `TF_Tensor*`.
   ///
-  /// Hot path, for the shape of the call before.
+  /// Hot path if the shape is that of the previous call.
   public Shape of(long tensor) {
     int rank = TensorMemory.rank(tensor);
     boolean same = rank == shape.dims().size();
@@ -38,9 +38,9 @@ public final class Extents {
     return shape;
   }
 
-  /// The extents of a shape as `int64_t*`, valid until the next call.
+  /// Returns the extents of a shape as `int64_t*`, valid until the next call.
   ///
-  /// Hot path, for the shape of the call before.
+  /// Hot path if the shape is that of the previous call.
   public MemorySegment dims(Shape wanted) {
     if (!wanted.equals(shape)) {
       remember(wanted);
@@ -48,7 +48,7 @@ public final class Extents {
     return dims;
   }
 
-  /// Of the last shape.
+  /// Returns the number of dimensions of the last shape.
   public int rank() {
     return shape.dims().size();
   }

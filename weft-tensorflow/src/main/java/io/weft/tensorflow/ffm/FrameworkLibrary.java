@@ -14,8 +14,8 @@ import java.util.Map;
 import org.bytedeco.javacpp.Loader;
 import org.jspecify.annotations.Nullable;
 
-/// The shared library that TensorFlow Java has loaded. Looking it up by its path gives the library
-/// instance that TensorFlow itself uses, and so its one op registry.
+/// The shared library that TensorFlow Java has loaded. A look-up by its path returns the library
+/// instance that TensorFlow itself uses, and thus its single op registry.
 // "restricted": this package is the boundary to native code.
 @SuppressWarnings("restricted")
 public final class FrameworkLibrary {
@@ -24,8 +24,8 @@ public final class FrameworkLibrary {
 
   private FrameworkLibrary() {}
 
-  /// Loads TensorFlow's native libraries and returns their version. Throws `CommException.Setup`
-  /// that says which dependency to add. Must succeed before any other class of this package is
+  /// Loads TensorFlow's native libraries and returns their version. Throws `CommException.Setup`,
+  /// which names the dependency to add. Must succeed before any other class of this package is
   /// used.
   public static String load() {
     try {
@@ -67,7 +67,7 @@ public final class FrameworkLibrary {
     return LINKER.downcallHandle(symbol(name), signature, options);
   }
 
-  /// For what cannot happen: a downcall throws only when its handle is used wrongly.
+  /// Returns an error for impossible failures: a downcall throws only if its handle is misused.
   static IllegalStateException broken(String function, Throwable cause) {
     return new IllegalStateException("call of " + function + " failed", cause);
   }

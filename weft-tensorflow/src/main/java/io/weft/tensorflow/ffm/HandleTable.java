@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Objects that TensorFlow holds, by the number it holds instead of a pointer: position + 1, so
-/// never 0. A number is used again once its object was removed. Thread-safe; `get` takes no lock.
+/// Objects that TensorFlow references by number instead of by pointer. A number is position + 1, so
+/// it is never 0, and is reused after its object was removed. Thread-safe; `get` takes no lock.
 public final class HandleTable<T> {
 
   private final String noun;
@@ -14,19 +14,19 @@ public final class HandleTable<T> {
   /// Written under the lock and then assigned to itself, which publishes the elements to readers.
   private volatile @Nullable Object[] slots = new Object[64];
 
-  /// The positions that are free and lie below `used`, a stack.
+  /// The free positions below `used`, a stack.
   private int[] free = new int[64];
 
   private int freed;
   private int used;
   private long everAdded;
 
-  /// @param noun what the objects are, for messages
+  /// @param noun the kind of the objects, for messages
   public HandleTable(String noun) {
     this.noun = noun;
   }
 
-  /// The object's number.
+  /// Adds an object and returns its number.
   public synchronized long add(T object) {
     @Nullable Object[] current = slots;
     int at = freed > 0 ? free[--freed] : used++;
@@ -40,20 +40,20 @@ public final class HandleTable<T> {
     return at + 1L;
   }
 
-  /// Throws `IllegalStateException` if the number is of no object, or of none any more.
+  /// Throws `IllegalStateException` if the number has no object or its object was removed.
   ///
   /// Hot path.
-  @SuppressWarnings("unchecked") // nothing else was added
+  @SuppressWarnings("unchecked") // add accepts only T
   public T get(long number) {
     @Nullable Object[] current = slots;
     Object object = number > 0 && number <= current.length ? current[(int) number - 1] : null;
     if (object == null) {
-      throw new IllegalStateException(noun + " " + number + " is not there, or not any more");
+      throw new IllegalStateException(noun + " " + number + " does not exist, or was removed");
     }
     return (T) object;
   }
 
-  /// Forgets the object, which TensorFlow does not use any more.
+  /// Removes an object that TensorFlow no longer uses.
   public synchronized T remove(long number) {
     T object = get(number);
     slots[(int) number - 1] = null;
@@ -61,8 +61,8 @@ public final class HandleTable<T> {
     return object;
   }
 
-  /// Each object that is there.
-  @SuppressWarnings("unchecked") // nothing else was added
+  /// Applies `action` to each present object.
+  @SuppressWarnings("unchecked") // add accepts only T
   public synchronized void forEach(Consumer<? super T> action) {
     for (Object object : slots) {
       if (object != null) {
@@ -71,12 +71,12 @@ public final class HandleTable<T> {
     }
   }
 
-  /// Objects added and not yet removed.
+  /// Returns the number of objects added and not yet removed.
   public synchronized int live() {
     return used - freed;
   }
 
-  /// Objects ever added.
+  /// Returns the number of objects ever added.
   public synchronized long everAdded() {
     return everAdded;
   }

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A borrowed `TF_OpKernelConstruction`: the attributes of the node whose kernel is being made.
+/// A borrowed `TF_OpKernelConstruction`: the attributes of the node whose kernel is being created.
 /// Valid during the create call, on its thread.
 ///
 /// @param address the pointer
@@ -64,7 +64,7 @@ public record KernelConstruction(long address, Status status) {
       FrameworkLibrary.function(
           "TF_OpKernelConstruction_Failure", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
 
-  /// How many values an attribute has, if it is a list, and how many bytes of text in all.
+  /// The number of values of a list attribute, and the total number of bytes of text.
   private record Size(int count, int bytes) {}
 
   private Size size(Arena arena, MemorySegment name, String attribute) throws Throwable {
@@ -75,7 +75,8 @@ public record KernelConstruction(long address, Status status) {
     return new Size(count.get(JAVA_INT, 0), bytes.get(JAVA_INT, 0));
   }
 
-  /// The string attribute of this name. Throws `IllegalStateException` if there is none.
+  /// Returns the string attribute of this name. Throws `IllegalStateException` if it does not
+  /// exist.
   public String string(String attribute) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment name = arena.allocateFrom(attribute);
@@ -91,8 +92,8 @@ public record KernelConstruction(long address, Status status) {
     }
   }
 
-  /// The attribute of this name, a list of strings. Throws `IllegalStateException` if there is
-  /// none.
+  /// Returns the string-list attribute of this name. Throws `IllegalStateException` if it does not
+  /// exist.
   public List<String> strings(String attribute) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment name = arena.allocateFrom(attribute);
@@ -106,7 +107,7 @@ public record KernelConstruction(long address, Status status) {
       status.check("reading attribute " + attribute);
       List<String> strings = new ArrayList<>(many);
       long from = 0;
-      for (int i = 0; i < many; i++) { // they lie one behind the other
+      for (int i = 0; i < many; i++) { // the strings are contiguous
         long bytes = lengths.getAtIndex(JAVA_LONG, i);
         strings.add(
             new String(text.asSlice(from, bytes).toArray(JAVA_BYTE), StandardCharsets.UTF_8));
@@ -120,7 +121,8 @@ public record KernelConstruction(long address, Status status) {
     }
   }
 
-  /// The integer attribute of this name. Throws `IllegalStateException` if there is none.
+  /// Returns the integer attribute of this name. Throws `IllegalStateException` if it does not
+  /// exist.
   public long integer(String attribute) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment value = arena.allocate(JAVA_LONG);
@@ -134,7 +136,7 @@ public record KernelConstruction(long address, Status status) {
     }
   }
 
-  /// The `TF_DataType` of attribute `T`.
+  /// Returns the `TF_DataType` of attribute `T`.
   public int dataType() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment value = arena.allocate(JAVA_INT);
@@ -148,7 +150,7 @@ public record KernelConstruction(long address, Status status) {
     }
   }
 
-  /// The `TF_DataType`s of attribute `T`, a list.
+  /// Returns the `TF_DataType`s of attribute `T`, a list.
   public int[] dataTypes() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment name = arena.allocateFrom("T");

@@ -47,8 +47,8 @@ public final class KernelContext {
 
   private KernelContext() {}
 
-  /// Returns the number of the run of a session that this run of the kernel belongs to: another one
-  /// for each run in this process, from 1; 0 for an op that runs by itself.
+  /// Returns the number of the session run to which this kernel run belongs. It is unique in this
+  /// process and starts at 1; it is 0 for an op outside a session.
   ///
   /// Hot path.
   public static long step(long context) {
@@ -59,9 +59,9 @@ public final class KernelContext {
     }
   }
 
-  /// An input as a `TF_Tensor*` that the caller deletes. The context itself keeps the input's
-  /// memory until the kernel is done, whether or not the caller has deleted the tensor. `pointer`
-  /// has room for 8 bytes.
+  /// Returns an input as a `TF_Tensor*` that the caller deletes. The context itself keeps the
+  /// input's memory until the kernel is done, even after the caller has deleted the tensor.
+  /// `pointer` has room for 8 bytes.
   ///
   /// Hot path.
   ///
@@ -76,9 +76,9 @@ public final class KernelContext {
     return pointer.get(JAVA_LONG, 0);
   }
 
-  /// The output of this index as a `TF_Tensor*` that the caller deletes: the memory of the input of
-  /// the same index where nothing else refers to it, else fresh memory whose content is undefined.
-  /// A `TF_Tensor` of the input counts as a reference: delete it first.
+  /// Returns the output of this index as a `TF_Tensor*` that the caller deletes. Its memory is that
+  /// of the input of the same index if no other reference exists, otherwise new, undefined memory.
+  /// A `TF_Tensor` of the input counts as a reference, so the caller must delete it first.
   ///
   /// Hot path.
   ///
@@ -110,12 +110,12 @@ public final class KernelContext {
     return tensor;
   }
 
-  /// An output as a `TF_Tensor*` that the caller deletes: fresh memory whose content is undefined.
+  /// Returns an output as a `TF_Tensor*` in new, undefined memory, which the caller deletes.
   ///
   /// Hot path.
   ///
   /// @param index of the output, from 0
-  /// @param bytes what shape and type need
+  /// @param bytes the size of the shape and type
   public static long allocate(
       long context,
       int index,
@@ -148,7 +148,7 @@ public final class KernelContext {
     status.check("setting the output");
   }
 
-  /// Ends the run with the error that `status` holds; `done` is still to be called.
+  /// Fails the run with the error in `status`; the caller must still call `done`.
   public static void fail(long context, Status status) {
     try {
       FAILURE.invokeExact(context, status.address());

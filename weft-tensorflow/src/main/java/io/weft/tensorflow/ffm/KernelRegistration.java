@@ -11,9 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 
-/// Kernels for the CPU that are written in Java: one set of function pointers per op type,
-/// registered once for all element types, or once per element type. Never freed, as TensorFlow's
-/// registry is not.
+/// CPU kernels written in Java: one set of function pointers per op type, registered once for all
+/// element types or once per element type. Never freed, because TensorFlow's registry keeps them.
 public final class KernelRegistration {
 
   // TF_KernelBuilder* TF_NewAsyncKernelBuilder(const char* op_name, const char* device_name,
@@ -46,7 +45,7 @@ public final class KernelRegistration {
   private final MemorySegment compute;
   private final MemorySegment delete;
 
-  /// For the kernels of the op type `op`.
+  /// Creates the function pointers for the kernels of the op type `op`.
   public KernelRegistration(String op, KernelCallbacks callbacks) {
     this.op = op;
     Guarded guarded = new Guarded(callbacks);
@@ -55,8 +54,8 @@ public final class KernelRegistration {
     delete = guarded.stub("delete", DELETE);
   }
 
-  /// Registers for attribute `T` being this `TF_DataType`. Twice in one process makes every use of
-  /// the op fail.
+  /// Registers the kernels for this `TF_DataType` of attribute `T`. A second registration in one
+  /// process makes every use of the op fail.
   public void register(int dataType) {
     try (Arena arena = Arena.ofConfined();
         Status status = new Status()) {
@@ -71,7 +70,7 @@ public final class KernelRegistration {
     }
   }
 
-  /// Registers for whatever types the op's definition allows; in place of `register` for each.
+  /// Registers the kernels for all types of the op's definition, instead of `register` for each.
   public void registerForAllTypes() {
     try (Arena arena = Arena.ofConfined();
         Status status = new Status()) {
@@ -89,13 +88,13 @@ public final class KernelRegistration {
   }
 
   private static void register(long builder, String name, Status status) throws Throwable {
-    // TensorFlow may keep the pointer, not the characters.
+    // TensorFlow may keep the pointer without copying the characters.
     MemorySegment kept = Arena.global().allocateFrom(name);
     REGISTER.invokeExact(kept, builder, status.address());
     status.check("registering the kernel " + name);
   }
 
-  /// Stops what would otherwise end the JVM.
+  /// Catches exceptions that would otherwise end the JVM.
   private record Guarded(KernelCallbacks target) implements KernelCallbacks {
 
     MemorySegment stub(String method, FunctionDescriptor signature) {

@@ -10,12 +10,12 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 
-/// A stateful op. Stateful, so that TensorFlow neither folds, merges nor drops it.
+/// A stateful op. TensorFlow neither folds, merges nor drops stateful ops.
 ///
 /// @param name type of the op, such as `WeftAllreduce`
 /// @param inputs in TensorFlow's notation: `x: T`
-/// @param outputs likewise
-/// @param shapes what is known of the outputs' shapes when a graph is built
+/// @param outputs in TensorFlow's notation
+/// @param shapes the outputs' shapes as far as known when a graph is built
 /// @param attributes in TensorFlow's notation: `root: int`
 public record OpDefinition(
     String name,
@@ -63,8 +63,8 @@ public record OpDefinition(
     attributes = List.copyOf(attributes);
   }
 
-  /// Adds the op to the process's registry. Doing so twice in one process reports success and then
-  /// **aborts the process** at the next look-up of any op: the caller must see to it.
+  /// Adds the op to the process's registry. A second registration in one process reports success
+  /// and then **aborts the process** at the next look-up of any op. The caller must prevent it.
   public void register() {
     try (Arena arena = Arena.ofConfined();
         Status status = new Status()) {

@@ -10,11 +10,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 
-/// The shape functions of the ops here, `void (*)(TF_ShapeInferenceContext*, TF_Status*)`. What a
-/// call reports in the status, TensorFlow throws when the graph is built.
+/// The shape functions of Weft's ops, `void (*)(TF_ShapeInferenceContext*, TF_Status*)`. TensorFlow
+/// throws an error in the status when the graph is built.
 final class ShapeInference {
 
-  /// As a dimension: any extent.
+  /// A dimension of any extent.
   private static final long ANY = -1;
 
   // TF_ShapeHandle* TF_NewShapeHandle();
@@ -79,7 +79,7 @@ final class ShapeInference {
 
   private ShapeInference() {}
 
-  /// The function as a C pointer, valid for ever.
+  /// Returns the function as a C pointer, which is valid for the life of the process.
   static MemorySegment function(OutputShapes shapes) {
     String method =
         switch (shapes) {

@@ -36,7 +36,7 @@ public final class Status implements AutoCloseable {
 
   private final long address;
 
-  /// A status that says OK.
+  /// Creates a status with the code OK.
   public Status() {
     try {
       address = (long) NEW.invokeExact();
@@ -45,7 +45,7 @@ public final class Status implements AutoCloseable {
     }
   }
 
-  /// The pointer, valid until `close`.
+  /// Returns the pointer, valid until `close`.
   long address() {
     return address;
   }
@@ -70,7 +70,7 @@ public final class Status implements AutoCloseable {
     }
   }
 
-  /// Makes it an error.
+  /// Sets an error.
   public void set(StatusCode code, String message) {
     try (Arena arena = Arena.ofConfined()) {
       SET.invokeExact(address, code.value(), arena.allocateFrom(message));

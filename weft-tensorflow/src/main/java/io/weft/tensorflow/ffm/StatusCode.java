@@ -5,12 +5,12 @@ package io.weft.tensorflow.ffm;
 public enum StatusCode {
   /// Becomes `TFInvalidArgumentException`.
   INVALID_ARGUMENT(3),
-  /// A soft time limit passed.
+  /// A soft time limit was exceeded.
   DEADLINE_EXCEEDED(4),
   /// Becomes `TFFailedPreconditionException`.
   FAILED_PRECONDITION(9),
-  /// The communicator was aborted, or a peer is gone. Not `UNAVAILABLE`: TensorFlow rewrites that
-  /// one with a remark of its own.
+  /// The communicator was aborted or a peer was lost. Not `UNAVAILABLE`, because TensorFlow adds a
+  /// remark to the message of that code.
   ABORTED(10),
   /// A fault in Weft.
   INTERNAL(13);

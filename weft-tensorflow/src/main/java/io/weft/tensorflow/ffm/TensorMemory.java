@@ -37,7 +37,7 @@ public final class TensorMemory {
 
   private TensorMemory() {}
 
-  /// The tensor's own memory, valid as long as TensorFlow holds a reference to it.
+  /// Returns the tensor's own memory, valid while TensorFlow holds a reference to it.
   ///
   /// Hot path.
   public static MemorySegment data(long tensor) {
@@ -49,7 +49,7 @@ public final class TensorMemory {
     }
   }
 
-  /// Number of dimensions.
+  /// Returns the number of dimensions.
   public static int rank(long tensor) {
     try {
       return (int) RANK.invokeExact(tensor);
@@ -58,7 +58,7 @@ public final class TensorMemory {
     }
   }
 
-  /// Extent of this dimension.
+  /// Returns the extent of this dimension.
   public static long dim(long tensor, int index) {
     try {
       return (long) DIM.invokeExact(tensor, index);
@@ -67,7 +67,7 @@ public final class TensorMemory {
     }
   }
 
-  /// Gives the reference back.
+  /// Releases the reference.
   public static void delete(long tensor) {
     try {
       DELETE.invokeExact(tensor);
@@ -76,7 +76,7 @@ public final class TensorMemory {
     }
   }
 
-  /// Memory that someone else owns and keeps alive while the segment is used.
+  /// Returns a segment of memory that its owner keeps alive while the segment is used.
   public static MemorySegment segment(long address, long bytes) {
     return MemorySegment.ofAddress(address).reinterpret(bytes);
   }

@@ -8,9 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 
-/// Makes C function pointers of Java methods. They live as long as the process, as TensorFlow's
-/// registries do. An exception that leaves such a method ends the JVM, so every one of them catches
-/// everything.
+/// C function pointers to Java methods. They live as long as the process, as TensorFlow's
+/// registries do. An exception that leaves such a method ends the JVM, so every method catches all
+/// throwables.
 // "restricted": this package is the boundary to native code.
 @SuppressWarnings("restricted")
 final class Upcalls {
@@ -19,7 +19,7 @@ final class Upcalls {
 
   private Upcalls() {}
 
-  /// Of a static method of the lookup's class.
+  /// Returns a function pointer to a static method of the lookup's class.
   static MemorySegment stub(
       MethodHandles.Lookup lookup, String method, FunctionDescriptor signature) {
     try {
@@ -30,12 +30,12 @@ final class Upcalls {
     }
   }
 
-  /// Of a method whose receiver, if any, is bound.
+  /// Returns a function pointer to a method whose receiver, if any, is bound.
   static MemorySegment stub(MethodHandle target, FunctionDescriptor signature) {
     return FrameworkLibrary.LINKER.upcallStub(target, signature, Arena.global());
   }
 
-  /// Where an exception ends that cannot be reported to TensorFlow.
+  /// Logs an exception that cannot be reported to TensorFlow.
   static void escaped(String where, Throwable failure) {
     LOG.log(Logger.Level.ERROR, "a TensorFlow callback failed in " + where, failure);
   }

@@ -13,23 +13,23 @@ import org.tensorflow.proto.DataType;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
-/// How a part finds out that a node of it has failed, while receives of the same part wait for what
-/// that node would have caused elsewhere. TensorFlow cancels its own ops then, but tells kernels of
-/// the C interface nothing, and its run does not end before they do.
+/// The detection of a failed node in a part while receives of the same part wait for remote effects
+/// of that node. TensorFlow cancels its own ops, but does not notify kernels of the C interface,
+/// and its run does not end before they do.
 ///
-/// What it does tell is when it lets go of a tensor. So the receives stand behind a `_Send` of such
-/// a tensor: TensorFlow's own, local rendezvous keeps it, and drops it when a node has failed
-/// [TensorFlow, local_rendezvous.cc, executor.cc]. When all has run a `_Recv` takes it; one that
-/// nobody takes would never be given back.
+/// TensorFlow does report when it releases a tensor. The receives therefore depend on a `_Send` of
+/// such a tensor. TensorFlow's own, local rendezvous keeps the tensor and drops it when a node has
+/// failed [TensorFlow, local_rendezvous.cc, executor.cc]. After all other nodes, a `_Recv` takes
+/// the tensor, because one that no node takes would never be released.
 public final class FailureWatch {
 
   private static final String NAME = "weft_watch";
   private static final String SEND = "_Send";
 
-  /// What is behind the name of the first node in that of the second.
+  /// The suffix that the name of the second node adds to that of the first.
   private static final String SENDING = "/send";
 
-  // What both ends agree on.
+  // Attributes with equal values on both ends.
   private static final String KEY = "tensor_name";
   private static final String FROM = "send_device";
   private static final String INCARNATION = "send_device_incarnation";
@@ -41,9 +41,9 @@ public final class FailureWatch {
 
   private FailureWatch() {}
 
-  /// Adds it, if nodes of the part wait for other tasks which may wait for it.
+  /// Adds the watch if the part has receives from, and sends to, other tasks.
   ///
-  /// @param part of the nodes, as an attribute
+  /// @param part the part's number, as an attribute
   static void add(GraphDef.Builder graph, AttrValue part) {
     Set<String> names = new HashSet<>();
     Set<String> ops = new HashSet<>();
@@ -87,7 +87,8 @@ public final class FailureWatch {
             .putAttr(BY_CLIENT, AttrValue.newBuilder().setB(false).build()));
   }
 
-  /// A node of this name that ends the watch; it is to stand behind all nodes of the run.
+  /// Returns a builder of the node that ends the watch. The caller makes it depend on all nodes of
+  /// the run.
   ///
   /// @param begin the node of the op `WeftWatch`, which then runs whatever is fed
   public static OperationBuilder end(Graph graph, String name, GraphOperation begin) {

@@ -15,10 +15,10 @@ import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 import org.tensorflow.proto.TensorShapeProto;
 
-/// One node in place of all receives of a part that are of one group and type and known to be
-/// short: a node of TensorFlow costs more than a tensor of a few kilobytes. What used one of them
-/// then waits for all, which the groups allow: no member depends on another, and all are ready at
-/// about the same moment. [FUSERECV: overlap by topology]
+/// The fusion of a part's receives of one group and type whose tensors are known to be short into
+/// one node, because a TensorFlow node costs more than a tensor of a few kilobytes. Users of one
+/// receive then wait for all of them. The groups allow this: no member depends on another, and all
+/// are ready at about the same time. [FUSERECV: overlap by topology]
 final class FusedReceives {
 
   private static final String SHAPES = "_output_shapes";
@@ -26,7 +26,7 @@ final class FusedReceives {
   private final GraphDef part;
   private final Map<Key, List<NodeDef>> fused = new LinkedHashMap<>();
 
-  /// Where the outputs of a node are that is no more.
+  /// The new places of the outputs of removed nodes.
   private final Map<String, NodeInput> moved = new HashMap<>();
 
   private record Key(long group, String source, DataType type) {}
@@ -46,7 +46,7 @@ final class FusedReceives {
     }
   }
 
-  /// The same part with fewer nodes: the first of those that become one keeps its name.
+  /// Returns the part with fewer nodes; a fused node has the name of its first member.
   static GraphDef of(GraphDef part) {
     return new FusedReceives(part).fuse();
   }
@@ -62,7 +62,7 @@ final class FusedReceives {
     return AttrValue.getDefaultInstance();
   }
 
-  /// At least so many; `Long.MAX_VALUE` where nobody knows.
+  /// Returns a lower bound of the size, or `Long.MAX_VALUE` if it is unknown.
   private static long bytes(DataType type, TensorShapeProto shape) {
     if (shape.getUnknownRank()) {
       return Long.MAX_VALUE;

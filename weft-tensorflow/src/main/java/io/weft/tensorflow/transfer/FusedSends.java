@@ -14,16 +14,15 @@ import org.tensorflow.OperationBuilder;
 import org.tensorflow.Output;
 import org.tensorflow.proto.DataType;
 
-/// One node in place of several sends of a call, for parts that hold all sends until the last: a
-/// node of TensorFlow costs more than a tensor of a few kilobytes.
+/// The fusion of several sends of a call into one node, for parts that hold all sends until the end
+/// of the run. A TensorFlow node costs more than a tensor of a few kilobytes.
 public final class FusedSends {
 
   private record Key(String source, String destination, DataType type) {}
 
   private FusedSends() {}
 
-  /// What runs in place of these targets: the same, but for one node that is new in the graph in
-  /// place of the sends of each destination and type.
+  /// Returns the targets with the sends of each destination and type replaced by one new node.
   ///
   /// @param prefix of the names of new nodes
   public static List<GraphOperation> of(Graph graph, String prefix, List<GraphOperation> targets) {

@@ -16,8 +16,8 @@ import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 import org.tensorflow.proto.NodeDefOrBuilder;
 
-/// What the sends and receives of one part of a graph have in common: where they meet those of the
-/// other parts, and which step runs. One step at a time. Owned; `close` after its session.
+/// The shared state of the sends and receives of one part of a graph: the rendezvous with the other
+/// parts, and the running step. One step at a time. Owned; `close` after its session.
 public final class GraphPart implements AutoCloseable {
 
   private static final int MAX_EDGE_CHARACTERS = Edge.MAX_NAME_BYTES / 4;
@@ -32,7 +32,7 @@ public final class GraphPart implements AutoCloseable {
   private volatile @Nullable RunningStep running;
   private volatile boolean givenUp;
 
-  /// A part of a graph on this task.
+  /// Creates a part of a graph on this task.
   ///
   /// @param name of the graph, the same for all its parts and for no other graph of the job
   /// @param rendezvous of this task's rank
@@ -47,8 +47,9 @@ public final class GraphPart implements AutoCloseable {
     this.number = library.parts().add(this);
   }
 
-  /// The graph with its sends and receives bound to this part, short receives of a group in one
-  /// node. Throws `IllegalArgumentException` naming the tensor if Weft does not carry its type.
+  /// Returns the graph with its sends and receives bound to this part, and short receives of a
+  /// group fused. Throws `IllegalArgumentException`, which names the tensor, if Weft does not carry
+  /// its type.
   public GraphDef bind(GraphDef graph) {
     graph.getNodeList().stream().filter(GraphPart::isEnd).forEach(GraphPart::requireCarried);
     GraphDef.Builder bound = FusedReceives.of(graph).toBuilder();
@@ -71,7 +72,7 @@ public final class GraphPart implements AutoCloseable {
       var unused = DataTypes.of(node.getAttrOrThrow(TransferOps.TYPE).getType());
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(
-          "tensor '%s' goes from %s to %s: %s"
+          "tensor '%s' from %s to %s: %s"
               .formatted(
                   node.getAttrOrThrow(TransferOps.TENSOR_NAMES).getList().getS(0).toStringUtf8(),
                   node.getAttrOrThrow(TransferOps.SOURCE).getS().toStringUtf8(),
@@ -81,15 +82,15 @@ public final class GraphPart implements AutoCloseable {
     }
   }
 
-  /// Sends and receives that start from now on are of this step. Sends leave at once.
+  /// Begins a step, to which later sends and receives belong. Sends are published at once.
   ///
   /// @param deadline of each receive, by `System.nanoTime`
-  /// @param plan which of the step's receives travel together
+  /// @param plan the step's receives that share a request
   public void begin(long step, long deadline, ReceivePlan plan) {
     begin(step, deadline, plan, new StepSends.AtOnce(rendezvous));
   }
 
-  /// As `begin`, for a run on one thread in which nothing waits: what it sends leaves together, by
+  /// Begins a step that runs on one thread without waiting. Its sends are published together by
   /// `flush`.
   public void beginTogether(long step, long deadline, ReceivePlan plan) {
     begin(step, deadline, plan, new StepSends.HeldSends(rendezvous));
@@ -101,7 +102,7 @@ public final class GraphPart implements AutoCloseable {
     running = new RunningStep(step, new StepReceives(rendezvous, plan, step, deadline), sends);
   }
 
-  /// The step's run has ended well.
+  /// Publishes held sends after the step's run has completed successfully.
   public void flush() {
     RunningStep step = running;
     if (step != null) {
@@ -109,7 +110,8 @@ public final class GraphPart implements AutoCloseable {
     }
   }
 
-  /// The step is over on this task; nothing of the part runs. What was not flushed does not leave.
+  /// Ends the step on this task, when no op of the part runs. Sends that were not flushed are
+  /// discarded.
   public void end() {
     RunningStep over = running;
     running = null;
@@ -119,13 +121,13 @@ public final class GraphPart implements AutoCloseable {
     }
   }
 
-  /// Why a receive failed in the last step, the first that did; null if none did, or if another
-  /// node had failed before. If the step failed, its reason is there and not here.
+  /// Returns the first failure of a receive in the last step. Null if no receive failed, or if
+  /// another node had failed before; the step's failure then has the reason.
   public @Nullable CommException failure() {
     return failure.get();
   }
 
-  /// Forgets it. No session may have kernels of it that run.
+  /// Unregisters the part. No session may have running kernels of it.
   @Override
   public void close() {
     GraphPart unused = library.parts().remove(number);
@@ -135,7 +137,7 @@ public final class GraphPart implements AutoCloseable {
     return rendezvous;
   }
 
-  /// Throws `IllegalStateException` if no step runs.
+  /// Throws `IllegalStateException` if no step is running.
   RunningStep step() {
     RunningStep step = running;
     if (step == null) {
@@ -144,23 +146,23 @@ public final class GraphPart implements AutoCloseable {
     return step;
   }
 
-  /// A receive has failed, so nothing that depends on it will run: what waits is failed too, as
-  /// TensorFlow itself cannot. Any thread.
+  /// Fails all waiting receives of the step after one has failed, because TensorFlow cannot. Any
+  /// thread.
   void fail(RunningStep step, CommException cause) {
     if (!givenUp && failure.compareAndSet(null, cause)) {
       rendezvous.abort(step.number(), String.valueOf(cause.getMessage()));
     }
   }
 
-  /// TensorFlow has ended the step's run, or given it up because a node has failed: then what waits
-  /// is failed, which TensorFlow waits for. Any thread.
+  /// Handles the end of the step's run, or TensorFlow's abandonment of it after a failed node.
+  /// Fails the waiting receives, for which TensorFlow would wait. Any thread.
   void letGo(RunningStep step) {
     if (step.letGo()) {
       giveUp(step);
     }
   }
 
-  /// A node has failed.
+  /// Fails the waiting receives because a node has failed.
   void giveUp(RunningStep step) {
     if (running == step) {
       givenUp = true;
@@ -172,7 +174,7 @@ public final class GraphPart implements AutoCloseable {
     return edge(rank(source), rank(destination), edge);
   }
 
-  /// An edge that ends here.
+  /// Returns an edge that ends on this task.
   Edge incoming(int source, String edge) {
     return edge(source, here, edge);
   }
@@ -186,7 +188,7 @@ public final class GraphPart implements AutoCloseable {
   private int rank(String device) {
     DeviceName task = DeviceName.parse(device);
     if (task.job().isEmpty() || task.task().isEmpty()) {
-      throw new IllegalArgumentException("'" + device + "' is no task; write /job:ps/task:0");
+      throw new IllegalArgumentException("'" + device + "' is not a task; write /job:ps/task:0");
     }
     return ranks.applyAsInt(new Task(task.job().get(), task.task().getAsInt()));
   }

@@ -22,16 +22,16 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The kernel of a `WeftRecv`: asks the rendezvous and ends when all its tensors are there, without
-/// holding a thread. A long tensor becomes TensorFlow's where it has landed; a short one is copied,
-/// which costs less than being told when TensorFlow does not use it any more. A run starts on a
-/// thread of TensorFlow and ends on the progress thread; the rendezvous orders the two.
+/// The kernel of a `WeftRecv`. It requests its tensors from the rendezvous and ends when all have
+/// arrived, without blocking a thread. A long tensor is lent to TensorFlow without a copy. A short
+/// one is copied, which costs less than a notification when TensorFlow no longer uses it. A run
+/// starts on a TensorFlow thread and ends on the progress thread; the rendezvous orders the two.
 final class ReceiveKernel implements TransferKernel {
 
-  /// A copy of so much takes about as long as a call from C to Java and two locks.
+  /// Copying this many bytes takes about as long as a call from C to Java and two locks.
   static final long COPIED_BYTES = 4096;
 
-  /// What is given for a tensor that the run's call has no use for.
+  /// The output shape for a tensor that the run's call does not use.
   private static final Shape NOTHING = Shape.of(0);
 
   private final List<Member> members;
@@ -41,12 +41,12 @@ final class ReceiveKernel implements TransferKernel {
   private final AtomicInteger missing = new AtomicInteger();
   private final AtomicReference<@Nullable Failure> failure = new AtomicReference<>();
 
-  // Of the run.
+  // State of the current run.
   private long context;
   private long callback;
   private @Nullable RunningStep step;
 
-  /// Why a receive failed.
+  /// The reason for a receive's failure.
   private record Failure(TransferEnd of, @Nullable String why) {}
 
   ReceiveKernel(List<TransferEnd> ends) {
@@ -78,8 +78,8 @@ final class ReceiveKernel implements TransferKernel {
     }
   }
 
-  /// Asks for what the call needs. Once the last is asked for, the run may be over, and another may
-  /// have begun.
+  /// Requests the tensors that the call needs. After the last request, the run may have ended and
+  /// another may have begun.
   private void receive(StepReceives receives) {
     int wanted = 0;
     for (Member member : members) {
@@ -105,13 +105,13 @@ final class ReceiveKernel implements TransferKernel {
     }
   }
 
-  /// One of its tensors.
+  /// One tensor of the kernel.
   private final class Member implements Consumer<Arrival> {
     private final TransferEnd end;
     private final int index;
     private final Extents extents = new Extents();
 
-    // Of the run.
+    // State of the current run.
     private boolean wanted;
     private @Nullable TensorLease tensor;
 
@@ -120,7 +120,7 @@ final class ReceiveKernel implements TransferKernel {
       this.index = index;
     }
 
-    /// On the progress thread.
+    /// Handles the arrival on the progress thread.
     @Override
     public void accept(Arrival arrival) {
       switch (arrival) {
@@ -137,11 +137,11 @@ final class ReceiveKernel implements TransferKernel {
       failure.compareAndSet(null, new Failure(end, cause.getMessage()));
       RunningStep of = step;
       if (of != null) {
-        part.fail(of, cause); // what is still missing fails too
+        part.fail(of, cause); // fails the missing receives too
       }
     }
 
-    /// Hot path, for a shape like the last one's.
+    /// Hot path for the shape of the previous run.
     void give() {
       TensorLease lease = tensor;
       tensor = null;
@@ -194,7 +194,7 @@ final class ReceiveKernel implements TransferKernel {
     }
   }
 
-  /// All are there, or have failed.
+  /// Sets all outputs, or releases the tensors after a failure, when all receives have ended.
   private void giveAll() {
     for (Member member : members) {
       if (failure.get() != null) {
@@ -226,7 +226,7 @@ final class ReceiveKernel implements TransferKernel {
     DoneCallback.runMoved(done);
   }
 
-  /// The kernel is running already, so nothing of it may be touched.
+  /// Refuses a run while another run is under way, without touching the kernel's run state.
   private void refuse(long refusedContext, long done) {
     try (Status refused = new Status()) {
       refused.set(

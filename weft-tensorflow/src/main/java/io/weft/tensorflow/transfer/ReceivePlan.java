@@ -7,16 +7,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Which receives of a call of a part travel in one request. Immutable.
+/// The receives of a part's call that share requests. Immutable.
 public final class ReceivePlan {
 
   private final List<List<Edge>> groups = new ArrayList<>();
   private final Map<Edge, GroupPlace> places = new HashMap<>();
 
-  /// Where a receive stands.
+  /// The position of a receive.
   record GroupPlace(int group, int member) {}
 
-  /// @param together all groups; receives that are in none travel alone
+  /// @param together all groups; other receives use separate requests
   public ReceivePlan(GraphPart part, List<ReceiveBatch> together) {
     for (ReceiveBatch group : together) {
       List<Edge> edges =

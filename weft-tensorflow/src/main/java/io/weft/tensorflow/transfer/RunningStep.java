@@ -3,8 +3,8 @@ package io.weft.tensorflow.transfer;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// The step of a part that runs: its receives and sends, how many receives wait, and whether
-/// TensorFlow has let it go. Any thread.
+/// The running step of a part: its receives and sends, the number of waiting receives, and whether
+/// TensorFlow has released the step. Any thread.
 final class RunningStep {
 
   private final long number;
@@ -13,7 +13,7 @@ final class RunningStep {
   private final AtomicInteger waiting = new AtomicInteger();
   private volatile boolean letGo;
 
-  /// @param number that all tasks share
+  /// @param number the step's number, equal on all tasks
   RunningStep(long number, StepReceives receives, StepSends sends) {
     this.number = number;
     this.receives = receives;
@@ -32,22 +32,23 @@ final class RunningStep {
     return sends;
   }
 
-  /// A receive begins to wait; false if TensorFlow has let the step go, so that it waits in vain.
+  /// Registers a waiting receive. Returns false if TensorFlow has released the step, so that the
+  /// receive would wait in vain.
   ///
   /// Hot path.
   boolean beginWait() {
-    waiting.incrementAndGet(); // before the look below, as `letGo` looks after it has said so
+    waiting.incrementAndGet(); // before the read below; `letGo` writes, then reads
     return !letGo;
   }
 
-  /// A receive does not wait any more.
+  /// Registers that a receive no longer waits.
   ///
   /// Hot path.
   void endWait() {
     waiting.decrementAndGet();
   }
 
-  /// TensorFlow has ended the step's run, or given it up; whether receives wait in vain.
+  /// Registers that TensorFlow has released the step. Returns whether receives wait in vain.
   boolean letGo() {
     letGo = true;
     return waiting.get() > 0;

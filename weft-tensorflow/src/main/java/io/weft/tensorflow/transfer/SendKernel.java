@@ -17,10 +17,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 
-/// The kernel of a `WeftSend`: leaves its inputs in the rendezvous and ends at once. A tensor stays
-/// TensorFlow's own; the rendezvous holds a reference until the other task has it, so that who
-/// changes a resource variable meanwhile gets a new buffer. A reference variable is changed where
-/// it lies, as it is under TensorFlow's own runtime.
+/// The kernel of a `WeftSend`, which publishes its inputs in the rendezvous and ends at once.
+/// TensorFlow keeps the tensor's memory. The rendezvous holds a reference until the other task has
+/// received the tensor, so a concurrent change of a resource variable gets a new buffer. A
+/// reference variable is changed in place, as under TensorFlow's own runtime.
 final class SendKernel implements TransferKernel {
 
   private final List<TransferEnd> ends;

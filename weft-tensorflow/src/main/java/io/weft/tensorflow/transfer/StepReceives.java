@@ -15,9 +15,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The receives of one step of a part. The first that starts of a group asks for all of the group,
-/// so that no receive ever waits for another one to start; what arrives for one that has not
-/// started is kept for it.
+/// The receives of one step of a part. The first receive of a group to start requests the whole
+/// group, so no receive waits for another to start. Arrivals for receives that have not started are
+/// kept.
 final class StepReceives implements AutoCloseable {
 
   private final Rendezvous rendezvous;
@@ -37,12 +37,12 @@ final class StepReceives implements AutoCloseable {
     }
   }
 
-  /// Whether it is one of those that travel together.
+  /// Returns whether the receive is in a group.
   boolean expects(Edge edge) {
     return plan.places().containsKey(edge);
   }
 
-  /// A receive starts. `receiver` hears once what became of it, perhaps during this call.
+  /// Starts a receive. `receiver` is called once with the outcome, possibly during this call.
   void receive(Edge edge, Consumer<Arrival> receiver) {
     ReceivePlan.GroupPlace place = plan.places().get(edge);
     if (place == null) {
@@ -56,7 +56,7 @@ final class StepReceives implements AutoCloseable {
     return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
   }
 
-  /// Nothing of the step runs any more: gives back what nobody has taken, now or when it comes.
+  /// Releases the tensors that no receive has taken, when they arrive, after the step has ended.
   @Override
   public void close() {
     for (Group group : groups) {
@@ -64,8 +64,7 @@ final class StepReceives implements AutoCloseable {
     }
   }
 
-  /// In each slot: null; a receive that waits, `Waiting`; what has come for it, an `Arrival`; or
-  /// `OVER`.
+  /// Each slot holds null, a `Waiting` receive, an `Arrival` that no receive has taken, or `OVER`.
   private final class Group {
 
     private static final Object OVER = new Object();

@@ -9,17 +9,17 @@ import java.util.List;
 /// The sends of one step of a part.
 sealed interface StepSends extends AutoCloseable {
 
-  /// Takes it.
+  /// Takes ownership of an offer.
   void send(Offer offer);
 
-  /// The run has ended well: what is held leaves.
+  /// Publishes held offers after the run has completed successfully.
   void flush();
 
-  /// What is still held is given back.
+  /// Releases the offers that are still held.
   @Override
   void close();
 
-  /// Each leaves at once, for parts in which something may wait for it. Any thread.
+  /// Publishes each send at once, for parts whose sends other ops may wait for. Any thread.
   record AtOnce(Rendezvous rendezvous) implements StepSends {
 
     @Override
@@ -34,8 +34,8 @@ sealed interface StepSends extends AutoCloseable {
     public void close() {}
   }
 
-  /// All leave together at the end, which costs one word to the progress thread and as few messages
-  /// as they fit in. For parts that neither compute nor wait, and run on one thread.
+  /// Publishes all sends at the end, with one command to the progress thread and as few messages as
+  /// can hold them. For parts that neither compute nor wait, and run on one thread.
   final class HeldSends implements StepSends {
     private final Rendezvous rendezvous;
     private final List<Offer> held = new ArrayList<>();

@@ -11,19 +11,20 @@ import java.util.ArrayList;
 import java.util.List;
 import org.tensorflow.proto.DataType;
 
-/// What the attributes of a `WeftSend` or `WeftRecv` say of one of its transfers.
+/// One transfer of a `WeftSend` or `WeftRecv`, from the node's attributes.
 ///
-/// @param part to which the node belongs
-/// @param edge where both ends meet
+/// @param part the part of the node
+/// @param edge the edge that matches both ends
 /// @param dtype of the tensor
 /// @param tensor its name in the whole graph
-/// @param source the task that sends
-/// @param destination the task that receives
+/// @param source the sending task
+/// @param destination the receiving task
 record TransferEnd(
     GraphPart part, Edge edge, DType dtype, String tensor, String source, String destination) {
 
-  /// One for each input or output, in their order. Throws `IllegalStateException` if the node is in
-  /// no part of this process, `IllegalArgumentException` if its lists differ in length.
+  /// Returns one end for each input or output, in their order. Throws `IllegalStateException` if
+  /// the node is in no part of this process, `IllegalArgumentException` if its lists differ in
+  /// length.
   static List<TransferEnd> read(KernelConstruction node, HandleTable<GraphPart> parts) {
     GraphPart part = parts.get(node.integer(TransferOps.PART));
     String source = node.string(TransferOps.SOURCE);
@@ -45,12 +46,12 @@ record TransferEnd(
     return ends;
   }
 
-  /// TensorFlow's number of the type.
+  /// Returns TensorFlow's number of the type.
   int dataType() {
     return DataTypes.of(dtype).getNumber();
   }
 
-  /// For messages.
+  /// Returns a description for messages.
   @Override
   public String toString() {
     return "tensor '" + tensor + "' from " + source + " to " + destination;

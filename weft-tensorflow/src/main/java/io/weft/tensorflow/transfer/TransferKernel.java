@@ -6,15 +6,16 @@ import java.util.List;
 /// One end of one or several transfers, in one session.
 sealed interface TransferKernel permits SendKernel, ReceiveKernel {
 
-  /// Runs once. `done` may be used during this call only.
+  /// Starts one run. `done` is valid only during this call.
   void start(long context, long done);
 
-  /// TensorFlow has deleted the kernel.
+  /// Releases the kernel's memory after TensorFlow has deleted the kernel.
   void close();
 
-  /// Makes the kernel of a node.
+  /// A factory of a node's kernel.
   interface Maker {
-    /// Throws `IllegalArgumentException` or `IllegalStateException` for attributes that are wrong.
+    /// Creates a kernel. Throws `IllegalArgumentException` or `IllegalStateException` for invalid
+    /// attributes.
     ///
     /// @param ends at least one, all of one part and type
     TransferKernel make(List<TransferEnd> ends);

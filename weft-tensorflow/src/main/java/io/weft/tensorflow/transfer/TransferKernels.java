@@ -7,11 +7,11 @@ import io.weft.tensorflow.ffm.KernelConstruction;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
 
-/// The kernels of one of the two ops, as TensorFlow calls them.
+/// The kernel callbacks of one of the two ops, called by TensorFlow.
 ///
-/// @param maker what the op does
-/// @param kernels where they are kept, of both ops
-/// @param parts what the attribute `part` means
+/// @param maker creates a kernel of the op
+/// @param kernels the table of kernels of both ops
+/// @param parts resolves the attribute `part`
 record TransferKernels(
     TransferKernel.Maker maker, HandleTable<TransferKernel> kernels, HandleTable<GraphPart> parts)
     implements KernelCallbacks {

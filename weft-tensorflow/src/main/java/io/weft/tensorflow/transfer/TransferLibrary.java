@@ -14,8 +14,8 @@ import io.weft.tensorflow.partition.TransferOps;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// `WeftSend` and `WeftRecv` in TensorFlow's registry, with kernels for the CPU. One per process,
-/// as the registry is. Thread-safe.
+/// `WeftSend` and `WeftRecv` in TensorFlow's registry, with CPU kernels. One library per process,
+/// because TensorFlow has one registry per process. Thread-safe.
 public final class TransferLibrary {
 
   private static final List<String> ATTRIBUTES =
@@ -29,7 +29,7 @@ public final class TransferLibrary {
           TransferOps.GROUP + ": int",
           TransferOps.PART + ": int = 0");
 
-  // Mutable and static because TensorFlow's registry is; guarded by the class.
+  // Mutable and static because TensorFlow's registry is static; guarded by the class.
   private static @Nullable TransferLibrary loaded;
 
   private final HandleTable<TransferKernel> kernels = new HandleTable<>("kernel");
@@ -38,8 +38,8 @@ public final class TransferLibrary {
   private TransferLibrary() {}
 
   /// Loads TensorFlow and registers the ops, if this process has not done so. Throws
-  /// `CommException.Setup` where TensorFlow does not load, and where its C++ library allows no
-  /// kernels that end on another thread: a receive must not hold one of TensorFlow's threads.
+  /// `CommException.Setup` if TensorFlow does not load, or if its C++ library does not allow
+  /// kernels that end on another thread, because a receive must not occupy a TensorFlow thread.
   public static synchronized TransferLibrary load() {
     TransferLibrary library = loaded;
     if (library == null) {
@@ -61,7 +61,7 @@ public final class TransferLibrary {
     return library;
   }
 
-  /// Kernels made and not yet deleted.
+  /// Returns the number of kernels created and not yet deleted.
   public int liveKernels() {
     return kernels.live();
   }

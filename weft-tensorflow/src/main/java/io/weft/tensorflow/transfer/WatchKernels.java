@@ -15,17 +15,17 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.tensorflow.proto.DataType;
 
-/// The kernels of `WeftWatch`, which gives a tensor of one byte in memory of Weft's own. Behind it
-/// stands a `_Send` that nobody receives (`FailureWatch`), so TensorFlow holds the tensor until it
-/// ends the step's run or gives it up, and then says that it does not use the memory any more. A
-/// kernel is known by the number of its part.
+/// The kernels of `WeftWatch`, which outputs a tensor of one byte in memory owned by Weft. A
+/// `_Send` without a receiver (`FailureWatch`) depends on it, so TensorFlow holds the tensor until
+/// it ends or abandons the step's run, and then reports that it no longer uses the memory. A kernel
+/// is identified by the number of its part.
 ///
-/// @param parts what the attribute `part` means
+/// @param parts resolves the attribute `part`
 record WatchKernels(HandleTable<GraphPart> parts) implements KernelCallbacks {
 
   private static final int TYPE = DataType.DT_UINT8.getNumber();
 
-  /// Aligned as TensorFlow wants it, or it would make a copy and be done with it.
+  /// Aligned as TensorFlow requires; otherwise TensorFlow would copy it and release it immediately.
   private static final MemorySegment BYTE = Arena.global().allocate(64, 64).asSlice(0, 1);
 
   @Override
@@ -66,6 +66,6 @@ record WatchKernels(HandleTable<GraphPart> parts) implements KernelCallbacks {
 
   @Override
   public void delete(long kernel) {
-    // Its part is the session's to close.
+    // The session closes the kernel's part.
   }
 }
