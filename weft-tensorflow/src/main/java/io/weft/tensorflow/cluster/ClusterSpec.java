@@ -10,16 +10,16 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// The tasks of a TensorFlow cluster, and where each listens.
+/// The tasks of a TensorFlow cluster and their addresses.
 ///
-/// @param addresses HOST:PORT of each task, in the order of tasks; not to be changed
+/// @param addresses HOST:PORT of each task, in the order of tasks; unmodifiable
 public record ClusterSpec(SortedMap<Task, String> addresses) {
 
   private static final Pattern ADDRESS =
       Pattern.compile("(\\[[0-9a-fA-F:.%]+]|[^\\s:\\[\\]]+):(?<port>[0-9]{1,5})");
 
-  /// Throws `IllegalArgumentException` naming the task if there is none, an address is not
-  /// HOST:PORT, or two tasks have the same one.
+  /// Throws `IllegalArgumentException` if there are no tasks, or, with the task's name, if an
+  /// address is not HOST:PORT or belongs to two tasks.
   public ClusterSpec {
     if (addresses.isEmpty()) {
       throw new IllegalArgumentException("a cluster without tasks; give at least one job");
@@ -37,7 +37,7 @@ public record ClusterSpec(SortedMap<Task, String> addresses) {
     addresses = Collections.unmodifiableSortedMap(new TreeMap<>(addresses));
   }
 
-  /// A cluster from the addresses of each job's tasks, in the order of their indices.
+  /// Creates a cluster from the addresses of each job's tasks, in the order of their indices.
   public static ClusterSpec of(Map<String, List<String>> jobs) {
     SortedMap<Task, String> addresses = new TreeMap<>();
     jobs.forEach(
@@ -49,18 +49,19 @@ public record ClusterSpec(SortedMap<Task, String> addresses) {
     return new ClusterSpec(addresses);
   }
 
-  /// All tasks, by job and index.
+  /// Returns all tasks, by job and index.
   public List<Task> tasks() {
     return List.copyOf(addresses.keySet());
   }
 
-  /// The tasks of one job by index; none if there is no such job.
+  /// Returns the tasks of one job by index, or an empty list for an unknown job.
   public List<Task> tasks(String job) {
     return addresses.keySet().stream().filter(task -> task.job().equals(job)).toList();
   }
 
-  /// The task that does once what one task does for all, as initializing variables: the first one
-  /// of job `chief`, else of job `worker`, else of a job that is not `ps`.
+  /// Returns the task that runs one-time work for all tasks, such as the initialization of
+  /// variables. It is the first task of job `chief`, or else of job `worker`, or else of a job
+  /// other than `ps`.
   public Task chief() {
     return Stream.of("chief", "worker")
         .flatMap(job -> tasks(job).stream())
@@ -69,13 +70,13 @@ public record ClusterSpec(SortedMap<Task, String> addresses) {
         .orElseGet(() -> tasks().getFirst());
   }
 
-  /// Whether `task` belongs to it.
+  /// Returns whether `task` belongs to the cluster.
   public boolean contains(Task task) {
     return addresses.containsKey(task);
   }
 
-  /// Where `task` listens, as HOST:PORT. Throws `IllegalArgumentException` with all tasks if it is
-  /// none of them.
+  /// Returns the address of `task` as HOST:PORT. Throws `IllegalArgumentException`, which names all
+  /// tasks, if the cluster does not have it.
   public String address(Task task) {
     String address = addresses.get(task);
     if (address == null) {
@@ -84,8 +85,8 @@ public record ClusterSpec(SortedMap<Task, String> addresses) {
     return address;
   }
 
-  /// `task` itself, if it belongs to the cluster. Throws `IllegalArgumentException` with all tasks
-  /// if not.
+  /// Returns `task`. Throws `IllegalArgumentException`, which names all tasks, if the cluster does
+  /// not have it.
   public Task require(Task task) {
     if (!contains(task)) {
       throw unknown(task);
@@ -93,7 +94,7 @@ public record ClusterSpec(SortedMap<Task, String> addresses) {
     return task;
   }
 
-  /// The tasks, without addresses.
+  /// Returns the tasks without addresses.
   @Override
   public String toString() {
     return tasks().stream().map(Task::toString).collect(Collectors.joining(", "));

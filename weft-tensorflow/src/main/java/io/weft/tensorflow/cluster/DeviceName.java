@@ -7,12 +7,12 @@ import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// A device by name, or a part of such a name, which stands for every device that has that part:
+/// The name of a device, or a partial name, which matches every device with these parts:
 /// `/job:ps/replica:0/task:1/device:CPU:0`, `/job:ps`, `/device:GPU:*`, and the older `/cpu:0`. An
-/// empty part is not said.
+/// empty part is unspecified.
 ///
 /// @param job such as "ps"
-/// @param replica 0 in all clusters of today
+/// @param replica 0 in all current clusters
 /// @param task index in the job
 /// @param type in capitals: "CPU", "GPU"
 /// @param index number among the task's devices of the type
@@ -23,7 +23,7 @@ public record DeviceName(
     Optional<String> type,
     OptionalInt index) {
 
-  /// Says nothing.
+  /// The name without any part.
   public static final DeviceName ANY =
       new DeviceName(
           Optional.empty(),
@@ -40,8 +40,9 @@ public record DeviceName(
               + "|device:(?<type>\\*|[a-zA-Z][_a-zA-Z0-9]*)(?::(?<index>\\*|[0-9]{1,9}))?"
               + "|(?<old>[cC][pP][uU]|[gG][pP][uU]):(?<number>\\*|[0-9]{1,9}))");
 
-  /// Reads a name; "" says nothing, and so does `*` for its part. Throws `IllegalArgumentException`
-  /// with the name and the place where it ends to be one.
+  /// Parses a name. "" leaves all parts unspecified, and `*` leaves its part unspecified. Throws
+  /// `IllegalArgumentException`, which contains the name and the position of the first invalid
+  /// part.
   public static DeviceName parse(String name) {
     DeviceName all = ANY;
     Matcher part = PART.matcher(name);
@@ -55,7 +56,7 @@ public record DeviceName(
       DeviceName next = of(part);
       if (all.says(next)) {
         throw new IllegalArgumentException(
-            "device name '%s' says '%s' again".formatted(name, part.group()));
+            "device name '%s' repeats the part '%s'".formatted(name, part.group()));
       }
       all = next.within(all);
       at = part.end();
@@ -63,8 +64,8 @@ public record DeviceName(
     return all;
   }
 
-  /// This name, with what it does not say taken from `outer`, part by part: how TensorFlow merges
-  /// the name of a node or an inner scope into that of an outer one.
+  /// Returns this name with unspecified parts taken from `outer`. TensorFlow merges the name of a
+  /// node or an inner scope into that of an outer scope in this way.
   public DeviceName within(DeviceName outer) {
     return new DeviceName(
         job.or(outer::job),
@@ -74,23 +75,23 @@ public record DeviceName(
         index.isPresent() ? index : outer.index);
   }
 
-  /// What the name says of a task's own devices: the name without job, replica and task.
+  /// Returns the name of a device within a task, without job, replica and task.
   public DeviceName local() {
     return new DeviceName(Optional.empty(), OptionalInt.empty(), OptionalInt.empty(), type, index);
   }
 
-  /// Whether it says anything about the task.
+  /// Returns whether the name specifies a job or a task.
   public boolean namesTask() {
     return job.isPresent() || task.isPresent();
   }
 
-  /// This name with all of a task's parts said.
+  /// Returns this name with job, replica and task of `place`.
   public DeviceName on(Task place) {
     return new DeviceName(
         Optional.of(place.job()), OptionalInt.of(0), OptionalInt.of(place.index()), type, index);
   }
 
-  /// In TensorFlow's spelling; "" if it says nothing.
+  /// Returns the name in TensorFlow's format, or "" if no part is specified.
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder();

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 
 /// One process of a TensorFlow cluster. Tasks are ordered by job, then by index.
 ///
-/// @param job what TensorFlow calls a job: a name for tasks that do the same, such as "ps"
+/// @param job TensorFlow's name of a group of tasks with equal roles, such as "ps"
 /// @param index number within the job, from 0; a job may have gaps
 public record Task(String job, int index) implements Comparable<Task> {
 
@@ -14,15 +14,15 @@ public record Task(String job, int index) implements Comparable<Task> {
   private static final Comparator<Task> ORDER =
       Comparator.comparing(Task::job).thenComparingInt(Task::index);
 
-  /// Throws `IllegalArgumentException` for a name that no device name could hold, and for a
+  /// Throws `IllegalArgumentException` for a job name that is invalid in a device name, and for a
   /// negative index.
   public Task {
     if (!JOB.matcher(job).matches()) {
       throw new IllegalArgumentException(
-          "job name '" + job + "': a letter, then letters, digits and underscores");
+          "job name '" + job + "' must be a letter, then letters, digits and underscores");
     }
     if (index < 0) {
-      throw new IllegalArgumentException("task " + index + " of job '" + job + "': from 0 on");
+      throw new IllegalArgumentException("task " + index + " of job '" + job + "' is below 0");
     }
   }
 
@@ -31,7 +31,7 @@ public record Task(String job, int index) implements Comparable<Task> {
     return ORDER.compare(this, other);
   }
 
-  /// As in a device name: `/job:ps/task:1`.
+  /// Returns the task in the format of a device name: `/job:ps/task:1`.
   @Override
   public String toString() {
     return "/job:" + job + "/task:" + index;

@@ -11,43 +11,43 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// What the variable `TF_CONFIG` says: the cluster, and which of its tasks this process is.
+/// The content of the variable `TF_CONFIG`: the cluster, and this process's task.
 ///
 /// ```json
 /// {"cluster": {"ps": ["h0:2222"], "worker": ["h1:2222", "h2:2222"]},
 ///  "task": {"type": "worker", "index": 1}}
 /// ```
 ///
-/// A job may also be an object from index to address, if indices are missing. Other fields are left
-/// alone.
+/// A job may also be an object from index to address, if indices are missing. Other fields are
+/// ignored.
 ///
 /// @param cluster all tasks
 /// @param task this process
 public record TfConfig(ClusterSpec cluster, Task task) {
 
-  /// Name of the variable.
+  /// The name of the variable.
   public static final String VARIABLE = "TF_CONFIG";
 
-  /// Longer ones are refused: an address has some twenty bytes.
+  /// The maximum length of the value; an address has about twenty bytes.
   private static final int MOST_CHARACTERS = 16 << 20;
 
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
-  /// Throws `CommException.Setup` if the task is not of the cluster.
+  /// Throws `CommException.Setup` if the task is not in the cluster.
   public TfConfig {
     if (!cluster.contains(task)) {
       throw refused("task %s is not in the cluster, which has %s".formatted(task, cluster), null);
     }
   }
 
-  /// What the environment says, if it says something. Throws as `parse`.
+  /// Reads the environment's value, if it is set and not blank. Throws like `parse`.
   public static Optional<TfConfig> read(Map<String, String> environment) {
     String value = environment.getOrDefault(VARIABLE, "");
     return value.isBlank() ? Optional.empty() : Optional.of(parse(value));
   }
 
-  /// Reads the variable's value. Throws `CommException.Setup` with the field that is missing or
-  /// wrong and what it must be.
+  /// Parses the variable's value. Throws `CommException.Setup`, which names the missing or invalid
+  /// field and its expected form.
   public static TfConfig parse(String json) {
     if (json.length() > MOST_CHARACTERS) {
       throw refused("has " + json.length() + " characters, more than " + MOST_CHARACTERS, null);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which tasks a TensorFlow cluster has, where they are, and the names of their devices. Plain
-/// data, read from `TF_CONFIG`; nothing here opens a connection or needs TensorFlow's libraries.
+/// The tasks of a TensorFlow cluster, their addresses and their device names. Plain data read from
+/// `TF_CONFIG`; this package opens no connections and does not need TensorFlow's libraries.
 @NullMarked
 package io.weft.tensorflow.cluster;
 

@@ -8,7 +8,7 @@ import org.tensorflow.proto.DataType;
 import org.tensorflow.proto.TensorProto;
 import org.tensorflow.proto.TensorShapeProto;
 
-/// Values of attributes, as a `GraphDef` has them.
+/// Attribute values in the form of a `GraphDef`.
 final class Attributes {
 
   /// The shape of a tensor without elements, which stands for a control edge.
@@ -45,7 +45,7 @@ final class Attributes {
         .build();
   }
 
-  /// An int32 tensor without elements.
+  /// Returns an int32 tensor without elements.
   static AttrValue empty() {
     return AttrValue.newBuilder()
         .setTensor(TensorProto.newBuilder().setDtype(DataType.DT_INT32).setTensorShape(EMPTY))

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.Set;
 import org.tensorflow.proto.NodeDef;
 
-/// Strongly connected components of a graph: single nodes, and the cycles of loops [TARJAN72 §4].
-/// Iterative, because graphs are deep. Names below are the paper's: `number` and `lowlink` of a
-/// node, and the stack of nodes whose component is not known yet.
+/// The strongly connected components of a graph: single nodes, and the cycles of loops [TARJAN72
+/// §4]. Iterative, because graphs are deep. The names are the paper's: `number` and `lowlink` of a
+/// node, and the stack of nodes whose component is still unknown.
 final class Components {
 
   private record Visit(String node, int[] next) {}
@@ -32,7 +32,7 @@ final class Components {
     this.graph = graph;
   }
 
-  /// The components, each after all that its nodes depend on.
+  /// Returns the components, each after all components that its nodes depend on.
   static List<List<String>> inOrder(GraphIndex graph) {
     Components components = new Components(graph);
     for (NodeDef node : graph.nodes()) {

@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.Map;
 import org.tensorflow.proto.NodeDef;
 
-/// Which nodes lie inside a loop or conditional of version 1, whose values may be many or none in a
-/// step. Such a value cannot cross tasks: a send runs once, or not at all, and the receiver would
-/// wait for ever. What goes into a loop or conditional, and what comes out of it, is there exactly
-/// once and may cross.
+/// The nodes inside a loop or conditional of version 1, which may produce several values or none in
+/// a step. Such a value cannot cross tasks, because a send runs at most once and the receiver could
+/// wait forever. The inputs and outputs of a whole loop or conditional occur exactly once and may
+/// cross.
 final class ControlFlow {
 
   private record Depth(int loops, int branches) {
@@ -33,7 +33,8 @@ final class ControlFlow {
     follow();
   }
 
-  /// Why an edge from `source` to `node` must not be cut; empty if it may be.
+  /// Returns the reason why an edge from `source` to `node` must not be cut, or "" if it may be
+  /// cut.
   String obstacle(String source, String node) {
     Depth from = outputs.getOrDefault(source, Depth.NONE);
     Depth to = outputs.getOrDefault(node, Depth.NONE);
@@ -49,7 +50,7 @@ final class ControlFlow {
         : "";
   }
 
-  /// In an order in which all inputs come first, but for those that close a loop.
+  /// Visits nodes after all their inputs, except inputs that close a loop.
   private void follow() {
     Map<String, Integer> waiting = new HashMap<>();
     Map<String, List<String>> consumers = new HashMap<>();
@@ -111,7 +112,7 @@ final class ControlFlow {
     return plain(op).equals("Enter");
   }
 
-  /// The op that works on values, of one that works on references.
+  /// Returns the value form of an op on references, or the op itself.
   private static String plain(String op) {
     return op.startsWith("Ref") ? op.substring("Ref".length()) : op;
   }

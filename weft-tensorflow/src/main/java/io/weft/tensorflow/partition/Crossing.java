@@ -13,16 +13,15 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/// What one transfer carries; equal for all edges that it serves.
+/// The content of one transfer, equal for all edges that the transfer serves.
 ///
 /// @param source the task that produces it
 /// @param destination the task that uses it
-/// @param inputs one tensor; or the control edges into one node from all nodes of the source, which
-///   wait for each other at that node in any case
+/// @param inputs one tensor, or the control edges into one node from all nodes of the source. That
+///   node waits for all of them in any case
 record Crossing(Task source, Task destination, List<NodeInput> inputs) {
 
-  /// The inputs of a node that come from other tasks, in its order, and with which crossing each
-  /// comes.
+  /// Returns the inputs of a node from other tasks, in the node's order, each with its crossing.
   static Map<NodeInput, Crossing> of(String node, GraphIndex graph, GraphPlacement placement) {
     Task destination = placement.taskOf(node);
     Map<Task, SortedSet<String>> controls = new TreeMap<>();
@@ -56,7 +55,7 @@ record Crossing(Task source, Task destination, List<NodeInput> inputs) {
     return crossings;
   }
 
-  /// Of one input: there may be thousands, which wait at one node and are looked up for each.
+  /// Hashes only the first input, because thousands may wait at one node and be looked up.
   @Override
   public int hashCode() {
     return Objects.hash(source, destination, inputs.getFirst(), inputs.size());
@@ -70,12 +69,12 @@ record Crossing(Task source, Task destination, List<NodeInput> inputs) {
         && inputs.equals(that.inputs);
   }
 
-  /// Whether it carries no tensor of the graph's.
+  /// Returns whether it carries only control edges, and therefore no tensor of the graph.
   boolean control() {
     return inputs.getFirst().control();
   }
 
-  /// For people: what travels.
+  /// Returns a human-readable description of its content.
   String tensor() {
     int more = inputs.size() - 1;
     return inputs.getFirst() + (more == 0 ? "" : " and " + more + " more");

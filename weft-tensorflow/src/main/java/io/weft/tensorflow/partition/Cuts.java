@@ -33,7 +33,7 @@ final class Cuts {
     this.prefix = unusedPrefix();
   }
 
-  /// Throws `IllegalArgumentException` naming the nodes of an edge that cannot be cut.
+  /// Throws `IllegalArgumentException`, which names the nodes, for an edge that cannot be cut.
   static Map<Crossing, TransferNodes> of(
       GraphDef definition, GraphIndex graph, OpTypes types, GraphPlacement placement) {
     Cuts cuts = new Cuts(graph, types, placement);
@@ -72,7 +72,7 @@ final class Cuts {
     return switch (type) {
       case DT_RESOURCE, DT_VARIANT ->
           throw refused(input, node, "a " + type + " stays on its task");
-      case DT_STRING -> throw refused(input, node, "strings do not travel");
+      case DT_STRING -> throw refused(input, node, "strings cannot be transferred");
       default -> type;
     };
   }

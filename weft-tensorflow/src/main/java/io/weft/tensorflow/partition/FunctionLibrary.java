@@ -15,7 +15,7 @@ import org.tensorflow.proto.FunctionDef;
 import org.tensorflow.proto.FunctionDefLibrary;
 import org.tensorflow.proto.NodeDef;
 
-/// The functions of a graph. A function runs where it is called, so that its nodes must not ask for
+/// The functions of a graph. A function runs on the task of its caller, so its nodes must not name
 /// another task.
 final class FunctionLibrary {
 
@@ -27,7 +27,7 @@ final class FunctionLibrary {
     library.getFunctionList().forEach(f -> functions.put(f.getSignature().getName(), f));
   }
 
-  /// All functions, with names of devices as they are within a task.
+  /// Returns all functions with device names that are local to a task.
   FunctionDefLibrary local() {
     FunctionDefLibrary.Builder all = library.toBuilder();
     for (FunctionDef.Builder function : all.getFunctionBuilderList()) {
@@ -38,7 +38,7 @@ final class FunctionLibrary {
     return all.build();
   }
 
-  /// The functions that these nodes call, themselves or through others, and their gradients.
+  /// Returns the functions that these nodes call, directly or indirectly, and their gradients.
   FunctionDefLibrary calledBy(Collection<NodeDef> nodes) {
     Map<String, String> gradients = new HashMap<>();
     library
@@ -68,8 +68,8 @@ final class FunctionLibrary {
     return some.build();
   }
 
-  /// Throws `IllegalArgumentException` naming node and function if what `node` calls asks for
-  /// another task than the node's.
+  /// Throws `IllegalArgumentException`, which names node and function, if a function that `node`
+  /// calls requires a task other than the node's.
   void requireLocal(NodeDef node, Task task) {
     Set<String> seen = new HashSet<>();
     Deque<NodeDef> open = new ArrayDeque<>(Set.of(node));

@@ -3,11 +3,11 @@ package io.weft.tensorflow.partition;
 
 import java.util.List;
 
-/// What one run of a graph, or of a part of it, is asked for, as `Session.run` is.
+/// The request of one run of a graph, or of a part of it, as in `Session.run`.
 ///
-/// @param feeds tensors that the caller gives, as `node:0` or `node`
-/// @param fetches tensors that the caller gets
-/// @param targets nodes that run for what they do
+/// @param feeds tensors that the caller provides, as `node:0` or `node`
+/// @param fetches tensors that the caller receives
+/// @param targets nodes that run for their side effects
 public record GraphCall(List<String> feeds, List<String> fetches, List<String> targets) {
 
   /// Copies the lists.

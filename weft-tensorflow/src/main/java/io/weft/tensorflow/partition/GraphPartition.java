@@ -17,8 +17,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.tensorflow.proto.GraphDef;
 
-/// A graph, cut: one graph for each task that has a node, and what goes between them. Immutable;
-/// any thread.
+/// A partitioned graph: one graph for each task that has a node, and the transfers between them.
+/// Immutable; any thread.
 public final class GraphPartition {
 
   private final GraphIndex graph;
@@ -41,41 +41,41 @@ public final class GraphPartition {
     this.groups = ReceiveGroup.of(transfers);
   }
 
-  /// The parts. Devices in them say nothing of tasks, so that each runs in a session of its own.
+  /// Returns the parts. Their devices do not name tasks, so each part runs in a separate session.
   public SortedMap<Task, GraphDef> parts() {
     return parts;
   }
 
-  /// All transfers, by number.
+  /// Returns all transfers, by number.
   public List<Transfer> transfers() {
     return transfers;
   }
 
-  /// Transfers that may travel in one request each, by number; each transfer is in one of them.
+  /// Returns the groups of transfers that may share a request, by number; each transfer is in one
+  /// group.
   public List<ReceiveGroup> groups() {
     return groups;
   }
 
-  /// The task that has a node, a feed or a fetch. Throws `IllegalArgumentException` if no part has
-  /// it.
+  /// Returns the task of a node, a feed or a fetch. Throws `IllegalArgumentException` for a name
+  /// that no part has.
   public Task taskOf(String node) {
     String name = graph.contains(node) ? node : NodeInput.parse(node).node();
     graph.node(name);
     return placement.taskOf(name);
   }
 
-  /// What each task runs for a call of the whole graph: its own feeds, fetches and targets, and the
-  /// sends of what other tasks need for theirs. Tasks that the call does not need are left out, and
-  /// so is all that only produces what is fed. Throws `IllegalArgumentException` for a name that no
-  /// part has.
+  /// Returns each task's part of a call of the whole graph: its own feeds, fetches and targets, and
+  /// the sends that other tasks need. Omits tasks that the call does not need, and nodes that only
+  /// produce fed tensors. Throws `IllegalArgumentException` for a name that no part has.
   public SortedMap<Task, GraphCall> plan(GraphCall call) {
     SortedMap<Task, GraphCall> plan = new TreeMap<>();
     reach(call).sends.forEach((task, own) -> plan.put(task, at(task, call, own)));
     return plan;
   }
 
-  /// The receives of a call that may travel in one request, by destination, perhaps one alone;
-  /// groups that have one member in any call are left out. Throws as `plan`.
+  /// Returns the receives of a call that may share a request, by destination. A group may have one
+  /// receive in this call; groups that always have only one are omitted. Throws like `plan`.
   public SortedMap<Task, List<ReceiveGroup>> together(GraphCall call) {
     Set<Integer> needed = new HashSet<>();
     reach(call).crossed.forEach(crossing -> needed.add(nodes(crossing).transfer().number()));
@@ -89,10 +89,10 @@ public final class GraphPartition {
     return together;
   }
 
-  /// What a call needs.
+  /// The nodes that a call needs.
   ///
-  /// @param sends of each task that it needs
-  /// @param crossed what crosses between tasks
+  /// @param sends the sends of each needed task
+  /// @param crossed the crossings between tasks
   private record Reach(SortedMap<Task, List<String>> sends, Set<Crossing> crossed) {}
 
   private Reach reach(GraphCall call) {

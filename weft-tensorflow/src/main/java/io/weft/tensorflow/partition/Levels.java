@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// How late each node is done at best: the longest way to its end, in ops that compute and in
-/// transfers between tasks, each counted as one. What depends on a transfer is of a higher level
+/// The earliest completion of each node: the longest path to its end, where each computing op and
+/// each transfer between tasks counts as one. A node that depends on a transfer has a higher level
 /// than the transfer. A loop counts as one op.
 final class Levels {
 
-  /// Ops that cost next to nothing beside one that computes.
+  /// The ops of negligible cost.
   private static final Set<String> FREE =
       Set.of(
           "Const",
@@ -33,7 +33,7 @@ final class Levels {
 
   private final Map<String, Integer> levels = new HashMap<>();
 
-  /// Throws `IllegalArgumentException` naming the nodes of a cycle that is no loop.
+  /// Throws `IllegalArgumentException`, which names the nodes, for a cycle that is not a loop.
   Levels(GraphIndex graph, GraphPlacement placement) {
     for (List<String> component : Components.inOrder(graph)) {
       requireLoop(graph, component);
@@ -55,7 +55,7 @@ final class Levels {
     }
   }
 
-  /// The level of a node.
+  /// Returns the level of a node.
   int of(String node) {
     return levels.getOrDefault(node, 0);
   }
@@ -68,7 +68,7 @@ final class Levels {
     if (cycle
         && component.stream().noneMatch(n -> graph.node(n).getOp().endsWith("NextIteration"))) {
       throw new IllegalArgumentException(
-          "nodes " + component.reversed() + " depend on each other, and are no loop");
+          "nodes " + component.reversed() + " depend on each other, and are not a loop");
     }
   }
 }

@@ -14,16 +14,16 @@ import org.tensorflow.proto.AttrValue;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.TensorShapeProto;
 
-/// Shapes of tensors of a graph, as far as known: what TensorFlow infers when it reads the graph,
-/// else what the attribute `_output_shapes` says.
+/// The shapes of a graph's tensors, as far as known: TensorFlow's inferred shape when it imports
+/// the graph, or else the attribute `_output_shapes`.
 final class OutputShapes {
 
   private static final String ATTRIBUTE = "_output_shapes";
 
   private OutputShapes() {}
 
-  /// The shapes of these outputs. Throws `IllegalArgumentException` with TensorFlow's reason if it
-  /// does not take the graph.
+  /// Returns the shapes of these outputs. Throws `IllegalArgumentException` with TensorFlow's
+  /// reason if TensorFlow does not accept the graph.
   static Map<NodeInput, TensorShapeProto> of(
       GraphDef definition, GraphIndex index, Collection<NodeInput> outputs) {
     Map<NodeInput, TensorShapeProto> shapes = new HashMap<>();
@@ -38,7 +38,7 @@ final class OutputShapes {
       }
     } catch (TensorFlowException e) {
       throw new IllegalArgumentException(
-          "TensorFlow does not take the graph: " + e.getMessage(), e);
+          "TensorFlow does not accept the graph: " + e.getMessage(), e);
     }
     return shapes;
   }

@@ -19,37 +19,38 @@ import org.tensorflow.proto.FunctionDefLibrary;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
-/// Cuts graphs into one part per task. Equal graphs give equal partitions, to the byte. One thread
-/// at a time.
+/// Partitions graphs into one part per task. Equal graphs give byte-identical partitions. One
+/// thread at a time.
 ///
-/// An edge between tasks becomes a transfer: one for each tensor and destination, one for all
-/// control edges from a task into a node. References, resources and variants are never cut: who
-/// uses them runs where they are. Neither are strings, or edges that leave a loop or conditional of
-/// version 1 before its end. [JIA17 §3.1]
+/// An edge between tasks becomes a transfer: one for each tensor and destination, and one for all
+/// control edges from a task into a node. References, resources and variants are never cut; their
+/// users run on their task. Strings are not cut either, nor are edges that leave a loop or
+/// conditional of version 1 before its end. [JIA17 §3.1]
 public final class Partitioner {
 
   private final ClusterSpec cluster;
   private final Task defaultTask;
   private final OpTypes registered = OpTypes.registered();
 
-  /// A partitioner for graphs of ops that are registered now. Loads TensorFlow.
+  /// Creates a partitioner for graphs of the ops registered at present. Loads TensorFlow.
   ///
   /// @param cluster all tasks that devices may name
-  /// @param defaultTask where nodes run that say nothing; throws `IllegalArgumentException` if it
-  ///   is not of the cluster
+  /// @param defaultTask the task of nodes without a device; throws `IllegalArgumentException` if it
+  ///   is not in the cluster
   public Partitioner(ClusterSpec cluster, Task defaultTask) {
     this.cluster = cluster;
     this.defaultTask = cluster.require(defaultTask);
   }
 
-  /// Cuts the whole graph. Throws `IllegalArgumentException` naming the nodes if a device is not of
-  /// the cluster, nodes that must be together are not, or an edge cannot be cut.
+  /// Partitions the whole graph. Throws `IllegalArgumentException`, which names the nodes, if a
+  /// device is not in the cluster, if nodes that must be together are not, or if an edge cannot be
+  /// cut.
   public GraphPartition partition(GraphDef graph) {
     return partition(graph, graph.getNodeList().stream().map(NodeDef::getName).toList());
   }
 
-  /// Cuts what these nodes or tensors need of the graph: what calls will feed, fetch or have as a
-  /// target. Placement is that of the whole graph. Throws as `partition(graph)`.
+  /// Partitions the part of the graph that these nodes or tensors need, the feeds, fetches and
+  /// targets of later calls. Placement is that of the whole graph. Throws like `partition(graph)`.
   public GraphPartition partition(GraphDef graph, Collection<String> wanted) {
     GraphIndex all = new GraphIndex(graph);
     OpTypes types = registered.with(graph);

@@ -15,7 +15,7 @@ import org.tensorflow.proto.AttrValue;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
-/// A graph without the nodes that nothing wanted depends on.
+/// Removal of the nodes on which no wanted node depends.
 public final class Pruning {
 
   private static final String CLASS = "_class";
@@ -23,9 +23,9 @@ public final class Pruning {
 
   private Pruning() {}
 
-  /// What these nodes need, themselves included, in the order of `graph`. Classes that name nodes
-  /// which are left out are left out too, because TensorFlow would miss them. Throws
-  /// `IllegalArgumentException` for a name that is not in the graph.
+  /// Returns these nodes and all their dependencies, in the order of `graph`. Removes classes that
+  /// name omitted nodes, because TensorFlow would not find them. Throws `IllegalArgumentException`
+  /// for a name that is not in the graph.
   public static GraphDef to(GraphDef graph, GraphIndex index, Collection<String> wanted) {
     Set<String> kept = new HashSet<>();
     Deque<String> open = new ArrayDeque<>();
@@ -45,7 +45,7 @@ public final class Pruning {
     return pruned.build();
   }
 
-  /// The same graph with those of its functions alone that its nodes call.
+  /// Returns the graph with only the functions that its nodes call.
   public static GraphDef withCalledFunctions(GraphDef graph) {
     if (graph.getLibrary().getFunctionCount() == 0) {
       return graph;
@@ -54,7 +54,7 @@ public final class Pruning {
     return graph.toBuilder().setLibrary(library.calledBy(graph.getNodeList())).build();
   }
 
-  /// Whether `node` calls a function of the graph's in which an op of such a type is, however deep.
+  /// Returns whether `node` calls, directly or indirectly, a function of the graph with such an op.
   public static boolean calls(GraphDef graph, NodeDef node, Predicate<String> type) {
     return graph.getLibrary().getFunctionCount() > 0
         && new FunctionLibrary(graph.getLibrary())

@@ -9,16 +9,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// Receives that one request may ask for: of one source, one destination and one level. None
-/// depends on another of them, not even through other groups that also wait for all their members:
-/// whatever depends on a receive has a higher level. And on a machine where each op that computes
-/// and each transfer takes the same time, all members are ready at the same moment, so none waits
-/// for another. [FUSERECV: "same recv device and same send device", no deadlock, overlap by
+/// The receives that may share a request: those of one source, one destination and one level. A
+/// member never depends on another member, not even through other groups that also wait for all
+/// their members, because every dependent of a receive has a higher level. If every computing op
+/// and every transfer took the same time, all members would be ready simultaneously, so none would
+/// wait for another. [FUSERECV: "same recv device and same send device", no deadlock, overlap by
 /// topology]
 ///
 /// @param number position among all groups of the partition, from 0
-/// @param source where the tensors come from
-/// @param destination where they go
+/// @param source the task that sends the tensors
+/// @param destination the task that receives them
 /// @param level of all members
 /// @param transfers the members, by number; at least one
 public record ReceiveGroup(
@@ -31,7 +31,7 @@ public record ReceiveGroup(
           .thenComparing(Key::source)
           .thenComparingInt(Key::level);
 
-  /// The same with those of its transfers that have one of these numbers, perhaps none.
+  /// Returns the group with only the transfers of these numbers, possibly none.
   ReceiveGroup only(Set<Integer> numbers) {
     return new ReceiveGroup(
         number,
@@ -41,7 +41,7 @@ public record ReceiveGroup(
         transfers.stream().filter(transfer -> numbers.contains(transfer.number())).toList());
   }
 
-  /// The groups of all these transfers, by destination, source and level.
+  /// Returns the groups of all these transfers, by destination, source and level.
   static List<ReceiveGroup> of(List<Transfer> transfers) {
     Map<Key, List<Transfer>> members = new LinkedHashMap<>();
     for (Transfer transfer : transfers) {

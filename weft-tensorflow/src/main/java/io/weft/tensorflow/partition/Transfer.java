@@ -5,17 +5,17 @@ import io.weft.tensorflow.cluster.Task;
 import org.tensorflow.proto.DataType;
 import org.tensorflow.proto.TensorShapeProto;
 
-/// One tensor that goes from one task to another in every step that needs it, once however many
-/// nodes there use it.
+/// One tensor that is sent from one task to another in every step that needs it. It is sent once,
+/// however many nodes there use it.
 ///
 /// @param number position among all transfers of the partition, from 0
 /// @param source the task that produces it
 /// @param destination the task that uses it
-/// @param tensor what it carries, `node:0`; for control edges `^node`, and an empty int32 tensor
+/// @param tensor the tensor, `node:0`; for control edges `^node`, with an empty int32 tensor
 /// @param type its element type, never a reference
 /// @param shape as far as known
-/// @param level how late it can be ready at best: the longest way to it, counted in ops that
-///   compute and in transfers
+/// @param level its earliest completion: the longest path to it, counted in computing ops and in
+///   transfers
 /// @param send name of the `WeftSend`, in the source's part
 /// @param receive name of the `WeftRecv`, in the destination's part
 public record Transfer(
@@ -29,7 +29,7 @@ public record Transfer(
     String send,
     String receive) {
 
-  /// Its name between the two tasks, the same on both and used once.
+  /// Returns its name between the two tasks, which is unique and equal on both.
   public String edge() {
     return number + ":" + tensor;
   }

@@ -8,17 +8,18 @@ import org.tensorflow.proto.NodeDef;
 
 /// The nodes that one transfer adds to the two parts.
 ///
-/// @param transfer what goes where
-/// @param crossing what it stands for
-/// @param prefix what the names of all its nodes begin with
+/// @param transfer the tensor and its tasks
+/// @param crossing the edges that the transfer replaces
+/// @param prefix the prefix of the names of all its nodes
 /// @param group number of its receive group
 record TransferNodes(Transfer transfer, Crossing crossing, String prefix, int group) {
 
-  /// What an import takes for the shapes of a node's outputs, and then forgets [TensorFlow,
-  /// graph_constructor.cc].
+  /// The attribute that an import uses as the shapes of a node's outputs and then drops
+  /// [TensorFlow, graph_constructor.cc].
   private static final String OUTPUT_SHAPES = "_output_shapes";
 
-  /// In the source's part. Control edges become a tensor without elements, behind all of them.
+  /// Returns the nodes in the source's part. Control edges become an empty tensor that depends on
+  /// them.
   List<NodeDef> sending() {
     List<NodeDef> nodes = new ArrayList<>();
     String tensor = crossing.inputs().getFirst().toString();
@@ -37,7 +38,7 @@ record TransferNodes(Transfer transfer, Crossing crossing, String prefix, int gr
     return nodes;
   }
 
-  /// In the destination's part.
+  /// Returns the nodes in the destination's part.
   List<NodeDef> receiving() {
     NodeDef.Builder receive = end(transfer.receive(), TransferOps.RECEIVE);
     if (!crossing.control() && !transfer.shape().getUnknownRank()) {
@@ -46,7 +47,7 @@ record TransferNodes(Transfer transfer, Crossing crossing, String prefix, int gr
     return List.of(receive.build());
   }
 
-  /// What a node of the destination has as its input in place of the one from the source.
+  /// Returns the input that replaces the source's node in nodes of the destination.
   String input() {
     return crossing.control() ? "^" + transfer.receive() : transfer.receive();
   }

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.partition;
 
-/// Ops and attributes that stand for transfers in the parts of a graph. `WeftSend` has `N` inputs
-/// and no output, `WeftRecv` `N` outputs and no input; both have all the attributes, but for
-/// `PART`. In what a `Partitioner` makes `N` is 1; who runs a part may let one op do several
-/// transfers.
+/// The ops and attributes of transfers in the parts of a graph. `WeftSend` has `N` inputs and no
+/// output, `WeftRecv` has `N` outputs and no input. Both have all the attributes except `PART`. In
+/// the output of a `Partitioner`, `N` is 1; the runtime of a part may combine several transfers in
+/// one op.
 public final class TransferOps {
 
-  /// Op type of the sending end.
+  /// The op type of the sending end.
   public static final String SEND = "WeftSend";
 
-  /// Op type of the receiving end.
+  /// The op type of the receiving end.
   public static final String RECEIVE = "WeftRecv";
 
-  /// Op type of what tells that a part's run is over; it has `TYPE` and `PART` only.
+  /// The op type that reports the end of a part's run; it has only `TYPE` and `PART`.
   public static final String WATCH = "WeftWatch";
 
   /// The element type; attribute of type `type`.
   public static final String TYPE = "T";
 
-  /// How many transfers the node does; an int.
+  /// The number of transfers of the node; an int.
   public static final String COUNT = "N";
 
   /// `Transfer.tensor` of each, for messages; strings.
   public static final String TENSOR_NAMES = "tensor_names";
 
-  /// `Transfer.edge` of each, by which the two ends meet; strings.
+  /// `Transfer.edge` of each, by which the two ends are matched; strings.
   public static final String EDGES = "edges";
 
-  /// The task that sends, as `/job:ps/task:0`; a string.
+  /// The sending task, as `/job:ps/task:0`; a string.
   public static final String SOURCE = "source";
 
-  /// The task that receives; a string.
+  /// The receiving task; a string.
   public static final String DESTINATION = "destination";
 
   /// `ReceiveGroup.number`; an int.
   public static final String GROUP = "group";
 
-  /// Which part of this process the node belongs to, given when it is imported; an int.
+  /// The part of this process to which the node belongs, set when it is imported; an int.
   public static final String PART = "part";
 
   private TransferOps() {}

@@ -11,8 +11,9 @@ import java.util.Map;
 import org.tensorflow.proto.DataType;
 import org.tensorflow.proto.NodeDef;
 
-/// Sets of nodes that must run on one task: who consumes a reference as a reference or a resource
-/// runs where it is, and nodes whose attribute `_class` says `loc:@x` run where `x` runs.
+/// The sets of nodes that must run on one task. A node that consumes a resource, or a reference as
+/// a reference, runs on the task of its producer. A node whose attribute `_class` contains `loc:@x`
+/// runs on the task of `x`.
 final class Colocation {
 
   private static final String CLASS = "_class";
@@ -31,7 +32,7 @@ final class Colocation {
     }
   }
 
-  /// The sets, each with its nodes in the graph's order; sets in the order of their first nodes.
+  /// Returns the sets, each in the graph's order, ordered by their first nodes.
   Collection<List<NodeDef>> sets() {
     Map<String, List<NodeDef>> sets = new LinkedHashMap<>();
     for (NodeDef node : graph.nodes()) {
@@ -40,8 +41,8 @@ final class Colocation {
     return sets.values();
   }
 
-  /// What the nodes of a set say about their task together. Throws `IllegalArgumentException`
-  /// naming two of them that say different things.
+  /// Returns the common task device of a set's nodes. Throws `IllegalArgumentException`, which
+  /// names two nodes, if the nodes' devices conflict.
   static DeviceName joint(List<NodeDef> set) {
     DeviceName joint = DeviceName.ANY;
     for (NodeDef node : set) {
@@ -56,7 +57,8 @@ final class Colocation {
     return joint;
   }
 
-  /// What the node says about its task. Throws as `DeviceName.parse`, naming the node.
+  /// Returns the task part of the node's device. Throws like `DeviceName.parse`, and names the
+  /// node.
   static DeviceName task(NodeDef node) {
     try {
       DeviceName name = DeviceName.parse(node.getDevice());
@@ -74,7 +76,7 @@ final class Colocation {
     }
   }
 
-  /// Names in `_class`, without what stands before them.
+  /// Returns the names in `_class` without their prefix.
   static List<String> groups(NodeDef node) {
     return node
         .getAttrOrDefault(CLASS, org.tensorflow.proto.AttrValue.getDefaultInstance())
@@ -96,7 +98,7 @@ final class Colocation {
         join(
             node,
             source,
-            "node '%s' uses the variable or resource of '%s' itself"
+            "node '%s' directly uses the variable or resource of '%s'"
                 .formatted(node.getName(), source));
       }
     }
@@ -129,7 +131,7 @@ final class Colocation {
 
   private static IllegalArgumentException conflict(NodeDef one, NodeDef other, String why) {
     return new IllegalArgumentException(
-        "node '%s' is on %s and node '%s' on %s, but they must be on one task: %s; give both one device"
+        "node '%s' is on %s and node '%s' on %s, but must share a task: %s; give both one device"
             .formatted(one.getName(), task(one), other.getName(), task(other), why));
   }
 }

@@ -10,11 +10,12 @@ import java.util.Map;
 import java.util.Set;
 import org.tensorflow.proto.NodeDef;
 
-/// Constants, and what is computed of constants alone: learning rates, axes, initial values. Where
-/// one task alone uses them they belong there, else they would travel in each step.
+/// The constants of a graph, and nodes computed only from constants: learning rates, axes, initial
+/// values. A constant that only one task uses is placed there; otherwise it would be sent in each
+/// step.
 final class Constants {
 
-  /// The same on every task, whenever they run.
+  /// The ops whose results are equal on every task and in every run.
   private static final Set<String> PURE =
       Set.of(
           "AddV2",
@@ -60,7 +61,7 @@ final class Constants {
         && graph.inputs(node.getName()).stream().allMatch(in -> constants.contains(in.node()));
   }
 
-  /// Moves each whose values only nodes on one device use to that device.
+  /// Moves each constant whose users are all on one device to that device.
   void settle(Map<String, DeviceName> devices) {
     boolean more = true;
     while (more) {

@@ -8,14 +8,14 @@ import java.util.Map;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
-/// The nodes of a graph by name, in the order of its `GraphDef`, and their inputs.
+/// The nodes of a graph by name, in the order of its `GraphDef`, with their inputs.
 public final class GraphIndex {
 
   private final Map<String, NodeDef> nodes = new LinkedHashMap<>();
   private final Map<String, List<NodeInput>> inputs = new LinkedHashMap<>();
 
-  /// Throws `IllegalArgumentException` if two nodes have one name, or an input is none of the
-  /// graph's.
+  /// Throws `IllegalArgumentException` if two nodes have one name, or if an input is not a node of
+  /// the graph.
   public GraphIndex(GraphDef graph) {
     for (NodeDef node : graph.getNodeList()) {
       if (nodes.put(node.getName(), node) != null) {
@@ -37,17 +37,17 @@ public final class GraphIndex {
     }
   }
 
-  /// All nodes, in order.
+  /// Returns all nodes, in order.
   public List<NodeDef> nodes() {
     return List.copyOf(nodes.values());
   }
 
-  /// Whether there is a node of this name.
+  /// Returns whether the graph has a node of this name.
   public boolean contains(String node) {
     return nodes.containsKey(node);
   }
 
-  /// The node of this name. Throws `IllegalArgumentException` if there is none.
+  /// Returns the node of this name. Throws `IllegalArgumentException` if it does not exist.
   public NodeDef node(String name) {
     NodeDef node = nodes.get(name);
     if (node == null) {
@@ -56,7 +56,7 @@ public final class GraphIndex {
     return node;
   }
 
-  /// The inputs of a node, in order.
+  /// Returns the inputs of a node, in order.
   public List<NodeInput> inputs(String node) {
     return inputs.getOrDefault(node, List.of());
   }

@@ -9,17 +9,17 @@ import java.util.List;
 import java.util.Map;
 import org.tensorflow.proto.NodeDef;
 
-/// Which task each node of a graph runs on. A node runs where its device says. A device that names
-/// a job only means the default task, if that is of the job, else the job's first task. A node
-/// whose device says nothing runs with the variable, resource or `_class` that it belongs to, else
-/// on the default task.
+/// The task of each node of a graph. A node runs on the task of its device. A device that names
+/// only a job means the default task if that belongs to the job, otherwise the job's first task. A
+/// node without a task in its device runs with its variable, resource or `_class`, or else on the
+/// default task.
 public final class GraphPlacement {
 
   private final GraphIndex graph;
   private final Map<String, Task> tasks = new HashMap<>();
 
-  /// Throws `IllegalArgumentException` naming the nodes if a device is not of the cluster, or nodes
-  /// that share a variable, a resource or a `_class` are on different tasks.
+  /// Throws `IllegalArgumentException`, which names the nodes, if a device is not in the cluster,
+  /// or if nodes that share a variable, a resource or a `_class` are on different tasks.
   public GraphPlacement(GraphIndex graph, OpTypes types, ClusterSpec cluster, Task defaultTask) {
     this.graph = graph;
     cluster.require(defaultTask);
@@ -29,8 +29,8 @@ public final class GraphPlacement {
     }
   }
 
-  /// Where a node runs; for a feed or fetch, of the form `node:1`, where its node runs. Throws
-  /// `IllegalArgumentException` if the graph has no such node.
+  /// Returns the task of a node, or of a feed or fetch of the form `node:1`. Throws
+  /// `IllegalArgumentException` if the graph does not have the node.
   public Task taskOf(String node) {
     String name = graph.contains(node) ? node : NodeInput.parse(node).node();
     Task task = tasks.get(name);
@@ -69,6 +69,6 @@ public final class GraphPlacement {
             .findFirst()
             .orElseGet(set::getFirst);
     return new IllegalArgumentException(
-        "node '%s' is on %s, which is no task: %s".formatted(node.getName(), device, why));
+        "node '%s' is on %s, which is not a task: %s".formatted(node.getName(), device, why));
   }
 }

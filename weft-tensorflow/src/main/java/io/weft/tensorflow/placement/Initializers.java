@@ -19,33 +19,34 @@ import org.tensorflow.proto.DataType;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
-/// What gives a graph's variables their first values, and what tells whether they have one.
+/// The initializers of a graph's variables, and nodes that count the initialized variables.
 ///
-/// @param graph the given one, with nodes that count the variables of each device that have a value
-/// @param targets names of what initializes all variables when it is run once
+/// @param graph the given graph with added nodes that count the initialized variables of each
+///   device
+/// @param targets names of the nodes that together initialize all variables when run once
 /// @param counts fetches, an INT32 scalar each, whose sum is `variables` when all have a value
-/// @param variables how many there are
+/// @param variables the number of variables
 public record Initializers(
     GraphDef graph, List<String> targets, List<String> counts, int variables) {
 
-  /// How TensorFlow Java names the node that runs what was built in `withInitScope`.
+  /// TensorFlow Java's name of the node that runs the operations built in `withInitScope`.
   public static final String TENSORFLOW_JAVA = "Init";
 
-  /// What that node is named in a graph of several tasks.
+  /// The name of that node in a graph of several tasks.
   public static final String PORTABLE = "weft/initialize";
 
   private static final String COUNTS = "weft/initialized";
   private static final Set<String> VARIABLES = Set.of("Variable", "VariableV2", "VarHandleOp");
   private static final Set<String> ASSIGNMENTS = Set.of("Assign", "AssignVariableOp");
 
-  /// The same graph, whose node `Init` has another name: where TensorFlow Java finds its own, it
-  /// runs it before the first step, on each task and whoever asks for that step.
+  /// Returns the graph with its node `Init` renamed. TensorFlow Java would run a node of that name
+  /// before the first step, on each task and for each session.
   public static GraphDef portable(GraphDef graph, String name) {
     GraphIndex index = new GraphIndex(graph);
     if (!index.contains(TENSORFLOW_JAVA)) {
       return graph;
     }
-    // It need not wait for what those that it waits for wait for themselves.
+    // Omits the inputs that other inputs already wait for.
     Set<String> implied = new HashSet<>();
     index
         .inputs(TENSORFLOW_JAVA)
@@ -70,9 +71,10 @@ public record Initializers(
     return portable.build();
   }
 
-  /// Finds them in a portable graph: the node that was `Init`, and for each variable that it does
-  /// not reach the one assignment whose value depends on no variable and no placeholder. Throws
-  /// `IllegalArgumentException` naming a variable that has none or several.
+  /// Finds the initializers of a portable graph: the former node `Init`, and for each variable that
+  /// it does not reach the one assignment whose value depends on no variable and no placeholder.
+  /// Throws `IllegalArgumentException`, which names the variable, if a variable has none or
+  /// several.
   public static Initializers of(GraphDef graph) {
     GraphIndex index = new GraphIndex(graph);
     List<NodeDef> variables =
@@ -102,7 +104,7 @@ public record Initializers(
       if (own.size() != 1) {
         throw new IllegalArgumentException(
             ("variable '%s' has %s; assign it once in tf.withInitScope(), or use WeftSession.open"
-                    + " and run what initializes it")
+                    + " and run its initializer")
                 .formatted(
                     variable.getName(), own.isEmpty() ? "no initializer" : "initializers " + own));
       }
@@ -111,8 +113,8 @@ public record Initializers(
     return counted(graph, variables, List.copyOf(targets));
   }
 
-  /// A variable that is on no task in particular, so that each task has its own and one task cannot
-  /// initialize all; if there is one.
+  /// Returns a variable without a task in its device, if any. Each task has its own such variable,
+  /// so one task cannot initialize all.
   public Optional<String> unplaced() {
     return graph.getNodeList().stream()
         .filter(node -> VARIABLES.contains(node.getOp()) && !node.getDevice().contains("/job:"))
@@ -143,7 +145,7 @@ public record Initializers(
     return needed;
   }
 
-  /// On each device, since a reference does not travel, and neither does a truth value.
+  /// Counts on each device, because neither references nor booleans can be transferred.
   private static Initializers counted(
       GraphDef graph, List<NodeDef> variables, List<String> targets) {
     GraphDef.Builder with = graph.toBuilder();

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.placement;
 
-/// One input of a node: an output of another, or the mere end of it.
+/// An input of a node: an output of another node, or a control edge from it.
 ///
-/// @param node who produces it
-/// @param port which of its outputs, from 0; `CONTROL` for a control edge
+/// @param node the producer
+/// @param port the index of the producer's output, from 0; `CONTROL` for a control edge
 public record NodeInput(String node, int port) {
 
   /// The port of a control edge.
   public static final int CONTROL = -1;
 
-  /// Reads an input as a `GraphDef` spells it: `node`, `node:1` or `^node`. Throws
-  /// `IllegalArgumentException` for anything else.
+  /// Parses an input in the format of a `GraphDef`: `node`, `node:1` or `^node`. Throws
+  /// `IllegalArgumentException` for any other text.
   public static NodeInput parse(String text) {
     if (text.startsWith("^")) {
       return new NodeInput(text.substring(1), CONTROL);
@@ -28,12 +28,12 @@ public record NodeInput(String node, int port) {
     return new NodeInput(text.substring(0, colon), Integer.parseInt(port));
   }
 
-  /// Whether it carries no tensor.
+  /// Returns whether the input is a control edge, which carries no tensor.
   public boolean control() {
     return port == CONTROL;
   }
 
-  /// `node:0`, also for the first output; `^node` for a control edge.
+  /// Returns `node:0`, also for the first output, or `^node` for a control edge.
   @Override
   public String toString() {
     return control() ? "^" + node : node + ":" + port;

@@ -16,8 +16,8 @@ import org.tensorflow.proto.NodeDef;
 import org.tensorflow.proto.OpDef;
 import org.tensorflow.proto.OpDef.ArgDef;
 
-/// The types of nodes' inputs and outputs, from the ops that are registered in this process and the
-/// functions of the graph.
+/// The input and output types of nodes, from the ops registered in this process and the functions
+/// of the graph.
 public final class OpTypes {
 
   private final Map<String, OpDef> ops;
@@ -26,7 +26,8 @@ public final class OpTypes {
     this.ops = ops;
   }
 
-  /// All ops that are registered now. Loads TensorFlow. Takes some milliseconds: keep it.
+  /// Returns all ops registered at present. Loads TensorFlow. Takes some milliseconds, so callers
+  /// should keep the result.
   public static OpTypes registered() {
     Map<String, OpDef> ops = new HashMap<>();
     var unused = TensorFlowLibraries.load();
@@ -34,7 +35,7 @@ public final class OpTypes {
     return new OpTypes(ops);
   }
 
-  /// The same, with the functions of a graph's library.
+  /// Returns these types with the functions of a graph's library added.
   public OpTypes with(GraphDef graph) {
     Map<String, OpDef> all = ops;
     if (graph.getLibrary().getFunctionCount() > 0) {
@@ -46,25 +47,25 @@ public final class OpTypes {
     return new OpTypes(all);
   }
 
-  /// Types of the inputs that are tensors, in order.
+  /// Returns the types of the tensor inputs, in order.
   public List<DataType> inputs(NodeDef node) {
     OpDef op = op(node);
     return types(node, op, op.getInputArgList());
   }
 
-  /// Types of the outputs, in order.
+  /// Returns the types of the outputs, in order.
   public List<DataType> outputs(NodeDef node) {
     OpDef op = op(node);
     return types(node, op, op.getOutputArgList());
   }
 
-  /// Whether a value of this type stands for a thing of its task, which consumers change or look up
-  /// there.
+  /// Returns whether a value of this type is a handle to an object of its task, which consumers
+  /// change or look up there.
   public static boolean handle(DataType type) {
     return type == DataType.DT_RESOURCE || reference(type);
   }
 
-  /// Whether it is a reference to a variable's memory.
+  /// Returns whether the type is a reference to a variable's memory.
   public static boolean reference(DataType type) {
     return DataTypes.value(type) != type;
   }
@@ -73,7 +74,7 @@ public final class OpTypes {
     OpDef op = ops.get(node.getOp());
     if (op == null) {
       throw new IllegalArgumentException(
-          "node '%s' is a %s, which is no op or function that is registered in this process"
+          "node '%s' is a %s, which is not an op or function registered in this process"
               .formatted(node.getName(), node.getOp()));
     }
     return op;

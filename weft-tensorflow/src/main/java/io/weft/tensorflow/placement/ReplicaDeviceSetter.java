@@ -13,14 +13,14 @@ import java.util.Set;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
-/// The device function of parameter servers: variables, and what changes them, on the tasks of one
-/// job, everything else on the worker. What a node's own device says stays as it is. Variables that
-/// one op changes together, such as a weight and its momentum, go to one task, and constants that
-/// only one task uses go there.
+/// The device function for parameter servers. It places variables and the nodes that change them on
+/// the tasks of one job, and all other nodes on the worker. Devices that nodes already have are
+/// kept. Variables that one op changes together, such as a weight and its momentum, are placed on
+/// one task. Constants that only one task uses are placed there.
 ///
 /// @param servers the tasks that keep variables, at least one
-/// @param worker the device of everything else
-/// @param strategy which variable goes to which task
+/// @param worker the device of all other nodes
+/// @param strategy the distribution of variables over the tasks
 public record ReplicaDeviceSetter(
     List<Task> servers, DeviceName worker, VariablePlacement strategy) {
 
@@ -38,7 +38,7 @@ public record ReplicaDeviceSetter(
           "MutableDenseHashTableV2",
           "ResourceConditionalAccumulator");
 
-  /// Throws `IllegalArgumentException` if there is no server.
+  /// Throws `IllegalArgumentException` if there are no servers.
   public ReplicaDeviceSetter {
     servers = List.copyOf(servers);
     if (servers.isEmpty()) {
@@ -46,15 +46,16 @@ public record ReplicaDeviceSetter(
     }
   }
 
-  /// Variables on the tasks of job `ps`, everything else on `worker`.
+  /// Returns a setter that places variables on the tasks of job `ps` and all other nodes on
+  /// `worker`.
   public static ReplicaDeviceSetter of(
       ClusterSpec cluster, Task worker, VariablePlacement strategy) {
     return new ReplicaDeviceSetter(cluster.tasks("ps"), DeviceName.ANY.on(worker), strategy);
   }
 
-  /// `graph` with devices. Where a variable goes does not depend on the worker, so that workers
-  /// with equal graphs agree. Throws `IllegalArgumentException` naming nodes that must be on one
-  /// task and are not, or the variable whose bytes are not known.
+  /// Returns `graph` with devices. A variable's task does not depend on the worker, so workers with
+  /// equal graphs agree. Throws `IllegalArgumentException`, which names the nodes, if nodes that
+  /// must be on one task are not, or which names the variable whose size is unknown.
   public GraphDef place(GraphDef graph) {
     GraphIndex index = new GraphIndex(graph);
     OpTypes types = OpTypes.registered().with(graph);
@@ -67,7 +68,7 @@ public record ReplicaDeviceSetter(
       if (keeps && joint.task().isEmpty() && servedBy(joint)) {
         unplaced.add(new Shard(set, bytes(set)));
       } else {
-        // The worker's index means nothing in another job.
+        // The worker's index does not apply to another job.
         DeviceName outer =
             joint.job().isEmpty() || joint.job().equals(worker.job()) ? worker : worker.local();
         set.forEach(node -> devices.put(node.getName(), joint.within(outer)));
@@ -92,7 +93,7 @@ public record ReplicaDeviceSetter(
 
   private void spread(List<Shard> shards, Map<Task, Long> load, Map<String, DeviceName> devices) {
     if (strategy == VariablePlacement.BALANCED_BYTES) {
-      // The sort is stable: what is equally large keeps the graph's order.
+      // The sort is stable: shards of equal size keep the graph's order.
       shards.sort(Comparator.comparingLong(Shard::bytes).reversed());
     }
     int turn = 0;

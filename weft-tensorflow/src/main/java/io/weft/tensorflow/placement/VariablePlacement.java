@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.placement;
 
-/// How variables are spread over the tasks that keep them.
+/// The distribution of variables over the tasks that keep them.
 public enum VariablePlacement {
-  /// One after another, in the graph's order.
+  /// In turn, in the graph's order.
   ROUND_ROBIN,
-  /// The largest first, each to the task that has the fewest bytes so far: the fullest task then
-  /// has at most 4/3 of what the best distribution gives it (GRAHAM69). All shapes must be known.
+  /// Largest first, each to the task with the fewest bytes so far. The fullest task then has at
+  /// most 4/3 of its bytes in the best distribution (GRAHAM69). All shapes must be known.
   BALANCED_BYTES
 }

@@ -6,12 +6,12 @@ import org.tensorflow.proto.DataType;
 import org.tensorflow.proto.NodeDef;
 import org.tensorflow.proto.TensorShapeProto;
 
-/// Bytes of variables, from their attributes `dtype` and `shape`.
+/// The sizes of variables in bytes, from their attributes `dtype` and `shape`.
 final class VariableSizes {
 
   private VariableSizes() {}
 
-  /// Throws `IllegalArgumentException` naming the node if its shape is not fully known.
+  /// Throws `IllegalArgumentException`, which names the node, if its shape is not fully known.
   static long bytes(NodeDef variable) {
     AttrValue shape = variable.getAttrOrDefault("shape", AttrValue.getDefaultInstance());
     AttrValue type = variable.getAttrOrDefault("dtype", AttrValue.getDefaultInstance());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which task of a cluster each node of a TensorFlow graph runs on: device functions, colocation,
-/// and what the graph's own device names say. Works on `GraphDef`s. All of it is of values; one
-/// thread at a time for each object.
+/// The placement of a TensorFlow graph's nodes on the tasks of a cluster: device functions,
+/// colocation, and device names in the graph. Works on `GraphDef`s without side effects; one thread
+/// at a time for each object.
 @NullMarked
 package io.weft.tensorflow.placement;
 

@@ -10,7 +10,7 @@ import org.tensorflow.proto.SignatureDef;
 import org.tensorflow.proto.TensorInfo;
 import org.tensorflow.proto.TensorShapeProto;
 
-/// Signatures as a SavedModel's file has them.
+/// Signatures in the format of a SavedModel file.
 final class SavedSignatures {
 
   private static final String PREDICT = "tensorflow/serving/predict";

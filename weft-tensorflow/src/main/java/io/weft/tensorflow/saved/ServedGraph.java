@@ -20,8 +20,8 @@ import org.tensorflow.proto.AttrValue;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
-/// What signatures need of a graph: what their outputs depend on, as far as their inputs. A node
-/// that is computed where the model is trained and fed where it is served becomes a placeholder.
+/// The part of a graph that signatures need: the dependencies of their outputs, up to their inputs.
+/// A node that is computed in training and fed in serving becomes a placeholder.
 final class ServedGraph {
 
   private static final Set<String> FED = Set.of("Placeholder", "PlaceholderV2");
@@ -41,9 +41,9 @@ final class ServedGraph {
     this.index = new GraphIndex(all);
   }
 
-  /// The part of `graph` that these signatures need, without devices. Throws
-  /// `IllegalArgumentException` if a tensor of a signature is not in the graph, an output depends
-  /// on an op of Weft's, on a placeholder that is no input, or on a table.
+  /// Returns the part of `graph` that these signatures need, without devices. Throws
+  /// `IllegalArgumentException` if a tensor of a signature is not in the graph, or if an output
+  /// depends on a Weft op, on a placeholder that is not an input, or on a table.
   static GraphDef of(Graph graph, List<Signature> signatures) {
     ServedGraph served = new ServedGraph(graph);
     signatures.forEach(served::add);
@@ -60,7 +60,7 @@ final class ServedGraph {
       }
       wanted.add(node);
     }
-    // How each node was reached, to say which output needs it.
+    // The output through which each node was reached, for messages.
     Map<String, String> reached = new LinkedHashMap<>();
     Deque<String> open = new ArrayDeque<>();
     signature
@@ -118,7 +118,7 @@ final class ServedGraph {
     if (FED.contains(op)) {
       throw new IllegalArgumentException(
           needs
-              + "a placeholder that is no input of the signature, so that no call could succeed;"
+              + "a placeholder that is not an input of the signature, so no call could succeed;"
               + " add it as an input");
     }
     if (op.contains("HashTable") || op.startsWith("Iterator")) {
@@ -126,8 +126,8 @@ final class ServedGraph {
           needs
               + "a "
               + op
-              + ", whose contents are no variable and are not exported; let the signature begin"
-              + " behind it");
+              + ", whose contents are not a variable and not exported; let the signature begin"
+              + " after it");
     }
   }
 

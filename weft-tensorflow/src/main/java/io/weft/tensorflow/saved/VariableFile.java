@@ -21,10 +21,10 @@ import org.tensorflow.proto.SaverDef;
 import org.tensorflow.types.TBool;
 import org.tensorflow.types.TString;
 
-/// The nodes with which a graph writes its variables into a checkpoint's files and reads them back,
-/// for reference variables and for resource variables (TensorFlow Java's own saver knows the former
-/// only). They go into a graph of their own; the values come from, and go to, the graph that
-/// trains, which gets a node or two for each variable, once.
+/// The nodes with which a graph writes its variables to a checkpoint's files and reads them back.
+/// They support reference and resource variables, whereas TensorFlow Java's own saver supports only
+/// the former. The nodes are in a separate graph. The values are fetched from, and assigned in, the
+/// training graph, to which one or two nodes are added once for each variable.
 final class VariableFile {
 
   private final Graph graph;
@@ -35,7 +35,7 @@ final class VariableFile {
   private final List<Output<?>> restored = new ArrayList<>();
   private final SaverDef saver;
 
-  /// Adds them to `graph` for all of its variables.
+  /// Adds the nodes to `graph` for all of its variables.
   VariableFile(Graph graph) {
     this.graph = graph;
     this.prefix = free(graph);
@@ -71,13 +71,13 @@ final class VariableFile {
             .build();
   }
 
-  /// How programs find the nodes.
+  /// Returns the names by which programs find the nodes.
   SaverDef saver() {
     return saver;
   }
 
-  /// Writes the values that the variables of these names have in `source`. Throws
-  /// `IllegalStateException` that names a variable if it is not initialized.
+  /// Writes the values of these variables in `source`. Throws `IllegalStateException`, which names
+  /// the variable, if a variable is not initialized.
   void write(Session source, String path) {
     Graph trained = source.graph();
     try (Session session = new Session(graph);
@@ -104,7 +104,7 @@ final class VariableFile {
     }
   }
 
-  /// TensorFlow's own message does not name a variable that is a resource.
+  /// Checks initialization, because TensorFlow's own message does not name a resource variable.
   private static void requireInitialized(Session session, List<GraphOperation> variables) {
     Session.Runner fetch = session.runner();
     variables.forEach(variable -> fetch.fetch(initialized(session.graph(), variable)));
@@ -121,7 +121,7 @@ final class VariableFile {
     }
   }
 
-  /// Gives the variables of these names in `target` the values of the file.
+  /// Assigns the variables of these names in `target` the values of the file.
   void read(Session target, String path) {
     if (variables.isEmpty()) {
       return;
@@ -171,7 +171,7 @@ final class VariableFile {
     return all.build();
   }
 
-  /// What the variable holds, in the graph that trains.
+  /// Returns the variable's value in the training graph.
   private static Output<?> value(Graph graph, GraphOperation variable) {
     if (!WeftVariables.resource(variable)) {
       return variable.output(0);
@@ -215,7 +215,7 @@ final class VariableFile {
     return graph.opBuilder(type, name, graph.baseScope());
   }
 
-  /// `save`, as TensorFlow calls it, or the like if the graph has such nodes.
+  /// Returns `save`, TensorFlow's name, or a similar name if the graph has such nodes.
   private static String free(Graph graph) {
     List<String> names = new ArrayList<>();
     graph.operations().forEachRemaining(op -> names.add(op.name()));

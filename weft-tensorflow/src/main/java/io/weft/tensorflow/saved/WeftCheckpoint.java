@@ -17,17 +17,17 @@ import org.tensorflow.exceptions.TensorFlowException;
 import org.tensorflow.proto.GraphDef;
 
 /// Checkpoints in TensorFlow's format, with all variables of a session's graph under the names of
-/// their nodes, the optimizer's slots too. Nothing of Weft's is in them: a program without Weft
-/// that has variables of these names restores them by `Session.restore`, Python by
-/// `tf.train.load_checkpoint`. `Session.save` of TensorFlow Java is as good for reference
-/// variables, and leaves resource variables out without a word.
+/// their nodes, including the optimizer's slots. They do not depend on Weft: any program with
+/// variables of these names restores them by `Session.restore`, Python by
+/// `tf.train.load_checkpoint`. `Session.save` of TensorFlow Java works equally for reference
+/// variables, but silently omits resource variables.
 public final class WeftCheckpoint {
 
   private WeftCheckpoint() {}
 
-  /// Writes `prefix.index` and `prefix.data-00000-of-00001`, in place of older ones. Local to this
+  /// Writes `prefix.index` and `prefix.data-00000-of-00001` and replaces older ones. Local to this
   /// rank: call it on one rank, between two steps. Throws `IllegalStateException`, which names the
-  /// variable, if one is not initialized, and `IOException` if the files cannot be written.
+  /// variable, if a variable is not initialized, and `IOException` if the files cannot be written.
   public static void save(Session session, Path prefix) throws IOException {
     Path target = prefix.toAbsolutePath().normalize();
     try (Graph graph = variablesOf(session.graph())) {
@@ -46,21 +46,21 @@ public final class WeftCheckpoint {
                     StandardCopyOption.ATOMIC_MOVE);
               }
             }
-            // Last: a checkpoint is there when its index is.
+            // The index is moved last, because it makes the checkpoint valid.
             Files.move(
                 into.resolve(index), target.resolveSibling(index), StandardCopyOption.ATOMIC_MOVE);
           });
     }
   }
 
-  /// Gives all variables of the session's graph the values of a checkpoint, whoever wrote it. Every
-  /// rank may do so, or one, followed by `WeftVariables.broadcast` on all. Throws `IOException`
-  /// with the path if it is not there, is damaged or lacks a variable; then no variable has
-  /// changed.
+  /// Assigns all variables of the session's graph the values of a checkpoint of any writer. Every
+  /// rank may call it, or one rank, followed by `WeftVariables.broadcast` on all. Throws
+  /// `IOException`, which names the path, if the checkpoint is missing, damaged or lacks a
+  /// variable; then no variable has changed.
   public static void restore(Session session, Path prefix) throws IOException {
     Path source = prefix.toAbsolutePath().normalize();
     if (!Files.isRegularFile(source.resolveSibling(source.getFileName() + ".index"))) {
-      throw new IOException("no checkpoint at " + source + ": there is no " + source + ".index");
+      throw new IOException("no checkpoint at " + source + ": " + source + ".index does not exist");
     }
     try (Graph graph = variablesOf(session.graph())) {
       new VariableFile(graph).read(session, source.toString());
@@ -69,7 +69,7 @@ public final class WeftCheckpoint {
     }
   }
 
-  /// A graph with the same variables, and nothing else.
+  /// Returns a graph that contains only the same variables.
   private static Graph variablesOf(Graph graph) {
     GraphDef all = graph.toGraphDef();
     List<String> names = WeftVariables.variables(graph).stream().map(GraphOperation::name).toList();

@@ -16,32 +16,33 @@ import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.MetaGraphDef;
 import org.tensorflow.proto.SavedModel;
 
-/// Models to serve. TensorFlow's own exporter writes the whole graph of a session, Weft's ops with
-/// it, and such a model loads nowhere; this one writes what the signatures need and nothing else,
-/// so that any TensorFlow loads it: `SavedModelBundle.load(directory)` in Java, TensorFlow Serving,
-/// Python.
+/// Exports of models to serve. TensorFlow's own exporter writes the whole graph of a session,
+/// including Weft's ops, so no other program can load the model. This exporter writes only the
+/// nodes that the signatures need, so any TensorFlow loads it: `SavedModelBundle.load(directory)`
+/// in Java, TensorFlow Serving, Python.
 public final class WeftSavedModel {
 
   private static final String SERVE = "serve";
 
   private WeftSavedModel() {}
 
-  /// Writes a SavedModel with this signature; see the other `export`.
+  /// Writes a SavedModel with one signature, like the overload for several.
   public static void export(Session session, Signature signature, Path directory)
       throws IOException {
     export(session, List.of(signature), directory);
   }
 
-  /// Writes a SavedModel of the tag `serve` into `directory`, which must not exist or be empty, and
-  /// which is there whole or not at all. It holds the part of the session's graph between the
-  /// inputs and the outputs of the signatures, without devices, and the values that its variables
-  /// have in the session: no optimizer, no slots, no op of Weft's. Local to this rank: call it on
-  /// one rank, usually rank 0, between two steps.
+  /// Writes a SavedModel of the tag `serve` to `directory`, which must be absent or empty. The
+  /// model appears completely or not at all. It contains the part of the session's graph between
+  /// the inputs and the outputs of the signatures, without devices, and the values that its
+  /// variables have in the session. It contains no optimizer, slots or Weft ops. Local to this
+  /// rank: call it on one rank, usually rank 0, between two steps.
   ///
-  /// Throws `IllegalArgumentException` if two signatures have one key, a signature has no output or
-  /// a tensor that the graph lacks, or an output depends on what cannot be served: an op of Weft's,
-  /// a placeholder that is no input, a table. Throws `IllegalStateException`, which names the
-  /// variable, if one is not initialized, and `IOException` if the files cannot be written.
+  /// Throws `IllegalArgumentException` if two signatures have one key, if a signature has no output
+  /// or a tensor that the graph lacks, or if an output depends on a node that cannot be served: a
+  /// Weft op, a placeholder that is not an input, or a table. Throws `IllegalStateException`, which
+  /// names the variable, if a variable is not initialized. Throws `IOException` if the files cannot
+  /// be written.
   public static void export(Session session, List<Signature> signatures, Path directory)
       throws IOException {
     requireDistinct(signatures);
@@ -83,7 +84,7 @@ public final class WeftSavedModel {
       }
       if (signature.outputNames().isEmpty()) {
         throw new IllegalArgumentException(
-            "signature '" + signature.key() + "' has no output, so that there is nothing to serve");
+            "signature '" + signature.key() + "' has no output to serve");
       }
     }
   }

@@ -13,24 +13,24 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.tensorflow.exceptions.TensorFlowException;
 
-/// Files that appear together or not at all. They are written into a directory beside their place,
-/// which nobody else can enter or foresee, and moved when they are complete.
+/// Files that appear together or not at all. They are written to a new, private directory next to
+/// their destination, whose name others cannot predict, and moved when they are complete.
 final class WholeDirectory {
 
   private WholeDirectory() {}
 
-  /// Writes the files.
+  /// A writer of the files.
   interface Content {
     void into(Path directory) throws IOException;
   }
 
-  /// Lets `content` fill `directory`. Throws `IOException` with the path if it exists and is not
-  /// empty, or if it cannot be written; nothing is left then.
+  /// Lets `content` fill `directory`. Throws `IOException`, which names the path, if the directory
+  /// exists and is not empty, or cannot be written; no files are left then.
   static void write(Path directory, Content content) throws IOException {
     Path target = directory.toAbsolutePath().normalize();
     if (Files.exists(target) && !(Files.isDirectory(target) && list(target).isEmpty())) {
       throw new FileAlreadyExistsException(
-          target.toString(), null, "is there already; give a directory that is new or empty");
+          target.toString(), null, "exists already; give a directory that is new or empty");
     }
     beside(
         target,
@@ -39,12 +39,12 @@ final class WholeDirectory {
           try {
             Files.move(built, target, StandardCopyOption.ATOMIC_MOVE);
           } catch (DirectoryNotEmptyException | FileAlreadyExistsException e) {
-            throw new IOException(target + " was filled by somebody else meanwhile", e);
+            throw new IOException(target + " was filled by another process", e);
           }
         });
   }
 
-  /// Lets `content` fill a new directory beside `target` and move what it wants of it; then removes
+  /// Lets `content` fill a new directory next to `target` and move files out of it, then removes
   /// it.
   static void beside(Path target, Content content) throws IOException {
     Path parent = target.toAbsolutePath().normalize().getParent();
@@ -54,7 +54,7 @@ final class WholeDirectory {
     ForeignDirectory.make(parent);
     Path closed = Files.createTempDirectory(parent, ".weft-saving-");
     try {
-      // The inner one has the rights that the user's mask gives, and can be moved out.
+      // The inner directory has the user's default permissions and can be moved out.
       content.into(Files.createDirectory(closed.resolve("whole")));
     } catch (IOException e) {
       throw new IOException("cannot write " + target + ": " + e, e);

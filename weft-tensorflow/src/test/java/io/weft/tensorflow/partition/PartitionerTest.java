@@ -160,7 +160,7 @@ class PartitionerTest {
 
   @ParameterizedTest
   @CsvSource({
-    "StringJoin, strings do not travel",
+    "StringJoin, strings cannot be transferred",
     "EmptyTensorList, a DT_VARIANT stays on its task"
   })
   void whatDoesNotTravelIsNamed(String op, String why) {
@@ -219,7 +219,7 @@ class PartitionerTest {
             .build();
     assertThatThrownBy(() -> partitioner.partition(graph))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("depend on each other, and are no loop");
+        .hasMessageContaining("depend on each other, and are not a loop");
   }
 
   @Test

@@ -37,8 +37,8 @@ class GraphPlacementTest {
 
   @ParameterizedTest
   @CsvSource({
-    "/job:chief, is no task",
-    "/job:ps/task:2, is no task: the cluster has /job:ps/task:0",
+    "/job:chief, is not a task",
+    "/job:ps/task:2, is not a task: the cluster has /job:ps/task:0",
     "/job:ps/replica:1/task:0, replica 0 only",
     "job:ps, is wrong from"
   })
