@@ -22,7 +22,7 @@ record CollectiveKernels(
     CommunicatorTable communicators)
     implements KernelCallbacks {
 
-  /// Reads the element types of a node's inputs.
+  /// A reader of the element types of a node's inputs.
   interface InputTypes {
     /// Returns the types in the order of the inputs.
     List<DType> of(KernelConstruction node);

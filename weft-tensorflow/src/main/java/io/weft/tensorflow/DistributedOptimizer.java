@@ -37,10 +37,10 @@ import org.tensorflow.types.family.TType;
 /// are equally large.
 public final class DistributedOptimizer extends Optimizer {
 
-  /// Reduces each gradient alone, according to the options.
+  /// The factory of reducers that reduce each gradient alone, according to the options.
   private static final GradientReducer.Factory DIRECT = Reducer::direct;
 
-  /// Gradients of at most this total size are averaged at the end of the backward pass.
+  /// The total size up to which gradients are averaged at the end of the backward pass.
   private static final long LITTLE_BYTES = 1 << 20;
 
   private final Communicator communicator;
@@ -62,8 +62,9 @@ public final class DistributedOptimizer extends Optimizer {
     /// does 1/n of its work. The bits equal those of `AS_THEY_COME` over a `DataParallel` if all
     /// hosts have an equal number of consecutive ranks that is a power of two. `AdaGrad` differs by
     /// rounding, because TensorFlow's kernel treats the last elements of a tensor differently.
-    /// Requires an optimizer that treats each element independently, as all of TensorFlow Java do.
-    /// A failed step may have changed some variables; a rank that has joined is refused.
+    /// Requires an optimizer that treats each element independently, as all optimizers of
+    /// TensorFlow Java do. A failed step may have changed some variables; a rank that has joined is
+    /// refused.
     IN_SHARES
   }
 

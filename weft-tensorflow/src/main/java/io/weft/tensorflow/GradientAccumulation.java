@@ -19,9 +19,10 @@ import org.tensorflow.types.TBool;
 import org.tensorflow.types.TInt32;
 import org.tensorflow.types.family.TType;
 
-/// Adds gradients to variables in each run and releases the totals in every N-th run. In the other
-/// runs the totals are dead tensors, as after TensorFlow's `Switch`, so no op that needs them runs:
-/// neither the average over ranks nor the update of a variable.
+/// The accumulation of gradients in variables. Each run adds its gradients, and every N-th run
+/// releases the totals. In the other runs the totals are dead tensors, as after TensorFlow's
+/// `Switch`, so no op that needs them runs: neither the average over ranks nor the update of a
+/// variable.
 ///
 /// Variables and counter are reset once the totals have been averaged. A run that fails earlier
 /// leaves them unchanged, and the next run releases the totals with its own gradients included.

@@ -35,8 +35,8 @@ public record GradientOptions(
 
   private static final double LARGEST_PREDIVIDE = 1e30;
 
-  /// Averages in each step. Each gradient is averaged alone as it becomes ready. A `DataParallel`
-  /// averages all gradients as one group if they have at most 1 MiB in total.
+  /// The average in each step. Each gradient is averaged alone as it becomes ready. A
+  /// `DataParallel` averages all gradients as one group if they have at most 1 MiB in total.
   public static final GradientOptions DEFAULT =
       new GradientOptions(
           Updates.AS_THEY_COME,
@@ -134,7 +134,7 @@ public record GradientOptions(
   /// @param total the combination of the passes' gradients
   public record Accumulation(int passes, Total total) {
 
-    /// Makes every pass a step.
+    /// No accumulation: every pass is a step.
     public static final Accumulation NONE = new Accumulation(1, Total.SUM);
 
     /// Throws `IllegalArgumentException` for less than one pass.

@@ -15,9 +15,9 @@ import org.tensorflow.op.math.Cumsum;
 import org.tensorflow.types.TInt64;
 import org.tensorflow.types.family.TType;
 
-/// The gradients of Weft's ops, for a loss that is the sum of the ranks' losses. The gradient of a
-/// rank's input is the sum over all ranks of its contribution to the rank's output times the
-/// gradient of that output.
+/// The gradients of Weft's ops, for a loss that is the sum of the ranks' losses. The gradient of an
+/// input is a sum over all ranks: its contribution to a rank's output times the gradient of that
+/// output.
 ///
 /// TensorFlow holds the graph's lock while it calls these functions, so they cannot query the graph
 /// for a node or a shape. Names therefore contain no '/' and are left to the scope, which is named

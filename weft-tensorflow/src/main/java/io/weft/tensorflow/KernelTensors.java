@@ -22,7 +22,7 @@ import java.util.List;
 /// it.
 public final class KernelTensors {
 
-  /// Copying this many bytes takes about as long as a call from C to Java and two locks.
+  /// The size whose copy takes about as long as a call from C to Java and two locks.
   private static final long COPIED_BYTES = 4096;
 
   private final List<DType> types;

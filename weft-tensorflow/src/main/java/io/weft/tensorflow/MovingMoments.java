@@ -29,7 +29,7 @@ public final class MovingMoments<T extends TFloating> {
   private final Variable<T> variance;
 
   /// Creates the variables in `graph`. Throws `IllegalArgumentException` for less than one channel,
-  /// or for a momentum outside 0 (inclusive) to 1 (exclusive).
+  /// or for a momentum that is neither 0 nor a normal number of FLOAT32 below 1.
   ///
   /// @param name of the normalisation, with which the variables' names begin
   /// @param channels the number of elements of each average

@@ -45,7 +45,7 @@ final class OpAttributes {
 
   private OpAttributes() {}
 
-  /// Reads a collective from the attributes of its node.
+  /// A reader of a collective from the attributes of its node.
   interface Reader {
     /// Throws `IllegalStateException` if an attribute is missing.
     ///

@@ -43,10 +43,11 @@ public final class OpLibrary {
   private static final Set<String> COLLECTIVES =
       Set.of(ALLREDUCE, BROADCAST, ALLGATHER, REDUCE_SCATTER, ALLTOALL);
 
-  /// Set to `false` to use blocking kernels.
+  /// The property that selects blocking kernels if it is `false`.
   private static final String ASYNC_PROPERTY = "weft.tensorflow.async";
 
-  /// Informs a copy of this class in another class loader that the ops are registered.
+  /// The property that tells a copy of this class in another class loader that the ops are
+  /// registered.
   private static final String REGISTERED_PROPERTY = "weft.tensorflow.registered";
 
   private static final String TYPES = "{half, bfloat16, float, double, uint8, int8, int32, int64}";

@@ -12,12 +12,12 @@ import org.tensorflow.op.Op;
 import org.tensorflow.op.Scope;
 import org.tensorflow.op.core.NoOp;
 
-/// Orders the parts of an optimizer's step. Adam, Adamax, Nadam and AdaGradDA of TensorFlow Java
-/// decay their powers of beta, or count the step, without an edge to the weight updates that read
-/// them. The value that an update reads then depends on timing, so ranks would diverge. This class
-/// repeats those state changes with an edge from every weight update. The original state changes
-/// stay in the graph but do not run. (AdaGradDA counts before and after a step, here twice after
-/// it.) For callers that apply gradients without `DistributedOptimizer`.
+/// A fixed order of the parts of an optimizer's step. Adam, Adamax, Nadam and AdaGradDA of
+/// TensorFlow Java decay their powers of beta, or count the step, without an edge to the weight
+/// updates that read them. The value that an update reads then depends on timing, so ranks would
+/// diverge. This class repeats those state changes with an edge from every weight update. The
+/// original ones stay in the graph but do not run. (AdaGradDA counts before and after a step, here
+/// twice after it.) For callers that apply gradients without `DistributedOptimizer`.
 public final class UpdateOrder {
 
   private UpdateOrder() {}

@@ -26,13 +26,13 @@ import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TInt64;
 import org.tensorflow.types.family.TType;
 
-/// Adds Weft's ops to a graph. Every rank adds the same ops with the same names; the ops may run in
-/// any order. Not thread-safe, because a graph's scope is not thread-safe.
+/// The builder of Weft's ops in a graph. Every rank adds the same ops with the same names; the ops
+/// may run in any order. Not thread-safe, because a graph's scope is not thread-safe.
 ///
-/// Ranks match ops by tensor name. An op's tensor name is its node's name, which is unique in the
-/// graph. If a communicator has several graphs with ops, the second graph's tensor names begin with
-/// `graph-1/`, the third's with `graph-2/`. All ranks must therefore begin their graphs in the same
-/// order. Graphs built by several threads have no such order, so each needs its own communicator
+/// Ranks match ops by tensor name, which is the name of the op's node and unique in the graph. If a
+/// communicator has several graphs with ops, the second graph's tensor names begin with `graph-1/`,
+/// the third's with `graph-2/`. All ranks must therefore begin their graphs in the same order.
+/// Graphs built by several threads have no such order, so each needs its own communicator
 /// (`Communicator.duplicate`). Otherwise the second graph is refused, with `IllegalStateException`
 /// here and `Aborted` on all ranks. Runs of a graph must not overlap. A group is one op with
 /// several tensors of possibly different types. Its tensors are submitted together, and its outputs

@@ -16,11 +16,11 @@ import java.lang.invoke.MethodType;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Keeps up to three arenas open while this thread accesses their memory by address: `Arena.close`
-/// throws `IllegalStateException` until the work has ended. Java keeps an arena open only during a
-/// native call that receives one of its segments. The work therefore runs inside such a call: the C
-/// library's `bsearch`, which searches an array of one element for a key. It takes two addresses,
-/// reads neither, and calls its comparison once, which runs the work. The detour costs about 0.1
+/// A holder of up to three arenas, which stay open while this thread accesses their memory by
+/// address: `Arena.close` throws `IllegalStateException` until the work has ended. Java keeps an
+/// arena open only during a native call that receives one of its segments, so the work runs inside
+/// such a call. The C library's `bsearch`, searching an array of one element, takes two addresses,
+/// reads neither, and calls its comparison once, which runs the work. This costs about 0.1
 /// microseconds. One instance per thread; it allocates nothing after its creation.
 public final class HeldMemory {
 

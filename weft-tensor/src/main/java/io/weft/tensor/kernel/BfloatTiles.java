@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 /// not vectorise a loop that reinterprets each element.
 final class BfloatTiles {
 
-  /// The number of elements in a tile: 4 KiB per operand.
+  /// Elements per tile: 4 KiB per operand.
   private static final int TILE = 2048;
 
   private static final int UPPER_HALF = 0xffff0000;

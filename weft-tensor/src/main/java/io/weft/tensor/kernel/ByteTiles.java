@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 /// turns the unsigned order into the signed one.
 final class ByteTiles {
 
-  /// The number of elements in a tile: 8 KiB per operand.
+  /// Elements per tile: 8 KiB per operand.
   private static final int TILE = 8192;
 
   private static final ThreadLocal<ByteTiles> TILES = ThreadLocal.withInitial(ByteTiles::new);

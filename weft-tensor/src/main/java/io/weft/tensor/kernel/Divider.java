@@ -3,7 +3,7 @@ package io.weft.tensor.kernel;
 
 import java.lang.foreign.MemorySegment;
 
-/// Divides the elements of a run by the number of contributions, in place. Stateless; any thread.
+/// The in-place division of a run's elements by the number of contributions. Stateless; any thread.
 @FunctionalInterface
 interface Divider {
 

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
 /// types, and find elements that are not finite. `TileKernels` explains the use of heap tiles.
 final class ElementwiseTiles {
 
-  /// The number of elements in a tile: 16 KiB of the widest type.
+  /// Elements per tile: 16 KiB of the widest type.
   private static final int TILE = 2048;
 
   private static final ThreadLocal<ElementwiseTiles> TILES =

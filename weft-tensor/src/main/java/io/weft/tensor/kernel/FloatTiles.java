@@ -10,11 +10,11 @@ import io.weft.tensor.ReduceOp;
 import java.lang.foreign.MemorySegment;
 
 /// Binary32 on heap tiles. NaNs are made canonical on the bits, because the JIT does not vectorise
-/// a loop that tests each element for NaN. The bits are obtained by a copy, because the JIT does
-/// not vectorise a loop that reinterprets each element either.
+/// a loop that tests each element for NaN. The bits are copied, because the JIT does not vectorise
+/// a loop that reinterprets each element either.
 final class FloatTiles {
 
-  /// The number of elements in a tile: 8 KiB per operand.
+  /// Elements per tile: 8 KiB per operand.
   private static final int TILE = 2048;
 
   private static final ThreadLocal<FloatTiles> TILES = ThreadLocal.withInitial(FloatTiles::new);

@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 /// afterwards, while the tile is still in the first-level cache.
 final class HalfTiles {
 
-  /// The number of elements in a tile: 4 KiB per operand.
+  /// Elements per tile: 4 KiB per operand.
   private static final int TILE = 2048;
 
   /// The bits of infinity; a larger magnitude is a NaN.

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 /// INT32 on heap tiles.
 final class IntTiles {
 
-  /// The number of elements in a tile: 8 KiB per operand.
+  /// Elements per tile: 8 KiB per operand.
   private static final int TILE = 2048;
 
   private static final ThreadLocal<IntTiles> TILES = ThreadLocal.withInitial(IntTiles::new);

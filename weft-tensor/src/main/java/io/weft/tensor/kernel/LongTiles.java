@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 /// INT64 on heap tiles.
 final class LongTiles {
 
-  /// The number of elements in a tile: 8 KiB per operand.
+  /// Elements per tile: 8 KiB per operand.
   private static final int TILE = 1024;
 
   private static final ThreadLocal<LongTiles> TILES = ThreadLocal.withInitial(LongTiles::new);

@@ -5,9 +5,9 @@ import io.weft.tensor.DType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// Runs a kernel on a small block until the JIT has compiled it. An uncompiled vector kernel boxes
-/// every vector and is about 1,000 times slower. The required number of calls depends on the load
-/// of the compiler threads, so this class times the kernel, which counts as compiled after many
+/// The warm-up of a kernel, by calls on a small block until the JIT has compiled it. An uncompiled
+/// vector kernel boxes every vector and is about 1,000 times slower. The required number of calls
+/// depends on the load of the compiler threads. A kernel therefore counts as compiled after many
 /// consecutive fast calls.
 final class WarmUp {
 
@@ -15,12 +15,12 @@ final class WarmUp {
   /// cold.
   private static final int BLOCK_BYTES = 4096;
 
-  /// The number of elements beyond the block, which warm the scalar end of a run as well.
+  /// The number of elements beyond the block, which warm up the scalar end of a run.
   private static final int TAIL = 3;
 
   private static final int FAST_CALLS_IN_A_ROW = 64;
 
-  /// A compiled vector kernel needs less time for a block; a kernel compiled by C1 alone needs
+  /// The limit of a fast call. A compiled vector kernel needs less; one compiled by C1 alone needs
   /// more.
   private static final long FAST_NANOS = 2_000;
 

@@ -18,8 +18,8 @@ public record ClusterSpec(SortedMap<Task, String> addresses) {
   private static final Pattern ADDRESS =
       Pattern.compile("(\\[[0-9a-fA-F:.%]+]|[^\\s:\\[\\]]+):(?<port>[0-9]{1,5})");
 
-  /// Throws `IllegalArgumentException` if there are no tasks, or, with the task's name, if an
-  /// address is not HOST:PORT or belongs to two tasks.
+  /// Throws `IllegalArgumentException` for an empty cluster. Also throws it, with the task's name,
+  /// if an address is not HOST:PORT or belongs to two tasks.
   public ClusterSpec {
     if (addresses.isEmpty()) {
       throw new IllegalArgumentException("a cluster without tasks; give at least one job");

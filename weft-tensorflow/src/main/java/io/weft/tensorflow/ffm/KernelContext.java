@@ -82,7 +82,7 @@ public final class KernelContext {
   ///
   /// Hot path.
   ///
-  /// @param indexAndResult two ints, the first of which is `index`
+  /// @param indexAndResult two ints: `index`, and the result
   public static long forwardInputOrAllocate(
       long context,
       int index,

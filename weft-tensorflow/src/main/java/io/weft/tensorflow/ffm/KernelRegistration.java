@@ -94,7 +94,7 @@ public final class KernelRegistration {
     status.check("registering the kernel " + name);
   }
 
-  /// Catches exceptions that would otherwise end the JVM.
+  /// Callbacks that catch exceptions, which would otherwise end the JVM.
   private record Guarded(KernelCallbacks target) implements KernelCallbacks {
 
     MemorySegment stub(String method, FunctionDescriptor signature) {

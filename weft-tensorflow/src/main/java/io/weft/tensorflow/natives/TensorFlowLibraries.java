@@ -29,7 +29,7 @@ public final class TensorFlowLibraries implements NativeLibraries {
   private static final String UNPACKED = ".weft-tensorflow";
   private static final String LIBRARIES = "TensorFlow's libraries";
 
-  /// JavaCPP opens this file in its cache, without a time limit, before it unpacks a library.
+  /// The file in JavaCPP's cache that it opens, without a time limit, before it unpacks a library.
   private static final String JAVACPP_LOCK = ".lock";
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

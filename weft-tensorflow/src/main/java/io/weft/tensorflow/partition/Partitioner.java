@@ -19,7 +19,7 @@ import org.tensorflow.proto.FunctionDefLibrary;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
-/// Partitions graphs into one part per task. Equal graphs give byte-identical partitions. One
+/// A partitioner of graphs into one part per task. Equal graphs give byte-identical partitions. One
 /// thread at a time.
 ///
 /// An edge between tasks becomes a transfer: one for each tensor and destination, and one for all

@@ -5,8 +5,8 @@ import io.weft.tensorflow.cluster.Task;
 import org.tensorflow.proto.DataType;
 import org.tensorflow.proto.TensorShapeProto;
 
-/// One tensor that is sent from one task to another in every step that needs it. It is sent once,
-/// however many nodes there use it.
+/// One tensor that is sent from one task to another in every step that needs it, once for all its
+/// users there.
 ///
 /// @param number position among all transfers of the partition, from 0
 /// @param source the task that produces it

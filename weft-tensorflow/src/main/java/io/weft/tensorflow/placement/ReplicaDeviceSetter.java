@@ -38,7 +38,7 @@ public record ReplicaDeviceSetter(
           "MutableDenseHashTableV2",
           "ResourceConditionalAccumulator");
 
-  /// Throws `IllegalArgumentException` if there are no servers.
+  /// Throws `IllegalArgumentException` for an empty list of servers.
   public ReplicaDeviceSetter {
     servers = List.copyOf(servers);
     if (servers.isEmpty()) {

@@ -65,7 +65,7 @@ final class RemoteSession {
     try {
       thread.execute(() -> serve(run, deadline));
     } catch (RejectedExecutionException e) {
-      // The server is closing, and it notifies all waiting clients.
+      // The server is closing, and all waiting clients learn of that.
       gone = true;
     }
   }

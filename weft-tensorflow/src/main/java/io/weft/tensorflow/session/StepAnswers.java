@@ -85,7 +85,7 @@ final class StepAnswers {
     return true;
   }
 
-  /// Waits until all ranks have answered or the deadline, because answers may explain a failure.
+  /// Waits for all answers or the deadline, because answers may explain a failure.
   synchronized void linger(long deadline) throws InterruptedException {
     while (!open.isEmpty()) {
       long left = deadline - System.nanoTime();

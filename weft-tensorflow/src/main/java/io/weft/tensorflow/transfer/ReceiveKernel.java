@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// starts on a TensorFlow thread and ends on the progress thread; the rendezvous orders the two.
 final class ReceiveKernel implements TransferKernel {
 
-  /// Copying this many bytes takes about as long as a call from C to Java and two locks.
+  /// The size whose copy takes about as long as a call from C to Java and two locks.
   static final long COPIED_BYTES = 4096;
 
   /// The output shape for a tensor that the run's call does not use.

@@ -3,8 +3,8 @@ package io.weft.tensorflow.transfer;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// The running step of a part: its receives and sends, the number of waiting receives, and whether
-/// TensorFlow has released the step. Any thread.
+/// The running step of a part: its receives and sends, the number of waiting receives, and its
+/// release by TensorFlow. Any thread.
 final class RunningStep {
 
   private final long number;

@@ -56,7 +56,7 @@ final class StepReceives implements AutoCloseable {
     return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
   }
 
-  /// Releases the tensors that no receive has taken, when they arrive, after the step has ended.
+  /// Releases tensors that no receive has taken, now or on arrival, after the step has ended.
   @Override
   public void close() {
     for (Group group : groups) {

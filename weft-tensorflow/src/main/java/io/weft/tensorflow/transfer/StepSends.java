@@ -19,7 +19,7 @@ sealed interface StepSends extends AutoCloseable {
   @Override
   void close();
 
-  /// Publishes each send at once, for parts whose sends other ops may wait for. Any thread.
+  /// Sends that are published at once, for parts on whose sends other ops may wait. Any thread.
   record AtOnce(Rendezvous rendezvous) implements StepSends {
 
     @Override
@@ -34,8 +34,9 @@ sealed interface StepSends extends AutoCloseable {
     public void close() {}
   }
 
-  /// Publishes all sends at the end, with one command to the progress thread and as few messages as
-  /// can hold them. For parts that neither compute nor wait, and run on one thread.
+  /// Sends that are published together at the end, with one command to the progress thread and the
+  /// fewest messages that hold them. For parts that neither compute nor wait, and run on one
+  /// thread.
   final class HeldSends implements StepSends {
     private final Rendezvous rendezvous;
     private final List<Offer> held = new ArrayList<>();
