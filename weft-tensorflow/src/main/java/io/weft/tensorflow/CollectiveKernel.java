@@ -19,15 +19,15 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// The kernel of one node in one session, which runs its collective once per step. Runs do not
-/// overlap, so the run's state is kept in fields and a run allocates little. A run starts on a
-/// TensorFlow thread and ends on the progress thread; the handle orders the two.
+/// overlap, so fields keep their state and a run allocates little. A run starts on a TensorFlow
+/// thread and ends on the progress thread; the handle orders the two.
 ///
 /// @param <R> the result type of a run's operations
 final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
 
-  /// The maximum time for which a TensorFlow thread drives a collective. If all such threads of a
-  /// process wait for a collective that another rank starts only after theirs, they continue after
-  /// this time.
+  /// The maximum time for which a TensorFlow thread drives a collective. It bounds the wait if
+  /// another rank starts the awaited collective only after one that these threads have yet to
+  /// start.
   private static final Duration LONGEST_DRIVE = Duration.ofMillis(20);
 
   private final CollectiveOp<R> collective;
@@ -96,7 +96,7 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
   }
 
   /// Submits the collective and drives it on this thread, which has nothing else to compute, for at
-  /// most `LONGEST_DRIVE`. That suffices if the other ranks are hardly later.
+  /// most `LONGEST_DRIVE`, which suffices unless other ranks are much later.
   private @Nullable Handle<R> drive(Served now) {
     if (!(now.reducer() instanceof Reducer reducer)) {
       return collective.submit(now, tensors);
@@ -133,7 +133,7 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     return served.communicator();
   }
 
-  /// Releases the kernel's memory after TensorFlow has deleted the kernel.
+  /// Releases a kernel that TensorFlow has deleted.
   void close() {
     status.close();
   }
@@ -159,10 +159,9 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     }
   }
 
-  /// Ends the failed step. TensorFlow starts no further op of a failed step, so this rank will not
-  /// submit the step's other tensors, and a tensor of the next step must not be matched with
-  /// another rank's tensor of this step (see `Steps`). Runs before the callback, because the next
-  /// step may begin after it.
+  /// Ends the failed step. TensorFlow starts no further op of the step, so this rank will not
+  /// submit its other tensors, and the next step's tensors must not be matched with them on other
+  /// ranks (see `Steps`). Runs before the callback, after which the next step may begin.
   private void end(Throwable failure, @Nullable Served began) {
     CommException cause =
         failure instanceof CommException known
@@ -181,8 +180,8 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     }
   }
 
-  /// Waits for the operation to end and ignores interrupts until then. The operation borrows the
-  /// buffers until its deadline, so this thread cannot leave them earlier.
+  /// Waits for the operation to end, despite interrupts, because it borrows the buffers until its
+  /// deadline.
   private void await(Handle<R> handle) {
     boolean interrupted = false;
     while (true) {
@@ -201,7 +200,7 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     }
   }
 
-  /// Refuses a run while another run is under way, without touching the kernel's run state.
+  /// Refuses an overlapping run without touching the kernel's run state.
   private void refuse(long refusedContext, long done) {
     String why =
         "tensor '"

@@ -22,9 +22,8 @@ record CollectiveKernels(
     CommunicatorTable communicators)
     implements KernelCallbacks {
 
-  /// A reader of the element types of a node's inputs.
+  /// A reader of the element types of a node's inputs, in order.
   interface InputTypes {
-    /// Returns the types in the order of the inputs.
     List<DType> of(KernelConstruction node);
   }
 

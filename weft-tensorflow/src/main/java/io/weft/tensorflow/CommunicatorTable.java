@@ -77,7 +77,6 @@ final class CommunicatorTable {
     return of == null ? Optional.empty() : of.failure();
   }
 
-  /// Returns the graphs on a communicator.
   synchronized GraphNumbers graphs(Communicator communicator) {
     return graphs.computeIfAbsent(communicator, _ -> new GraphNumbers());
   }

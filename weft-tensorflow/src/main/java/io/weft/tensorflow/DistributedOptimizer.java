@@ -29,9 +29,8 @@ import org.tensorflow.op.core.NoOp;
 import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.family.TType;
 
-/// An optimizer that averages the gradients over all ranks and passes them to a local optimizer
-/// [HVD18 §4]. All ranks then take the same step, so weights that start equal stay equal (see
-/// `WeftVariables.broadcast`).
+/// An optimizer that averages gradients over all ranks for a local optimizer [HVD18 §4]. All ranks
+/// then take the same step, so weights that start equal stay equal (see `WeftVariables.broadcast`).
 ///
 /// The average of ranks' mean losses is the mean loss of the joint batch when all ranks' batches
 /// are equally large.
@@ -94,7 +93,7 @@ public final class DistributedOptimizer extends Optimizer {
   }
 
   /// Averages gradients over all ranks of the job; `local` applies each one as it becomes ready.
-  /// Gradients are sent by `DataParallel.of(weft)`: those that are ready on all ranks share buffers
+  /// `DataParallel.of(weft)` sends them; gradients that are ready on all ranks share buffers
   /// according to the setting `fusion`. A step that fails for one gradient fails on all ranks, and
   /// the next step can run. Throws `IllegalArgumentException` if `local` does not belong to a
   /// graph.
@@ -241,8 +240,8 @@ public final class DistributedOptimizer extends Optimizer {
     return all;
   }
 
-  /// Returns whether averaging takes too little time for an overlap with computation to matter. One
-  /// op then averages all gradients at the end of the backward pass.
+  /// Returns whether the gradients are too small to overlap with computation. One op then averages
+  /// all of them at the end of the backward pass.
   private static boolean isLittle(Collection<GradAndVar<?>> gradients) {
     long bytes = 0;
     for (GradAndVar<?> gradient : gradients) {
@@ -256,8 +255,8 @@ public final class DistributedOptimizer extends Optimizer {
     return gradients.size() > 1 && bytes <= LITTLE_BYTES;
   }
 
-  /// Returns the priority of a group. Variables are in the order of the layers. The next step's
-  /// forward pass begins with the first variable, whose gradient is ready last, so it is sent
+  /// Returns the priority of a group. Variables are in the order of the layers. The first
+  /// variable's gradient is ready last but needed first in the next forward pass, so it is sent
   /// first.
   private static int priority(List<String> group, List<String> variables) {
     return variables.size() - variables.indexOf(group.getFirst());
@@ -333,8 +332,8 @@ public final class DistributedOptimizer extends Optimizer {
         Identity.create(scope, gradient.getGradient()).output(), gradient.getVariable());
   }
 
-  /// Applies gradients that `computeGradients` returned. The returned op also orders the parts of
-  /// the local optimizer's step independently of timing, so callers must run it.
+  /// Applies gradients that `computeGradients` returned. Callers must run the returned op, which
+  /// also fixes the order of the local optimizer's step.
   @Override
   public Op applyGradients(List<GradAndVar<? extends TType>> gradients, String name) {
     Op step = UpdateOrder.stateLast(graph, local.applyGradients(gradients, name));

@@ -7,20 +7,19 @@ import io.weft.tensor.kernel.ScaleFactor;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
 import java.util.Set;
 
-/// The options with which a `DistributedOptimizer` processes gradients; they must be equal on all
-/// ranks.
+/// The gradient options of a `DistributedOptimizer`, which must be equal on all ranks.
 ///
 /// @param updates the time at which a variable takes its part of a step
 /// @param accumulation the number of passes over which gradients are added before they are averaged
 /// @param localVariables names of variables that each rank trains for itself; their gradients are
 ///   not averaged
-/// @param localFactor the factor by which gradients of local variables are multiplied: 1/n if each
-///   rank's local variables serve the losses of all ranks, as with variables behind an alltoall
+/// @param localFactor the factor of local variables' gradients: 1/n if each rank's local variables
+///   serve the losses of all ranks, as with variables behind an alltoall
 /// @param grouping the gradients that are averaged as one group
 /// @param op AVERAGE, or SUM, which yields n times as much on n ranks
 /// @param predivide the divisor of gradients before they are added; their sum is multiplied by it
-///   and divided by n. With 1, the sum is divided by n. In narrow types, a value between 1 and n
-///   keeps sums in range and small gradients from vanishing
+///   and divided by n. In narrow types, a value between 1 and n keeps sums in range and small
+///   gradients from vanishing
 /// @param compression the wire encoding of gradients; over the reducers of a `DataParallel` it
 ///   combines with fusion, `join` and all other options
 public record GradientOptions(

@@ -73,8 +73,7 @@ final class Gradients {
     return tf.select(condition, value, tf.zerosLike(value));
   }
 
-  /// Returns a rank's part of the summed gradients, because its input is part of every rank's
-  /// output.
+  /// Returns a rank's part of the summed gradients: its input is part of every rank's output.
   private static List<Operand<?>> allgather(Ops tf, GraphOperation op, List<Output<?>> gradients) {
     WeftOps weft = weft(tf, op);
     List<Operand<?>> sums = weft.groupedAllreduce(whole(tf, op, gradients), NAME, ReduceOp.SUM);
@@ -100,7 +99,6 @@ final class Gradients {
     return inputs;
   }
 
-  /// Returns the first extent.
   private static Operand<TInt64> rows(Ops tf, Output<?> tensor) {
     return tf.gather(tf.shape(tensor, TInt64.class), tf.constant(0), tf.constant(0));
   }

@@ -16,9 +16,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The handle of all operations of one op. It completes when all operations have ended, because
-/// they borrow their tensors until then. If any operation failed, it fails with the cause of the
-/// first failure. Any thread.
+/// The handle of all operations of one op. It completes when all have ended, because they borrow
+/// their tensors until then, and fails with the first failure. Any thread.
 final class GroupHandle<T> implements Handle<List<T>> {
 
   private final CompletableFuture<List<T>> all = new CompletableFuture<>();

@@ -6,8 +6,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// The partition of the gradients into groups. The gradients of a group are submitted together and
-/// complete together. A pure function, identical on all ranks.
+/// The partition of gradients into groups, which are submitted and completed as a whole. A pure
+/// function, identical on all ranks.
 @FunctionalInterface
 public interface Grouping {
 
@@ -39,9 +39,8 @@ public interface Grouping {
     };
   }
 
-  /// Returns a grouping into these groups, followed by one group for each variable that `groups`
-  /// does not name. A variable without a gradient is left out. Throws `IllegalArgumentException`
-  /// for a variable that is named twice.
+  /// Returns a grouping into these groups and one group for each other variable. A variable without
+  /// a gradient is left out. Throws `IllegalArgumentException` for a variable that is named twice.
   static Grouping of(List<List<String>> groups) {
     Set<String> named = new HashSet<>();
     for (List<String> group : groups) {

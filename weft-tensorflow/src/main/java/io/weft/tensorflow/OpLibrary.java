@@ -55,7 +55,7 @@ public final class OpLibrary {
   private static final String NAME = OpAttributes.TENSOR_NAME + ": string";
   private static final String COMMUNICATOR = OpAttributes.COMMUNICATOR + ": int >= 0";
 
-  // Mutable and static because TensorFlow's registry is static; guarded by the class.
+  // Mutable and static, like TensorFlow's registry; guarded by the class.
   private static @Nullable OpLibrary loaded;
 
   private final String version;

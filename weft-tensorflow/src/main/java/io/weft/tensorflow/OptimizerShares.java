@@ -21,8 +21,8 @@ import org.tensorflow.types.family.TType;
 
 /// The shares of the variables that one rank updates. In a step, gradients are reduce-scattered, so
 /// each rank receives its share of their mean. The local optimizer updates a copy of the rank's
-/// share of the weights, and the new weights are allgathered [RRRH20 §5.1]. A rank therefore holds
-/// only its share of the optimizer's state.
+/// share of the weights, and the new weights are allgathered [RRRH20 §5.1]. A rank holds only its
+/// share of the optimizer's state.
 ///
 /// A bucket concatenates flattened variables. Its N elements are divided like the rows of a
 /// reduceScatter: rank r of n has N/n elements, plus one if r < N mod n.
@@ -139,8 +139,7 @@ final class OptimizerShares {
         tf.withName(place.variable()).variable(Shape.of(place.elements()), all.type());
     Ops init = tf.withInitScope();
     init.assign(share, init.zeros(init.constant(new long[] {place.elements()}), all.type()));
-    // Loads while the gradients are in flight, and only in runs in which an accumulation releases
-    // them.
+    // Loads while gradients are in flight, and only in runs in which an accumulation releases them.
     Ops ready = tf.withControlDependencies(List.of(all));
     Op loaded = ready.assign(share, weights(ready, variables, place));
     buckets.add(new Bucket<>(variables, share, place));
@@ -148,7 +147,6 @@ final class OptimizerShares {
     return new GradAndVar<>(gradient.asOutput(), share.asOutput());
   }
 
-  /// Returns this rank's share of the weights of these variables.
   private static <T extends TType> Operand<T> weights(
       Ops tf, List<Output<T>> variables, Share share) {
     List<Operand<T>> parts = new ArrayList<>();

@@ -18,14 +18,13 @@ import org.tensorflow.types.TInt64;
 import org.tensorflow.types.TUint8;
 import org.tensorflow.types.family.TType;
 
-/// Views of TensorFlow tensors as Weft tensors without a copy, and copies in the other direction.
+/// Weft views of TensorFlow tensors, without a copy, and copies in the other direction.
 public final class TensorViews {
 
   private TensorViews() {}
 
-  /// Returns a view of the memory of `tensor`, for reads and writes. The view is borrowed: it is
-  /// valid until `tensor` is closed. Throws `IllegalArgumentException` for an element type that
-  /// Weft does not carry.
+  /// Returns a readable and writable view of the memory of `tensor`, borrowed until `tensor` is
+  /// closed. Throws `IllegalArgumentException` for an element type that Weft does not carry.
   public static TensorView of(Tensor tensor) {
     long bytes = tensor.numBytes();
     MemorySegment data =
@@ -74,8 +73,8 @@ public final class TensorViews {
     }
   }
 
-  /// The address of a tensor's bytes. TensorFlow Java keeps them at an address if it may use
-  /// `sun.misc.Unsafe`, otherwise in a direct buffer.
+  /// The address of a tensor's bytes. TensorFlow Java uses an address if `sun.misc.Unsafe` is
+  /// available, otherwise a direct buffer.
   private record AsSegment(long bytes) implements DataStorageVisitor<MemorySegment> {
 
     @Override

@@ -27,7 +27,7 @@ import org.tensorflow.types.TInt64;
 import org.tensorflow.types.family.TType;
 
 /// The builder of Weft's ops in a graph. Every rank adds the same ops with the same names; the ops
-/// may run in any order. Not thread-safe, because a graph's scope is not thread-safe.
+/// may run in any order. Not thread-safe, like a graph's scope.
 ///
 /// Ranks match ops by tensor name, which is the name of the op's node and unique in the graph. If a
 /// communicator has several graphs with ops, the second graph's tensor names begin with `graph-1/`,
@@ -58,7 +58,7 @@ public final class WeftOps {
     this(graph.baseScope(), communicator);
   }
 
-  /// Creates ops that `scope` names and places. Otherwise like the constructor for a graph.
+  /// Creates ops that `scope` names and places, on `communicator`.
   public WeftOps(Scope scope, Communicator communicator) {
     this(scope, OpLibrary.load().numberOf(communicator));
   }

@@ -7,15 +7,14 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 
 /// A block quantizer of FLOAT32 elements to 8, 4 or 2 bits. Each block is a FLOAT32 scale followed
-/// by one whole number per element: -127 to 127, -7 to 7 or -1 to 1. An element's value is its
-/// whole number times the scale. Numbers of 4 and 2 bits share a byte, the first in the lowest
-/// bits. All machines compute equal bits. Stateless; any thread.
+/// by one whole number per element, of -127 to 127, -7 to 7 or -1 to 1, which is multiplied by the
+/// scale. Numbers of 4 and 2 bits share a byte, the first in the lowest bits. All machines compute
+/// equal bits. Stateless; any thread.
 ///
 /// Without a threshold, the scale is the largest magnitude of the block divided by the largest
-/// whole number, and values are rounded to nearest, ties to even. A block without a magnitude of at
-/// least 2^-100 has the scale 0. With a threshold, the threshold is the scale: an element of at
-/// least the threshold becomes 1, one of at most its negative becomes -1, and all others become 0,
-/// as in MXNet's 2-bit compression.
+/// whole number, and values are rounded to nearest, ties to even. A block of magnitudes below
+/// 2^-100 has the scale 0. A threshold is also the scale: an element of at least the threshold
+/// becomes 1, of at most its negative -1, and others 0, as in MXNet's 2-bit compression.
 ///
 /// @param bits 8, 4 or 2
 /// @param threshold above 0, for 2 bits only; 0 means no threshold
@@ -31,7 +30,7 @@ public record Quantizer(int bits, float threshold) {
 
   private static final ThreadLocal<Tiles> TILES = ThreadLocal.withInitial(Tiles::new);
 
-  /// The heap memory for one block. The JIT compiles loops over heap arrays to vector instructions.
+  /// Heap arrays for one block, because the JIT vectorises loops over them.
   private static final class Tiles {
     private final float[] values = new float[BLOCK];
     private final float[] residual = new float[BLOCK];
@@ -55,7 +54,7 @@ public record Quantizer(int bits, float threshold) {
     this(bits, 0);
   }
 
-  /// Returns the encoded length in bytes of `elements` elements that begin at the start of a block.
+  /// Returns the encoded length in bytes of `elements` elements from the start of a block.
   public long bytes(long elements) {
     return Math.ceilDiv(elements, BLOCK) * Float.BYTES + Math.ceilDiv(elements * bits, 8);
   }

@@ -4,9 +4,8 @@ package io.weft.tensor.quantize;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// The residual of a tensor: the quantization error of earlier exchanges or pushes, and the error
-/// of the one under way, which counts only if that one succeeds. Initially zeros. One thread at a
-/// time.
+/// The residual of a tensor: the quantization error of earlier exchanges or pushes, and that of the
+/// current one, which counts only on success. Initially zeros. One thread at a time.
 public final class Residual {
 
   private MemorySegment kept;
@@ -24,12 +23,12 @@ public final class Residual {
     return kept;
   }
 
-  /// Returns the memory to which the current exchange or push writes its new residual.
+  /// Returns the memory for the new residual of the current exchange or push.
   public MemorySegment next() {
     return next;
   }
 
-  /// Replaces the residual by the new one, after the exchange or push has succeeded.
+  /// Replaces the residual by the new one after a success.
   public void commit() {
     MemorySegment before = kept;
     kept = next;

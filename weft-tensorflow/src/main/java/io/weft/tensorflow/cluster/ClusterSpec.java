@@ -59,9 +59,8 @@ public record ClusterSpec(SortedMap<Task, String> addresses) {
     return addresses.keySet().stream().filter(task -> task.job().equals(job)).toList();
   }
 
-  /// Returns the task that runs one-time work for all tasks, such as the initialization of
-  /// variables. It is the first task of job `chief`, or else of job `worker`, or else of a job
-  /// other than `ps`.
+  /// Returns the task for one-time work such as the initialization of variables: the first task of
+  /// job `chief`, or else of `worker`, or else of a job other than `ps`.
   public Task chief() {
     return Stream.of("chief", "worker")
         .flatMap(job -> tasks(job).stream())
@@ -76,7 +75,7 @@ public record ClusterSpec(SortedMap<Task, String> addresses) {
   }
 
   /// Returns the address of `task` as HOST:PORT. Throws `IllegalArgumentException`, which names all
-  /// tasks, if the cluster does not have it.
+  /// tasks, for an unknown task.
   public String address(Task task) {
     String address = addresses.get(task);
     if (address == null) {
@@ -85,8 +84,7 @@ public record ClusterSpec(SortedMap<Task, String> addresses) {
     return address;
   }
 
-  /// Returns `task`. Throws `IllegalArgumentException`, which names all tasks, if the cluster does
-  /// not have it.
+  /// Returns `task`. Throws `IllegalArgumentException`, which names all tasks, for an unknown task.
   public Task require(Task task) {
     if (!contains(task)) {
       throw unknown(task);

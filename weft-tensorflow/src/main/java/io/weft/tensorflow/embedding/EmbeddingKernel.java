@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/// The kernel of one node in one session. Runs do not overlap, so the run's state is kept in
-/// fields. A run starts on a TensorFlow thread and ends there or on the progress thread.
+/// The kernel of one node in one session. Runs do not overlap, so fields keep their state. A run
+/// starts on a TensorFlow thread and ends there or on the progress thread.
 abstract class EmbeddingKernel {
 
   private final EmbeddingRows rows;
@@ -95,12 +95,12 @@ abstract class EmbeddingKernel {
     return ids.bytes() == 0 ? new long[0] : ids.data().toArray(ValueLayout.JAVA_LONG_UNALIGNED);
   }
 
-  /// Releases the kernel's memory after TensorFlow has deleted the kernel.
+  /// Releases a kernel that TensorFlow has deleted.
   final void close() {
     status.close();
   }
 
-  /// Refuses a run while another run is under way, without touching the kernel's run state.
+  /// Refuses an overlapping run without touching the kernel's run state.
   private void refuse(long refusedContext, long done) {
     try (Status refused = new Status()) {
       refused.set(

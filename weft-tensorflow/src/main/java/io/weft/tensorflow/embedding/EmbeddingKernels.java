@@ -16,9 +16,8 @@ record EmbeddingKernels(
     Maker maker, HandleTable<EmbeddingKernel> kernels, HandleTable<EmbeddingRows> tables)
     implements KernelCallbacks {
 
-  /// A factory of a node's kernel.
+  /// A factory of a node's kernel on the rows of its table.
   interface Maker {
-    /// Creates a kernel on the rows of this table.
     EmbeddingKernel make(EmbeddingRows rows);
   }
 

@@ -11,8 +11,8 @@ import io.weft.tensorflow.ffm.OutputShapes;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// `WeftLookup`, `WeftPush` and `WeftPrefetch` in TensorFlow's registry, with CPU kernels. One
-/// library per process, because TensorFlow has one registry per process. Thread-safe.
+/// `WeftLookup`, `WeftPush` and `WeftPrefetch` in TensorFlow's registry, with CPU kernels. One per
+/// process, like the registry. Thread-safe.
 final class EmbeddingLibrary {
 
   static final String LOOKUP = "WeftLookup";
@@ -22,7 +22,7 @@ final class EmbeddingLibrary {
   /// The number of a table in this process.
   static final String TABLE = "table";
 
-  // Mutable and static because TensorFlow's registry is static; guarded by the class.
+  // Mutable and static, like TensorFlow's registry; guarded by the class.
   private static @Nullable EmbeddingLibrary loaded;
 
   private final HandleTable<EmbeddingKernel> kernels = new HandleTable<>("kernel");

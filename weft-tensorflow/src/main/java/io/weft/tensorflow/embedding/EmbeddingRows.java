@@ -165,7 +165,6 @@ final class EmbeddingRows {
     }
   }
 
-  /// Returns the number of pushes.
   long pushed() {
     return pushed.get();
   }

@@ -40,8 +40,8 @@ import org.tensorflow.types.TInt64;
 /// limit, a step waits for its push. If a push fails after its step, the next op of this embedding
 /// and `flush` fail with its failure.
 ///
-/// Ops support one run of a graph at a time. Building is not thread-safe, because a graph's scope
-/// is not thread-safe; `prefetch`, `flush` and the counts are thread-safe.
+/// Ops support one run of a graph at a time. Building is not thread-safe, like a graph's scope;
+/// `prefetch`, `flush` and the counts are thread-safe.
 public final class WeftEmbedding implements AutoCloseable {
 
   private static final int ASYNCHRONOUS_PUSHES = 4;

@@ -7,8 +7,8 @@ import io.weft.tensor.Shape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// The shape of a node's last tensor in the formats of Weft and TensorFlow. The next tensor nearly
-/// always has the same shape. One thread at a time.
+/// The shape of a node's last tensor, which rarely changes, in the formats of Weft and TensorFlow.
+/// One thread at a time.
 public final class Extents {
 
   private static final MemorySegment NONE = Arena.global().allocate(JAVA_LONG);
@@ -21,7 +21,7 @@ public final class Extents {
 
   /// Returns the shape of a `TF_Tensor*`.
   ///
-  /// Hot path if the shape is that of the previous call.
+  /// Hot path, for the shape of the previous call.
   public Shape of(long tensor) {
     int rank = TensorMemory.rank(tensor);
     boolean same = rank == shape.dims().size();
@@ -40,7 +40,7 @@ public final class Extents {
 
   /// Returns the extents of a shape as `int64_t*`, valid until the next call.
   ///
-  /// Hot path if the shape is that of the previous call.
+  /// Hot path, for the shape of the previous call.
   public MemorySegment dims(Shape wanted) {
     if (!wanted.equals(shape)) {
       remember(wanted);

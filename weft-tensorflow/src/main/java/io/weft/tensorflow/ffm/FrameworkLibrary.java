@@ -14,8 +14,8 @@ import java.util.Map;
 import org.bytedeco.javacpp.Loader;
 import org.jspecify.annotations.Nullable;
 
-/// The shared library that TensorFlow Java has loaded. A look-up by its path returns the library
-/// instance that TensorFlow itself uses, and thus its single op registry.
+/// The shared library that TensorFlow Java has loaded. A look-up by its path finds TensorFlow's own
+/// instance, and thus its op registry.
 // "restricted": this package is the boundary to native code.
 @SuppressWarnings("restricted")
 public final class FrameworkLibrary {

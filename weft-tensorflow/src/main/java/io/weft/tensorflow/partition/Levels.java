@@ -55,7 +55,6 @@ final class Levels {
     }
   }
 
-  /// Returns the level of a node.
   int of(String node) {
     return levels.getOrDefault(node, 0);
   }

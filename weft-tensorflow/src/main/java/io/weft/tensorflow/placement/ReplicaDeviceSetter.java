@@ -13,10 +13,10 @@ import java.util.Set;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
-/// The device function for parameter servers. It places variables and the nodes that change them on
-/// the tasks of one job, and all other nodes on the worker. Devices that nodes already have are
-/// kept. Variables that one op changes together, such as a weight and its momentum, are placed on
-/// one task. Constants that only one task uses are placed there.
+/// The device function for parameter servers. It places variables, and nodes that change them, on
+/// the tasks of one job, and other nodes on the worker. Existing devices are kept. Variables that
+/// one op changes together, such as a weight and its momentum, share a task. A constant that only
+/// one task uses is placed there.
 ///
 /// @param servers the tasks that keep variables, at least one
 /// @param worker the device of all other nodes
@@ -46,8 +46,7 @@ public record ReplicaDeviceSetter(
     }
   }
 
-  /// Returns a setter that places variables on the tasks of job `ps` and all other nodes on
-  /// `worker`.
+  /// Returns a setter with variables on job `ps` and other nodes on `worker`.
   public static ReplicaDeviceSetter of(
       ClusterSpec cluster, Task worker, VariablePlacement strategy) {
     return new ReplicaDeviceSetter(cluster.tasks("ps"), DeviceName.ANY.on(worker), strategy);

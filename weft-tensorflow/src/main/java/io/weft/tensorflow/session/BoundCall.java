@@ -20,8 +20,7 @@ import org.tensorflow.GraphOperation;
 import org.tensorflow.OperationBuilder;
 import org.tensorflow.Output;
 
-/// A call of a part with its nodes, resolved once, because name look-ups would dominate the cost of
-/// a small step.
+/// A call of a part with its nodes, resolved once, because look-ups would dominate a small step.
 ///
 /// @param feeds in the order of the call
 /// @param fetches in the order of the call

@@ -22,7 +22,7 @@ import org.tensorflow.Result;
 import org.tensorflow.Tensor;
 
 /// One step on the client's side. The client tells the other tasks to run their parts and runs its
-/// own part on the caller's thread. The step completes when all tasks have reported completion.
+/// own part on the caller's thread. The step completes when all tasks have reported.
 final class ClientStep {
 
   /// The time for which a failed step waits for reports of the other tasks.

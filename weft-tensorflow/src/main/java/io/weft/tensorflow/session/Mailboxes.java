@@ -29,8 +29,7 @@ final class Mailboxes {
   /// A request kind of Weft itself (docs/protocol/channel.md).
   private static final int REQUEST_KIND = 0;
 
-  /// Unlimited, because a silent rank is alive until the mesh reports its loss, which ends the
-  /// request.
+  /// Unlimited, because the mesh reports a rank's loss, which ends the request.
   private static final Duration UNTIL_LOST = Duration.ofNanos(Long.MAX_VALUE / 2);
 
   private final Weft weft;
@@ -85,8 +84,8 @@ final class Mailboxes {
   }
 
   /// The queue of messages to one rank, in order. It keeps the messages that the channel does not
-  /// accept yet; the number of steps of the sessions bounds them. Any thread. It has no lock,
-  /// because completions run while other threads may be inside the channel.
+  /// accept yet, whose number the sessions' steps bound. Any thread. It has no lock, because
+  /// completions run while other threads are inside the channel.
   private final class Outbox {
     private final int rank;
     private final Queue<TensorLease> kept = new ConcurrentLinkedQueue<>();

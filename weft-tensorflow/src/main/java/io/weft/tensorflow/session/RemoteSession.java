@@ -142,8 +142,7 @@ final class RemoteSession {
     }
   }
 
-  /// Publishes the fetches. TensorFlow keeps the tensors until the client has received all or gives
-  /// up.
+  /// Publishes the fetches, whose tensors TensorFlow keeps until the client has all or gives up.
   private void publish(Result result, List<RendezvousKey> keys) {
     if (keys.isEmpty()) {
       result.close();

@@ -38,8 +38,8 @@ public final class StepException extends RuntimeException {
     return reason;
   }
 
-  /// Returns the task that failed first, as far as known, or that is lost, or the client's own task
-  /// after a cancellation. Null after serialization.
+  /// Returns the first task known to have failed, the lost task, or, after a cancellation, the
+  /// client's. Null after serialization.
   public @Nullable Task task() {
     return task;
   }

@@ -22,10 +22,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The kernel of a `WeftRecv`. It requests its tensors from the rendezvous and ends when all have
-/// arrived, without blocking a thread. A long tensor is lent to TensorFlow without a copy. A short
-/// one is copied, which costs less than a notification when TensorFlow no longer uses it. A run
-/// starts on a TensorFlow thread and ends on the progress thread; the rendezvous orders the two.
+/// The kernel of a `WeftRecv`. It requests its tensors and ends when all have arrived, without
+/// blocking a thread. A long tensor is lent to TensorFlow. A short one is copied, which costs less
+/// than a later release. A run starts on a TensorFlow thread and ends on the progress thread; the
+/// rendezvous orders the two.
 final class ReceiveKernel implements TransferKernel {
 
   /// The size whose copy takes about as long as a call from C to Java and two locks.
@@ -46,7 +46,6 @@ final class ReceiveKernel implements TransferKernel {
   private long callback;
   private @Nullable RunningStep step;
 
-  /// The reason for a receive's failure.
   private record Failure(TransferEnd of, @Nullable String why) {}
 
   ReceiveKernel(List<TransferEnd> ends) {
@@ -194,7 +193,7 @@ final class ReceiveKernel implements TransferKernel {
     }
   }
 
-  /// Sets all outputs, or releases the tensors after a failure, when all receives have ended.
+  /// Sets all outputs, or releases the tensors after a failure.
   private void giveAll() {
     for (Member member : members) {
       if (failure.get() != null) {
@@ -226,7 +225,7 @@ final class ReceiveKernel implements TransferKernel {
     DoneCallback.runMoved(done);
   }
 
-  /// Refuses a run while another run is under way, without touching the kernel's run state.
+  /// Refuses an overlapping run without touching the kernel's run state.
   private void refuse(long refusedContext, long done) {
     try (Status refused = new Status()) {
       refused.set(

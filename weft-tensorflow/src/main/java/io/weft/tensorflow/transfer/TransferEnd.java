@@ -51,7 +51,6 @@ record TransferEnd(
     return DataTypes.of(dtype).getNumber();
   }
 
-  /// Returns a description for messages.
   @Override
   public String toString() {
     return "tensor '" + tensor + "' from " + source + " to " + destination;

@@ -9,7 +9,7 @@ sealed interface TransferKernel permits SendKernel, ReceiveKernel {
   /// Starts one run. `done` is valid only during this call.
   void start(long context, long done);
 
-  /// Releases the kernel's memory after TensorFlow has deleted the kernel.
+  /// Releases a kernel that TensorFlow has deleted.
   void close();
 
   /// A factory of a node's kernel.

@@ -14,8 +14,8 @@ import io.weft.tensorflow.partition.TransferOps;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// `WeftSend` and `WeftRecv` in TensorFlow's registry, with CPU kernels. One library per process,
-/// because TensorFlow has one registry per process. Thread-safe.
+/// `WeftSend` and `WeftRecv` in TensorFlow's registry, with CPU kernels. One per process, like the
+/// registry. Thread-safe.
 public final class TransferLibrary {
 
   private static final List<String> ATTRIBUTES =
@@ -29,7 +29,7 @@ public final class TransferLibrary {
           TransferOps.GROUP + ": int",
           TransferOps.PART + ": int = 0");
 
-  // Mutable and static because TensorFlow's registry is static; guarded by the class.
+  // Mutable and static, like TensorFlow's registry; guarded by the class.
   private static @Nullable TransferLibrary loaded;
 
   private final HandleTable<TransferKernel> kernels = new HandleTable<>("kernel");
