@@ -74,7 +74,7 @@ final class GraphNumbers {
         "two threads build graphs with Weft's ops on one communicator on rank "
             + communicator.rank()
             + ": other ranks cannot tell which graph a tensor belongs to, and would combine"
-            + " different models; give each graph a communicator of its own,"
+            + " different models; give each graph its own communicator,"
             + " weft.communicator().duplicate(name), by a name that is the same on all ranks, or"
             + " build all graphs in one thread, in the same order on all ranks";
     communicator.abort(new CommException.Aborted(why, null));

@@ -80,7 +80,7 @@ class SeveralGraphsTest {
         .allSatisfy(
             ends ->
                 assertThat(ends)
-                    .allSatisfy(end -> assertThat(end).contains("give each graph a communicator")));
+                    .allSatisfy(end -> assertThat(end).contains("give each graph its own")));
   }
 
   @Test

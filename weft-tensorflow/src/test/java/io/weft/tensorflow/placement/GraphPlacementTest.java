@@ -79,8 +79,8 @@ class GraphPlacementTest {
     assertThatThrownBy(() -> place(graph))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(
-            "node 'v' is on /job:ps/task:1 and node 'read' on /job:worker/task:0, but they must be"
-                + " on one task: node 'read' uses the variable or resource of 'v' itself; give both"
+            "node 'v' is on /job:ps/task:1 and node 'read' on /job:worker/task:0, but must share"
+                + " a task: node 'read' directly uses the variable or resource of 'v'; give both"
                 + " one device");
   }
 
@@ -134,7 +134,7 @@ class GraphPlacementTest {
     assertThatThrownBy(() -> place(new Nodes().add("a", "Neg", "", "b:1").build()))
         .hasMessage("node 'a' has the input 'b:1', which is not in the graph");
     assertThatThrownBy(() -> place(new Nodes().add("a", "Nonesuch", "").build()))
-        .hasMessageContaining("node 'a' is a Nonesuch, which is no op");
+        .hasMessageContaining("node 'a' is a Nonesuch, which is not an op");
     assertThatThrownBy(() -> place(new Nodes().build()).taskOf("x:0"))
         .hasMessage("the graph has no node 'x'");
   }

@@ -87,7 +87,7 @@ class WeftSavedModelTest {
           assertThatThrownBy(
                   () -> export(line, Signature.builder().input("x", line.x).output("l", line.loss)))
               .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining("'labels', a placeholder that is no input");
+              .hasMessageContaining("'labels', a placeholder that is not an input");
           assertThatThrownBy(() -> export(line, Signature.builder().input("x", line.x)))
               .isInstanceOf(IllegalArgumentException.class)
               .hasMessageContaining("has no output");
