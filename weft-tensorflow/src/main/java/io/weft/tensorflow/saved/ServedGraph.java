@@ -126,7 +126,7 @@ final class ServedGraph {
           needs
               + "a "
               + op
-              + ", whose contents are not a variable and not exported; let the signature begin"
+              + ", whose contents are not variables and not exported; let the signature begin"
               + " after it");
     }
   }
