@@ -28,14 +28,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Batches on their way: copied into a buffer, reduced, copied out. Two are under way, so that what
-/// is copied for one goes on while the other is on the wire; they start and end in the same order
-/// on all ranks. Confined to the layer's thread.
+/// The pipeline of batches: each batch is copied into a buffer, reduced and copied out. At most two
+/// batches are in flight, so that one is copied while the other is on the wire. Batches start and
+/// end in the same order on all ranks. Confined to the layer's thread.
 final class BatchPipeline {
 
   private static final Logger LOG = LoggerFactory.getLogger(BatchPipeline.class);
 
-  /// How many batches may be under way, each with a buffer.
+  /// The number of batches in flight at most, each with a buffer.
   private static final int UNDER_WAY = 2;
 
   private final Communicator communicator;
@@ -49,12 +49,15 @@ final class BatchPipeline {
   private long started;
   private String lastOperation = "";
 
-  /// When those that wait were ready: all at once, since no round begins while some wait.
+  /// The time at which the waiting batches became ready. It is one time for all of them, because no
+  /// round begins while batches wait.
   private long readyNanos;
 
-  /// @param name of the operation
-  /// @param memory where the batch lies, if not in its tensor
-  /// @param scratch closed with the batch
+  /// A batch in flight.
+  ///
+  /// @param name the operation's name
+  /// @param memory the fusion buffer; null if the batch is reduced in its tensor's memory
+  /// @param scratch memory that is closed with the batch; null = none
   private record Running(
       Batch batch,
       String name,
@@ -62,11 +65,11 @@ final class BatchPipeline {
       @Nullable TensorView memory,
       @Nullable TensorLease scratch) {}
 
-  /// @param pending the tensors of this rank, by name; what has ended is removed
-  /// @param allocator memory of the transport
-  /// @param threshold longest buffer
+  /// @param pending the tensors of this rank, by name; a completed tensor is removed
+  /// @param allocator allocates memory of the transport
+  /// @param threshold length of the longest buffer, in bytes
   /// @param onDone called on any thread when a batch may have ended
-  /// @param spans where what it does is recorded
+  /// @param spans the recorder of the pipeline's work
   BatchPipeline(
       Communicator communicator,
       Map<String, Pending> pending,
@@ -84,7 +87,7 @@ final class BatchPipeline {
     }
   }
 
-  /// The next ones to go: their tensors are ready on all ranks from now on.
+  /// Adds batches whose tensors are ready on all ranks.
   void add(List<Batch> batches) {
     waiting.addAll(batches);
     readyNanos = spans.now();
@@ -104,8 +107,8 @@ final class BatchPipeline {
     }
   }
 
-  /// Whether some have not started. What becomes ready meanwhile can still go before them only if
-  /// it is not added yet.
+  /// Returns true while batches wait for their start. Tensors that become ready later can overtake
+  /// a batch only before it is added.
   boolean isFull() {
     return !waiting.isEmpty();
   }
@@ -114,13 +117,13 @@ final class BatchPipeline {
     return waiting.isEmpty() && running.isEmpty();
   }
 
-  /// The tensor that has ended last; empty = none so far.
+  /// Returns the name of the tensor that was completed last; empty = none so far.
   String lastOperation() {
     return lastOperation;
   }
 
-  /// Starts what there is room for, and ends what is done. Returns how many batches that were.
-  /// Throws the cause if the communicator has failed.
+  /// Ends batches that are complete and starts batches while buffers are free. Returns the number
+  /// of batches ended and started. Throws the cause if the communicator has failed.
   int work() throws InterruptedException {
     int work = 0;
     while (!running.isEmpty() && running.getFirst().handle().isDone()) {
@@ -149,7 +152,7 @@ final class BatchPipeline {
     PendingTensor own = allreduce(first.name());
     spans.record(SpanCategory.QUEUE, first.name(), readyNanos);
     if (batch.isFused()) {
-      // Batches end in the order of their starts, so the one before the last has left its buffer.
+      // Batches end in the order of their starts, so the batch before the last has left its buffer.
       int turn = (int) (started++ % UNDER_WAY);
       String name = "weft/fusion-" + turn;
       TensorView buffer;
@@ -162,7 +165,7 @@ final class BatchPipeline {
         refuse(batch, name, unusable);
         return;
       }
-      // Each tensor was scaled as it was copied in.
+      // Each tensor was scaled when it was copied in.
       WireHook none = WireHook.NONE;
       run(batch, name, allreduce(name, buffer, buffer, first.signature(), none), buffer, null);
     } else if (own != null) {
@@ -198,10 +201,10 @@ final class BatchPipeline {
     return CollectiveStart.submit(communicator, request, Duration.ZERO);
   }
 
-  /// Of another length than that of the other ranks: so it fails on all, and the communicator works
-  /// on.
+  /// Submits a tensor of a length that differs from the other ranks' length. The operation then
+  /// fails on all ranks, and the communicator remains usable.
   ///
-  /// @param why this rank has no buffer, or the memory of a tensor was closed
+  /// @param why the reason: this rank has no buffer, or the memory of a tensor was closed
   private void refuse(Batch batch, String name, Throwable why) {
     LOG.error("{} cannot be filled or read: {}", words(batch), why.toString());
     TensorSignature signature = batch.first().signature();
@@ -219,7 +222,8 @@ final class BatchPipeline {
         : "tensor '" + first + "'";
   }
 
-  /// Ranks have agreed on the tensors of an allreduce, so only one that refuses can differ.
+  /// Returns the failure of a batch. Ranks have agreed on the tensors of an allreduce, so a
+  /// mismatch can come only from a rank that refused the batch.
   private static CommException failure(Batch batch, CommException cause) {
     if (!(cause instanceof CommException.Mismatch)
         || batch.first().signature().collective() != Collective.ALLREDUCE) {
@@ -290,7 +294,8 @@ final class BatchPipeline {
       copyOut(ended.batch(), memory);
       spans.record(SpanCategory.COPY_OUT, ended.name(), begun);
     }
-    // A thread that awaits one after the other wakes up once, for the last of these.
+    // In reverse order, a thread that awaits the tensors sequentially wakes up once, at the last
+    // one.
     for (ReadyTensor tensor : ended.batch().tensors().reversed()) {
       complete(tensor.name());
     }
@@ -336,7 +341,7 @@ final class BatchPipeline {
     }
   }
 
-  /// The tensor is not reduced.
+  /// Fails the tensor without reducing it.
   void fail(String name, CommException cause) {
     Pending own = pending.remove(name);
     if (own != null) {
@@ -344,7 +349,7 @@ final class BatchPipeline {
     }
   }
 
-  /// Gives the buffers back that nothing is under way in.
+  /// Frees the buffers unless batches are in flight.
   void close() {
     if (running.isEmpty()) {
       for (FusionBuffer buffer : buffers) {

@@ -10,10 +10,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
-/// One collective of the data-parallel layer other than an allreduce, as data. What is not a tensor
-/// is the same on all ranks, but for the deadline. Tensors are borrowed until the handle completes.
+/// A request for one collective of the data-parallel layer other than an allreduce. All fields
+/// except tensors and the deadline must be the same on all ranks. Tensors are borrowed until the
+/// handle completes.
 ///
-/// @param <T> what its handle completes with
+/// @param <T> type of the handle's result
 public sealed interface CollectiveRequest<T>
     permits CollectiveRequest.Allgather,
         CollectiveRequest.ReduceScatter,
@@ -21,35 +22,38 @@ public sealed interface CollectiveRequest<T>
         CollectiveRequest.Alltoall,
         TuneRequest {
 
-  /// By which ranks match it: 1 to 512 characters.
+  /// Returns the name by which ranks match the request: 1 to 512 characters.
   String name();
 
-  /// This rank's tensor.
+  /// Returns this rank's tensor.
   TensorView input();
 
-  /// After which wait for other ranks it fails on all of them; zero = as the options say.
+  /// Returns the time to wait for other ranks, after which the collective fails on all ranks; zero
+  /// = the deadline of the options.
   Duration deadline();
 
-  /// The rows of all ranks, in rank order, on all. Ranks may bring different numbers of rows, of
-  /// one type and shape. Completes with the result, which the caller owns.
+  /// A request that gathers the rows of all ranks, in rank order, on all ranks. Ranks may
+  /// contribute different numbers of rows; type and row shape must be the same. Completes with the
+  /// result, which the caller owns.
   record Allgather(String name, TensorView input, Duration deadline)
       implements CollectiveRequest<TensorLease> {
 
-    /// Throws `IllegalArgumentException` for a scalar, or a bad name.
+    /// Throws `IllegalArgumentException` for a scalar or an invalid name.
     public Allgather {
       checkRows(name, input, deadline);
     }
 
-    /// With the deadline of the options.
+    /// Returns a request with the deadline of the options.
     public static Allgather of(String name, TensorView input) {
       return new Allgather(name, input, Duration.ZERO);
     }
   }
 
-  /// Combines the tensors of all ranks and gives each rank its rows: of first extent N, rank r of n
-  /// gets N/n, and one more if r < N mod n. Completes with the output.
+  /// A request that combines the tensors of all ranks and gives each rank its rows. If the first
+  /// extent is N, rank r of n receives N/n rows, and one more if r < N mod n. Completes with the
+  /// output.
   ///
-  /// @param output where this rank's rows are written, apart from the input
+  /// @param output memory for this rank's rows; must not overlap the input
   /// @param prescale factor of each rank's elements before they are combined; 1 = none
   /// @param postscale factor of the result; 1 = none
   record ReduceScatter(
@@ -62,9 +66,9 @@ public sealed interface CollectiveRequest<T>
       Duration deadline)
       implements CollectiveRequest<TensorView> {
 
-    /// Throws `IllegalArgumentException` for a scalar, if the types differ, if another type than a
-    /// floating one is scaled, or what is not added, or by a factor that is not a normal number of
-    /// its type, or for a bad name.
+    /// Throws `IllegalArgumentException` for a scalar, an invalid name, or different types of input
+    /// and output. Throws it also if a scale is not 1 and the type is not a floating type, the
+    /// operation is not SUM or AVERAGE, or the scale is not a normal number of the type.
     public ReduceScatter {
       checkRows(name, input, deadline);
       if (output.dtype() != input.dtype()) {
@@ -78,26 +82,27 @@ public sealed interface CollectiveRequest<T>
       }
     }
 
-    /// Without scales, with the deadline of the options.
+    /// Returns a request without scales, with the deadline of the options.
     public static ReduceScatter of(String name, TensorView input, TensorView output, ReduceOp op) {
       Objects.requireNonNull(op, "op");
       return new ReduceScatter(name, input, output, op, 1, 1, Duration.ZERO);
     }
 
-    /// The same with other factors, of SUM or AVERAGE of floating types.
+    /// Returns this request with other factors, which are allowed for SUM or AVERAGE of floating
+    /// types.
     public ReduceScatter scaled(double before, double after) {
       return new ReduceScatter(name, input, output, op, before, after, deadline);
     }
   }
 
-  /// Copies the root's tensor to all. Completes with the tensor.
+  /// A request that copies the root's tensor to all ranks. Completes with the tensor.
   ///
-  /// @param input read on the root, written on the others
-  /// @param root its rank in the communicator
+  /// @param input read on the root, written on the other ranks
+  /// @param root the root's rank in the communicator
   record Broadcast(String name, TensorView input, int root, Duration deadline)
       implements CollectiveRequest<TensorView> {
 
-    /// Throws `IllegalArgumentException` for a negative root or a bad name.
+    /// Throws `IllegalArgumentException` for a negative root or an invalid name.
     public Broadcast {
       Objects.requireNonNull(input, "input");
       checkName(name, deadline);
@@ -106,22 +111,23 @@ public sealed interface CollectiveRequest<T>
       }
     }
 
-    /// With the deadline of the options.
+    /// Returns a request with the deadline of the options.
     public static Broadcast of(String name, TensorView tensor, int root) {
       Objects.requireNonNull(tensor, "tensor");
       return new Broadcast(name, tensor, root, Duration.ZERO);
     }
   }
 
-  /// Sends each rank its rows, and gives what all ranks sent here, in rank order. Rows are of one
-  /// type and shape on all ranks. Completes with what came, which the caller owns.
+  /// A request that sends rows to each rank and receives rows from each rank, in rank order. Type
+  /// and row shape must be the same on all ranks. Completes with the received rows, which the
+  /// caller owns.
   ///
-  /// @param splits how many rows go to each rank; together the first extent
+  /// @param splits the number of rows for each rank; their sum is the first extent
   record Alltoall(String name, TensorView input, List<Long> splits, Duration deadline)
       implements CollectiveRequest<Communicator.Received> {
 
-    /// Throws `IllegalArgumentException` for a scalar, a negative number of rows, splits that are
-    /// not the first extent together, or a bad name.
+    /// Throws `IllegalArgumentException` for a scalar, a negative number of rows, splits whose sum
+    /// is not the first extent, or an invalid name.
     public Alltoall {
       checkRows(name, input, deadline);
       splits = List.copyOf(splits);
@@ -140,11 +146,11 @@ public sealed interface CollectiveRequest<T>
 
     private static IllegalArgumentException refused(String name, List<Long> splits, long rows) {
       return new IllegalArgumentException(
-          "alltoall '%s': splits of %s rows; together they are the %d rows of the input"
+          "alltoall '%s': splits of %s rows; their sum must be the %d rows of the input"
               .formatted(name, splits, rows));
     }
 
-    /// With the deadline of the options.
+    /// Returns a request with the deadline of the options.
     public static Alltoall of(String name, TensorView input, List<Long> splits) {
       return new Alltoall(name, input, splits, Duration.ZERO);
     }

@@ -20,14 +20,14 @@ import java.lang.foreign.Arena;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/// How requests are submitted to a communicator, and what ranks must agree on before. Any thread.
+/// Submits requests to a communicator and computes their signatures. Any thread.
 final class CollectiveStart {
 
   private CollectiveStart() {}
 
-  /// Submits it; `finish` follows when it has succeeded.
+  /// Submits the request. After it has succeeded, the caller must call `finish`.
   ///
-  /// @param limit of the communicator; zero = its own
+  /// @param limit the communicator's deadline; zero = its default
   static <T> Handle<T> submit(
       Communicator communicator, CollectiveRequest<T> request, Duration limit) {
     CollectiveOptions options = CollectiveOptions.named(request.name()).within(limit);
@@ -49,7 +49,7 @@ final class CollectiveStart {
     return typed;
   }
 
-  /// What is to be combined: a copy if it is scaled.
+  /// Returns the tensor to combine: a scaled copy of the input, or the input if it is not scaled.
   private static TensorView scaled(ReduceScatter request) {
     if (request.prescale() == 1) {
       return request.input();
@@ -60,24 +60,24 @@ final class CollectiveStart {
     return copy;
   }
 
-  /// Memory like this tensor's.
+  /// Allocates a tensor of this tensor's type and shape.
   static TensorView memory(TensorView like) {
     return new TensorView(like.dtype(), like.shape(), Arena.ofAuto().allocate(like.bytes(), 64));
   }
 
-  /// Whether `finish` has something to do.
+  /// Returns true if `finish` scales the result.
   static boolean isScaledAfter(CollectiveRequest<?> request) {
     return request instanceof ReduceScatter scatter && scatter.postscale() != 1;
   }
 
-  /// Scales what has arrived.
+  /// Scales the result.
   static void finish(CollectiveRequest<?> request) {
     if (request instanceof ReduceScatter scatter && scatter.postscale() != 1) {
       Kernels.scale(scatter.output(), scatter.output(), scatter.postscale());
     }
   }
 
-  /// Nobody takes this result.
+  /// Closes a result that no caller takes.
   static void discard(@Nullable Object result) {
     if (result instanceof TensorLease lease) {
       lease.close();
@@ -86,7 +86,7 @@ final class CollectiveStart {
     }
   }
 
-  /// What ranks must agree on.
+  /// Returns the signature on which ranks must agree.
   static TensorSignature signature(CollectiveRequest<?> request, String group, int groupSize) {
     TensorView in = request.input();
     return switch (request) {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// What is alike with negotiation and without: who the ranks are, and objects.
+/// A reducer over a communicator: the part that is the same with and without negotiation.
 abstract sealed class CommunicatorReducer implements Reducer
     permits DirectReducer, NegotiatedReducer {
 
@@ -24,15 +24,16 @@ abstract sealed class CommunicatorReducer implements Reducer
     this.narrowing = new Worker("weft-narrowing-" + communicator.rank());
   }
 
-  /// The handle of a reduction that is submitted.
+  /// Returns the handle of a submitted reduction.
   ///
-  /// @param narrowed its way in another type; null = in its own
+  /// @param narrowed the tensor in its narrower wire type; null = it is sent in its own type
   final Handle<TensorView> checked(Handle<TensorView> reduced, @Nullable NarrowedTensor narrowed) {
     return narrowed == null ? reduced : new NarrowedHandle(this, reduced, narrowed, narrowing);
   }
 
-  /// Runs the progress engine on the calling thread until `done` or until `limit` is over. Returns
-  /// false, soon, where another thread runs it, or the caller is inside it, in a callback.
+  /// Runs the progress engine on the calling thread until `done` or until `limit` has passed.
+  /// Returns false early if another thread runs the engine, or if the caller is inside it, in a
+  /// callback.
   final boolean progress(BooleanSupplier done, Duration limit) {
     try {
       return communicator.progress(done, limit);
@@ -41,13 +42,13 @@ abstract sealed class CommunicatorReducer implements Reducer
     }
   }
 
-  /// Fails what is under way and what is submitted from now on, on all ranks. Never blocks.
+  /// Fails operations in flight and later submissions, on all ranks. Never blocks.
   abstract void abandon(CommException cause);
 
-  /// Whether it has ended because a rank has abandoned it.
+  /// Returns true if the reducer has ended because a rank has abandoned it.
   abstract boolean isAborted();
 
-  /// Ends it, on this rank. What has not ended fails.
+  /// Ends the reducer on this rank. Operations in flight fail.
   abstract void close();
 
   @Override

@@ -13,13 +13,14 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 
-/// Data-parallel training over the communicators of a `Weft`: what optimizers take as the factory
-/// of their reducers. Owned; close it on all ranks after their last reduction, and before the
-/// `Weft`. Thread-safe.
+/// Data-parallel training over the communicators of a `Weft`. Optimizers take it as the factory of
+/// their reducers. The program owns it and must close it on all ranks after their last reduction,
+/// before the `Weft`. Thread-safe.
 ///
-/// Each has names of its own: tensors of two never meet, and neither meets what a program asks of
-/// the communicator itself. Ranks match a `DataParallel` by its name, or those without one by the
-/// order in which they are first used over a communicator: on one thread, in the same order on all
+/// Each `DataParallel` has a separate name space: its tensors never match those of another
+/// `DataParallel`, nor the operations that a program submits to the communicator directly. Ranks
+/// match a `DataParallel` by its name. Ranks match unnamed ones by the order in which they are
+/// first used over a communicator; that use must be on one thread and in the same order on all
 /// ranks.
 ///
 /// ```java
@@ -30,7 +31,7 @@ import java.util.function.IntFunction;
 /// ```
 public final class DataParallel implements LayerFactory, AutoCloseable {
 
-  /// Names of duplicates, which end with that of the layer if it has one.
+  /// Names of duplicated communicators. The layer's name, if it has one, is appended.
   private static final String OF_JOB = "data-parallel of the job";
 
   private static final String UNNAMED = "data-parallel";
@@ -43,7 +44,8 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
   private final LayerSettings settings;
   private final UnnamedLayers unnamed;
 
-  /// Added to under this; removed from by any thread, which must not wait.
+  /// The reducers in use. Additions are made under this object's lock. Any thread may remove one
+  /// without the lock, because it must not wait.
   private final Map<Communicator, CommunicatorReducer> reducers = new ConcurrentHashMap<>();
 
   private boolean closed;
@@ -58,8 +60,8 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
     this.unnamed = weft.attached(UnnamedLayers.class, of -> new UnnamedLayers());
   }
 
-  /// Returns the layer of the job, as the settings of this rank say: the same object at each call,
-  /// opened at the first and closed with the `Weft`.
+  /// Returns the job's layer with the settings of this rank. Each call returns the same object,
+  /// which is opened by the first call and closed with the `Weft`.
   public static DataParallel of(Weft weft) {
     return weft.attached(
         DataParallel.class,
@@ -67,19 +69,19 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
             new DataParallel(of, DataParallelOptions.of(of.config()), LayerSpans.NONE, OF_JOB, ""));
   }
 
-  /// Makes one as the settings of this rank say.
+  /// Creates a layer with the settings of this rank.
   public static DataParallel over(Weft weft) {
     return over(weft, DataParallelOptions.of(weft.config()));
   }
 
-  /// Makes one with these options.
+  /// Creates a layer with these options.
   public static DataParallel over(Weft weft, DataParallelOptions options) {
     return over(weft, options, LayerSpans.NONE);
   }
 
-  /// Makes one with these options that records into `timeline` how long tensors are negotiated and
-  /// queued, copies into and out of fusion buffers, and how long the program waits. The operations
-  /// themselves are recorded where the timeline observes the `Weft`.
+  /// Creates a layer with these options that records into `timeline` the time of negotiation and
+  /// queueing, the copies into and out of fusion buffers, and the waits of the program. The
+  /// operations themselves are recorded if the timeline observes the `Weft`.
   public static DataParallel over(Weft weft, DataParallelOptions options, Timeline timeline) {
     return over(weft, options, new LayerSpans(timeline));
   }
@@ -90,8 +92,8 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
         : new DataParallel(weft, options, spans, NAMED + options.name(), "");
   }
 
-  /// Class and line of the program that makes a layer: where ranks make several in different
-  /// orders, they differ.
+  /// Returns class and line of the program that creates a layer. The places differ between ranks
+  /// that create layers in different orders.
   private static String caller() {
     return StackWalker.getInstance()
         .walk(
@@ -103,9 +105,9 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
                     .orElse(""));
   }
 
-  /// Returns the reducer of this communicator, which must be of this `Weft`: the same object at
-  /// each call, until it was restarted. All ranks of the communicator call this. Throws
-  /// `IllegalStateException` after `close`, and for a layer without a name where another thread
+  /// Returns the reducer of this communicator, which must belong to this `Weft`. Each call returns
+  /// the same object until the reducer is restarted. All ranks of the communicator must call this.
+  /// Throws `IllegalStateException` after `close`, and for a layer without a name if another thread
   /// uses one over this communicator.
   @Override
   public synchronized Reducer over(Communicator communicator) {
@@ -163,11 +165,12 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
     return rank -> weft.topology().describe(world.get(rank));
   }
 
-  /// Fails on all ranks what is under way in a reducer that this has made, and lets `over` make a
-  /// new one, on all ranks: for a step of which a part has failed and the rest is not submitted by
-  /// all. What ranks submit to the new one meets nothing of before. Of no effect where the reducer
-  /// has ended for good, as by the loss of a rank, or has been restarted. Each rank calls this for
-  /// its own part of the failure. Never blocks.
+  /// Fails the operations in flight of a reducer of this layer, on all ranks, and lets `over`
+  /// create a new reducer, on all ranks. It serves a step that has failed in part and whose other
+  /// tensors are not submitted by all ranks. Submissions to the new reducer never match earlier
+  /// ones. Has no effect if the reducer has ended permanently, for example by the loss of a rank,
+  /// or has been restarted already. Each rank calls this for its own part of the failure. Never
+  /// blocks.
   public void restart(Communicator communicator, Reducer failed, CommException cause) {
     Objects.requireNonNull(communicator, "communicator");
     Objects.requireNonNull(failed, "failed");
@@ -187,8 +190,8 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
     }
   }
 
-  /// Ends the reducer of this communicator, if there is one, as `close` does; before the
-  /// communicator is closed. All its ranks call this. The others' reducers work on.
+  /// Closes the reducer of this communicator, if there is one. All ranks of the communicator must
+  /// call this before the communicator is closed. Reducers of other communicators remain usable.
   public void close(Communicator communicator) {
     Objects.requireNonNull(communicator, "communicator");
     CommunicatorReducer reducer;
@@ -207,13 +210,13 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
     reducer.close();
   }
 
-  /// Returns what is taken for the communicator of all ranks, and why, in words.
+  /// Returns the chosen execution for the communicator of all ranks, and the reason, in words.
   public String describe() {
     return over(weft.communicator()).describe();
   }
 
-  /// Tells the other ranks that this one leaves, so that what they still submit fails; waits for at
-  /// most five seconds. What has not ended here fails. A second call has no effect.
+  /// Notifies the other ranks that this rank leaves, so that their later submissions fail. Waits
+  /// for at most five seconds. Operations in flight on this rank fail. A second call has no effect.
   @Override
   public void close() {
     Map<Communicator, CommunicatorReducer> open;

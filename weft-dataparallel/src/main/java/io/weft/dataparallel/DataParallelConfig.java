@@ -13,10 +13,10 @@ import java.util.Map;
 /// The settings of data-parallel training. Stateless; any thread.
 public final class DataParallelConfig implements OptionProvider {
 
-  /// 0 turns tensor fusion off.
+  /// Horovod's variable; 0 turns tensor fusion off.
   private static final String THRESHOLD = "HOROVOD_FUSION_THRESHOLD";
 
-  /// Whether tensors travel together.
+  /// The setting that turns tensor fusion on or off.
   public static final ConfigOption<Fusion> FUSION =
       ConfigOption.of(
               "fusion",
@@ -28,7 +28,7 @@ public final class DataParallelConfig implements OptionProvider {
           .orVariable(new ForeignVariable(THRESHOLD, text -> isZero(text) ? "off" : ""))
           .sameOn(Scope.JOB);
 
-  /// Longest fusion buffer.
+  /// The length of the longest fusion buffer.
   public static final ConfigOption<Long> FUSION_THRESHOLD =
       ConfigOption.of(
               "fusion-threshold",
@@ -38,7 +38,7 @@ public final class DataParallelConfig implements OptionProvider {
           .orVariable(new ForeignVariable(THRESHOLD, text -> isZero(text) ? "" : text))
           .sameOn(Scope.JOB);
 
-  /// How many tensors ranks remember.
+  /// The capacity of the response cache, in tensors.
   public static final ConfigOption<Integer> CACHE_CAPACITY =
       ConfigOption.of(
               "cache-capacity",
@@ -49,7 +49,7 @@ public final class DataParallelConfig implements OptionProvider {
           .orVariable(ForeignVariable.named("HOROVOD_CACHE_CAPACITY"))
           .sameOn(Scope.JOB);
 
-  /// After which wait a stall is told.
+  /// The wait for other ranks after which a stall is reported.
   public static final ConfigOption<Duration> STALL_CHECK_TIME =
       ConfigOption.of(
               "stall-check-time",
@@ -59,7 +59,7 @@ public final class DataParallelConfig implements OptionProvider {
                   + " missing; 0 = never")
           .orVariable(ForeignVariable.inUnit("HOROVOD_STALL_CHECK_TIME_SECONDS", "s"));
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public DataParallelConfig() {}
 
   private static boolean isZero(String text) {

@@ -5,15 +5,16 @@ import io.weft.WeftConfig;
 import java.time.Duration;
 import java.util.Objects;
 
-/// How gradients travel. The first three and the name are the same on all ranks.
+/// The options of a `DataParallel`. Fusion, threshold, cache capacity and name must be the same on
+/// all ranks.
 ///
-/// @param fusion whether tensors travel together
-/// @param fusionThreshold longest fusion buffer, in bytes
-/// @param cacheCapacity how many tensors the response cache remembers; 0 = none
-/// @param stallCheckTime after which wait a stall is told
-/// @param deadline after which wait for other ranks a tensor fails on all of them
-/// @param name by which ranks match the `DataParallel`; empty = by the order in which a thread
-///   makes those without a name
+/// @param fusion if tensors are fused
+/// @param fusionThreshold length of the longest fusion buffer, in bytes
+/// @param cacheCapacity capacity of the response cache, in tensors; 0 = no cache
+/// @param stallCheckTime the wait for other ranks after which a stall is reported
+/// @param deadline the wait for other ranks after which a tensor fails on all ranks
+/// @param name the name by which ranks match the `DataParallel`; empty = ranks match it by the
+///   order in which a thread creates unnamed ones
 public record DataParallelOptions(
     Fusion fusion,
     long fusionThreshold,
@@ -25,8 +26,8 @@ public record DataParallelOptions(
   private static final int MOST_CHARACTERS = 128;
   private static final Duration NEVER = Duration.ofDays(7);
 
-  /// Throws `IllegalArgumentException` for a size below 0, a duration that is not positive, or a
-  /// name of more than 128 characters.
+  /// Throws `IllegalArgumentException` for a threshold below 1, a capacity below 0, a duration that
+  /// is not positive, or a name of more than 128 characters.
   public DataParallelOptions {
     Objects.requireNonNull(fusion, "fusion");
     if (fusionThreshold < 1 || cacheCapacity < 0) {
@@ -47,7 +48,7 @@ public record DataParallelOptions(
     }
   }
 
-  /// Returns what the settings say.
+  /// Returns the options of these settings.
   public static DataParallelOptions of(WeftConfig config) {
     return new DataParallelOptions(
         config.required(DataParallelConfig.FUSION),
@@ -58,13 +59,14 @@ public record DataParallelOptions(
         "");
   }
 
-  /// Returns the time of the settings, of which 0 is never: longer than any wait.
+  /// Returns the stall check time of the settings; 0 (never) becomes a duration longer than any
+  /// wait.
   private static Duration stallCheckTime(WeftConfig config) {
     Duration time = config.required(DataParallelConfig.STALL_CHECK_TIME);
     return time.isZero() ? NEVER : time;
   }
 
-  /// Returns these options with fusion on, off, or as Weft chooses.
+  /// Returns these options with another fusion mode.
   public DataParallelOptions with(Fusion other) {
     Objects.requireNonNull(other, "other");
     return new DataParallelOptions(
@@ -84,15 +86,15 @@ public record DataParallelOptions(
 
   /// Returns these options with other limits of the wait for other ranks.
   ///
-  /// @param warning after which a stall is told, where ranks negotiate
-  /// @param limit after which the tensor fails on all ranks
+  /// @param warning the wait after which ranks that negotiate report a stall
+  /// @param limit the wait after which the tensor fails on all ranks
   public DataParallelOptions withLimits(Duration warning, Duration limit) {
     return new DataParallelOptions(fusion, fusionThreshold, cacheCapacity, warning, limit, name);
   }
 
-  /// Returns these options with a name, by which ranks match the `DataParallel`: needed where
-  /// several threads of a process make some over one communicator, or ranks make them in different
-  /// orders.
+  /// Returns these options with a name, by which ranks match the `DataParallel`. A name is needed
+  /// if several threads of a process create layers over one communicator, or if ranks create layers
+  /// in different orders.
   public DataParallelOptions named(String other) {
     return new DataParallelOptions(
         fusion, fusionThreshold, cacheCapacity, stallCheckTime, deadline, other);

@@ -14,14 +14,15 @@ import java.util.Objects;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
-/// Each tensor as an allreduce of its own, which ranks match by its name. Any thread.
+/// A reducer that submits each tensor as a separate allreduce, which ranks match by name. Any
+/// thread.
 final class DirectReducer extends CommunicatorReducer {
 
   private final String why;
   private final Duration deadline;
 
-  /// @param communicator of this reducer alone, which it closes
-  /// @param deadline of a tensor that has none
+  /// @param communicator a communicator that only this reducer uses, and closes
+  /// @param deadline the deadline of requests without one
   /// @param why the reason, for `describe`
   DirectReducer(Communicator communicator, Duration deadline, String why) {
     super(communicator);
@@ -29,10 +30,10 @@ final class DirectReducer extends CommunicatorReducer {
     this.why = why;
   }
 
-  /// Compares the settings with the other ranks', while the first tensors are under way: where they
-  /// differ, the reducer ends on all ranks.
+  /// Compares the settings with those of the other ranks while the first tensors are in flight. If
+  /// they differ, the reducer ends on all ranks.
   ///
-  /// @param describe a rank of the communicator for people
+  /// @param describe returns a rank of the communicator in words
   void compare(LayerSettings settings, IntFunction<String> describe) {
     settings
         .exchange(communicator)
@@ -67,8 +68,8 @@ final class DirectReducer extends CommunicatorReducer {
         group.stream().map(each -> each.asAllreduce(deadline, null)).toList());
   }
 
-  /// A group of which some travel in another type: each has a handle of its own, which looks at
-  /// what came.
+  /// Reduces a group that contains narrowed tensors. Each tensor has a separate handle, which
+  /// checks the result.
   private Handle<List<TensorView>> narrowedGroup(List<ReductionRequest> group) {
     List<Handle<TensorView>> handles = new ArrayList<>(group.size());
     for (ReductionRequest each : group) {
@@ -170,7 +171,7 @@ final class DirectReducer extends CommunicatorReducer {
     communicator.close();
   }
 
-  /// Its operations end so only with the communicator.
+  /// Returns true, because operations of this reducer abort only with the communicator.
   @Override
   boolean isAborted() {
     return true;

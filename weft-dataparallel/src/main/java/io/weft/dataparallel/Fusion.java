@@ -3,17 +3,18 @@ package io.weft.dataparallel;
 
 import java.util.Locale;
 
-/// Whether tensors that are ready on all ranks travel together.
+/// The mode of tensor fusion.
 public enum Fusion {
-  /// Ranks negotiate what is ready everywhere; the rule table says which tensors travel together.
+  /// Ranks negotiate the tensors that are ready on all ranks; the rule table decides which tensors
+  /// are fused.
   AUTO,
-  /// Ranks negotiate what is ready everywhere, and all tensors travel together.
+  /// Ranks negotiate the tensors that are ready on all ranks, and all tensors are fused.
   ON,
-  /// Each tensor by itself, matched by its name, without negotiation: nobody can join, and a tensor
-  /// that a rank never submits ends the reducer.
+  /// Each tensor is reduced by itself and matched by its name, without negotiation. Ranks cannot
+  /// join, and a tensor that a rank never submits ends the reducer.
   OFF;
 
-  /// As the setting has it, in lower case.
+  /// Returns the value of the setting, in lower case.
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

@@ -15,13 +15,13 @@ import io.weft.tensor.TensorView;
 import java.lang.foreign.Arena;
 import java.util.Collections;
 
-/// What a rank that has joined contributes to collectives other than allreduces. Pure.
+/// The contribution of a joined rank to collectives other than allreduces. Pure.
 final class JoinedRequest {
 
   private JoinedRequest() {}
 
-  /// A contribution that changes nothing: no rows, or rows that are neutral; and memory for what
-  /// arrives, which nobody reads.
+  /// Returns a contribution that does not change the result: no rows, or neutral rows. Its output
+  /// memory is discarded.
   static CollectiveRequest<?> of(ReadyTensor tensor, Communicator communicator) {
     TensorSignature signature = tensor.signature();
     if (signature.collective() == Collective.TUNE) {
@@ -43,7 +43,7 @@ final class JoinedRequest {
     };
   }
 
-  /// Shape of what a reduceScatter of this shape leaves on this rank.
+  /// Returns the shape of this rank's output of a reduceScatter of this input shape.
   static Shape rows(Shape input, Communicator communicator) {
     long rows = input.dims().getFirst();
     int size = communicator.size();

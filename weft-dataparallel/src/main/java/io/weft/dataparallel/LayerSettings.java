@@ -16,14 +16,14 @@ import java.util.Map;
 import java.util.StringJoiner;
 import java.util.function.IntFunction;
 
-/// What all ranks of a reducer have alike, or they would cut tensors in different ways, wait for
-/// each other in different ways, or combine the tensors of different models. Each rank sends its
-/// own before the first tensor, and compares.
+/// The settings that must agree on all ranks of a reducer. Otherwise ranks would cut tensors
+/// differently, wait for each other in different ways, or combine the tensors of different models.
+/// Each rank sends its settings before the first tensor and compares them.
 ///
-/// @param values by name, as text
+/// @param values the values by name, as text
 record LayerSettings(Map<String, String> values) {
 
-  /// How long a reducer waits for ranks that have not made theirs.
+  /// The time that a reducer waits for ranks that have not created their reducer.
   static final Duration LIMIT = Duration.ofMinutes(10);
 
   private static final String FUSION = "fusion";
@@ -31,9 +31,9 @@ record LayerSettings(Map<String, String> values) {
   private static final String CACHE = "cache capacity";
   private static final String PLACE = "place where the DataParallel was made";
 
-  /// Returns those of these options.
+  /// Returns the settings of these options.
   ///
-  /// @param place of the program that made the layer; empty where a name tells it
+  /// @param place the place in the program that created the layer; empty for a named layer
   static LayerSettings of(DataParallelOptions options, String place) {
     Map<String, String> values = new LinkedHashMap<>();
     values.put(FUSION, options.fusion().toString());
@@ -54,10 +54,10 @@ record LayerSettings(Map<String, String> values) {
   }
 
   /// Throws `CommException.Mismatch`, which names the setting and each rank's value, unless all
-  /// ranks have sent what this one has.
+  /// ranks have sent equal settings.
   ///
-  /// @param sent by all ranks
-  /// @param describe a rank for people
+  /// @param sent the settings of all ranks
+  /// @param describe returns a rank in words
   void compare(MemorySegment sent, int size, IntFunction<String> describe) {
     List<List<String>> all = new ArrayList<>();
     for (byte[] row : RankBytes.rows(sent, size, describe)) {

@@ -5,10 +5,11 @@ import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.dataparallel.timeline.Timeline;
 import org.jspecify.annotations.Nullable;
 
-/// Records into a timeline what the layer does; without one, nothing. Thread-safe.
+/// The recorder of the layer's spans in a timeline. Without a timeline it records nothing.
+/// Thread-safe.
 final class LayerSpans {
 
-  /// Records nothing.
+  /// The recorder without a timeline.
   static final LayerSpans NONE = new LayerSpans(null);
 
   private final @Nullable Timeline timeline;
@@ -17,7 +18,7 @@ final class LayerSpans {
     this.timeline = timeline;
   }
 
-  /// Now, by the clock of the timeline; 0 while nothing is recorded.
+  /// Returns the time by the timeline's clock; 0 while nothing is recorded.
   ///
   /// Hot path.
   long now() {
@@ -25,7 +26,7 @@ final class LayerSpans {
     return into == null || !into.isRecording() ? 0 : into.nanos();
   }
 
-  /// A span from `begunNanos` until now, where both were recorded.
+  /// Records a span from `begunNanos` until now, if recording was on at both times.
   ///
   /// Hot path.
   void record(SpanCategory category, String name, long begunNanos) {
@@ -34,7 +35,7 @@ final class LayerSpans {
     }
   }
 
-  /// A span that is over.
+  /// Records a completed span.
   ///
   /// Hot path.
   void record(SpanCategory category, String name, long begunNanos, long endedNanos) {

@@ -19,12 +19,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// The handle of a narrowed tensor. Where the sum is not finite, which all ranks see, they tell
-/// each other what each has brought, and all fail with the same words. Any thread.
+/// The handle of a narrowed tensor. If the sum is not finite, all ranks detect it. They then
+/// exchange their contributions, and the handle fails on all ranks with the same message. Any
+/// thread.
 final class NarrowedHandle implements Handle<TensorView> {
 
-  /// What a rank tells: its number in the job, the index of its first element that is not finite on
-  /// the wire or -1, that element, and its element where the sum is not finite.
+  /// The fields of a rank's report: its number in the job, the index of its first element that is
+  /// not finite on the wire or -1, that element, and its element at the place where the sum is not
+  /// finite.
   private static final int FIELDS = 4;
 
   private final Reducer reducer;
@@ -32,8 +34,8 @@ final class NarrowedHandle implements Handle<TensorView> {
   private final NarrowedTensor tensor;
   private final ReductionHandle<TensorView> verdict;
 
-  /// @param reduced is done when the output is written, or is not because of `tensor.badIndex`
-  /// @param worker submits what the ranks tell each other
+  /// @param reduced completes when the output is written, or when `tensor.badIndex` says why not
+  /// @param worker submits the exchange of reports
   NarrowedHandle(
       Reducer reducer, Handle<TensorView> reduced, NarrowedTensor tensor, Worker worker) {
     this.reducer = reducer;

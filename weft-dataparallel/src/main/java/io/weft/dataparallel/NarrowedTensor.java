@@ -9,12 +9,13 @@ import io.weft.tensor.kernel.Kernels;
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
 
-/// One FLOAT32 tensor on its way as 16-bit numbers. A sum has an element that is not finite where a
-/// rank's number or the sum itself is beyond the type, and has the same bits on all ranks: so all
-/// find the same, without a message. Its output is written only where all elements are finite.
+/// A FLOAT32 tensor that is sent as 16-bit numbers. An element of the sum is not finite if a rank's
+/// number or the sum itself exceeds the range of the type. The sum has the same bits on all ranks,
+/// so all ranks detect this without a message. The output is written only if all elements are
+/// finite.
 ///
-/// Used by one thread at a time; who waits for the reduction reads what the thread that ends it has
-/// written before.
+/// Used by one thread at a time. The completion of the reduction orders the writes of the thread
+/// that ends it before the reads of the waiting thread.
 final class NarrowedTensor implements WireHook {
 
   private final ReductionRequest request;
@@ -25,7 +26,7 @@ final class NarrowedTensor implements WireHook {
     this.request = request;
   }
 
-  /// Returns null if the tensor travels in its own type.
+  /// Returns null if the tensor is sent in its own type.
   static @Nullable NarrowedTensor of(ReductionRequest request) {
     return request.wire() == request.input().dtype() ? null : new NarrowedTensor(request);
   }
@@ -34,12 +35,13 @@ final class NarrowedTensor implements WireHook {
     return request;
   }
 
-  /// The first element of the sum that is not finite; -1 = all are, or the reduction has failed.
+  /// Returns the index of the first element of the sum that is not finite; -1 = all elements are
+  /// finite, or the reduction has failed.
   long badIndex() {
     return badIndex;
   }
 
-  /// That element.
+  /// Returns the element at `badIndex`.
   float badSum() {
     return badSum;
   }
@@ -66,7 +68,8 @@ final class NarrowedTensor implements WireHook {
     }
   }
 
-  /// The first element of this rank's input that is not finite on the wire, or -1.
+  /// Returns the index of the first element of this rank's input that is not finite on the wire, or
+  /// -1.
   long firstBadInput() {
     TensorView input = request.input();
     TensorView wire = memory(request.wire(), input.shape());
@@ -74,7 +77,7 @@ final class NarrowedTensor implements WireHook {
     return Kernels.firstNotFinite(wire);
   }
 
-  /// An element of a FLOAT32 or 16-bit tensor.
+  /// Returns an element of a FLOAT32 or 16-bit tensor.
   static double element(TensorView tensor, long index) {
     long bytes = tensor.dtype().bytes();
     TensorView one =

@@ -33,11 +33,11 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Tensors go when all ranks have submitted them, together with others that are ready. User
-/// threads; a thread of its own does the rest.
+/// A reducer that starts a tensor when all ranks have submitted it, and fuses it with others that
+/// are ready. User threads submit; a separate thread negotiates and reduces.
 final class NegotiatedReducer extends CommunicatorReducer {
 
-  /// Submissions that the thread has not seen; who submits more waits for room.
+  /// The maximum number of submissions that the thread has not taken; further submissions wait.
   private static final int MOST_SUBMISSIONS = 16_384;
 
   private static final int MOST_DIMS = 64;
@@ -57,15 +57,15 @@ final class NegotiatedReducer extends CommunicatorReducer {
   private volatile @Nullable CommException ended;
   private volatile long threshold;
 
-  /// When one was submitted; 0 before the first.
+  /// The time of the last submitted reduction; 0 before the first.
   private volatile long lastReduction;
 
-  /// @param communicator of this reducer alone, which it closes
-  /// @param settings which all ranks must have
-  /// @param allocator memory of the transport
-  /// @param describe a rank of the communicator for people
+  /// @param communicator a communicator that only this reducer uses, and closes
+  /// @param settings the settings that must agree on all ranks
+  /// @param allocator allocates memory of the transport
+  /// @param describe returns a rank of the communicator in words
   /// @param why the reason, for `describe`
-  /// @param spans where what it does is recorded
+  /// @param spans the recorder of the reducer's work
   NegotiatedReducer(
       Communicator communicator,
       DataParallelOptions options,
@@ -168,7 +168,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     }
   }
 
-  /// What depends on the ranks of the communicator.
+  /// Checks the fields that depend on the ranks of the communicator.
   private void checkRanks(CollectiveRequest<?> request) {
     switch (request) {
       case Broadcast broadcast when broadcast.root() >= size() ->
@@ -199,7 +199,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     }
   }
 
-  /// From now on there is a tensor of this name.
+  /// Registers the tensor under its name.
   private void take(Pending tensor) {
     check(tensor);
     ReductionHandle<Integer> join = lastJoin.get();
@@ -232,7 +232,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     }
   }
 
-  /// Other threads work on tensors.
+  /// Checks that other threads can access the memory.
   private static void checkMemory(Pending tensor, TensorView memory) {
     if (!memory.data().scope().isAlive() || !memory.data().isAccessibleBy(NOBODY)) {
       throw new IllegalArgumentException(
@@ -264,7 +264,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     }
   }
 
-  /// False if there was no room for too long.
+  /// Returns false if the queue remained full until the limit.
   private boolean offer(Submission submission, Duration limit) {
     boolean taken = submissions.offer(submission);
     if (!taken) {
@@ -357,7 +357,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     return communicator.tuning();
   }
 
-  /// The thread ends by it, and closes the communicator.
+  /// Aborts the communicator. The thread then ends and closes it.
   @Override
   void abandon(CommException cause) {
     communicator.abort(cause);
@@ -369,8 +369,8 @@ final class NegotiatedReducer extends CommunicatorReducer {
     return thread.isAborted();
   }
 
-  /// Tells the other ranks that this one leaves; waits for at most five seconds. What has not ended
-  /// fails.
+  /// Notifies the other ranks that this rank leaves. Waits for at most five seconds. Operations in
+  /// flight fail.
   @Override
   void close() {
     thread.leave();

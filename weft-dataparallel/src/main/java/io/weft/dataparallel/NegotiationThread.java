@@ -35,49 +35,50 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Turns the rounds of one communicator, and moves what is ready. It waits for nothing but its next
-/// turn: submissions, and operations that end, wake it.
+/// The thread that runs the negotiation rounds of one communicator and reduces ready tensors. It
+/// waits only between duty cycles: submissions and completed operations wake it.
 final class NegotiationThread extends Thread {
 
   private static final Logger LOG = LoggerFactory.getLogger(NegotiationThread.class);
 
   private static final long IDLE_NANOS = 1_000_000_000;
 
-  /// How often deadlines are looked at while ranks are missing.
+  /// The interval of deadline checks while ranks are missing.
   private static final long MISSING_NANOS = 10_000_000;
 
-  // Rounds in which nothing happens: the first follows at once, the others after longer and longer.
+  // Pauses after rounds without a result: the next round follows at once, later ones after pauses
+  // that double.
   private static final long LEAST_PAUSE_NANOS = 50_000;
   private static final long MOST_PAUSE_NANOS = 1_000_000;
   private static final long STALLED_PAUSE_NANOS = 20_000_000;
   private static final long STALLED_NANOS = 1_000_000_000;
 
-  /// While a program submits one tensor after the other, a round waits for the next one, but not
-  /// for longer than this: it would find few of them, on this rank or another.
+  /// While a program submits tensors in quick succession, a round waits for the next one, but at
+  /// most this long. An earlier round would find few tensors, on this rank or another.
   private static final long GATHER_NANOS = 200_000;
 
-  /// How long a caller that drives sleeps where another thread runs the progress engine.
+  /// The time that a driving caller sleeps while another thread runs the progress engine.
   private static final long DRIVE_PAUSE_NANOS = 50_000;
 
-  /// Whether the thread drives a layer, as a caller.
+  /// True if the thread drives a layer, as a caller.
   private static final ThreadLocal<Boolean> DRIVES = ThreadLocal.withInitial(() -> false);
 
   private final Shared shared;
   private final Negotiation negotiation;
 
-  /// Held by the thread that turns the layer: this one while it does not wait, or a caller that
-  /// drives. Guards what is not volatile.
+  /// Held by the thread that runs the layer: this thread while it does not wait, or a driving
+  /// caller. Guards the fields that are not volatile.
   private final ReentrantLock turning = new ReentrantLock();
 
-  /// The caller that drives: what is submitted meanwhile need not wake this thread.
+  /// The driving caller; submissions during its drive need not wake this thread.
   private volatile @Nullable Thread driver;
 
   private volatile boolean compared;
 
-  /// What a turn of a caller threw; this thread ends by it.
+  /// The exception of a duty cycle on a caller's thread; it ends this thread.
   private @Nullable Throwable thrown;
 
-  /// Why the thread ends, once a rank has left.
+  /// The reason why the thread ends, after a rank has left.
   private @Nullable CommException ending;
 
   private final BatchPipeline pipeline;
@@ -98,8 +99,8 @@ final class NegotiationThread extends Thread {
   private volatile @Nullable CommException abandoned;
   private volatile int thresholdPower = Round.ANY_THRESHOLD;
 
-  /// Whether something that is submitted must wake it. While a round is under way, or batches wait
-  /// for their turn, it waits for the next round anyway.
+  /// True if a submission must wake the thread. While a round is in flight or batches wait for
+  /// their start, the thread waits for the next round anyway.
   private volatile boolean idle;
 
   private long lastRound;
@@ -107,13 +108,13 @@ final class NegotiationThread extends Thread {
   private long lastOperation;
   private long lastWarning;
 
-  /// What the thread shares with the reducer.
+  /// The state that the thread shares with the reducer.
   ///
-  /// @param communicator the layer's own, closed when the thread ends
-  /// @param settings which all ranks must have
-  /// @param submissions from user threads
-  /// @param onEnd told the cause, once, when the thread ends
-  /// @param describe a rank for people
+  /// @param communicator the layer's private communicator, closed when the thread ends
+  /// @param settings the settings that must agree on all ranks
+  /// @param submissions submissions of user threads
+  /// @param onEnd receives the cause, once, when the thread ends
+  /// @param describe returns a rank in words
   record Shared(
       Communicator communicator,
       DataParallelOptions options,
@@ -145,7 +146,7 @@ final class NegotiationThread extends Thread {
     this.idleNanos = Math.min(IDLE_NANOS, deadlineNanos / 4);
   }
 
-  /// Makes the pipeline of a thread.
+  /// The factory of a thread's pipeline.
   @FunctionalInterface
   interface BatchPipelineFactory {
 
@@ -157,40 +158,40 @@ final class NegotiationThread extends Thread {
     return a.compareTo(b) > 0 ? a : b;
   }
 
-  /// There is something to do. Any thread.
+  /// Wakes the thread, or the driving caller, because there is work. Any thread.
   void wake() {
     signalled = true;
     Thread caller = driver;
     LockSupport.unpark(caller != null ? caller : this);
   }
 
-  /// Something was submitted. Any thread.
+  /// Wakes the thread for a submission. Any thread.
   void wakeForSubmission() {
-    // Pairs with the writes before the queue is looked at, in `park` and `endDriving`.
+    // Pairs with the writes before the queue is read, in `park` and `endDriving`.
     if (idle && driver == null) {
       wake();
     }
   }
 
-  /// Tells the other ranks that this one leaves, and ends. Any thread.
+  /// Notifies the other ranks that this rank leaves, and ends the thread. Any thread.
   void leave() {
     leaving = true;
     wake();
   }
 
-  /// Ends with this cause. Any thread.
+  /// Ends the thread with this cause. Any thread.
   void abandon(CommException cause) {
     abandoned = cause;
     wake();
   }
 
-  /// Whether the calling thread turns a layer, as in a callback of a reduction.
+  /// Returns true if the calling thread runs a layer, for example in a callback of a reduction.
   static boolean isTurning() {
     return Thread.currentThread() instanceof NegotiationThread || DRIVES.get();
   }
 
-  /// Takes the turns over from this thread, for the caller. Returns false where another thread
-  /// turns the layer, the caller does already, or ranks have not compared their settings yet.
+  /// Makes the caller run the duty cycles in place of this thread. Returns false if another thread
+  /// runs the layer, the caller does already, or ranks have not compared their settings yet.
   boolean beginDriving() {
     if (!compared || isTurning() || !turning.tryLock()) {
       return false;
@@ -200,9 +201,9 @@ final class NegotiationThread extends Thread {
     return true;
   }
 
-  /// Turns the layer on the calling thread, between `beginDriving` and `endDriving`: between turns
-  /// of the progress engine, which that thread keeps until the end. Where another thread runs the
-  /// engine, the caller sleeps between turns of the layer.
+  /// Runs the layer on the calling thread, between `beginDriving` and `endDriving`. The layer's
+  /// duty cycles run between those of the progress engine, which the calling thread keeps until the
+  /// end. If another thread runs the engine, the caller sleeps between duty cycles of the layer.
   void drive(BooleanSupplier done, long nanos) {
     long end = shared.ticker().nanos() + nanos;
     BooleanSupplier over = () -> turnFor(done);
@@ -211,7 +212,7 @@ final class NegotiationThread extends Thread {
       if (left <= 0) {
         return;
       }
-      signalled = false; // volatile: what is told from now on ends the sleep
+      signalled = false; // volatile: a later signal ends the sleep
       boolean driven = shared.communicator().progress(over, Duration.ofNanos(left));
       if (!driven && !over.getAsBoolean() && !signalled) {
         LockSupport.parkNanos(this, DRIVE_PAUSE_NANOS);
@@ -219,7 +220,7 @@ final class NegotiationThread extends Thread {
     }
   }
 
-  /// One turn for a caller. Returns whether the caller is to stop.
+  /// Runs one duty cycle for a caller. Returns true if the caller must stop.
   private boolean turnFor(BooleanSupplier done) {
     if (done.getAsBoolean() || thrown != null || ending != null) {
       return true;
@@ -236,10 +237,10 @@ final class NegotiationThread extends Thread {
     return done.getAsBoolean();
   }
 
-  /// Leaves the turns to this thread, and wakes it if there is something to do.
+  /// Returns the duty cycles to this thread, and wakes it if there is work.
   void endDriving() {
     DRIVES.set(false);
-    driver = null; // volatile: before it is looked at what was submitted meanwhile
+    driver = null; // volatile: written before the submissions are read
     boolean left =
         thrown != null
             || ending != null
@@ -259,13 +260,13 @@ final class NegotiationThread extends Thread {
     return round != null || !pipeline.isIdle();
   }
 
-  /// Whether it has ended because its communicator was aborted. Any thread.
+  /// Returns true if the thread has ended because its communicator was aborted. Any thread.
   boolean isAborted() {
     return aborted;
   }
 
-  /// Longest fusion buffer that this rank takes from its next round on: the largest power of two up
-  /// to `bytes`. Any thread.
+  /// Limits the fusion buffers that this rank accepts from its next round on to the largest power
+  /// of two up to `bytes`. Any thread.
   void limitBuffers(long bytes) {
     thresholdPower =
         bytes >= shared.options().fusionThreshold()
@@ -298,7 +299,7 @@ final class NegotiationThread extends Thread {
     } catch (InterruptedException e) {
       cause = new CommException.Aborted(self() + ": the layer's thread was interrupted", e);
     } catch (RuntimeException | Error defect) {
-      LOG.error("{}: data parallelism ends by a defect", self(), defect);
+      LOG.error("{}: data parallelism ends because of a defect", self(), defect);
       cause = new CommException.Aborted(self() + ": data parallelism failed: " + defect, defect);
       shared.communicator().abort(cause);
     }
@@ -316,8 +317,8 @@ final class NegotiationThread extends Thread {
     return shared.describe().apply(shared.communicator().rank());
   }
 
-  /// Returns when all ranks have made their reducer with the same settings. Tensors that wait for
-  /// longer than their deadline fail meanwhile.
+  /// Returns when all ranks have created their reducer with equal settings. Tensors that wait
+  /// longer than their deadline fail.
   private void compareSettings() throws InterruptedException {
     Handle<TensorLease> all = shared.settings().exchange(shared.communicator());
     all.whenDone((result, cause) -> wake());
@@ -361,10 +362,10 @@ final class NegotiationThread extends Thread {
         + " to make their reducer; all ranks make the same ones";
   }
 
-  /// Until this rank or another one leaves; returns the cause.
+  /// Runs until this rank or another one leaves; returns the cause.
   private CommException turn() throws InterruptedException {
     while (true) {
-      signalled = false; // volatile: what is told from now on ends the wait below
+      signalled = false; // volatile: a later signal ends the wait below
       switch (thrown) {
         case null -> {}
         case RuntimeException failed -> throw failed;
@@ -383,8 +384,8 @@ final class NegotiationThread extends Thread {
     }
   }
 
-  /// One turn, on the thread that holds `turning`. Returns how much it has done. Throws the cause
-  /// if the communicator has failed or this rank has restarted its reducer.
+  /// Runs one duty cycle, on the thread that holds `turning`. Returns the amount of work done.
+  /// Throws the cause if the communicator has failed or this rank has restarted its reducer.
   private int turn(long now) throws InterruptedException {
     CommException cause = abandoned;
     if (cause != null) {
@@ -453,7 +454,7 @@ final class NegotiationThread extends Thread {
     return fresh || now - lastRound >= untilNext(now);
   }
 
-  /// How long after the last round the next one begins.
+  /// Returns the time from the last round to the start of the next one.
   private long untilNext(long now) {
     if (!negotiation.isWaiting()) {
       return idleNanos;
@@ -478,7 +479,7 @@ final class NegotiationThread extends Thread {
     round = new RunningRound(shared.communicator(), brought, handle, reportOptions, this::wake);
   }
 
-  /// What the round has brought; null = it goes on.
+  /// Returns the outcome of the round; null = it has not completed.
   private @Nullable Outcome advance(RunningRound begun, long now) throws InterruptedException {
     List<RankReport> reports = begun.advance(shared.describe());
     return reports == null ? null : end(begun, reports, now);
@@ -504,7 +505,7 @@ final class NegotiationThread extends Thread {
     }
   }
 
-  /// Returns why the thread ends, if it does.
+  /// Returns the reason why the thread must end, or null.
   private @Nullable CommException apply(Outcome outcome, long threshold) {
     pipeline.add(FusionPlan.of(outcome.ready(), threshold, shares));
     for (FailedTensor failed : outcome.failed()) {
@@ -543,7 +544,7 @@ final class NegotiationThread extends Thread {
     if (blocked || shared.submissions().isEmpty()) {
       long longest = blocked ? IDLE_NANOS : Math.max(1, untilNext(now) - (now - lastRound));
       boolean underWay = blocked || !pipeline.isIdle();
-      turning.unlock(); // a caller may drive meanwhile
+      turning.unlock(); // so that a caller can drive
       try {
         park(longest, underWay);
       } finally {
@@ -553,12 +554,13 @@ final class NegotiationThread extends Thread {
     idle = false;
   }
 
-  /// While anything is under way this thread runs the progress engine, as a user's that waits does.
+  /// While operations are in flight, this thread runs the progress engine, as a waiting user thread
+  /// does.
   private void park(long longest, boolean underWay) {
     boolean driven =
         underWay && shared.communicator().progress(() -> signalled, Duration.ofNanos(longest));
     if (!driven && !signalled) {
-      LockSupport.parkNanos(this, longest); // what ends wakes it
+      LockSupport.parkNanos(this, longest); // completions wake this thread
     }
     if (Thread.interrupted()) {
       throw new CommException.Aborted(self() + ": the layer's thread was interrupted", null);

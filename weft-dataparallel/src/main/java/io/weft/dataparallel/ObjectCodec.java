@@ -3,17 +3,18 @@ package io.weft.dataparallel;
 
 import java.nio.charset.StandardCharsets;
 
-/// How a program's objects become bytes and come back, said explicitly: nothing is created from
-/// bytes of other ranks but what this makes of them. Thread-safe if used by several threads.
+/// The encoding of a program's objects. Objects are created from received bytes only by this codec.
+/// Must be thread-safe if several threads use it.
 public interface ObjectCodec<T> {
 
-  /// The bytes of an object, at most 1 GiB.
+  /// Returns the bytes of an object, at most 1 GiB.
   byte[] encode(T value);
 
-  /// The object of these bytes. Throws `IllegalArgumentException` if they are none.
+  /// Returns the object of these bytes. Throws `IllegalArgumentException` if they are not a valid
+  /// encoding.
   T decode(byte[] bytes);
 
-  /// Text, as UTF-8.
+  /// Returns the codec of text, as UTF-8.
   static ObjectCodec<String> text() {
     return new ObjectCodec<>() {
       @Override

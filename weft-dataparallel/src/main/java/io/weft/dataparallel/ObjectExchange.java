@@ -11,8 +11,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Objects from rank to rank: first their lengths, which are checked, then their bytes, as tensors
-/// of the layer: what goes wrong fails this object on all ranks, and nothing else. User threads.
+/// The exchange of objects between ranks. It sends the lengths, which are checked, and then the
+/// bytes, as tensors of the layer. A failure fails only this object, on all ranks. User threads.
 record ObjectExchange(Reducer reducer) {
 
   private static final String LENGTH = "weft/length/";

@@ -7,29 +7,29 @@ import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.List;
 
-/// What was submitted here and whose handle is not done.
+/// A submitted operation of this rank whose handle is not done.
 sealed interface Pending permits PendingTensor, PendingCollective {
 
   String name();
 
-  /// What ranks must agree on.
+  /// Returns the signature on which ranks must agree.
   TensorSignature signature();
 
-  /// Of the request; zero = as the options say.
+  /// Returns the deadline of the request; zero = the deadline of the options.
   Duration deadline();
 
-  /// Its tensors, borrowed.
+  /// Returns its tensors, borrowed.
   List<TensorView> tensors();
 
-  /// Those of them that are written.
+  /// Returns the tensors that the operation writes.
   List<TensorView> written();
 
-  /// By the clock of the timeline; 0 = not recorded.
+  /// Returns the submission time by the timeline's clock; 0 = not recorded.
   long submittedNanos();
 
   void fail(CommException cause);
 
-  /// Whether the tensors of all ranks are combined.
+  /// Returns true if the operation combines the tensors of all ranks.
   default boolean isReduction() {
     return switch (signature().collective()) {
       case ALLREDUCE, REDUCE_SCATTER -> true;
@@ -37,7 +37,7 @@ sealed interface Pending permits PendingTensor, PendingCollective {
     };
   }
 
-  /// For messages.
+  /// Returns the operation in words, for messages.
   default String words() {
     return signature().collective() + " '" + name() + "'";
   }

@@ -14,10 +14,10 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A collective other than an allreduce from its submission until its handle is done.
+/// A collective other than an allreduce, from its submission until its handle is done.
 ///
-/// @param signature what ranks must agree on
-/// @param submittedNanos by the clock of the timeline; 0 = not recorded
+/// @param signature the signature on which ranks must agree
+/// @param submittedNanos submission time by the timeline's clock; 0 = not recorded
 record PendingCollective<T>(
     CollectiveRequest<T> request,
     TensorSignature signature,
@@ -69,10 +69,10 @@ record PendingCollective<T>(
     };
   }
 
-  /// Its communicator has ended it with this result.
+  /// Completes the handle with the communicator's result.
   void complete(@Nullable Object result) {
     CollectiveStart.finish(request);
-    @SuppressWarnings("unchecked") // it is what the communicator gave for the request
+    @SuppressWarnings("unchecked") // the communicator's result has the request's type
     T typed = (T) (request instanceof TuneRequest tune ? tune.next() : requireNonNull(result));
     handle.complete(typed);
   }

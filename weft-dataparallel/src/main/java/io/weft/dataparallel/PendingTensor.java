@@ -10,11 +10,11 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// An allreduce from its submission until its handle is done.
+/// An allreduce, from its submission until its handle is done.
 ///
-/// @param signature what ranks must agree on
-/// @param narrowed its way in another type; null = in its own
-/// @param submittedNanos by the clock of the timeline; 0 = not recorded
+/// @param signature the signature on which ranks must agree
+/// @param narrowed the tensor in its narrower wire type; null = it is sent in its own type
+/// @param submittedNanos submission time by the timeline's clock; 0 = not recorded
 record PendingTensor(
     ReductionRequest request,
     TensorSignature signature,
@@ -25,7 +25,7 @@ record PendingTensor(
 
   /// @param group name of its group; empty = none
   /// @param groupSize tensors in the group; 0 = none
-  /// @param spans where the program's waiting is recorded
+  /// @param spans the recorder of the program's waits
   static PendingTensor of(ReductionRequest request, String group, int groupSize, LayerSpans spans) {
     TensorSignature signature =
         new TensorSignature(
@@ -65,13 +65,13 @@ record PendingTensor(
     return List.of(request.output());
   }
 
-  /// What happens before and after the wire where it travels by itself.
+  /// Returns the hook that converts or scales the tensor when it is reduced by itself.
   WireHook hook() {
     NarrowedTensor narrow = narrowed;
     return narrow != null ? narrow : ReductionRequest.hook(request.prescale(), request.postscale());
   }
 
-  /// Writes what travels into its part of a buffer.
+  /// Writes the tensor into its part of a buffer, in its wire type.
   ///
   /// Hot path.
   void copyIn(MemorySegment part) {
@@ -82,7 +82,7 @@ record PendingTensor(
     }
   }
 
-  /// Writes the output from what came.
+  /// Writes the output from its part of the reduced buffer.
   ///
   /// Hot path.
   void copyOut(MemorySegment part) {

@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
 
-/// Bytes of each rank, of different lengths, by an allgather: each rank's row is its length and its
-/// bytes. Any thread.
+/// An allgather of byte arrays of different lengths: each rank's row is its length and its bytes.
+/// Any thread.
 final class RankBytes {
 
   private RankBytes() {}
@@ -31,10 +31,10 @@ final class RankBytes {
     return communicator.allgather(tensor, options);
   }
 
-  /// Returns what each rank has sent, in rank order. Throws `IllegalStateException` with the rank
-  /// whose row cannot be read.
+  /// Returns the bytes of each rank, in rank order. Throws `IllegalStateException`, which names the
+  /// rank, if a row cannot be read.
   ///
-  /// @param describe a rank for people
+  /// @param describe returns a rank in words
   static List<byte[]> rows(MemorySegment all, int size, IntFunction<String> describe) {
     List<byte[]> rows = new ArrayList<>(size);
     long at = 0;

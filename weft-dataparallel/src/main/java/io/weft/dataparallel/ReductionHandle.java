@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What a caller holds of an operation that the layer's thread ends. Any thread.
+/// The handle of an operation that the layer's thread completes. Any thread.
 final class ReductionHandle<T> implements Handle<T> {
 
   private static final Logger LOG = LoggerFactory.getLogger(ReductionHandle.class);
@@ -30,15 +30,15 @@ final class ReductionHandle<T> implements Handle<T> {
   private final LayerSpans spans;
   private final CompletableFuture<T> future = new CompletableFuture<>();
 
-  /// @param words what it is, for messages
-  /// @param spans where waiting for it is recorded
+  /// @param words the operation in words, for messages
+  /// @param spans the recorder of waits
   ReductionHandle(String words, LayerSpans spans) {
     this.words = words;
     this.spans = spans;
   }
 
-  /// One handle for all of these: over when all are; fails with the cause of the first that failed,
-  /// and gives the results of the others to `discard`.
+  /// Returns one handle for all of these, which is done when all are. It fails with the cause of
+  /// the first failed one in this order, and passes the results of the others to `discard`.
   static <T> ReductionHandle<List<T>> of(
       String words,
       LayerSpans spans,
@@ -54,8 +54,8 @@ final class ReductionHandle<T> implements Handle<T> {
     return all;
   }
 
-  /// The parts of a group as they end. Any thread; `left` orders what they write before what the
-  /// last one reads.
+  /// The results of a group's parts. Any thread; the decrements of `left` order the writes of all
+  /// threads before the reads of the last one.
   private static final class Parts<T> {
     private final ReductionHandle<List<T>> all;
     private final List<@Nullable T> results;
@@ -168,7 +168,7 @@ final class ReductionHandle<T> implements Handle<T> {
               try {
                 action.accept(result, thrown instanceof CommException cause ? cause : null);
               } catch (RuntimeException | Error broken) {
-                LOG.error("what is to run when {} is done threw; it must not", words, broken);
+                LOG.error("the callback of {} threw; a callback must not throw", words, broken);
               }
             });
   }

@@ -12,21 +12,21 @@ import io.weft.tensor.kernel.ScaleFactor;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/// One allreduce of the data-parallel layer, as data. What is not a tensor is the same on all
-/// ranks, but for the deadline.
+/// A request for one allreduce of the data-parallel layer. All fields except tensors and the
+/// deadline must be the same on all ranks.
 ///
-/// @param name by which ranks match it: 1 to 512 characters
+/// @param name the name by which ranks match the request: 1 to 512 characters
 /// @param input this rank's tensor; borrowed until the handle completes
-/// @param output where the result is written; of the same type and shape, and either the same
-///   memory or apart. Borrowed likewise
-/// @param op how elements of two ranks become one
+/// @param output memory for the result, of the same type and shape; must be the input's memory or
+///   not overlap it. Borrowed until the handle completes
+/// @param op the operation that combines elements of two ranks
 /// @param prescale factor of each rank's elements before they are combined; 1 = none
 /// @param postscale factor of the result; 1 = none
-/// @param wire type in which elements travel and are combined: that of the input, or FLOAT16 or
+/// @param wire type in which elements are sent and combined: the input's type, or FLOAT16 or
 ///   BFLOAT16 for FLOAT32
-/// @param priority among tensors that are ready, the highest goes first
-/// @param deadline after which wait for other ranks the tensor fails on all of them; zero = as the
-///   options say
+/// @param priority among ready tensors, those of the highest priority are sent first
+/// @param deadline the wait for other ranks after which the tensor fails on all ranks; zero = the
+///   deadline of the options
 public record ReductionRequest(
     String name,
     TensorView input,
@@ -38,13 +38,13 @@ public record ReductionRequest(
     int priority,
     Duration deadline) {
 
-  /// What the exchange is called by which ranks tell each other why a narrowed tensor failed.
+  /// The suffix of the exchange in which ranks report why a narrowed tensor failed.
   static final String VALUES = "/values";
 
-  /// Throws `IllegalArgumentException` if the tensors differ in type or shape, or overlap; if
-  /// another type than a floating one is scaled, or what is not added, or by a factor that is not a
-  /// normal number of its type; if another type than FLOAT32 is narrowed, or what is not added; or
-  /// for a bad name.
+  /// Throws `IllegalArgumentException` if the tensors differ in type or shape, or overlap, or if
+  /// the name is invalid. Throws it also if a scale is not 1 and the type is not a floating type,
+  /// the operation is not SUM or AVERAGE, or the scale is not a normal number of the type. Throws
+  /// it also if another type than FLOAT32, or another operation than SUM or AVERAGE, is narrowed.
   public ReductionRequest {
     AllreduceRequest plain =
         new AllreduceRequest(input, output, op, CollectiveOptions.named(name).within(deadline));
@@ -68,8 +68,8 @@ public record ReductionRequest(
     }
   }
 
-  /// Throws `IllegalArgumentException`, which begins with `what`, unless such tensors are scaled by
-  /// such factors.
+  /// Throws `IllegalArgumentException`, whose message begins with `what`, unless tensors of this
+  /// type and operation can be scaled by these factors.
   static void checkScaled(
       String what, DType dtype, ReduceOp op, double prescale, double postscale) {
     if (op != ReduceOp.SUM && op != ReduceOp.AVERAGE) {
@@ -83,34 +83,36 @@ public record ReductionRequest(
     ScaleFactor.require(what, dtype, postscale);
   }
 
-  /// Of two tensors, without scales.
+  /// Returns a request with two tensors, without scales.
   public static ReductionRequest of(String name, TensorView input, TensorView output, ReduceOp op) {
     return new ReductionRequest(name, input, output, op, 1, 1, input.dtype(), 0, Duration.ZERO);
   }
 
-  /// In place.
+  /// Returns a request whose output is the input.
   public static ReductionRequest of(String name, TensorView tensor, ReduceOp op) {
     return of(name, tensor, tensor, op);
   }
 
-  /// The same with other factors, of SUM or AVERAGE of floating types.
+  /// Returns this request with other factors, which are allowed for SUM or AVERAGE of floating
+  /// types.
   public ReductionRequest scaled(double before, double after) {
     return new ReductionRequest(name, input, output, op, before, after, wire, priority, deadline);
   }
 
-  /// The same by another operation.
+  /// Returns this request with another operation.
   public ReductionRequest by(ReduceOp other) {
     return new ReductionRequest(
         name, input, output, other, prescale, postscale, wire, priority, deadline);
   }
 
-  /// The same in half of the bytes, where it is FLOAT32, and by SUM or AVERAGE: elements are
-  /// multiplied by `prescale` in FLOAT32, rounded to `type`, added in that, and multiplied by
-  /// `postscale` in FLOAT32 again. What has another type travels as it is.
+  /// Returns this request narrowed to 16 bits per element, if its tensors are FLOAT32; the
+  /// operation must then be SUM or AVERAGE. Elements are multiplied by `prescale` in FLOAT32,
+  /// rounded to `type`, added in `type`, and multiplied by `postscale` in FLOAT32 again. A tensor
+  /// of another type is sent in its own type.
   ///
   /// An element that is not finite in `type`, on a rank or in the sum, fails the reduction on all
-  /// ranks with `Broken`, which names tensor, rank, value and index; inputs and outputs are then as
-  /// they were, and the reducer works on.
+  /// ranks with `Broken`, which names tensor, rank, value and index. Inputs and outputs then keep
+  /// their values, and the reducer remains usable.
   ///
   /// @param type FLOAT16 or BFLOAT16
   public ReductionRequest narrowed(DType type) {
@@ -119,22 +121,22 @@ public record ReductionRequest(
         name, input, output, op, prescale, postscale, travels, priority, deadline);
   }
 
-  /// The same with another priority.
+  /// Returns this request with another priority.
   public ReductionRequest withPriority(int other) {
     return new ReductionRequest(
         name, input, output, op, prescale, postscale, wire, other, deadline);
   }
 
-  /// The same with another deadline.
+  /// Returns this request with another deadline.
   public ReductionRequest within(Duration limit) {
     return new ReductionRequest(
         name, input, output, op, prescale, postscale, wire, priority, limit);
   }
 
-  /// What the communicator is asked, when all ranks are known to ask the same.
+  /// Returns the communicator's request, after all ranks are known to have equal requests.
   ///
-  /// @param otherwise the deadline of a request that has none
-  /// @param narrowed its way in another type; null = in its own
+  /// @param otherwise the deadline of a request without one
+  /// @param narrowed the tensor in its narrower wire type; null = it is sent in its own type
   AllreduceRequest asAllreduce(Duration otherwise, @Nullable NarrowedTensor narrowed) {
     Duration limit = deadline.isZero() ? otherwise : deadline;
     CollectiveOptions options = SumOrder.options(name).within(limit);
@@ -142,7 +144,7 @@ public record ReductionRequest(
     return new AllreduceRequest(input, output, op, hook, options);
   }
 
-  /// What happens before and after the wire.
+  /// Returns the hook that scales the tensor before and after the wire.
   static WireHook hook(double prescale, double postscale) {
     return prescale == 1 && postscale == 1 ? WireHook.NONE : WireHook.scaling(prescale, postscale);
   }

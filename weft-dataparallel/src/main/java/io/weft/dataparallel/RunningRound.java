@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/// A round of the negotiation that was begun: first the ranks combine a vector, then, if the vector
-/// asks for them, they exchange reports. Confined to the thread that turns the layer.
+/// A negotiation round in flight. The ranks combine a vector, and exchange reports if the vector
+/// requests them. Confined to the thread that runs the layer.
 final class RunningRound {
 
   private final Communicator communicator;
@@ -28,10 +28,10 @@ final class RunningRound {
   private @Nullable Handle<TensorLease> reports;
   private byte[] combined = {};
 
-  /// @param brought by this rank
-  /// @param vector being combined
-  /// @param reportOptions of the exchange of reports
-  /// @param onDone called on any thread when the round may go on
+  /// @param brought the contribution of this rank
+  /// @param vector the handle of the combined vector
+  /// @param reportOptions options of the exchange of reports
+  /// @param onDone called on any thread when the round may advance
   RunningRound(
       Communicator communicator,
       Round brought,
@@ -46,15 +46,16 @@ final class RunningRound {
     vector.whenDone((result, cause) -> onDone.run());
   }
 
-  /// Returns the vector of all ranks, once it is combined.
+  /// Returns the vector of all ranks, after it is combined.
   byte[] combined() {
     return combined;
   }
 
-  /// Goes on without waiting. Returns the reports of all ranks, none where the vector asks for
-  /// none, or null while the round is under way. Throws the cause if the communicator has failed.
+  /// Advances the round without waiting. Returns the reports of all ranks, an empty list if the
+  /// vector requests no reports, or null while the round is in flight. Throws the cause if the
+  /// communicator has failed.
   ///
-  /// @param describe a rank of the communicator for people
+  /// @param describe returns a rank of the communicator in words
   @Nullable List<RankReport> advance(IntFunction<String> describe) throws InterruptedException {
     Handle<TensorLease> exchanged = reports;
     if (exchanged == null && vector.isDone()) {

@@ -3,14 +3,14 @@ package io.weft.dataparallel;
 
 import java.util.List;
 
-/// What user threads hand to the layer's thread.
+/// A submission of a user thread to the layer's thread.
 sealed interface Submission {
 
-  /// One tensor, or a group.
+  /// A submission of one tensor or one group.
   ///
-  /// @param nanos when it was submitted, by the layer's clock
+  /// @param nanos submission time by the layer's clock
   record Tensors(List<? extends Pending> tensors, long nanos) implements Submission {}
 
-  /// This rank has no more data.
+  /// The declaration that this rank has no more data.
   record Join(ReductionHandle<Integer> handle) implements Submission {}
 }

@@ -7,15 +7,15 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
 import java.util.List;
 
-/// Combines tensors over the ranks of a communicator, each as its request says. What a reducer does
-/// to tensors on their way is its own. Thread-safe.
+/// A reducer of tensors over the ranks of a communicator, each as its request says. Implementations
+/// may convert tensors before and after the wire. Thread-safe.
 public interface TensorReducer extends GradientReducer {
 
-  /// Combines the input of all ranks, element by element, into the output on all. Throws
-  /// `IllegalStateException` if a tensor of this name is in flight here.
+  /// Combines the input of all ranks, element by element, into the output on all ranks. Throws
+  /// `IllegalStateException` if a tensor of this name is in flight on this rank.
   Handle<TensorView> allreduce(ReductionRequest request);
 
-  /// The same for a group, which all ranks submit as one: if one of its tensors fails, all do.
+  /// Reduces a group, which all ranks must submit as one: if one of its tensors fails, all fail.
   /// Completes with the outputs in the order of the requests.
   Handle<List<TensorView>> reduceAll(List<ReductionRequest> group);
 

@@ -8,16 +8,16 @@ import io.weft.tensor.TensorView;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 
-/// Other sizes for the communicator, which ranks that negotiate must change between the same two
-/// rounds. It has no tensor; ranks agree on its sizes as on a shape.
+/// A request to change the communicator's sizes, which negotiating ranks must do between the same
+/// two rounds. It has no tensor. Ranks agree on its sizes as on a shape.
 ///
-/// @param next the same on all ranks
+/// @param next the new sizes, the same on all ranks
 record TuneRequest(Tuning next) implements CollectiveRequest<Tuning> {
 
   private static final TensorView NOTHING =
       new TensorView(DType.UINT8, Shape.of(0), Arena.global().allocate(0));
 
-  /// That all ranks ask for, of this shape.
+  /// Returns the request of a signature with this shape.
   static TuneRequest of(Shape sizes) {
     return new TuneRequest(new Tuning(size(sizes, 0), size(sizes, 1), size(sizes, 2)));
   }

@@ -6,14 +6,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /// The open layers without a name of one process, by communicator. Ranks match these by the order
-/// in which they are opened, which is the same on all ranks for one thread, and not for several.
-/// Thread-safe.
+/// in which they are opened. That order is the same on all ranks for one thread, but not for
+/// several. Thread-safe.
 final class UnnamedLayers implements AutoCloseable {
 
   private final Map<Communicator, Map<DataParallel, Long>> threads = new HashMap<>();
 
-  /// Notes that this thread opens the layer over the communicator. Throws `IllegalStateException`
-  /// if another thread has opened one that is still open.
+  /// Registers that this thread opens the layer over the communicator. Throws
+  /// `IllegalStateException` if another thread has opened one that is still open.
   synchronized void open(DataParallel layer, Communicator communicator) {
     Map<DataParallel, Long> open = threads.computeIfAbsent(communicator, c -> new HashMap<>());
     long self = Thread.currentThread().threadId();
@@ -28,7 +28,7 @@ final class UnnamedLayers implements AutoCloseable {
     open.put(layer, self);
   }
 
-  /// Forgets the layer over this communicator.
+  /// Removes the layer over this communicator.
   synchronized void close(DataParallel layer, Communicator communicator) {
     Map<DataParallel, Long> open = threads.get(communicator);
     if (open != null) {

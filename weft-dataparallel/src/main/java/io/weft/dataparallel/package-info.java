@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Data-parallel training: which gradients are ready on all ranks, and how they travel together.
+/// Data-parallel training: the negotiation of gradients that are ready on all ranks, and their
+/// fused reduction.
 @NullMarked
 package io.weft.dataparallel;
 

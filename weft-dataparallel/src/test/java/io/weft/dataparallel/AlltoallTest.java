@@ -93,7 +93,7 @@ class AlltoallTest {
           TensorView rows = ReducerTest.floats(1, 2);
           assertThatThrownBy(() -> Alltoall.of("a", rows, List.of(1L, 2L)))
               .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining("splits of [1, 2] rows; together they are the 2 rows");
+              .hasMessageContaining("splits of [1, 2] rows; their sum must be the 2 rows");
           assertThatThrownBy(() -> Alltoall.of("a", rows, List.of(-1L, 3L)))
               .isInstanceOf(IllegalArgumentException.class);
           assertThatThrownBy(() -> reducer.submit(Alltoall.of("a", rows, List.of(2L))))
