@@ -4,15 +4,16 @@ package io.weft.dataparallel.sparse;
 import io.weft.tensor.TensorLease;
 import java.util.Objects;
 
-/// What ranks' sparse gradients came to; the same bits on all ranks. Owned by the receiver.
+/// The combined sparse gradients of all ranks, with the same bits on all ranks. Owned by the
+/// receiver.
 public sealed interface ReducedSlices extends AutoCloseable {
 
-  /// Few rows.
+  /// The result as rows.
   ///
   /// @param ids `INT64[m]`, ascending, each once
   /// @param rows `FLOAT32[m, ...]`
   record Sparse(TensorLease ids, TensorLease rows) implements ReducedSlices {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if an argument is null.
     public Sparse {
       Objects.requireNonNull(ids, "ids");
       Objects.requireNonNull(rows, "rows");
@@ -25,11 +26,11 @@ public sealed interface ReducedSlices extends AutoCloseable {
     }
   }
 
-  /// So many rows that the whole table is shorter.
+  /// The result as a whole table, when the rows would be longer than the table.
   ///
-  /// @param table `FLOAT32[rows of the table, ...]`; zeros where no rank had a row
+  /// @param table `FLOAT32[rows of the table, ...]`; zeros in rows that no rank had
   record Dense(TensorLease table) implements ReducedSlices {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if the table is null.
     public Dense {
       Objects.requireNonNull(table, "table");
     }

@@ -7,15 +7,15 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/// Rows with their ids, of which those with the same id are added, in the order in which they
-/// stand. In memory a row is its id (INT64) and then its elements (FLOAT32). Pure.
+/// The sums of rows with equal ids, added in the order of the given rows. In memory a row is its id
+/// (INT64) followed by its elements (FLOAT32). Pure.
 ///
-/// @param ids of the rows, ascending, each once
-/// @param order places of the rows given, by id and then by place
-/// @param starts of the rows with each id in `order`, and its length at the end
+/// @param ids ids of the rows, ascending, each once
+/// @param order places of the given rows, by id and then by place
+/// @param starts start of each id's rows in `order`, and the length of `order` at the end
 record RowSums(long[] ids, int[] order, int[] starts) {
 
-  /// Finds the rows that belong together.
+  /// Groups the given rows by id.
   static RowSums of(long[] given) {
     int[] order = stableOrder(given);
     int[] starts = new int[given.length + 1];
@@ -32,7 +32,7 @@ record RowSums(long[] ids, int[] order, int[] starts) {
     return new RowSums(Arrays.copyOf(ids, unique), order, Arrays.copyOf(starts, unique + 1));
   }
 
-  /// Merge sort from below, which keeps equal ones in order.
+  /// Sorts by a bottom-up merge sort, which is stable.
   private static int[] stableOrder(long[] keys) {
     int n = keys.length;
     int[] from = new int[n];
@@ -59,32 +59,32 @@ record RowSums(long[] ids, int[] order, int[] starts) {
     return from;
   }
 
-  /// How many rows there are, each id once.
+  /// Returns the number of different ids.
   int count() {
     return ids.length;
   }
 
-  /// Where rows lie.
+  /// The layout of rows in memory.
   ///
-  /// @param memory FLOAT32 rows, and perhaps ids between them
+  /// @param memory FLOAT32 rows, optionally with ids between them
   /// @param head bytes before the elements of each row
   /// @param width elements of a row
   record Rows(MemorySegment memory, long head, long width) {
 
-    /// Length of a row and what stands before it, in bytes.
+    /// Returns the length of a row and its head, in bytes.
     long stride() {
       return head + width * Float.BYTES;
     }
 
-    /// The first byte of a row's elements.
+    /// Returns the offset of a row's first element.
     long at(long row) {
       return row * stride() + head;
     }
   }
 
-  /// Adds up rows.
+  /// Adds the rows of each id.
   ///
-  /// @param given as many as ids were given
+  /// @param given one row for each given id
   /// @param into `count` rows of the same width, one for each id
   void add(Rows given, Rows into) {
     for (int row = 0; row < count(); row++) {

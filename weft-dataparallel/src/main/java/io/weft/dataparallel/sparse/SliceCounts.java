@@ -9,15 +9,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What a rank tells of its gradient before rows travel: seven INT64. Pure.
+/// The counts that ranks exchange before they send rows: seven INT64. Pure.
 ///
 /// @param unique rows, each id once
-/// @param tableRows of the table
+/// @param tableRows rows of the table
 /// @param width elements of a row
-/// @param mean 1 where the mean is asked for, 0 for the sum
-/// @param badPlace of the first id that is not a row, or -1
-/// @param badId that id
-/// @param denseAbove part of the table's rows above which the whole table is reduced
+/// @param mean 1 = the mean is requested, 0 = the sum
+/// @param badPlace place of the first id outside the table, or -1
+/// @param badId the id at `badPlace`
+/// @param denseAbove fraction of the table's rows above which the whole table is reduced
 record SliceCounts(
     long unique,
     long tableRows,
@@ -27,7 +27,7 @@ record SliceCounts(
     long badId,
     double denseAbove) {
 
-  /// Numbers of a rank.
+  /// The number of fields of a rank.
   static final int FIELDS = 7;
 
   void write(MemorySegment into) {
@@ -36,7 +36,7 @@ record SliceCounts(
     MemorySegment.copy(fields, 0, into, JAVA_LONG_UNALIGNED, 0, FIELDS);
   }
 
-  /// Of all ranks, in order.
+  /// Returns the counts of all ranks, in rank order.
   static List<SliceCounts> read(MemorySegment from, int ranks) {
     List<SliceCounts> all = new ArrayList<>();
     for (int rank = 0; rank < ranks; rank++) {
@@ -49,11 +49,11 @@ record SliceCounts(
     return all;
   }
 
-  /// Throws `Mismatch` if a rank has another table or density, or combines otherwise than this one,
-  /// and `Broken` if a rank has an id that is no row.
+  /// Throws `Mismatch` if a rank has another table, density or operation than this rank, and
+  /// `Broken` if a rank has an id outside the table.
   ///
-  /// @param all in the order of ranks
-  /// @param ranks of the job, by rank of the communicator
+  /// @param all the counts in rank order
+  /// @param ranks ranks of the job, by rank of the communicator
   void requireSame(String name, List<SliceCounts> all, List<Integer> ranks) {
     for (int rank = 0; rank < all.size(); rank++) {
       SliceCounts its = all.get(rank);

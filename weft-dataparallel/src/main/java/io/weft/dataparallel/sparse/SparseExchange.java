@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// One sparse gradient on its way: counts of all ranks, then rows or whole tables.
+/// The exchange of one sparse gradient: the counts of all ranks, then rows or whole tables.
 final class SparseExchange {
 
   private final Communicator communicator;
@@ -34,11 +34,11 @@ final class SparseExchange {
   private final OwnedTensor packed;
   private final WorkerHandle<ReducedSlices> handle;
 
-  /// What a rank brings.
+  /// A rank's contribution.
   ///
-  /// @param slices as the caller gave them
-  /// @param sums of their rows; none where an id is wrong
-  /// @param counts what the other ranks hear first
+  /// @param slices the caller's gradient
+  /// @param sums sums of its rows; empty if an id is outside the table
+  /// @param counts the counts that are exchanged first
   record Contribution(
       String name, SparseGradient slices, RowSums sums, SliceCounts counts, ReduceOp op) {}
 
@@ -166,7 +166,7 @@ final class SparseExchange {
     handle.fail(cause, self());
   }
 
-  /// The job's rank.
+  /// Returns this rank's number in the job.
   private int self() {
     return communicator.members().ranks().get(communicator.rank());
   }

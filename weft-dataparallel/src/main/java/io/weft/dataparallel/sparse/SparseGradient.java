@@ -4,11 +4,11 @@ package io.weft.dataparallel.sparse;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 
-/// The gradient of some rows of a table; a row may occur several times, and its gradient is the sum
-/// then. Borrowed, as its tensors are.
+/// The gradient of some rows of a table. A row may occur several times; its gradient is then the
+/// sum. Borrowed, as its tensors are.
 ///
-/// @param ids of the rows; `INT64[k]`
-/// @param rows their gradients; `FLOAT32[k, ...]`
+/// @param ids ids of the rows; `INT64[k]`
+/// @param rows gradients of the rows; `FLOAT32[k, ...]`
 public record SparseGradient(TensorView ids, TensorView rows) {
 
   /// Throws `IllegalArgumentException` for tensors of other types or lengths.
@@ -20,7 +20,7 @@ public record SparseGradient(TensorView ids, TensorView rows) {
         || rows.shape().dims().isEmpty()
         || !rows.shape().dims().getFirst().equals(ids.shape().dims().getFirst())) {
       throw new IllegalArgumentException(
-          "rows of %s are FLOAT32 with as many rows, got %s"
+          "rows of %s must be FLOAT32, one row for each id, got %s"
               .formatted(ids.signature(), rows.signature()));
     }
     if (ids.shape().elements() > Integer.MAX_VALUE) {
@@ -29,12 +29,12 @@ public record SparseGradient(TensorView ids, TensorView rows) {
     }
   }
 
-  /// How many rows, duplicates included.
+  /// Returns the number of rows, including duplicates.
   public int count() {
     return Math.toIntExact(ids.shape().elements());
   }
 
-  /// Elements of a row.
+  /// Returns the elements of a row.
   public long width() {
     return rows.shape().elementsPerRow();
   }

@@ -9,22 +9,23 @@ import io.weft.dataparallel.worker.Worker;
 import io.weft.tensor.ReduceOp;
 import java.lang.foreign.MemorySegment;
 
-/// Combines sparse gradients over the ranks of a communicator. Rows of one id are first added on
-/// each rank, in the order in which they stand; then ids and rows of all ranks are gathered and
-/// those of one id are added in the order of ranks. Where the ranks together have so many rows that
-/// this would be longer, each rank fills a table and the tables are reduced. Thread-safe.
+/// A reducer of sparse gradients over the ranks of a communicator. Each rank adds its rows of equal
+/// ids in their order. The ids and rows of all ranks are then gathered, and rows of equal ids are
+/// added in rank order. If the ranks together have so many rows that a whole table is shorter, each
+/// rank fills a table and the tables are reduced. Thread-safe.
 ///
-/// The ranks first tell each other how many rows they have, and so decide alike.
+/// The ranks first exchange their numbers of rows, so that all take the same decision.
 public final class SparseReducer {
 
   private final Communicator communicator;
   private final double denseAbove;
   private final Worker worker;
 
-  /// Borrows the communicator.
+  /// Creates a reducer over a borrowed communicator.
   ///
-  /// @param denseAbove part of a table's rows, from 0, the same on all ranks; where all ranks' rows
-  ///   together are more, the whole table is reduced. 0.5 is near where it takes as many bytes
+  /// @param denseAbove fraction of a table's rows, at least 0, the same on all ranks. If the rows
+  ///   of all ranks together exceed it, the whole table is reduced. Both ways send about the same
+  ///   number of bytes near 0.5
   public SparseReducer(Communicator communicator, double denseAbove) {
     if (!(denseAbove >= 0)) {
       throw new IllegalArgumentException(
@@ -35,15 +36,15 @@ public final class SparseReducer {
     this.worker = new Worker("weft-sparse-" + communicator.rank());
   }
 
-  /// Sum or mean of all ranks' rows of each id, a rank without that row counting as zeros. All
-  /// ranks reduce the same names, in any order; a rank may have no rows. `gradient` is read before
-  /// this returns. The receiver closes the result.
+  /// Computes the sum or mean over all ranks of the rows of each id; a rank without a row
+  /// contributes zeros. All ranks must reduce the same names, in any order; a rank may have no
+  /// rows. `gradient` is read before this returns. The receiver must close the result.
   ///
   /// Throws `IllegalArgumentException` for another operation or a table without rows. The handle
-  /// fails with `Broken` on all ranks for an id that is not of the table, which it names, and with
-  /// `Mismatch` if ranks disagree on table, operation or density; the communicator works on.
+  /// fails on all ranks with `Broken`, which names the id, for an id outside the table, and with
+  /// `Mismatch` if ranks disagree on table, operation or density. The communicator remains usable.
   ///
-  /// @param tableRows of the table; ids are below it
+  /// @param tableRows rows of the table; ids must be lower
   /// @param op SUM or AVERAGE
   public Handle<ReducedSlices> reduce(
       String name, SparseGradient gradient, long tableRows, ReduceOp op) {

@@ -236,7 +236,8 @@ class SparseReducerTest {
       assertThatThrownBy(() -> new SparseGradient(good.rows(), good.rows()))
           .hasMessageContaining("ids of rows are INT64[k], got FLOAT32[1, 1]");
       assertThatThrownBy(() -> new SparseGradient(good.ids(), good.ids()))
-          .hasMessageContaining("rows of INT64[1] are FLOAT32 with as many rows, got INT64[1]");
+          .hasMessageContaining(
+              "rows of INT64[1] must be FLOAT32, one row for each id, got INT64[1]");
       var communicator = job.ranks().getFirst().communicator();
       var reducer = new SparseReducer(communicator, 0);
       assertThatThrownBy(() -> reducer.reduce("t", good, 9, ReduceOp.MAX))
