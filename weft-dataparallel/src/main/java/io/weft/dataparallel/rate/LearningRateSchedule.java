@@ -4,10 +4,11 @@ package io.weft.dataparallel.rate;
 import java.util.List;
 import java.util.function.DoubleUnaryOperator;
 
-/// The learning rate of each step: a base rate times a multiplier, which phases give by the epoch.
-/// Between phases, and behind the last one, the rate stays as it was last; before the first one it
-/// is the base rate. Horovod's `LearningRateScheduleCallback` and `LearningRateWarmupCallback`.
-/// Immutable, and the same on all ranks that have the same numbers; any thread.
+/// The learning rate of each step: a base rate times a multiplier, which a phase computes from the
+/// epoch. Between phases and after the last one, the last rate remains. Before the first phase the
+/// rate is the base rate. It corresponds to Horovod's `LearningRateScheduleCallback` and
+/// `LearningRateWarmupCallback`. Immutable, and the same on all ranks with equal arguments; any
+/// thread.
 ///
 /// ```java
 /// var schedule =
@@ -18,31 +19,32 @@ import java.util.function.DoubleUnaryOperator;
 ///         Phase.constant(60, Phase.END, 0.01)));
 /// ```
 ///
-/// @param rate base rate, that of all ranks together; a number of FLOAT32 above 0
-/// @param stepsPerEpoch at least 1
-/// @param phases in the order of epochs, without overlap
+/// @param rate base rate of all ranks together; a positive FLOAT32 number
+/// @param stepsPerEpoch steps per epoch, at least 1
+/// @param phases phases in the order of epochs, without overlap
 public record LearningRateSchedule(double rate, long stepsPerEpoch, List<Phase> phases) {
 
-  /// When a multiplier changes within a phase.
+  /// The times at which a multiplier changes within a phase.
   public enum Change {
-    /// At the first step of an epoch.
+    /// The multiplier changes at the first step of an epoch.
     STAIRCASE,
-    /// At each step: epochs are fractions.
+    /// The multiplier changes at each step: epochs are fractions.
     SMOOTH
   }
 
-  /// Epochs with one rule for the multiplier.
+  /// A range of epochs with one rule for the multiplier.
   ///
-  /// @param first its first epoch, from 0
-  /// @param end the epoch behind its last; `END` for none
-  /// @param change when the multiplier changes
-  /// @param multiplier of an epoch: pure, a number from 0
+  /// @param first first epoch of the phase, from 0
+  /// @param end the epoch after its last; `END` = the phase does not end
+  /// @param change the times at which the multiplier changes
+  /// @param multiplier returns the multiplier of an epoch, at least 0; must be pure
   public record Phase(int first, int end, Change change, DoubleUnaryOperator multiplier) {
 
-    /// The end of a phase that has none.
+    /// The end of a phase that does not end.
     public static final int END = Integer.MAX_VALUE;
 
-    /// Throws `IllegalArgumentException` unless it has an epoch.
+    /// Throws `IllegalArgumentException` unless `first` is at least 0 and `end` is greater than
+    /// `first`.
     public Phase {
       if (first < 0 || end <= first) {
         throw new IllegalArgumentException(
@@ -51,13 +53,13 @@ public record LearningRateSchedule(double rate, long stepsPerEpoch, List<Phase> 
       }
     }
 
-    /// Returns one with the same multiplier in all its epochs.
+    /// Returns a phase with the same multiplier in all its epochs.
     public static Phase constant(int first, int end, double multiplier) {
       return new Phase(first, end, Change.STAIRCASE, epoch -> multiplier);
     }
 
-    /// Returns the warm-up of the first epochs: from the rate of one rank, 1/n of the base, in a
-    /// straight line to the base rate, which the last step has [GOYAL17 §2.2]. Throws
+    /// Returns the warm-up of the first epochs. The rate grows linearly from the rate of one rank,
+    /// 1/n of the base rate, to the base rate at the last step [GOYAL17 §2.2]. Throws
     /// `IllegalArgumentException` for less than one epoch, rank or step.
     public static Phase warmup(int epochs, int ranks, long stepsPerEpoch) {
       if (epochs < 1 || ranks < 1 || stepsPerEpoch < 1) {
@@ -71,7 +73,8 @@ public record LearningRateSchedule(double rate, long stepsPerEpoch, List<Phase> 
     }
   }
 
-  /// Copies the phases. Throws `IllegalArgumentException` for what is not allowed.
+  /// Copies the phases. Throws `IllegalArgumentException` for a rate or a number of steps outside
+  /// its range, or phases that overlap.
   public LearningRateSchedule {
     phases = List.copyOf(phases);
     if (!(rate >= Float.MIN_NORMAL && rate <= Float.MAX_VALUE)) {
@@ -91,10 +94,10 @@ public record LearningRateSchedule(double rate, long stepsPerEpoch, List<Phase> 
     }
   }
 
-  /// Returns the rate of a step. Throws `IllegalArgumentException` for a step below 0, and for a
-  /// multiplier that makes of the rate what is no number of FLOAT32 from 0, with the epoch.
+  /// Returns the rate of a step. Throws `IllegalArgumentException` for a step below 0. Throws it
+  /// also, with the epoch, if the multiplier makes the rate negative or not a FLOAT32 number.
   ///
-  /// @param step from 0
+  /// @param step number of the step, from 0
   public double at(long step) {
     if (step < 0) {
       throw new IllegalArgumentException("a schedule begins with step 0, got step " + step);
@@ -108,7 +111,7 @@ public record LearningRateSchedule(double rate, long stepsPerEpoch, List<Phase> 
     if (phase == null) {
       return rate;
     }
-    // Behind its end holds what its last step had.
+    // After the phase's end, the rate of its last step remains.
     boolean over = phase.end() != Phase.END && step / stepsPerEpoch >= phase.end();
     long of = over ? Math.multiplyExact(phase.end(), stepsPerEpoch) - 1 : step;
     long whole = of / stepsPerEpoch;
@@ -117,16 +120,16 @@ public record LearningRateSchedule(double rate, long stepsPerEpoch, List<Phase> 
     double product = rate * multiplier;
     if (!(product >= 0 && product <= Float.MAX_VALUE)) {
       throw new IllegalArgumentException(
-          "the multiplier of epoch %s is %s, and the learning rate %s: no number of FLOAT32 from 0"
+          "the multiplier of epoch %s is %s, and the learning rate %s: not a FLOAT32 number from 0"
               .formatted(epoch, multiplier, product));
     }
     return product;
   }
 
-  /// Returns what the momentum is multiplied by in this step alone: the rate of the step by that of
-  /// the one before, so that a velocity that was gathered at another rate counts as at this one
-  /// [GOYAL17 §3]; 1 in the first step, and where one of both rates is 0. For optimizers whose
-  /// velocity does not hold the rate. Throws as `at` does.
+  /// Returns the factor of the momentum in this step alone: the rate of the step divided by the
+  /// rate of the step before, which converts a velocity accumulated at the old rate to the new rate
+  /// [GOYAL17 §3]. The factor is 1 in the first step, and if one of both rates is 0. It serves
+  /// optimizers whose velocity does not include the rate. Throws as `at` does.
   public double momentumFactor(long step) {
     double now = at(step);
     double before = step == 0 ? now : at(step - 1);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.rate;
 
-/// Linear scaling of the learning rate with warm-up [GOYAL17 §2]: n ranks with a batch each see n
-/// times the examples in a step, so the rate becomes n times that of one rank; it begins with that
-/// of one rank and grows in a straight line, since large rates harm a network that has learnt
-/// nothing yet. Immutable; any thread.
+/// The linear scaling of the learning rate with warm-up [GOYAL17 §2]. On n ranks with a batch each,
+/// a step sees n times the examples, so the rate becomes n times the rate of one rank. The rate
+/// begins with that of one rank and grows linearly, because large rates harm a network at the
+/// beginning of its training. Immutable; any thread.
 ///
-/// @param rate that is good for one rank; above 0, and with all ranks a number of FLOAT32
-/// @param ranks that train; at least 1
-/// @param steps of the warm-up; 0 for none
+/// @param rate the rate for one rank; positive, and a FLOAT32 number when multiplied by `ranks`
+/// @param ranks the number of training ranks; at least 1
+/// @param steps steps of the warm-up; 0 = no warm-up
 public record LearningRateWarmup(double rate, int ranks, long steps) {
 
-  /// Throws `IllegalArgumentException` for what is not allowed.
+  /// Throws `IllegalArgumentException` for an argument outside its range.
   public LearningRateWarmup {
     if (!(rate >= Float.MIN_NORMAL)) {
       throw new IllegalArgumentException(
@@ -30,7 +30,7 @@ public record LearningRateWarmup(double rate, int ranks, long steps) {
 
   /// Returns the rate of a step. Throws `IllegalArgumentException` for a step below 0.
   ///
-  /// @param step from 0
+  /// @param step number of the step, from 0
   public double at(long step) {
     if (step < 0) {
       throw new IllegalArgumentException("the warm-up begins with step 0, got step " + step);

@@ -18,22 +18,23 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/// Metrics of an epoch, of which each rank knows those of its own examples, averaged over the ranks
-/// by how many examples each has. Holds nothing; any thread.
+/// The average of an epoch's metrics over the ranks, weighted by the number of examples of each
+/// rank. A rank knows only the metrics of its own examples. Stateless; any thread.
 public final class MetricAverage {
 
-  /// The most examples of which a mean can count each.
+  /// The largest weight, up to which a FLOAT64 number counts exactly.
   private static final double MOST_WEIGHT = 1L << 53;
 
   private MetricAverage() {}
 
-  /// What a rank sends.
+  /// The message of a rank.
   ///
-  /// @param weight of its metrics
-  /// @param metrics by name, in one order
+  /// @param weight weight of its metrics
+  /// @param metrics metrics by name, sorted
   private record Row(double weight, SortedMap<String, Double> metrics) {
 
-    /// Weight, number of metrics, and each of them as length of its name, name and value.
+    /// Returns the weight, the number of metrics, and each metric as length of its name, name and
+    /// value.
     byte[] encode() {
       List<byte[]> names = new ArrayList<>();
       int bytes = Double.BYTES + Integer.BYTES;
@@ -64,15 +65,15 @@ public final class MetricAverage {
     }
   }
 
-  /// Returns the mean of each metric over the ranks, weighted: added in the order of ranks, and so
-  /// the same bits on all. Collective, and waits; all ranks give the same names. Throws `Mismatch`
-  /// on all ranks if they do not, with the names that two ranks have, and
-  /// `IllegalArgumentException` for a weight that is no number from 0 to 2^53. Where all weights
-  /// are 0 the means are NaN.
+  /// Returns the weighted mean of each metric over the ranks. Metrics are added in rank order, so
+  /// the result has the same bits on all ranks. Collective; waits. All ranks must give the same
+  /// names. Otherwise it throws `Mismatch` on all ranks, with the names of two ranks. Throws
+  /// `IllegalArgumentException` for a weight that is not a number from 0 to 2^53. If all weights
+  /// are 0, the means are NaN.
   ///
-  /// @param name of this exchange, the same on all ranks
-  /// @param metrics by name
-  /// @param weight of this rank, such as its number of examples
+  /// @param name name of this exchange, the same on all ranks
+  /// @param metrics metrics by name
+  /// @param weight weight of this rank, such as its number of examples
   public static SortedMap<String, Double> over(
       Communicator communicator, String name, SortedMap<String, Double> metrics, double weight)
       throws InterruptedException {
@@ -117,7 +118,7 @@ public final class MetricAverage {
       double weights = 0;
       for (Row row : rows) {
         weights += row.weight();
-        // A rank without examples may have no metric either.
+        // A rank without examples may have NaN as its metric.
         double value = row.metrics().getOrDefault(metric.getKey(), Double.NaN);
         sum += row.weight() == 0 ? 0 : row.weight() * value;
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What changes in training when there are more ranks: learning rates, and metrics of parts.
+/// Learning rates that depend on the number of ranks, and metrics averaged over ranks.
 @NullMarked
 package io.weft.dataparallel.rate;
 
