@@ -8,26 +8,27 @@ import io.weft.gradient.GradientReducer;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 
-/// Combines the gradients of two ranks as a(1 - a·b/2|a|²) + b(1 - a·b/2|b|²), and those of more in
-/// a tree [ADASUM §3]: gradients that are orthogonal are added, gradients that agree are averaged.
-/// So the learning rate need not grow or fall with the number of ranks. Each tensor by itself, of
-/// FLOAT32; the products are summed in FLOAT64. The same bits on all ranks. Thread-safe.
+/// A reducer that combines the gradients of two ranks as a(1 - a·b/2|a|²) + b(1 - a·b/2|b|²), and
+/// those of more ranks in a tree [ADASUM §3]. Orthogonal gradients are added; equal gradients are
+/// averaged. The learning rate therefore need not change with the number of ranks. Each tensor is
+/// combined by itself and must be FLOAT32; the products are summed in FLOAT64. The result has the
+/// same bits on all ranks. Thread-safe.
 ///
 /// Each rank sends the whole tensor log2 n times.
 public final class Adasum implements GradientReducer {
 
-  /// Makes such reducers.
+  /// The factory of Adasum reducers.
   public static final GradientReducer.Factory REDUCERS = Adasum::new;
 
   private final Communicator communicator;
   private final Worker worker;
 
-  /// Over the ranks of this communicator, which is borrowed. Throws `IllegalArgumentException` if
-  /// their number is not a power of two.
+  /// Creates a reducer over the ranks of this communicator, which is borrowed. Throws
+  /// `IllegalArgumentException` if their number is not a power of two.
   public Adasum(Communicator communicator) {
     if (Integer.bitCount(communicator.size()) != 1) {
       throw new IllegalArgumentException(
-          "Adasum combines ranks in pairs, so that there are 1, 2, 4, 8... of them; here are "
+          "Adasum combines ranks in pairs and needs 1, 2, 4, 8... ranks; this communicator has "
               + communicator.size()
               + ": start another number, or average");
     }
@@ -35,7 +36,7 @@ public final class Adasum implements GradientReducer {
     this.worker = new Worker("weft-adasum-" + communicator.rank());
   }
 
-  /// The combination of all ranks' `gradient` in `average`.
+  /// Writes the combination of all ranks' `gradient` to `average`.
   @Override
   public Handle<TensorView> reduce(String name, TensorView gradient, TensorView average) {
     if (gradient.dtype() != DType.FLOAT32

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// One gradient on its way: in round k a rank and the one whose number differs in bit k send each
-/// other what they have, and both combine it alike.
+/// The exchange of one gradient. In round k a rank and the rank whose number differs in bit k send
+/// each other their tensors, and both compute the same combination.
 final class AdasumExchange {
 
   private final Communicator communicator;
@@ -28,7 +28,7 @@ final class AdasumExchange {
   private final TensorView row;
   private final WorkerHandle<TensorView> handle;
 
-  /// @param tensor this rank's gradient, and where the result is written
+  /// @param tensor this rank's gradient, which the result overwrites
   AdasumExchange(Communicator communicator, Worker worker, String name, TensorView tensor) {
     this.communicator = communicator;
     this.worker = worker;
@@ -44,7 +44,7 @@ final class AdasumExchange {
     return handle;
   }
 
-  /// @param distance between the numbers of the two ranks
+  /// @param distance difference between the numbers of the two ranks
   private void exchange(int distance) {
     if (distance >= communicator.size()) {
       handle.complete(tensor);
@@ -78,7 +78,7 @@ final class AdasumExchange {
     }
   }
 
-  /// The job's rank.
+  /// Returns the rank's number in the job.
   private int world(int rank) {
     return communicator.members().ranks().get(rank);
   }

@@ -10,8 +10,8 @@ final class AdasumPair {
 
   private AdasumPair() {}
 
-  /// Writes the combination of `lower` and `upper` to `into`, which may be either of them. A
-  /// gradient of zeros leaves the other one as it is.
+  /// Writes the combination of `lower` and `upper` to `into`, which may be either of them. If one
+  /// gradient is zero, the result is the other one.
   ///
   /// Hot path.
   ///

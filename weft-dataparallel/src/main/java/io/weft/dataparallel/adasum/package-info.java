@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Adasum: gradients combined by how far they agree.
+/// Adasum: the combination of gradients by their agreement.
 @NullMarked
 package io.weft.dataparallel.adasum;
 

@@ -3,8 +3,8 @@ package io.weft.dataparallel.sentinel;
 
 import java.io.Serial;
 
-/// The ranks' weights differ, and the policy is to stop. Thrown on all ranks; the communicator
-/// works on.
+/// Thrown on all ranks if the ranks' weights differ and the policy is `STOP`. The communicator
+/// remains usable.
 public final class DivergedException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
@@ -16,7 +16,7 @@ public final class DivergedException extends RuntimeException {
     this.divergence = divergence;
   }
 
-  /// Who differs in what.
+  /// Returns the ranks and tensors that differ.
   public Divergence divergence() {
     return divergence;
   }

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
 
-/// Weights that differ between ranks; the same on all ranks.
+/// The differences of the ranks' weights; equal on all ranks.
 ///
-/// @param lastGoodStep of the last check at which all ranks had the same, 0 for the beginning
-/// @param firstBadStep of the first check at which they had not
-/// @param tensors that differ now
+/// @param lastGoodStep step of the last check without a difference; 0 = the beginning
+/// @param firstBadStep step of the first check with a difference
+/// @param tensors tensors that differ now
 public record Divergence(long lastGoodStep, long firstBadStep, List<Difference> tensors) {
 
   /// Copies the list.
@@ -17,12 +17,12 @@ public record Divergence(long lastGoodStep, long firstBadStep, List<Difference> 
     tensors = List.copyOf(tensors);
   }
 
-  /// One tensor that differs.
+  /// A tensor that differs.
   ///
   /// @param tensor its name
-  /// @param ranks that do not have what the most ranks have, ascending
-  /// @param reference the lowest rank that has what the most ranks have
-  /// @param majority whether more ranks have that than any other content
+  /// @param ranks ranks whose content differs from the reference, ascending
+  /// @param reference lowest rank with the content of the most ranks
+  /// @param majority if more ranks have the reference's content than any other content
   public record Difference(String tensor, List<Integer> ranks, int reference, Majority majority) {
     /// Copies the list.
     public Difference {
@@ -32,15 +32,16 @@ public record Divergence(long lastGoodStep, long firstBadStep, List<Difference> 
     }
   }
 
-  /// How sure it is which ranks are right.
+  /// The certainty of the reference.
   public enum Majority {
-    /// More ranks have the reference's content than any other.
+    /// More ranks have the reference's content than any other content.
     CLEAR,
-    /// As many ranks have another content: the lowest rank's is taken for right.
+    /// Another content is on an equal number of ranks; the reference is the side of the lowest
+    /// rank.
     TIE
   }
 
-  /// In words, a line.
+  /// Returns the divergence in words, on one line.
   public String words() {
     return "weights differ between ranks since a step from %d to %d: %s"
         .formatted(

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.sentinel;
 
-/// What happens when ranks' weights differ.
+/// The reaction to weights that differ between ranks.
 public enum DivergencePolicy {
-  /// It is told, and training goes on.
+  /// The difference is reported, and training continues.
   WARN,
-  /// Training ends, on all ranks.
+  /// Training ends on all ranks.
   STOP,
-  /// The ranks that differ get the tensors that differ from one that most ranks agree with.
+  /// The differing tensors are broadcast from a rank of the majority.
   HEAL
 }

@@ -17,11 +17,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
 
-/// Checks every K steps that all ranks have the same weights: each rank computes 64 bits of each
-/// tensor, and all compare them, by an allgather of 8 bytes a tensor and rank. One thread.
+/// Checks every K steps that all ranks have the same weights. Each rank computes 64 bits of each
+/// tensor, and all ranks compare them by an allgather of 8 bytes per tensor and rank. One thread.
 ///
-/// What differs is known to K steps, by tensor and rank. Of several contents the one that most
-/// ranks have is taken for right; of as many ranks each, the one with the lowest rank.
+/// A difference is located by tensor and rank, and by time to K steps. The reference is the content
+/// of the most ranks. In a tie, it is the content that includes the lowest rank.
 public final class DivergenceSentinel {
 
   private static final String NAME = "weft/sentinel/";
@@ -36,11 +36,11 @@ public final class DivergenceSentinel {
   private long lastGood;
   private long firstBad = -1;
 
-  /// Watches these tensors, which are borrowed for as long as it is used and should be equal on all
-  /// ranks at every check.
+  /// Creates a sentinel of these tensors. They are borrowed while the sentinel is in use, and
+  /// should be equal on all ranks at every check.
   ///
   /// @param every steps between two checks, at least 1
-  /// @param weights by name, in the same order on all ranks
+  /// @param weights tensors by name, in the same order on all ranks
   public DivergenceSentinel(
       Communicator communicator,
       int every,
@@ -59,14 +59,14 @@ public final class DivergenceSentinel {
     this.own = new TensorView(DType.INT64, row, memory.asSlice(0, names.size() * 8L));
   }
 
-  /// Whether the next `step` reads the weights, and with `HEAL` may write them.
+  /// Returns true if the next `step` reads the weights, and with `HEAL` may write them.
   public boolean isNextCheck() {
     return (steps + 1) % every == 0;
   }
 
-  /// Counts a step of training; checks if it is time. Collective then. Returns what differs, unless
-  /// nothing does; with `HEAL` the tensors are equal again. Throws `DivergedException` on all ranks
-  /// with `STOP`, and what collectives throw.
+  /// Counts a training step, and checks the weights at every K-th step. A check is collective.
+  /// Returns the differences, or empty if there are none; with `HEAL` the tensors are equal again.
+  /// Throws `DivergedException` on all ranks with `STOP`, and the exceptions of collectives.
   public Optional<Divergence> step() throws InterruptedException {
     steps++;
     return steps % every == 0 ? check() : Optional.empty();
@@ -112,9 +112,9 @@ public final class DivergenceSentinel {
     return differences;
   }
 
-  /// Pure.
+  /// Returns the difference of a tensor. Pure.
   ///
-  /// @param contents of a tensor, by rank
+  /// @param contents fingerprints of the tensor, by rank
   static Divergence.Difference difference(String name, long[] contents) {
     int reference = 0;
     int most = 0;

@@ -6,12 +6,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 
-/// 64 bits that stand for the bits of a tensor. A difference in one word of 8 bytes always changes
-/// them; of other differences one in 2^64 is missed. Against faults, not against attackers. The
-/// same on every machine. Pure.
+/// A 64-bit hash of a tensor's bits. A difference in a single word of 8 bytes always changes the
+/// hash; other differences are missed with probability 2^-64. It protects against faults, not
+/// against attackers. It is the same on every machine. Pure.
 final class Fingerprint {
 
-  /// An odd number with many bits: the golden ratio's.
+  /// An odd number with many bits set, from the golden ratio.
   private static final long FACTOR = 0x9e37_79b9_7f4a_7c15L;
 
   private static final int LANES = 4;
@@ -19,7 +19,7 @@ final class Fingerprint {
 
   private Fingerprint() {}
 
-  /// Of these bytes.
+  /// Returns the hash of these bytes.
   ///
   /// Hot path.
   static long of(MemorySegment data) {
@@ -29,7 +29,7 @@ final class Fingerprint {
     long c = 2;
     long d = 3;
     long at = 0;
-    // Four lanes, so that their multiplications run side by side.
+    // Four lanes, so that their multiplications overlap.
     for (; at + STRIDE <= length; at += STRIDE) {
       a = mix(a, data.get(JAVA_LONG_UNALIGNED, at));
       b = mix(b, data.get(JAVA_LONG_UNALIGNED, at + 8));
@@ -46,7 +46,8 @@ final class Fingerprint {
     return mix(mix(mix(mix(a, rest), b), c), d);
   }
 
-  /// One-to-one in each argument while the other stays: a single difference survives.
+  /// Mixes a word into the hash. The function is one-to-one in each argument while the other is
+  /// fixed, so a single difference always changes the hash.
   private static long mix(long hash, long word) {
     long product = (hash ^ word) * FACTOR;
     return product ^ product >>> 32;

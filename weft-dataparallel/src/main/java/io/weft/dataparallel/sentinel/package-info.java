@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Watches that ranks which should have the same weights do: finds who differs, in what, since
-/// when.
+/// The detection of ranks whose weights differ, with tensor and step.
 @NullMarked
 package io.weft.dataparallel.sentinel;
 
