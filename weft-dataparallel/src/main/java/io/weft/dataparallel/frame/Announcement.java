@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.frame;
 
-/// What one rank tells all others.
+/// An announcement of one rank to all others.
 public sealed interface Announcement {
 
-  /// It has submitted this tensor.
+  /// Announces that the rank has submitted this tensor.
   record Submitted(String name, TensorSignature signature) implements Announcement {}
 
-  /// It has submitted this tensor and given it up, before it could announce it: the tensor fails on
-  /// all ranks, and where it is submitted later, then.
+  /// Announces that the rank has submitted this tensor and withdrawn it before it could announce
+  /// it. The tensor fails on all ranks. On a rank that submits it later, it fails then.
   record Withdrawn(String name, TensorSignature signature) implements Announcement {}
 
-  /// The deadline of a tensor that it has announced has passed.
+  /// Announces that the deadline of a tensor that the rank has announced has passed.
   record Expired(String name) implements Announcement {}
 
-  /// It has no more data.
+  /// Announces that the rank has no more data.
   record Joined() implements Announcement {}
 
-  /// It closes the layer.
+  /// Announces that the rank closes the layer.
   record Leaving() implements Announcement {}
 }

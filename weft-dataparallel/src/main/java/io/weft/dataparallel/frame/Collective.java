@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.frame;
 
-/// What is done with a tensor when it is ready on all ranks.
+/// The collective that is executed when a tensor is ready on all ranks.
 public enum Collective {
-  /// Combined on all ranks; the only one that is fused.
+  /// Combines the tensors on all ranks; the only collective that is fused.
   ALLREDUCE("allreduce"),
-  /// The rows of all ranks go to all.
+  /// Gathers the rows of all ranks on all ranks.
   ALLGATHER("allgather"),
-  /// Combined; each rank gets its rows.
+  /// Combines the tensors; each rank receives its rows.
   REDUCE_SCATTER("reduceScatter"),
-  /// The root's goes to all.
+  /// Copies the root's tensor to all ranks.
   BROADCAST("broadcast"),
-  /// Each rank sends every rank rows.
+  /// Sends rows from each rank to each rank.
   ALLTOALL("alltoall"),
-  /// Other sizes for the communicator, which are its shape: eager bytes, segment, window.
+  /// Changes the communicator's sizes, which are the shape: eager bytes, segment, window.
   TUNE("tune");
 
   private final String words;
@@ -22,7 +22,7 @@ public enum Collective {
     this.words = words;
   }
 
-  /// As the API calls it.
+  /// Returns the name of the collective in the API.
   @Override
   public String toString() {
     return words;

@@ -3,14 +3,14 @@ package io.weft.dataparallel.frame;
 
 import java.util.List;
 
-/// All that one rank tells in a round.
+/// The report of one rank in a round.
 ///
-/// @param lastOperation what it has done last; empty = nothing so far
-/// @param idleMillis how long ago
-/// @param announcements in the order in which they happened
+/// @param lastOperation name of the rank's last operation; empty = none so far
+/// @param idleMillis time since that operation, in milliseconds
+/// @param announcements announcements in the order in which they happened
 public record RankReport(String lastOperation, long idleMillis, List<Announcement> announcements) {
 
-  /// Nothing is told.
+  /// The empty report.
   public static final RankReport NONE = new RankReport("", 0, List.of());
 
   /// Copies the list.

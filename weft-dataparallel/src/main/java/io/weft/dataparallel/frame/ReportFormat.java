@@ -17,9 +17,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A `RankReport` as bytes, little-endian: version, last operation, its age, number of
-/// announcements, and each of them as its kind and fields. A text is its length in bytes (16 bits)
-/// and UTF-8. Every length is checked before anything is allocated for it.
+/// The encoding of a `RankReport`, little-endian: version, last operation, its age, number of
+/// announcements, and each announcement as its kind and fields. A text is its length in bytes (16
+/// bits) and UTF-8. Every length is checked before memory is allocated for it.
 public final class ReportFormat {
 
   private static final byte VERSION = 3;
@@ -33,14 +33,14 @@ public final class ReportFormat {
   private static final int MOST_TEXT_BYTES = 4 * MOST_CHARACTERS;
   private static final int MOST_DIMS = 64;
 
-  /// Root, two factors, priority, number of extents, group size.
+  /// The bytes of root, two factors, priority, number of extents and group size.
   private static final int SIGNATURE_BYTES = 4 + 8 + 8 + 4 + 1 + 4;
 
   private static final int HEAD_BYTES = 1 + 2 + 8 + 4;
 
   private ReportFormat() {}
 
-  /// The bytes of a report.
+  /// Returns the bytes of a report.
   public static byte[] encode(RankReport report) {
     ByteBuffer out = buffer(bytes(report));
     out.put(VERSION);
@@ -66,7 +66,7 @@ public final class ReportFormat {
     return used;
   }
 
-  /// The report of these bytes. Throws `IllegalArgumentException` that says what is wrong.
+  /// Returns the report of these bytes. Throws `IllegalArgumentException` with the defect.
   public static RankReport decode(byte[] bytes) {
     ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     try {
@@ -160,7 +160,7 @@ public final class ReportFormat {
     var signature =
         new TensorSignature(
             collective, root, dtype, shape, op, prescale, postscale, priority, group, groupSize);
-    var unused = signature.bytes(); // refuses what no memory has
+    var unused = signature.bytes(); // throws for a length that overflows
     return signature;
   }
 
@@ -201,7 +201,7 @@ public final class ReportFormat {
     return ByteBuffer.allocate(Math.toIntExact(bytes)).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /// At least as many as are needed.
+  /// Returns an upper bound of the report's length in bytes.
   private static long bytes(RankReport report) {
     long bytes = HEAD_BYTES + MOST_TEXT_BYTES;
     for (Announcement each : report.announcements()) {

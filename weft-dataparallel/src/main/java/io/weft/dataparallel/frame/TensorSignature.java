@@ -6,16 +6,17 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
 
-/// What ranks must agree on for a tensor.
+/// The signature of a tensor, on which ranks must agree.
 ///
-/// @param collective what is done with it
-/// @param root rank that a broadcast comes from; 0 where there is none
-/// @param shape of an allgather or alltoall without rows, since their number may differ
-/// @param op SUM where nothing is combined
+/// @param collective the collective to execute
+/// @param root root rank of a broadcast; otherwise 0
+/// @param shape shape of the tensor; for an allgather or alltoall its first extent is 0, because
+///   ranks may differ in the number of rows
+/// @param op reduction; SUM for collectives without one
 /// @param prescale factor before the reduction
 /// @param postscale factor after it
-/// @param priority the highest goes first
-/// @param group name of the group that it belongs to; empty = none
+/// @param priority tensors of the highest priority are sent first
+/// @param group name of the tensor's group; empty = none
 /// @param groupSize tensors in that group; 0 = none
 public record TensorSignature(
     Collective collective,
@@ -29,7 +30,7 @@ public record TensorSignature(
     String group,
     int groupSize) {
 
-  /// Of an allreduce.
+  /// Creates the signature of an allreduce.
   public TensorSignature(
       DType dtype,
       Shape shape,
@@ -43,12 +44,12 @@ public record TensorSignature(
         Collective.ALLREDUCE, 0, dtype, shape, op, prescale, postscale, priority, group, groupSize);
   }
 
-  /// Length of the tensor.
+  /// Returns the length of the tensor in bytes.
   public long bytes() {
     return TensorView.bytes(dtype, shape);
   }
 
-  /// Whether it is one of several that go together.
+  /// Returns true if the tensor belongs to a group.
   public boolean isGrouped() {
     return groupSize > 0;
   }
@@ -64,7 +65,7 @@ public record TensorSignature(
     };
   }
 
-  /// For people: all that another rank may have asked in another way.
+  /// Returns all fields in which another rank's request may differ, in words.
   public String words() {
     StringBuilder words = new StringBuilder();
     words.append(what());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What ranks tell each other when they negotiate, as bytes.
+/// The messages of the negotiation, and their encoding.
 @NullMarked
 package io.weft.dataparallel.frame;
 

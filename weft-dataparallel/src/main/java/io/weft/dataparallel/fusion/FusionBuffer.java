@@ -9,8 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
-/// Memory of the transport in which tensors travel together. Allocated when it is first needed, and
-/// again, twice as long or more, when more is needed. Owned; confined to one thread.
+/// A buffer of transport memory for fused tensors. It is allocated on first use, and reallocated
+/// with at least twice the length, up to the threshold, when a batch does not fit. Owned; confined
+/// to one thread.
 public final class FusionBuffer implements AutoCloseable {
 
   private static final long LEAST_BYTES = 64 << 10;
@@ -19,14 +20,14 @@ public final class FusionBuffer implements AutoCloseable {
   private final long threshold;
   private @Nullable TensorLease memory;
 
-  /// @param allocator gives ownership
-  /// @param threshold up to which length it grows by doubling
+  /// @param allocator allocates memory, which the caller owns
+  /// @param threshold length up to which the buffer grows by doubling, in bytes
   public FusionBuffer(BiFunction<DType, Shape, TensorLease> allocator, long threshold) {
     this.allocator = allocator;
     this.threshold = threshold;
   }
 
-  /// A vector of so many bytes; its former content is lost. Borrowed until the next call.
+  /// Returns a vector of `bytes` bytes, whose content is undefined. Borrowed until the next call.
   public TensorView of(DType dtype, long bytes) {
     TensorLease current = memory;
     if (current == null || current.view().bytes() < bytes) {
@@ -43,7 +44,7 @@ public final class FusionBuffer implements AutoCloseable {
     return Math.max(bytes, Math.min(power, Math.max(threshold, LEAST_BYTES)));
   }
 
-  /// Gives the memory back; nothing may be under way in it.
+  /// Frees the memory, which must not be in use.
   @Override
   public void close() {
     if (memory != null) {

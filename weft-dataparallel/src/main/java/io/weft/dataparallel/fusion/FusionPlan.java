@@ -12,26 +12,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongPredicate;
 
-/// Which tensors share a buffer, and which buffer goes first. A function of the tensors and the
-/// threshold, so that all ranks cut alike.
+/// The plan that assigns ready tensors to buffers and orders the buffers. It is a pure function of
+/// the tensors and the threshold, so that all ranks compute the same plan.
 ///
-/// Higher priorities go first, else the order in which tensors became ready; the tensors of a group
-/// stand together, by the highest of their priorities. A buffer has tensors of one type, operation
-/// and scale, and at most the threshold; a tensor that is longer has a buffer to itself, and so has
-/// one that shares none by the rule table, or is not for an allreduce. Tensors of different
-/// priorities share a buffer only as long as it is short, since the higher one arrives with the
-/// lower one.
+/// Tensors are ordered by priority, highest first, and then by the order in which they became
+/// ready. The tensors of a group have the highest priority of the group. A buffer contains tensors
+/// of one type, operation and scale, and is at most as long as the threshold. A tensor has a
+/// separate buffer if it is longer, if the rule table excludes it from fusion, or if it is not
+/// reduced by an allreduce. Tensors of different priorities share only short buffers, because the
+/// result of the higher priority is delivered with that of the lower one.
 public final class FusionPlan {
 
-  /// Up to here the time of a buffer is that of its messages, not of its bytes.
+  /// The length of a buffer up to which its messages, not its bytes, determine its time.
   static final long MOST_MIXED_BYTES = 256 << 10;
 
   private FusionPlan() {}
 
-  /// Tensors that travel together, in the order in which they lie in the buffer.
+  /// Tensors that are reduced together, in the order of their places in the buffer.
   ///
-  /// @param tensors of one type, operation and scale; at least one
-  /// @param bytes of all
+  /// @param tensors tensors of one type, operation and scale; at least one
+  /// @param bytes length of all tensors together
   public record Batch(List<ReadyTensor> tensors, long bytes) {
 
     /// Copies the list.
@@ -39,12 +39,13 @@ public final class FusionPlan {
       tensors = List.copyOf(tensors);
     }
 
-    /// Whether there is a buffer; else the tensor travels where it lies.
+    /// Returns true if the tensors are copied into a buffer. A single tensor is reduced in its own
+    /// memory.
     public boolean isFused() {
       return tensors.size() > 1;
     }
 
-    /// Any of them: type, operation and scale are those of all.
+    /// Returns the first tensor, whose type, operation and scale are those of all.
     public ReadyTensor first() {
       return tensors.getFirst();
     }
@@ -74,14 +75,14 @@ public final class FusionPlan {
     }
   }
 
-  /// Returns the batches, in the order in which they go. `threshold` in bytes.
+  /// Returns the batches in the order of their reductions. `threshold` is in bytes.
   public static List<Batch> of(List<ReadyTensor> ready, long threshold) {
     return of(ready, threshold, bytes -> true);
   }
 
-  /// Returns the batches, in the order in which they go. `threshold` in bytes.
+  /// Returns the batches in the order of their reductions. `threshold` is in bytes.
   ///
-  /// @param shares whether a tensor of this length shares a buffer
+  /// @param shares returns true if a tensor of this length may be fused
   public static List<Batch> of(List<ReadyTensor> ready, long threshold, LongPredicate shares) {
     Map<String, Integer> ofGroup = new HashMap<>();
     for (ReadyTensor tensor : ready) {

@@ -6,13 +6,13 @@ import io.weft.tensor.ReduceOp;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// What a rank that has joined contributes: the element that changes no result. Zero for SUM and
-/// AVERAGE, one for PRODUCT, the largest for MIN and the smallest for MAX.
+/// The neutral elements that a joined rank contributes: zero for SUM and AVERAGE, one for PRODUCT,
+/// the largest number for MIN and the smallest for MAX.
 public final class Neutral {
 
   private Neutral() {}
 
-  /// Fills memory whose length is a multiple of the element's.
+  /// Fills memory, whose length must be a multiple of the element's, with the neutral element.
   public static void fill(MemorySegment memory, DType dtype, ReduceOp op) {
     if (op == ReduceOp.SUM || op == ReduceOp.AVERAGE) {
       memory.fill((byte) 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which tensors share a buffer, and these buffers.
+/// The plan of tensor fusion, and the fusion buffers.
 @NullMarked
 package io.weft.dataparallel.fusion;
 

@@ -9,18 +9,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// One thread that computes what comes between two collectives of an exchange. It starts with the
-/// first job and ends when it has had none for a while, so that nobody need close it. Thread-safe.
+/// A thread for the computations between the collectives of an exchange. The thread starts with the
+/// first job and ends after an idle time, so that a worker need not be closed. Thread-safe.
 public final class Worker {
 
   private static final long IDLE_SECONDS = 10;
 
-  /// More than operations can be under way on a communicator, and each has one job at most.
+  /// The maximum number of queued jobs: more than the operations that can be in flight on a
+  /// communicator, each of which has at most one job.
   private static final int MOST_JOBS = 1 << 16;
 
   private final ThreadPoolExecutor thread;
 
-  /// A worker whose thread has this name.
+  /// Creates a worker whose thread has this name.
   public Worker(String name) {
     thread =
         new ThreadPoolExecutor(
@@ -33,12 +34,13 @@ public final class Worker {
     thread.allowCoreThreadTimeOut(true);
   }
 
-  /// Calls `job` with result or failure of the operation, on the worker's thread, when it is done.
+  /// Calls `job` on the worker's thread with the result or failure of the operation, when it is
+  /// done.
   public <T> void after(Handle<T> operation, BiConsumer<@Nullable T, @Nullable CommException> job) {
     operation.whenDone((result, failure) -> run(() -> job.accept(result, failure)));
   }
 
-  /// Runs `job` on the worker's thread, soon.
+  /// Queues `job` for the worker's thread.
   public void run(Runnable job) {
     thread.execute(job);
   }

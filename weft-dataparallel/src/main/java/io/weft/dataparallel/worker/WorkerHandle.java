@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The handle of an exchange of several collectives. The deadlines of these collectives end the
-/// exchange. Any thread may call it.
+/// The handle of an exchange of several collectives. The deadlines of these collectives bound the
+/// exchange. Any thread.
 public final class WorkerHandle<T> implements Handle<T> {
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkerHandle.class);
@@ -25,24 +25,26 @@ public final class WorkerHandle<T> implements Handle<T> {
   private final CompletableFuture<T> future = new CompletableFuture<>();
   private final String words;
 
-  /// Of an exchange that is not done.
+  /// Creates the handle of an exchange that is not done.
   ///
-  /// @param words what runs, on which rank, for errors
+  /// @param words the exchange and the rank in words, for errors
   public WorkerHandle(String words) {
     this.words = words;
   }
 
-  /// It is done. A second end has no effect.
+  /// Completes the handle with this result. A second completion has no effect.
   public void complete(T result) {
     future.complete(result);
   }
 
-  /// It has failed.
+  /// Fails the handle with this cause.
   public void fail(CommException cause) {
     future.completeExceptionally(cause);
   }
 
-  /// It has failed by a defect or the end of memory on this rank, which `rank` names.
+  /// Fails the handle because of a defect or a lack of memory on this rank.
+  ///
+  /// @param rank this rank's number in the job
   public void fail(Throwable cause, int rank) {
     fail(
         cause instanceof CommException known

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Exchanges of several collectives, one after the other: what is computed between them runs on a
-/// thread of its own, since neither the caller nor the progress thread may be kept.
+/// Exchanges of several sequential collectives. A separate thread computes between the collectives,
+/// because neither the caller nor the progress thread may be blocked.
 @NullMarked
 package io.weft.dataparallel.worker;
 
