@@ -5,19 +5,20 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// Where the time of a job went, from the start of its processes to the end of the training: means
-/// over the ranks, in seconds; the parts add up to the whole. Immutable.
+/// The division of a job's time, from the start of its processes to the end of the training. Values
+/// are means over the ranks, in seconds; the parts add up to the whole. Immutable.
 ///
-/// @param wallSeconds all of it
-/// @param startUpSeconds until the first step: processes, joining, data, building the model
-/// @param computeSeconds in steps, neither communicating nor reading input; communication that is
-///   hidden counts here
-/// @param exposedSeconds communicating while nothing is computed
-/// @param waitingSeconds for a rank that was later than the others, by that rank
-/// @param inputSeconds preparing the input of steps
-/// @param checkpointSeconds writing checkpoints
-/// @param evaluationSeconds testing what was trained
-/// @param otherSeconds the rest: between steps and epochs, and recovering from a lost rank
+/// @param wallSeconds the whole time
+/// @param startUpSeconds time before the first step: starting processes, joining, loading data,
+///   building the model
+/// @param computeSeconds time in steps, neither communicating nor reading input; includes hidden
+///   communication
+/// @param exposedSeconds time communicating without computation
+/// @param waitingSeconds time waiting for a rank that was later than the others, by that rank
+/// @param inputSeconds time preparing the input of steps
+/// @param checkpointSeconds time writing checkpoints
+/// @param evaluationSeconds time evaluating the trained model
+/// @param otherSeconds the rest: between steps and epochs, and recovery from a lost rank
 public record Goodput(
     double wallSeconds,
     double startUpSeconds,
@@ -34,17 +35,18 @@ public record Goodput(
     waitingSeconds = Collections.unmodifiableMap(new TreeMap<>(waitingSeconds));
   }
 
-  /// Part of all time that was spent computing, 0 to 1.
+  /// Returns the fraction of the whole time that was spent computing, 0 to 1.
   public double share() {
     return wallSeconds == 0 ? 0 : computeSeconds / wallSeconds;
   }
 
-  /// Of sums over ranks: times by `TimeUse`, then waiting by rank, in nanoseconds. Where what was
-  /// measured is more than the wall time, as rounding has it, the wall time is what was measured.
+  /// Returns the goodput of sums over ranks: times by `TimeUse`, then waiting by rank, in
+  /// nanoseconds. If the measured parts exceed the wall time because of rounding, their sum becomes
+  /// the wall time.
   ///
-  /// @param sums as `GoodputMeter.nanos` of each rank gives them, added
-  /// @param wallNanos sum over the ranks
-  /// @param ranks that were added
+  /// @param sums the ranks' results of `GoodputMeter.nanos`, added
+  /// @param wallNanos wall time, added over the ranks
+  /// @param ranks the number of added ranks
   public static Goodput ofSums(double[] sums, double wallNanos, int ranks) {
     double unit = 1e9 * ranks;
     Map<Integer, Double> waiting = new TreeMap<>();

@@ -3,21 +3,23 @@ package io.weft.dataparallel.metrics;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/// Adds up where the time of one rank goes. One thread adds, any thread reads.
+/// The meter of one rank's use of time. One thread adds, any thread reads.
 public final class GoodputMeter {
 
   private final AtomicLongArray nanos;
   private final int ranks;
   private boolean started;
 
-  /// Of a rank in a job of so many, by the numbers with which it began.
+  /// Creates the meter of a rank.
+  ///
+  /// @param ranks the number of ranks with which the job began
   public GoodputMeter(int ranks) {
     this.ranks = ranks;
     this.nanos = new AtomicLongArray(TimeUse.COUNT + ranks + 1);
   }
 
-  /// The first step begins, so long after its process. Of several calls the first counts: a first
-  /// step may be taken again after a failure.
+  /// Records that the first step begins, this long after the start of its process. Only the first
+  /// call counts, because a first step may be repeated after a failure.
   public void start(long sinceProcessNanos) {
     if (!started) {
       started = true;
@@ -25,22 +27,22 @@ public final class GoodputMeter {
     }
   }
 
-  /// Adds time. What is below 0, as clocks have it at times, is nothing.
+  /// Adds time. A negative time, which clocks can produce, counts as 0.
   public void add(TimeUse use, long more) {
     nanos.addAndGet(use.place(), Math.max(0, more));
   }
 
-  /// Of the time of communication, so much was waiting for this rank.
+  /// Adds the part of the communication time that was spent waiting for this rank.
   public void addWaiting(int rank, long more) {
     nanos.addAndGet(TimeUse.COUNT + rank, Math.max(0, more));
   }
 
-  /// A step is over. Its parts are cut so that together they are all of it: what was communicating
-  /// while input was prepared counts as input.
+  /// Adds a completed step. Its parts are clamped so that they add up to the total: communication
+  /// during the preparation of input counts as input.
   ///
-  /// @param total time of it
-  /// @param exposed of it, communicating or waiting while nothing was computed
-  /// @param input of it, preparing its input
+  /// @param total the step's time
+  /// @param exposed the step's time communicating or waiting without computation
+  /// @param input the step's time preparing its input
   public void step(long total, long exposed, long input) {
     long prepared = Math.clamp(input, 0, Math.max(0, total));
     long communicated = Math.clamp(exposed, 0, Math.max(0, total - prepared));
@@ -50,27 +52,28 @@ public final class GoodputMeter {
     nanos.incrementAndGet(TimeUse.COUNT + ranks);
   }
 
-  /// Ranks of the job when it began.
+  /// Returns the number of ranks with which the job began.
   public int ranks() {
     return ranks;
   }
 
-  /// Steps so far.
+  /// Returns the number of steps so far.
   public long steps() {
     return nanos.get(TimeUse.COUNT + ranks);
   }
 
-  /// So far.
+  /// Returns the time of this use so far.
   public long nanos(TimeUse use) {
     return nanos.get(use.place());
   }
 
-  /// So far, for this rank.
+  /// Returns the time spent waiting for this rank so far.
   public long waitingNanos(int rank) {
     return nanos.get(TimeUse.COUNT + rank);
   }
 
-  /// By `TimeUse`, then waiting by rank: to be added over the ranks for `Goodput.ofSums`.
+  /// Returns the times by `TimeUse`, then waiting by rank. Their sums over the ranks are the
+  /// argument of `Goodput.ofSums`.
   public double[] nanos() {
     double[] all = new double[TimeUse.COUNT + ranks];
     for (int i = 0; i < all.length; i++) {

@@ -3,20 +3,20 @@ package io.weft.dataparallel.metrics;
 
 import java.util.Objects;
 
-/// Where the metrics of a host's ranks are served: rank by rank from this port on.
+/// The address of the metrics of a host's ranks: local rank r serves at port + r.
 ///
 /// @param host name or address, without brackets
-/// @param port of local rank 0, 1 to 65535
+/// @param port port of local rank 0, 1 to 65535
 public record MetricsAddress(String host, int port) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if the host is null.
   public MetricsAddress {
     Objects.requireNonNull(host, "host");
   }
 
   private static final String WANTED = "must be HOST:PORT, such as 127.0.0.1:9400, or PORT";
 
-  /// `PORT` alone means loopback. Throws `IllegalArgumentException` whose message says what the
-  /// text must be.
+  /// Parses an address; `PORT` alone means loopback. Throws `IllegalArgumentException` whose
+  /// message describes the expected text.
   static MetricsAddress parse(String text) {
     String stripped = text.strip();
     int colon = stripped.lastIndexOf(':');
@@ -33,7 +33,8 @@ public record MetricsAddress(String host, int port) {
     return new MetricsAddress(bracketed ? host.substring(1, host.length() - 1) : host, number);
   }
 
-  /// That of this local rank. Throws `IllegalArgumentException` where there is none.
+  /// Returns the address of this local rank. Throws `IllegalArgumentException` if its port exceeds
+  /// 65535.
   MetricsAddress of(int localRank) {
     if (port + localRank > 65535) {
       throw new IllegalArgumentException(

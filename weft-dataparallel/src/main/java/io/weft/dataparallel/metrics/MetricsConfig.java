@@ -9,7 +9,7 @@ import java.util.List;
 /// The setting of metrics. Stateless; any thread.
 public final class MetricsConfig implements OptionProvider {
 
-  /// Where the ranks of a host serve their metrics; empty = nowhere.
+  /// The address at which the ranks of a host serve their metrics; empty = not served.
   public static final ConfigOption<MetricsAddress> ADDRESS =
       ConfigOption.withoutDefault(
           "metrics",
@@ -18,7 +18,7 @@ public final class MetricsConfig implements OptionProvider {
           "where the ranks of a host serve their metrics, in the text format of Prometheus: local"
               + " rank 0 at this port, the others at those above; PORT alone: on loopback");
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public MetricsConfig() {}
 
   @Override

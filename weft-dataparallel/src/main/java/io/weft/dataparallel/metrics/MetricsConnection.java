@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// One connection with whoever asks: the head of a request, and what it is answered. One thread.
+/// A client's connection: the head of a request, and the answer. One thread.
 final class MetricsConnection {
 
   static final int MOST_BYTES = 8192;
@@ -18,7 +18,7 @@ final class MetricsConnection {
   private final ByteBuffer head = ByteBuffer.allocate(MOST_BYTES);
   private @Nullable ByteBuffer answer;
 
-  /// @param endNanos when it is late
+  /// @param endNanos time after which the connection is late
   MetricsConnection(long endNanos) {
     this.endNanos = endNanos;
   }
@@ -35,8 +35,8 @@ final class MetricsConnection {
     return head.position() > 0;
   }
 
-  /// Reads and writes what is possible now. Returns whether all is done. Throws `IOException` where
-  /// the other end has gone.
+  /// Reads and writes without blocking. Returns true when the answer is sent. Throws `IOException`
+  /// if the client has closed the connection.
   boolean turn(ByteChannel channel, Function<MetricsRequest, MetricsResponse> pages)
       throws IOException {
     ByteBuffer left = answer;
@@ -59,7 +59,7 @@ final class MetricsConnection {
     return (head.hasRemaining()
             ? MetricsRequest.parse(text)
                 .map(pages)
-                .orElseGet(() -> MetricsResponse.text(400, "this is no request of HTTP\n"))
+                .orElseGet(() -> MetricsResponse.text(400, "this is not an HTTP request\n"))
             : MetricsResponse.text(431, "the request is too long\n"))
         .bytes();
   }

@@ -7,10 +7,10 @@ import io.weft.agent.Ticker;
 import java.util.Objects;
 import java.util.Optional;
 
-/// Serves the metrics of each rank whose settings say where. Stateless; any thread.
+/// Serves the metrics of each rank whose settings have an address. Stateless; any thread.
 public final class MetricsInstrument implements InstrumentProvider {
 
-  /// What is closed with the rank.
+  /// The metrics that are closed with the rank.
   private record Begun(Optional<RankMetrics> metrics) implements AutoCloseable {
 
     @Override
@@ -19,7 +19,7 @@ public final class MetricsInstrument implements InstrumentProvider {
     }
   }
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public MetricsInstrument() {}
 
   /// Returns the metrics that `Weft.init` has opened; they may be closed.

@@ -6,17 +6,17 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// A request of HTTP, as far as metrics need it.
+/// The fields of an HTTP request that metrics need.
 ///
 /// @param method `GET`, `HEAD` or another one
-/// @param path without query
-/// @param accept formats that the other end takes; empty = any
+/// @param path path without query
+/// @param accept formats that the client accepts; empty = any
 record MetricsRequest(String method, String path, String accept) {
 
   private static final Pattern FIRST =
       Pattern.compile("([A-Z]{1,16}) (/[^ ?#]*)[^ ]* HTTP/1\\.[0-9]");
 
-  /// Reads a head; empty where it is none.
+  /// Parses the head of a request; empty if it is not valid.
   static Optional<MetricsRequest> parse(String head) {
     String[] lines = head.split("\r?\n", -1);
     Matcher first = FIRST.matcher(lines[0]);

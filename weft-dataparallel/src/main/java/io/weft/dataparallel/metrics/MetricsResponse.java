@@ -5,12 +5,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
 
-/// What a request is answered; its connection ends with it. Borrows the body.
+/// The response to a request, after which its connection is closed. Borrows the body.
 ///
-/// @param status of HTTP
-/// @param type of the content
-/// @param body what is sent
-/// @param hasBody false for `HEAD`, which hears of the length alone
+/// @param status HTTP status
+/// @param type type of the content
+/// @param body content
+/// @param hasBody false for `HEAD`, which receives only the length
 record MetricsResponse(int status, String type, byte[] body, boolean hasBody) {
 
   private static final Map<Integer, String> REASONS =
@@ -22,13 +22,13 @@ record MetricsResponse(int status, String type, byte[] body, boolean hasBody) {
           431, "Request Header Fields Too Large",
           500, "Internal Server Error");
 
-  /// One of text.
+  /// Returns a response of text.
   static MetricsResponse text(int status, String words) {
     return new MetricsResponse(
         status, "text/plain; charset=utf-8", words.getBytes(StandardCharsets.UTF_8), true);
   }
 
-  /// As it goes over the wire.
+  /// Returns the bytes to send.
   byte[] bytes() {
     byte[] head =
         ("HTTP/1.1 "

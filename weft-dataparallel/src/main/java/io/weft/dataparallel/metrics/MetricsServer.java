@@ -19,9 +19,9 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A port that answers requests of HTTP, one for each connection, on a thread of its own. Whoever
-/// connects costs little: at most 64 connections are open, of which one of the source that has most
-/// must go for the next, and each has 5 s and 8 KiB to ask. Owned.
+/// An HTTP server on a separate thread, which answers one request per connection. At most 64
+/// connections are open, each of at most 5 s and 8 KiB. At the limit, a new connection replaces one
+/// of the source with the most connections. Owned.
 final class MetricsServer implements AutoCloseable {
 
   static final int MOST_CONNECTIONS = 64;
@@ -51,10 +51,10 @@ final class MetricsServer implements AutoCloseable {
     this.thread = Thread.ofPlatform().daemon().name("weft-metrics").unstarted(this::run);
   }
 
-  /// Listens there. Throws `IOException` where that is impossible.
+  /// Listens at this address. Throws `IOException` if that is impossible.
   ///
-  /// @param limit of each connection
-  /// @param pages what is answered; must not throw
+  /// @param limit time limit of each connection
+  /// @param pages answers a request; must not throw
   static MetricsServer listen(
       MetricsAddress address, Duration limit, Function<MetricsRequest, MetricsResponse> pages)
       throws IOException {
@@ -91,7 +91,7 @@ final class MetricsServer implements AutoCloseable {
         endLate(now);
       }
     } catch (IOException | RuntimeException defect) {
-      LOG.error("metrics are served no more", defect);
+      LOG.error("metrics are no longer served", defect);
     } finally {
       end();
     }
@@ -134,7 +134,7 @@ final class MetricsServer implements AutoCloseable {
       channel.register(
           selector, SelectionKey.OP_READ, new MetricsConnection(now + Span.nanos(limit)));
     } catch (IOException limited) {
-      // No descriptor is left: others may end meanwhile.
+      // No descriptor is free; other connections may end during the pause.
       acceptNanos = now + Span.nanos(PAUSE);
       if (channel != null) {
         drop(channel);
@@ -177,7 +177,7 @@ final class MetricsServer implements AutoCloseable {
     }
   }
 
-  /// Listens no more when this returns, or after a second.
+  /// Stops listening. Returns when the server has stopped, or after a second.
   @Override
   public void close() {
     closed = true;

@@ -7,7 +7,7 @@ import io.weft.observer.OperationObserver;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/// Counts the operations of a rank. Thread-safe.
+/// The counts of a rank's operations. Thread-safe.
 final class OperationCounts implements OperationObserver {
 
   private final LongAdder done = new LongAdder();

@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// The metrics of one rank, served in Prometheus' text format from `open` to `close`. They are read
-/// when somebody asks. Where the setting `metrics` says where, `Weft.init` opens them and
-/// `Weft.close` closes them, whatever the program knows of them. Owned. Any thread.
+/// at each request. If the setting `metrics` has an address, `Weft.init` opens them and
+/// `Weft.close` closes them, without action of the program. Owned. Any thread.
 public final class RankMetrics implements AutoCloseable {
 
   private static final ExpositionFormats FORMATS = ExpositionFormats.init();
@@ -39,10 +39,10 @@ public final class RankMetrics implements AutoCloseable {
     this.server = MetricsServer.listen(address, MetricsServer.LIMIT, this::answer);
   }
 
-  /// Serves at the port of this local rank, with the use of time that the program measures. Where
-  /// `Weft.init` has opened the metrics of this address, that is the port: it ends when it is
-  /// closed here. Throws `CommException.Setup` where the port is taken or the host is none of this
-  /// machine.
+  /// Serves the metrics at the port of this local rank, including the use of time that the program
+  /// measures. If `Weft.init` has opened the metrics of this address, this returns them; closing
+  /// them ends the service. Throws `CommException.Setup` if the port is taken or the host is not an
+  /// address of this machine.
   public static RankMetrics open(Weft weft, GoodputMeter goodput, MetricsAddress base) {
     Objects.requireNonNull(goodput, "goodput");
     MetricsAddress own = own(weft, base);
@@ -74,14 +74,14 @@ public final class RankMetrics implements AutoCloseable {
     }
   }
 
-  /// The last one counts.
+  /// Sets the meter; the last one is served.
   private void add(GoodputMeter meter) {
     if (goodput.getAndSet(meter) == null) {
       register(registry, () -> Objects.requireNonNull(goodput.get(), "set before"));
     }
   }
 
-  /// On the thread of the port.
+  /// Answers a request, on the server's thread.
   private MetricsResponse answer(MetricsRequest request) {
     boolean head = request.method().equals("HEAD");
     if (!head && !request.method().equals("GET")) {
@@ -154,7 +154,7 @@ public final class RankMetrics implements AutoCloseable {
         .register(registry);
     CounterWithCallback.builder()
         .name("weft_time_seconds")
-        .help("Time of this rank by what it was used for")
+        .help("Time of this rank by use")
         .unit(Unit.SECONDS)
         .labelNames("use")
         .callback(
@@ -179,12 +179,12 @@ public final class RankMetrics implements AutoCloseable {
         .register(registry);
   }
 
-  /// Where they are served.
+  /// Returns the address of the metrics.
   public MetricsAddress address() {
     return address;
   }
 
-  /// Serves no more. A second call has no effect.
+  /// Stops serving. A second call has no effect.
   @Override
   public void close() {
     if (!closed.getAndSet(true)) {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.metrics;
 
-/// What the time of a rank is used for.
+/// The uses of a rank's time.
 public enum TimeUse {
-  /// All before the first step.
+  /// Time before the first step.
   START_UP(0),
-  /// In steps, neither communicating nor reading input.
+  /// Time in steps, neither communicating nor reading input.
   COMPUTE(1),
-  /// In steps, communicating or waiting for other ranks while nothing is computed.
+  /// Time in steps, communicating or waiting for other ranks without computation.
   COMMUNICATION(2),
-  /// In steps, preparing their input.
+  /// Time in steps, preparing their input.
   INPUT(3),
-  /// Writing checkpoints.
+  /// Time writing checkpoints.
   CHECKPOINT(4),
-  /// Testing what was trained.
+  /// Time evaluating the trained model.
   EVALUATION(5);
 
-  /// How many there are.
+  /// The number of uses.
   static final int COUNT = 6;
 
   private final int place;
@@ -29,7 +29,7 @@ public enum TimeUse {
     return place;
   }
 
-  /// As labels of metrics have it.
+  /// Returns the label of this use in metrics.
   public String label() {
     return switch (this) {
       case START_UP -> "start-up";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the time of a job went, and what monitoring asks of a rank while it runs.
+/// The goodput of a job, and the metrics of a rank for monitoring.
 @NullMarked
 package io.weft.dataparallel.metrics;
 
