@@ -14,18 +14,19 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// Changes sizes while a job trains, and keeps those with which a step of the slowest rank is
-/// shortest. All ranks make one alike and call `stepEnded` after each step; they agree on each
-/// sample by one short allreduce, so that all change at the same step. One thread.
+/// A tuner that changes sizes while a job trains, and keeps the sizes with the shortest step of the
+/// slowest rank. All ranks must create it with equal parameters and call `stepEnded` after each
+/// step. They agree on each sample by one short allreduce, so that all change at the same step. One
+/// thread.
 ///
-/// A sample is the lower quartile of some steps, at least five, as many as take 0.3 s: what other
-/// processes take from some of them does not count. The first two steps after a change do not count
-/// either. The first point is measured until it is no longer faster than before, since code is
-/// compiled meanwhile. When the search is over, or after 60 samples, its best four points are
-/// measured three times more, in turns, and the one with the shortest sample holds.
+/// A sample is the lower quartile of at least five steps that take about 0.3 s together, so that
+/// steps disturbed by other processes do not count. The first two steps after a change do not count
+/// either. The first point is measured repeatedly until it becomes no faster, because code is still
+/// being compiled. When the search ends, or after 60 samples, its best four points are measured
+/// three more times, in turn. The point with the shortest sample is kept.
 public final class Autotuner {
 
-  /// Names of the columns of a log in CSV, for the parameters of `TunedSizes`.
+  /// The column names of a CSV log for the parameters of `TunedSizes`.
   public static final String LOG_HEAD = "sample,fusion_threshold,segment_bytes,window,step_micros";
 
   private static final String NAME = "weft/autotune";
@@ -55,9 +56,9 @@ public final class Autotuner {
   private int turn;
   private List<Long> chosen = List.of();
 
-  /// Changes `target`, which has the values with which the parameters begin.
+  /// Creates a tuner of `target`, which must have the parameters' start values.
   ///
-  /// @param log hears of each sample; the same or another on each rank
+  /// @param log receives each sample; may differ between ranks
   public Autotuner(
       Communicator communicator,
       List<TunedParameter> parameters,
@@ -66,7 +67,7 @@ public final class Autotuner {
     this(communicator, parameters, List.of(), target, log);
   }
 
-  /// The same, which begins with points that are good in general.
+  /// Creates a tuner that begins with points that are good in general.
   ///
   /// @param candidates values in the order of the parameters, the same on all ranks
   public Autotuner(
@@ -82,30 +83,31 @@ public final class Autotuner {
     this.log = log;
   }
 
-  /// What is changed. All ranks apply the same values at the same step, while nothing is in flight.
+  /// The receiver of new values. All ranks apply the same values at the same step, while no
+  /// operation is in flight.
   @FunctionalInterface
   public interface TuningTarget {
 
-    /// Takes these values, in the order of the parameters.
+    /// Applies these values, which are in the order of the parameters.
     void apply(List<Long> values) throws InterruptedException;
   }
 
-  /// Hears of each sample.
+  /// The receiver of samples.
   @FunctionalInterface
   public interface TuningLog {
 
-    /// @param sample from 1
-    /// @param values in the order of the parameters
-    /// @param micros of a step of the slowest rank
+    /// @param sample number of the sample, from 1
+    /// @param values values in the order of the parameters
+    /// @param micros time of a step of the slowest rank
     void sampled(int sample, List<Long> values, double micros);
   }
 
-  /// Whether the search is over, and the best values hold.
+  /// Returns true if the search has ended and the best values are applied.
   public boolean isDone() {
     return !chosen.isEmpty();
   }
 
-  /// The parameters' names and the best values so far, for people.
+  /// Returns the parameters' names and the best values so far, in words.
   public String best() {
     List<String> words = new ArrayList<>();
     for (int p = 0; p < parameters.size(); p++) {
@@ -114,12 +116,12 @@ public final class Autotuner {
     return String.join(", ", words);
   }
 
-  /// The best values so far, in the order of the parameters.
+  /// Returns the best values so far, in the order of the parameters.
   public List<Long> values() {
     return isDone() ? chosen : search.best();
   }
 
-  /// A step of this rank took so long. Waits for the other ranks at the end of a sample.
+  /// Records the time of a step of this rank. At the end of a sample, it waits for the other ranks.
   public void stepEnded(long nanos) throws InterruptedException {
     if (isDone()) {
       return;

@@ -3,14 +3,15 @@ package io.weft.dataparallel.tune;
 
 import java.util.List;
 
-/// One size that a search may change.
+/// A size that a search may change.
 ///
-/// @param name as the setting has it
-/// @param values that are tried, ascending; neighbours differ by about as much as matters
+/// @param name name of the setting
+/// @param values candidate values, ascending; the ratio of neighbours is about the smallest
+///   significant one
 /// @param start index of the value with which a search begins
 public record TunedParameter(String name, List<Long> values, int start) {
 
-  /// Copies the list. Throws `IllegalArgumentException` for an index that it does not have.
+  /// Copies the list. Throws `IllegalArgumentException` for an index outside the list.
   public TunedParameter {
     values = List.copyOf(values);
     if (start < 0 || start >= values.size()) {
@@ -19,7 +20,7 @@ public record TunedParameter(String name, List<Long> values, int start) {
     }
   }
 
-  /// The values, beginning at the one that is nearest to `current`.
+  /// Returns a parameter of these values that begins with the value nearest to `current`.
   public static TunedParameter from(String name, List<Long> values, long current) {
     int nearest = 0;
     for (int i = 1; i < values.size(); i++) {
@@ -30,12 +31,12 @@ public record TunedParameter(String name, List<Long> values, int start) {
     return new TunedParameter(name, values, nearest);
   }
 
-  /// The value alone, which is not to be changed.
+  /// Returns a parameter with this single value.
   public static TunedParameter fixed(String name, long value) {
     return new TunedParameter(name, List.of(value), 0);
   }
 
-  /// By how many doublings two values differ.
+  /// Returns the difference of the values' natural logarithms.
   private static double distance(long one, long other) {
     return Math.abs(Math.log((double) Math.max(1, one)) - Math.log((double) Math.max(1, other)));
   }

@@ -12,18 +12,19 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.LongStream;
 
-/// The sizes that an autotuner changes: whether tensors are fused and the longest fusion buffer,
-/// the segments of collectives and how many of them are in flight. It is the reducer whose
-/// gradients travel so. Any thread.
+/// The sizes that an autotuner changes: the fusion mode and the longest fusion buffer, and the
+/// length and number in flight of the segments of collectives. It is also the reducer that applies
+/// these sizes to gradients. Any thread.
 public final class TunedSizes implements TensorReducer {
 
-  /// The longest fusion buffer, as the setting is called; 0 = tensors are not fused.
+  /// The setting's name of the longest fusion buffer; 0 = tensors are not fused.
   public static final String FUSION_THRESHOLD = "fusion-threshold";
 
-  /// The longest segment, as the setting is called; 0 = as the table of algorithms says.
+  /// The setting's name of the longest segment; 0 = the length of the rule table.
   public static final String SEGMENT_BYTES = "segment-bytes";
 
-  /// Segments in flight between two ranks; 0 = as the table of algorithms says.
+  /// The setting's name of the number of segments in flight between two ranks; 0 = the number of
+  /// the rule table.
   public static final String WINDOW = "window";
 
   private static final List<Long> THRESHOLDS = withAuto(powers(12, 27));
@@ -34,10 +35,11 @@ public final class TunedSizes implements TensorReducer {
   private final Reducer single;
   private volatile boolean fuses = true;
 
-  /// Gradients travel by one of two reducers of the same ranks. Begins with `fused`.
+  /// Creates the sizes of two reducers of the same ranks. Gradients are reduced by one of them, at
+  /// first by `fused`.
   ///
-  /// @param fused by which ranks negotiate, or where they cannot, `single`
-  /// @param single by which each tensor travels by itself
+  /// @param fused the reducer with negotiation; `single` if ranks cannot negotiate
+  /// @param single the reducer that sends each tensor by itself
   public TunedSizes(Reducer fused, Reducer single) {
     this.fused = fused;
     this.single = single;
@@ -53,15 +55,15 @@ public final class TunedSizes implements TensorReducer {
     return (fuses ? fused : single).reduceAll(group);
   }
 
-  /// Points that are good in general, in the order of the parameters: fused in buffers of 1 MiB or
-  /// as long as may be, and not fused, each with segments as the table says.
+  /// Returns points that are good in general, in the order of the parameters: fused in buffers of 1
+  /// MiB or of 64 MiB, and not fused, each with the segments of the rule table.
   public static List<List<Long>> candidates() {
     return List.of(List.of(1L << 20, 0L, 0L), List.of(1L << 26, 0L, 0L), List.of(0L, 0L, 0L));
   }
 
-  /// The parameters, beginning at what holds now.
+  /// Returns the parameters, beginning with the current values.
   ///
-  /// @param fixed names of those that stay
+  /// @param fixed names of parameters that do not change
   public List<TunedParameter> parameters(Set<String> fixed) {
     Tuning now = fused.tuning();
     List<TunedParameter> all = new ArrayList<>();
@@ -78,7 +80,7 @@ public final class TunedSizes implements TensorReducer {
     return stays ? TunedParameter.fixed(name, current) : TunedParameter.from(name, values, current);
   }
 
-  /// Takes these values on all ranks, which all call this while nothing is in flight.
+  /// Applies these values. All ranks must call this while no operation is in flight.
   public void apply(List<Long> values) throws InterruptedException {
     fuses = values.get(0) != 0;
     if (fuses && fused.fusionThreshold() != 0) {

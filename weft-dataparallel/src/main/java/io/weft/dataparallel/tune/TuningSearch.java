@@ -10,15 +10,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// A search for the values with the shortest step: pattern search [HJ61 §1], one parameter after
-/// the other. From the best point so far it looks along each parameter, first by a quarter of its
-/// values, then by ever shorter strides down to one, in the direction in which a step is shorter;
-/// it ends after a pass by single values that found nothing better. Where points are given that are
-/// good in general, it begins at the best of these. No point is measured twice. What is better by
-/// less than 2 % counts as equal, so that noise does not lead it about.
+/// A search for the values with the shortest step: pattern search [HJ61 §1], one parameter at a
+/// time. From the best point so far it tries each parameter in both directions until a step becomes
+/// shorter. The stride is at first a quarter of the values, and is halved down to 1. The search
+/// ends after a pass with stride 1 that found no better point. If candidates are given, it begins
+/// at the best of them. No point is measured twice. A gain of less than 2 % does not count, so that
+/// noise does not mislead the search.
 ///
-/// A function of what it is told: ranks that tell it the same times propose the same points. One
-/// thread.
+/// It is a function of the measured times: ranks with equal times propose equal points. One thread.
 public final class TuningSearch {
 
   private static final double LEAST_GAIN = 0.98;
@@ -36,15 +35,15 @@ public final class TuningSearch {
   private boolean improved;
   private boolean ended;
 
-  /// Begins where the parameters begin.
+  /// Creates a search that begins with the parameters' start values.
   public TuningSearch(List<TunedParameter> parameters) {
     this(parameters, List.of());
   }
 
-  /// The same, after these points.
+  /// Creates a search that measures these points first, after the start values.
   ///
-  /// @param candidates values in the order of the parameters; one that a parameter does not have is
-  ///   that with which it begins
+  /// @param candidates values in the order of the parameters; the start value replaces a value that
+  ///   the parameter does not have
   public TuningSearch(List<TunedParameter> parameters, List<List<Long>> candidates) {
     this.parameters = List.copyOf(parameters);
     this.best = this.parameters.stream().map(TunedParameter::start).toList();
@@ -58,22 +57,23 @@ public final class TuningSearch {
         .forEach(this.candidates::add);
   }
 
-  /// The values to measure next, in the order of the parameters; empty = the search is over.
+  /// Returns the values to measure next, in the order of the parameters; empty = the search has
+  /// ended.
   public Optional<List<Long>> proposal() {
     return ended ? Optional.empty() : Optional.of(values(proposed));
   }
 
-  /// The best values so far; those it began with before anything was told.
+  /// Returns the best values so far; the start values before the first measurement.
   public List<Long> best() {
     return values(best);
   }
 
-  /// How long a step takes with them.
+  /// Returns the time of a step with the best values.
   public double bestTime() {
     return bestTime;
   }
 
-  /// The points that were measured, the shortest step first; at most so many.
+  /// Returns at most `most` measured points, those with the shortest steps first.
   public List<List<Long>> leaders(int most) {
     return measured.entrySet().stream()
         .sorted(
@@ -84,12 +84,13 @@ public final class TuningSearch {
         .toList();
   }
 
-  /// Looks no further.
+  /// Ends the search.
   public void end() {
     ended = true;
   }
 
-  /// What a step takes at the proposed point, in any unit; the same on all ranks.
+  /// Records the time of a step at the proposed point, in any unit; it must be the same on all
+  /// ranks.
   public void measured(double time) {
     if (ended) {
       throw new IllegalStateException("the search is over");
@@ -125,7 +126,7 @@ public final class TuningSearch {
     propose();
   }
 
-  /// Goes on from the best point to the next one that is not known.
+  /// Proposes the next point that is not measured, from the best point on.
   private void propose() {
     while (true) {
       if (parameter == parameters.size()) {

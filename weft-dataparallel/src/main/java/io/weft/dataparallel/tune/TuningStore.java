@@ -21,9 +21,9 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What searches have found before, one file for each kind of cluster and work: as many ranks laid
-/// out in the same way over hosts with as many processors, over the same transport, with the same
-/// tensors. Files are of the form that settings files have. User threads.
+/// The results of former searches, one file for each kind of cluster and work. The kind is
+/// determined by the layout of ranks over hosts, the hosts' processors, the transport and the
+/// tensors. Files have the form of settings files. User threads.
 public final class TuningStore {
 
   private static final Logger LOG = LoggerFactory.getLogger(TuningStore.class);
@@ -31,14 +31,14 @@ public final class TuningStore {
 
   private final Path directory;
 
-  /// In this directory, which is made when something is kept.
+  /// Creates a store in this directory, which is created by `keep`.
   public TuningStore(Path directory) {
     this.directory = directory;
   }
 
-  /// What tells one kind of cluster and work from others, in 16 hexadecimal digits.
+  /// Returns a fingerprint of the kind of cluster and work, of 16 hexadecimal digits.
   ///
-  /// @param work what is reduced, in words of the caller's, the same in each run
+  /// @param work the reduced tensors in the caller's words, the same in each run
   public static String fingerprint(Weft weft, String work) {
     String ranks =
         weft.topology().members().stream()
@@ -59,8 +59,8 @@ public final class TuningStore {
     return member.crossRank() + "." + member.localRank() + "x" + member.processors().count();
   }
 
-  /// The values of these parameters; empty where nothing was kept, or not for all of them, or what
-  /// was kept is not among what they may be.
+  /// Returns the values of these parameters. Empty if values were not kept for all parameters, or
+  /// if a parameter does not have the kept value.
   public Optional<List<Long>> find(String fingerprint, List<TunedParameter> parameters) {
     var kept = new Properties();
     Path file = file(fingerprint);
@@ -81,7 +81,7 @@ public final class TuningStore {
       return Optional.of(values);
     } catch (IOException | IllegalArgumentException unreadable) {
       LOG.warn(
-          "{} cannot be used and is written anew: {}; expected are lines such as {}=65536",
+          "{} cannot be used and will be overwritten: {}; expected lines such as {}=65536",
           file,
           unreadable.getMessage(),
           parameters.getFirst().name());
@@ -89,7 +89,7 @@ public final class TuningStore {
     }
   }
 
-  /// Keeps the values of these parameters. Throws `IOException` where the file cannot be written.
+  /// Stores the values of these parameters. Throws `IOException` if the file cannot be written.
   public void keep(String fingerprint, List<TunedParameter> parameters, List<Long> values)
       throws IOException {
     StringBuilder text = new StringBuilder();

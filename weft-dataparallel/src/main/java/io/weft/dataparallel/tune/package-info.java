@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Sizes of the data-parallel layer and of collectives, found by the time of steps.
+/// The tuning of the sizes of the data-parallel layer and of collectives by the time of steps.
 @NullMarked
 package io.weft.dataparallel.tune;
 
