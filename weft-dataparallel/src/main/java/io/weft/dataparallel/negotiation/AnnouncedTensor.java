@@ -11,8 +11,8 @@ import java.util.StringJoiner;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/// A tensor that some ranks have announced, and as what. The same on all ranks. Confined to one
-/// thread.
+/// A tensor that some ranks have announced, with each rank's signature. Its state is the same on
+/// all ranks. Confined to one thread.
 final class AnnouncedTensor {
 
   final String name;
@@ -24,7 +24,8 @@ final class AnnouncedTensor {
     this.by = new TensorSignature[size];
   }
 
-  /// Throws `IllegalStateException` if this rank has done so before.
+  /// Records a rank's announcement. Throws `IllegalStateException` if the rank has announced the
+  /// tensor before.
   void announce(int rank, TensorSignature signature) {
     if (ranks.get(rank)) {
       throw new IllegalStateException(
@@ -38,13 +39,13 @@ final class AnnouncedTensor {
     return ranks.get(rank);
   }
 
-  /// Whether a rank has announced it as one of this group.
+  /// Returns true if a rank has announced the tensor in this group.
   boolean isOf(String group) {
     return bySignature().keySet().stream()
         .anyMatch(each -> each.isGrouped() && each.group().equals(group));
   }
 
-  /// Ranks that it needs yet.
+  /// Returns the ranks that have neither announced the tensor nor joined.
   BitSet missing(BitSet joined) {
     BitSet missing = new BitSet();
     missing.set(0, by.length);
@@ -53,7 +54,7 @@ final class AnnouncedTensor {
     return missing;
   }
 
-  /// Each different signature, with its ranks.
+  /// Returns each different signature, with its ranks.
   Map<TensorSignature, List<Integer>> bySignature() {
     Map<TensorSignature, List<Integer>> ranksOf = new LinkedHashMap<>();
     for (int r = 0; r < by.length; r++) {
@@ -65,7 +66,7 @@ final class AnnouncedTensor {
     return ranksOf;
   }
 
-  /// What each rank has asked.
+  /// Returns the signatures of all ranks in words.
   String disagreement(IntFunction<String> describe) {
     StringJoiner words = new StringJoiner("; ");
     bySignature()

@@ -3,17 +3,18 @@ package io.weft.dataparallel.negotiation;
 
 import io.weft.dataparallel.frame.TensorSignature;
 
-/// A tensor that this rank has submitted and that is not ready everywhere. Confined to one thread.
+/// A tensor that this rank has submitted and that is not ready on all ranks. Confined to one
+/// thread.
 final class LocalTensor {
 
   enum State {
-    /// The other ranks do not know of it.
+    /// The other ranks do not know of the tensor.
     UNTOLD,
-    /// A byte of the vector tells it.
+    /// A byte of the vector announces the tensor.
     CACHED,
-    /// It was announced.
+    /// The tensor was announced in a report.
     TOLD,
-    /// It is ready everywhere, and waits for the rest of its group.
+    /// The tensor is ready on all ranks, and waits for the rest of its group.
     HELD
   }
 
@@ -24,8 +25,8 @@ final class LocalTensor {
   State state = State.UNTOLD;
   long toldRound;
 
-  /// @param submitted when, in nanoseconds of the layer's clock
-  /// @param deadline likewise
+  /// @param submitted submission time, in nanoseconds of the layer's clock
+  /// @param deadline deadline, in nanoseconds of the layer's clock
   LocalTensor(String name, TensorSignature signature, long submitted, long deadline) {
     this.name = name;
     this.signature = signature;

@@ -15,17 +15,19 @@ import java.util.Map;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/// One rank's part in finding out which tensors are ready on all ranks, without a coordinator: what
-/// to bring into the next round, and what a round's result means. All ranks apply the same results
-/// in the same order, so that cache, announced tensors, groups and joined ranks are the same on
-/// all. Time is an argument. Confined to one thread.
+/// One rank's part of the negotiation, in which ranks determine without a coordinator the tensors
+/// that are ready on all ranks. It creates the rank's contribution to the next round and interprets
+/// the round's result. All ranks apply the same results in the same order, so that cache, announced
+/// tensors, groups and joined ranks are the same on all. Time is an argument. Confined to one
+/// thread.
 ///
-/// A tensor that the cache knows costs one byte in the vector. One that it does not know, or knows
-/// with another signature, is announced, and enters the cache when all ranks have announced it
-/// alike. A tensor that waits for long is announced too, so that all ranks see who is missing.
+/// A tensor in the cache costs one byte in the vector. A tensor that is not in the cache, or has
+/// another signature there, is announced. It enters the cache when all ranks have announced it with
+/// equal signatures. A tensor that waits for a long time is also announced, so that all ranks know
+/// the missing ranks.
 public final class Negotiation {
 
-  /// How many tensors are remembered that failed before a rank had submitted them.
+  /// The maximum number of remembered tensors that failed before a rank had submitted them.
   private static final int MOST_LATE = 1024;
 
   private static final long REPORT_NANOS = 1_000_000_000;
@@ -45,15 +47,15 @@ public final class Negotiation {
   private boolean joining;
   private boolean leaving;
 
-  /// What it is told once.
+  /// The settings of a negotiation.
   ///
-  /// @param cacheCapacity of the response cache
-  /// @param stallNanos after which wait a tensor is announced, for others to see
-  /// @param describe a rank for people
+  /// @param cacheCapacity capacity of the response cache, in tensors
+  /// @param stallNanos the wait after which a cached tensor is announced
+  /// @param describe returns a rank in words
   public record Settings(
       int rank, int size, int cacheCapacity, long stallNanos, IntFunction<String> describe) {}
 
-  /// A tensor that has failed without these ranks, each of which will submit it yet, or never.
+  /// A tensor that has failed, and the ranks that have not submitted it yet.
   private record LateTensor(BitSet ranks, FailedTensor cause) {
     boolean is(String name, int rank) {
       return cause.name().equals(name) && ranks.get(rank);
@@ -67,7 +69,7 @@ public final class Negotiation {
     Arrays.fill(reports, RankReport.NONE);
   }
 
-  /// This rank has submitted a tensor; none of this name may be under way.
+  /// Registers a tensor that this rank has submitted; its name must not be in use.
   public void submit(String name, TensorSignature signature, long nanos, long deadline) {
     LocalTensor tensor = new LocalTensor(name, signature, nanos, deadline);
     if (cache.has(name) && cache.signature(name).equals(signature)) {
@@ -76,18 +78,18 @@ public final class Negotiation {
     local.put(name, tensor);
   }
 
-  /// This rank has no more data.
+  /// Registers that this rank has no more data.
   public void join() {
     joining = true;
   }
 
-  /// This rank closes the layer.
+  /// Registers that this rank closes the layer.
   public void leave() {
     leaving = true;
   }
 
-  /// Gives up what this rank has submitted and whose deadline has passed, before the first round
-  /// has begun: the first one tells the other ranks. Returns the names.
+  /// Withdraws tensors of this rank whose deadline has passed before the first round. The first
+  /// round announces this to the other ranks. Returns the names.
   public List<String> giveUp(long nanos) {
     List<String> names = new ArrayList<>();
     for (LocalTensor tensor : local.values()) {
@@ -100,20 +102,20 @@ public final class Negotiation {
     return names;
   }
 
-  /// Whether a tensor of this rank, or its `join`, waits for other ranks.
+  /// Returns true if a tensor of this rank, or its `join`, waits for other ranks.
   public boolean isWaiting() {
     return !local.isEmpty() || !withdrawn.isEmpty() || joined.get(settings.rank()) || joining;
   }
 
-  /// When the tensor was submitted that waits longest; `otherwise` if none waits.
+  /// Returns the submission time of the tensor that has waited longest; `otherwise` if none waits.
   public long waitingSince(long otherwise) {
     return local.isEmpty() ? otherwise : local.values().iterator().next().submitted;
   }
 
-  /// What this rank brings into the next round.
+  /// Returns this rank's contribution to the next round.
   ///
-  /// @param lastOperation what it has done last
-  /// @param idleNanos how long ago
+  /// @param lastOperation name of this rank's last operation
+  /// @param idleNanos time since that operation
   public Round begin(long nanos, String lastOperation, long idleNanos) {
     rounds++;
     List<Announcement> told = new ArrayList<>(withdrawn);
@@ -155,13 +157,13 @@ public final class Negotiation {
       tensor.toldRound = rounds;
     } else if (tensor.state == State.TOLD
         && nanos - tensor.deadline >= 0
-        // Who had it in the cache announces it in the round after this rank did.
+        // A rank that had the tensor in its cache announces it in the round after this rank did.
         && rounds >= tensor.toldRound + 2) {
       told.add(new Announcement.Expired(tensor.name));
     }
   }
 
-  /// What the round that was begun means.
+  /// Returns the outcome of the round in flight.
   ///
   /// @param combined the minimum of all ranks' vectors
   /// @param all reports in rank order; empty if they were not exchanged
@@ -225,7 +227,7 @@ public final class Negotiation {
         .announce(rank, signature);
   }
 
-  /// Why the tensor of this name failed that the rank submits only now; null if it is not late.
+  /// Returns why the tensor that the rank submits now has failed before; null if it is not late.
   private @Nullable FailedTensor lateOf(int rank, String name) {
     for (LateTensor each : late) {
       if (each.is(name, rank)) {
@@ -247,11 +249,12 @@ public final class Negotiation {
     }
   }
 
-  /// A rank has given up a tensor that it never announced, and does not wait for it any more.
+  /// Fails a tensor that a rank has withdrawn without announcing it. The rank no longer waits for
+  /// it.
   private void withdraw(
       int rank, String name, TensorSignature signature, List<FailedTensor> failed) {
     if (lateOf(rank, name) != null) {
-      return; // others had given it up before
+      return; // another rank has withdrawn it before
     }
     forget(name);
     AnnouncedTensor others = announced.remove(name);
@@ -271,7 +274,7 @@ public final class Negotiation {
     fail(tensor, signature, cause, failed);
   }
 
-  /// The cache does not know it any more.
+  /// Marks a tensor that has left the cache for announcement.
   private void announceAgain(String name) {
     LocalTensor own = local.get(name);
     if (own != null && own.state == State.CACHED) {
@@ -283,7 +286,7 @@ public final class Negotiation {
     AnnouncedTensor tensor = announced.get(name);
     BitSet missing = tensor == null ? new BitSet() : tensor.missing(joined);
     if (tensor == null || missing.isEmpty()) {
-      return; // it has become ready meanwhile
+      return; // all ranks have announced it since
     }
     announced.remove(name);
     int culprit = missing.nextSetBit(0);
@@ -310,7 +313,7 @@ public final class Negotiation {
         announced.values().stream().filter(each -> each.missing(joined).isEmpty()).toList();
     for (AnnouncedTensor tensor : complete) {
       if (announced.remove(tensor.name) == null) {
-        continue; // it has failed with another one of its group
+        continue; // it has failed with its group
       }
       var signatures = tensor.bySignature().keySet();
       if (signatures.size() == 1) {
@@ -327,7 +330,7 @@ public final class Negotiation {
     }
   }
 
-  /// A tensor is ready on all ranks; those of its group perhaps not.
+  /// Adds a tensor that is ready on all ranks. A tensor of a group waits until its group is ready.
   private void agree(ReadyTensor tensor, List<ReadyTensor> ready, List<FailedTensor> failed) {
     TensorSignature signature = tensor.signature();
     if (signature.collective() == Collective.BROADCAST && joined.get(signature.root())) {
@@ -370,7 +373,8 @@ public final class Negotiation {
     fail(tensor, null, cause, failed);
   }
 
-  /// @param withdrawn by a rank that has not announced it; null if there is none
+  /// @param withdrawn signature of a rank that withdrew the tensor without announcing it; null =
+  ///   none
   private void fail(
       AnnouncedTensor tensor,
       @Nullable TensorSignature withdrawn,
@@ -395,8 +399,8 @@ public final class Negotiation {
         });
   }
 
-  /// What some ranks have announced of a group that has failed does not wait for the others, which
-  /// perhaps know no such tensor.
+  /// Fails the announced tensors of a failed group. They must not wait for the other ranks, which
+  /// may never submit them.
   private void failRest(String group, int size, FailedTensor cause, List<FailedTensor> failed) {
     List<AnnouncedTensor> rest =
         announced.values().stream().filter(each -> each.isOf(group)).toList();
@@ -424,8 +428,8 @@ public final class Negotiation {
     }
   }
 
-  /// What the tensors wait for that this rank has submitted long ago; null = none has waited that
-  /// long.
+  /// Returns in words the missing ranks of tensors that this rank submitted long ago; null = no
+  /// tensor has waited that long.
   public @Nullable String stall(long nanos) {
     List<String> waiting = new ArrayList<>();
     BitSet missing = new BitSet();
@@ -453,7 +457,7 @@ public final class Negotiation {
         + StallReport.also(submittedBy(rank));
   }
 
-  /// What this rank has submitted that waits for others.
+  /// Returns the tensors that this rank has announced and that wait for others.
   private List<String> submittedBy(int rank) {
     return announced.values().stream()
         .filter(each -> each.isBy(rank))

@@ -3,11 +3,11 @@ package io.weft.dataparallel.negotiation;
 
 import java.util.List;
 
-/// What a round has brought. The first and the last two are the same on all ranks.
+/// The outcome of a round. All fields except `failed` are the same on all ranks.
 ///
-/// @param ready in the same order on all ranks; groups are whole
-/// @param failed tensors of this rank
-/// @param lastJoined the rank that joined last, when all have; -1 = not all have
+/// @param ready ready tensors, in the same order on all ranks; groups are complete
+/// @param failed failed tensors of this rank
+/// @param lastJoined the rank that joined last, when all have joined; -1 = not all have
 /// @param leaver a rank that closes the layer; -1 = none
 public record Outcome(
     List<ReadyTensor> ready, List<FailedTensor> failed, int lastJoined, int leaver) {
@@ -18,7 +18,7 @@ public record Outcome(
     failed = List.copyOf(failed);
   }
 
-  /// Whether anything has changed.
+  /// Returns true if the round changed nothing.
   public boolean isEmpty() {
     return ready.isEmpty() && failed.isEmpty() && lastJoined < 0 && leaver < 0;
   }

@@ -10,9 +10,9 @@ import java.util.Objects;
 import java.util.SequencedSet;
 import org.jspecify.annotations.Nullable;
 
-/// The tensors that all ranks know, each by the number of its slot, so that one bit says "ready
-/// here". When it is full, the one that was used longest ago makes room. The same on all ranks,
-/// since all make the same changes in the same order. Confined to one thread.
+/// The tensors that all ranks know, each by its slot number, so that one byte announces a ready
+/// tensor. When the cache is full, the least recently used tensor is evicted. The cache is the same
+/// on all ranks, because all make the same changes in the same order. Confined to one thread.
 final class ResponseCache {
 
   private record Entry(int slot, TensorSignature signature) {}
@@ -20,24 +20,24 @@ final class ResponseCache {
   private final int capacity;
   private final Map<String, Entry> entries = new HashMap<>();
 
-  /// Names, used longest ago first.
+  /// The names, least recently used first.
   private final SequencedSet<String> order = new LinkedHashSet<>();
 
   private final @Nullable String[] names;
   private final BitSet used = new BitSet();
 
-  /// @param capacity tensors that it remembers; 0 = none
+  /// @param capacity maximum number of tensors; 0 = no cache
   ResponseCache(int capacity) {
     this.capacity = capacity;
     this.names = new String[capacity];
   }
 
-  /// One more than the highest slot in use.
+  /// Returns the highest slot in use plus one.
   int slots() {
     return used.length();
   }
 
-  /// Who is in this slot; null = nobody.
+  /// Returns the name of the tensor in this slot; null = the slot is empty.
   @Nullable String name(int slot) {
     return names[slot];
   }
@@ -46,12 +46,12 @@ final class ResponseCache {
     return entries.containsKey(name);
   }
 
-  /// Of one that is known.
+  /// Returns the slot of a cached tensor.
   int slot(String name) {
     return entry(name).slot();
   }
 
-  /// Of one that is known.
+  /// Returns the signature of a cached tensor.
   TensorSignature signature(String name) {
     return entry(name).signature();
   }
@@ -60,12 +60,12 @@ final class ResponseCache {
     return Objects.requireNonNull(entries.get(name), name);
   }
 
-  /// It is used now.
+  /// Marks the tensor as used most recently.
   void touch(String name) {
     order.addLast(name);
   }
 
-  /// Remembers one that is not known; returns who made room for it, if somebody had to.
+  /// Adds a tensor that is not cached. Returns the name of the evicted tensor; null = none.
   @Nullable String put(String name, TensorSignature signature) {
     if (capacity == 0) {
       return null;
@@ -83,7 +83,7 @@ final class ResponseCache {
     return evicted;
   }
 
-  /// Forgets one that is known.
+  /// Removes a cached tensor.
   void remove(String name) {
     int slot = slot(name);
     entries.remove(name);

@@ -7,10 +7,10 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/// A stall in words.
+/// The words of stall reports.
 final class StallReport {
 
-  /// How many tensors are named.
+  /// The maximum number of named tensors.
   private static final int MOST = 6;
 
   private StallReport() {}
@@ -29,10 +29,10 @@ final class StallReport {
     return "'" + tensor + "' for " + nanos / 1_000_000 + " ms, missing ranks " + missing;
   }
 
-  /// What a rank did last.
+  /// Returns the last operation of a rank in words.
   static String last(RankReport report) {
     return report.lastOperation().isEmpty()
-        ? "it has done no operation so far"
+        ? "it has not completed an operation yet"
         : "its last operation was '"
             + report.lastOperation()
             + "', "
@@ -44,7 +44,7 @@ final class StallReport {
     return submitted.isEmpty() ? "" : ", and it waits for other ranks with " + few(submitted, ", ");
   }
 
-  /// @param ranks what each of them did instead
+  /// @param ranks the last operation of each missing rank, in words
   static String neverSubmitted(List<String> ranks) {
     return String.join(". ", ranks)
         + "; within the deadline all ranks submit a tensor, or call join; the reducer works on";

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// Tensors of groups that wait until their group is whole; or, once one of them has failed, fail
-/// with it. Confined to one thread.
+/// The tensors that wait until their group is complete, or that fail because a tensor of their
+/// group has failed. Confined to one thread.
 final class TensorGroups {
 
   private static final class Group {
@@ -19,8 +19,8 @@ final class TensorGroups {
 
   private final Map<String, Group> groups = new HashMap<>();
 
-  /// A tensor of a group is ready: adds to `ready` the whole group if this was its last one; or to
-  /// `failed` this tensor if the group has failed.
+  /// Adds a ready tensor of a group. If the group is complete, all its tensors are added to
+  /// `ready`. If the group has failed, this tensor is added to `failed`.
   void add(ReadyTensor tensor, List<ReadyTensor> ready, List<FailedTensor> failed) {
     String name = tensor.signature().group();
     Group group = groups.computeIfAbsent(name, key -> new Group());
@@ -38,7 +38,7 @@ final class TensorGroups {
     forgetIfOver(name, group, tensor.signature().groupSize());
   }
 
-  /// A tensor of this group has failed, and so do those that were held.
+  /// Fails the waiting tensors of a group because this tensor has failed.
   void fail(String name, int size, FailedTensor tensor, List<FailedTensor> failed) {
     Group group = groups.computeIfAbsent(name, key -> new Group());
     if (group.cause == null) {

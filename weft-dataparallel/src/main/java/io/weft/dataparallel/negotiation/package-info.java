@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the ranks of a communicator are to do together: which tensors are ready on all of them,
-/// which they disagree on, who is missing. Pure: no thread, no clock, no communicator.
+/// The negotiation of a communicator's ranks: tensors that are ready on all of them, disagreements,
+/// and missing ranks. Pure: it has no thread, clock or communicator.
 @NullMarked
 package io.weft.dataparallel.negotiation;
 
