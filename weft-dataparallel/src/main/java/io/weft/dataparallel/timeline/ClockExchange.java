@@ -12,8 +12,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// Compares the clocks of all ranks with that of rank 0 of a communicator by a few small
-/// allgathers: each carries when it was submitted, and when the one before was done. Stateless.
+/// The comparison of all ranks' clocks with that of rank 0 of a communicator by a few small
+/// allgathers. Each carries its submission time and the completion time of the one before.
+/// Stateless.
 final class ClockExchange {
 
   private static final int ROUNDS = 8;
@@ -21,7 +22,7 @@ final class ClockExchange {
 
   private ClockExchange() {}
 
-  /// Collective. Waits. With one rank there is nothing to compare.
+  /// Compares the clocks. Collective; waits. With one rank the offset is 0.
   static ClockSample compare(Communicator communicator, Ticker ticker) throws InterruptedException {
     if (communicator.size() == 1) {
       return new ClockSample(ticker.nanos(), 0, 0);

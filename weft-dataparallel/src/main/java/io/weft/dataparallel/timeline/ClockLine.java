@@ -4,9 +4,9 @@ package io.weft.dataparallel.timeline;
 import java.util.Comparator;
 import java.util.List;
 
-/// Turns times of a rank's clock into times of rank 0's: in a straight line between two samples,
-/// with the nearest one before the first and behind the last. Without samples the clocks are taken
-/// for one. Immutable.
+/// The conversion of times of a rank's clock into times of rank 0's clock. Between two samples it
+/// interpolates linearly; before the first and after the last it uses that sample's offset. Without
+/// samples the offset is 0. Immutable.
 public final class ClockLine {
 
   private final List<ClockSample> samples;
@@ -15,13 +15,13 @@ public final class ClockLine {
     this.samples = samples;
   }
 
-  /// Through these samples, in any order.
+  /// Returns the line through these samples, which may be in any order.
   public static ClockLine through(List<ClockSample> samples) {
     return new ClockLine(
         samples.stream().sorted(Comparator.comparingLong(ClockSample::nanos)).toList());
   }
 
-  /// What rank 0's clock said when the rank's own said this.
+  /// Returns the time of rank 0's clock at this time of the rank's clock.
   public long rankZeroNanos(long nanos) {
     return nanos - offset(nanos);
   }

@@ -3,28 +3,28 @@ package io.weft.dataparallel.timeline;
 
 import org.jspecify.annotations.Nullable;
 
-/// What an event of a timeline tells. The codes are those of the file format and stay.
+/// The kind of a timeline's event. The codes belong to the file format and must not change.
 public enum EventKind {
-  /// A user handed an operation over; value: bytes, detail: key of the communicator.
+  /// A user submitted an operation; value: bytes, detail: key of the communicator.
   SUBMITTED(1),
-  /// The progress thread took it; value: how often the name was used before, detail: key of the
-  /// communicator.
+  /// The progress thread took the operation; value: number of earlier uses of the name, detail: key
+  /// of the communicator.
   STARTED(2),
-  /// An exchange of it begins; value: which, from 0.
+  /// An exchange of the operation begins; value: number of the exchange, from 0.
   EXCHANGE(3),
-  /// Those whom it needs have agreed; value: which exchange.
+  /// The ranks that the operation needs have agreed; value: number of the exchange.
   NEGOTIATED(4),
-  /// All that this rank sends in an exchange has left; value: which exchange.
+  /// All data that this rank sends in an exchange has left; value: number of the exchange.
   SENT(5),
-  /// All that this rank receives in an exchange is there; value: which exchange.
+  /// All data that this rank receives in an exchange has arrived; value: number of the exchange.
   REDUCED(6),
-  /// It completed; value: the rank that this one heard of last, or -1.
+  /// The operation completed; value: the rank from which data arrived last, or -1.
   DONE(7),
-  /// It failed; value: as for `DONE`.
+  /// The operation failed; value: as for `DONE`.
   FAILED(8),
-  /// There was no room for it.
+  /// The operation was withdrawn because its queue was full.
   WITHDRAWN(9),
-  /// A span of the layer or of the program; value: when it ended, detail: by category.
+  /// A span of the layer or of the program; value: its end, detail: by category.
   SPAN(10);
 
   private static final EventKind[] BY_CODE = new EventKind[11];

@@ -6,14 +6,14 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// The last events of a rank as numbers, in memory that is used again: a new event takes the place
-/// of the oldest. Any thread writes, without waiting for another one; any thread reads.
+/// A ring buffer of a rank's last events as numbers: a new event replaces the oldest. Any thread
+/// writes, without waiting for another one; any thread reads.
 final class EventRing {
 
-  /// Numbers of one event as they are read: header, time, operation, value, detail.
+  /// The numbers of an event in `read`: header, time, operation, value, detail.
   static final int FIELDS = 5;
 
-  /// With the number of the event before them, which is written last.
+  /// An event in memory: its sequence number, which is written last, and its fields.
   private static final int SLOT = FIELDS + 1;
 
   private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
@@ -22,7 +22,7 @@ final class EventRing {
   private final int mask;
   private final AtomicLong next = new AtomicLong();
 
-  /// Keeps so many events, a power of two.
+  /// Creates a ring of this number of events, which must be a power of two.
   EventRing(int events) {
     if (events < 2 || Integer.bitCount(events) != 1) {
       throw new IllegalArgumentException("a ring of " + events + " events: not a power of two");
@@ -31,7 +31,7 @@ final class EventRing {
     mask = events - 1;
   }
 
-  /// What the first number of an event says: kind, category, thread and name in one.
+  /// Returns the first number of an event: kind, category, thread and name.
   static long header(int kind, int category, int thread, int name) {
     return (long) kind << 56 | (long) category << 48 | (long) thread << 32 | name;
   }
@@ -57,7 +57,7 @@ final class EventRing {
     long number = next.getAndIncrement();
     int at = (int) (number & mask) * SLOT;
     ELEMENT.setOpaque(slots, at, 0L);
-    VarHandle.storeStoreFence(); // a reader that sees a field below sees that it is being written
+    VarHandle.storeStoreFence(); // a reader that sees a field below sees the 0 too
     slots[at + 1] = header;
     slots[at + 2] = nanos;
     slots[at + 3] = operation;
@@ -66,13 +66,13 @@ final class EventRing {
     ELEMENT.setRelease(slots, at, number + 1); // pairs with the acquire in read
   }
 
-  /// How many events were recorded, those that are overwritten included.
+  /// Returns the number of recorded events, including overwritten ones.
   long recorded() {
     return next.getOpaque();
   }
 
-  /// The events that are there, the oldest first, `FIELDS` numbers each. What is overwritten or
-  /// written meanwhile is left out.
+  /// Returns the events in the ring, the oldest first, `FIELDS` numbers each. Events that are
+  /// overwritten or incomplete during the call are omitted.
   long[] read() {
     long end = next.getAcquire();
     long begin = Math.max(0, end - mask - 1);
@@ -82,7 +82,7 @@ final class EventRing {
       int at = (int) (number & mask) * SLOT;
       long before = (long) ELEMENT.getAcquire(slots, at);
       System.arraycopy(slots, at + 1, events, filled, FIELDS);
-      VarHandle.loadLoadFence(); // the fields before the second look at the number
+      VarHandle.loadLoadFence(); // reads the fields before the number again
       if (before == number + 1 && (long) ELEMENT.getOpaque(slots, at) == before) {
         filled += FIELDS;
       }

@@ -7,15 +7,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/// A rank's clock beside that of the first rank of a communicator, compared now and then: the last
-/// two comparisons count. One thread.
+/// The conversion of a rank's clock to that of the first rank of a communicator, by repeated
+/// comparisons. It uses the last two. One thread.
 public final class JobClock {
 
   private final Ticker ticker;
   private final List<ClockSample> samples = new ArrayList<>(3);
   private ClockLine line = ClockLine.through(samples);
 
-  /// @param ticker the rank's own
+  /// @param ticker the rank's own clock
   public JobClock(Ticker ticker) {
     this.ticker = Objects.requireNonNull(ticker, "ticker");
   }
@@ -29,18 +29,18 @@ public final class JobClock {
     line = ClockLine.through(samples);
   }
 
-  /// Returns whether the clocks were compared since the last `forget`.
+  /// Returns true if the clocks were compared since the last `forget`.
   public boolean isCompared() {
     return !samples.isEmpty();
   }
 
-  /// Forgets what was compared: the first rank may be another one from now on.
+  /// Removes the comparisons, because the first rank may be another one from now on.
   public void forget() {
     samples.clear();
     line = ClockLine.through(samples);
   }
 
-  /// Returns what the first rank's clock said when the rank's own said this.
+  /// Returns the time of the first rank's clock at this time of the rank's own clock.
   public long firstRankNanos(long nanos) {
     return line.rankZeroNanos(nanos);
   }

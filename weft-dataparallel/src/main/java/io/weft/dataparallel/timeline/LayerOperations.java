@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.timeline;
 
-/// The operations by which ranks negotiate, as timelines name them. Stateless.
+/// The names in timelines of the operations of the negotiation. Stateless.
 public final class LayerOperations {
 
-  /// Which tensors are ready.
+  /// The name of the vector's reduction, which finds the ready tensors.
   public static final String ROUND = "weft/round";
 
-  /// What ranks tell each other of tensors that are not in the response cache.
+  /// The name of the exchange of reports on tensors that are not in the response cache.
   public static final String REPORTS = "weft/reports";
 
   private LayerOperations() {}
 
-  /// Whether an operation of this name moves no tensor of the program.
+  /// Returns true if an operation of this name belongs to the negotiation.
   public static boolean isNegotiation(String name) {
     return name.equals(ROUND) || name.equals(REPORTS);
   }

@@ -7,11 +7,11 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Names by number. The number of a name that is known is found without a lock and without
-/// allocation; at most `MOST` names are known, and all others are number 0. Thread-safe.
+/// Names by number. A lookup of a known name takes no lock and allocates nothing. The table has at
+/// most `MOST` names; all others have the number 0. Thread-safe.
 final class NameTable {
 
-  /// Most names, number 0 included.
+  /// The maximum number of names, including number 0.
   static final int MOST = 1 << 14;
 
   private static final String OTHERS = "(other names)";
@@ -43,9 +43,9 @@ final class NameTable {
     }
   }
 
-  /// All that are known, by number.
+  /// Returns all known names, by number.
   List<String> names() {
-    return List.of(Arrays.copyOf(names, count)); // count is volatile: the names before it
+    return List.of(Arrays.copyOf(names, count)); // volatile: names below it are written
   }
 
   private synchronized int add(String name) {

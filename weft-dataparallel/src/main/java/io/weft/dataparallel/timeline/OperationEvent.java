@@ -13,7 +13,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
-/// An operation that has ended, as Java Flight Recorder keeps it.
+/// The Java Flight Recorder event of an operation that has ended.
 @Name("io.weft.Operation")
 @Label("Weft Operation")
 @Category("Weft")
@@ -46,7 +46,7 @@ final class OperationEvent extends Event {
 
   private OperationEvent() {}
 
-  /// Allocates only while Java Flight Recorder is in use.
+  /// Commits an event. Allocates only while Java Flight Recorder is in use.
   static void commit(ObservedOperation operation, @Nullable CommException failure, long nanos) {
     if (!FlightRecorder.isInitialized()) {
       return;

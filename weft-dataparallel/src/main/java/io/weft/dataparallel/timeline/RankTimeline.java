@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The timeline of a rank and its file: recorded from `open` to `close`, written when asked for,
-/// after each failure of a communicator, and when a signal ends the process. Where the setting
-/// `timeline` names a directory, `Weft.init` opens it and `Weft.close` closes it, whatever the
-/// program knows of it. Owned. Thread-safe but for `compareClocks`, which is collective.
+/// The timeline of a rank and its file. It records from `open` to `close`. The file is written on
+/// request, after each failure of a communicator, and when a signal ends the process. If the
+/// setting `timeline` names a directory, `Weft.init` opens the timeline and `Weft.close` closes it,
+/// without action of the program. Owned. Thread-safe, except `compareClocks`, which is collective.
 public final class RankTimeline implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(RankTimeline.class);
 
-  /// How long `close` waits for the file of a failure.
+  /// The time that `close` waits for the file of a failure.
   private static final Duration LAST = Duration.ofSeconds(5);
 
   private final Weft weft;
@@ -48,8 +48,8 @@ public final class RankTimeline implements AutoCloseable {
     this.directory = directory;
   }
 
-  /// Records from now on, as the settings say. Throws an `IOException` that names what cannot be
-  /// written where the settings name a directory.
+  /// Starts recording with the directory of the settings. Throws an `IOException` that names the
+  /// path if the directory of the settings cannot be written.
   ///
   /// @param ticker the clock of the progress thread
   public static RankTimeline open(Weft weft, Ticker ticker) throws IOException {
@@ -57,8 +57,8 @@ public final class RankTimeline implements AutoCloseable {
     return open(weft, ticker, weft.config().value(TimelineConfig.DIRECTORY));
   }
 
-  /// The same into this directory, or nowhere. Where `Weft.init` has opened the timeline of this
-  /// directory, that is the one: it ends when it is closed here.
+  /// Starts recording with this directory; empty = without a file. If `Weft.init` has opened the
+  /// timeline of this directory, this returns that timeline, which the caller may close.
   public static RankTimeline open(Weft weft, Ticker ticker, Optional<Path> directory)
       throws IOException {
     Objects.requireNonNull(ticker, "ticker");
@@ -91,31 +91,32 @@ public final class RankTimeline implements AutoCloseable {
     try {
       Runtime.getRuntime().addShutdownHook(onExit);
     } catch (IllegalStateException ending) {
-      // The process is ending already.
+      // The process is already ending.
       assert ending.getMessage() != null;
     }
   }
 
-  /// What is recorded.
+  /// Returns the recorded events.
   public Timeline timeline() {
     return timeline;
   }
 
-  /// Whether there will be a file.
+  /// Returns true if the timeline has a file.
   public boolean isKept() {
     return directory != null;
   }
 
-  /// Compares this rank's clock with that of rank 0, where that is left. Collective; waits. At the
-  /// start and again at the end, so that clocks that drift are known at both.
+  /// Compares this rank's clock with rank 0's, unless rank 0 is lost. Collective; waits. Callers
+  /// compare at the start and at the end, so that the drift between them is known.
   public void compareClocks() throws InterruptedException {
     if (weft.members().ranks().getFirst() != 0) {
-      return; // rank 0 is lost, and what was compared before counts from its clock
+      return; // rank 0 is lost; former samples refer to its clock
     }
     clocks.add(ClockExchange.compare(weft.communicator(), ticker));
   }
 
-  /// Writes what is there now in place of what was written before. Without a directory nothing is.
+  /// Writes the present events to the file, which replaces the former one. Has no effect without a
+  /// directory.
   public void write() throws IOException {
     Path kept = directory;
     if (kept != null) {
@@ -126,8 +127,8 @@ public final class RankTimeline implements AutoCloseable {
     }
   }
 
-  /// Records no more. Waits at most 5 s for a file that is being written because of a failure, and
-  /// writes one where none was written. A second call has no effect.
+  /// Stops recording. Waits at most 5 s for a file that is being written because of a failure, and
+  /// writes the file if it was not written before. A second call has no effect.
   @Override
   public void close() {
     if (closed.getAndSet(true)) {
@@ -136,7 +137,7 @@ public final class RankTimeline implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(onExit);
     } catch (IllegalStateException ending) {
-      // It is running.
+      // The hook is running.
       assert ending.getMessage() != null;
     }
     weft.unobserve(timeline);
@@ -145,7 +146,7 @@ public final class RankTimeline implements AutoCloseable {
     if (thread != null) {
       try {
         if (!thread.join(LAST)) {
-          LOG.warn("the timeline is not written after {} s; it is left out", LAST.toSeconds());
+          LOG.warn("the timeline is not written after {} s; it is omitted", LAST.toSeconds());
         }
       } catch (InterruptedException interrupted) {
         Thread.currentThread().interrupt();
@@ -156,7 +157,7 @@ public final class RankTimeline implements AutoCloseable {
     }
   }
 
-  /// On the thread that turns the agent.
+  /// Writes the file on a new thread. Called on the agent's thread.
   private void failed(CommException cause) {
     Thread writer = Thread.ofPlatform().daemon().name("weft-timeline").unstarted(this::writeFailed);
     if (writing.compareAndSet(null, writer)) {

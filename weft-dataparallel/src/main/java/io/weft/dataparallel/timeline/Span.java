@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.timeline;
 
-/// A span of time under way on a timeline: from `Timeline.span` to `close`. One thread.
+/// An open span of a timeline, from `Timeline.span` to `close`. One thread.
 public final class Span implements AutoCloseable {
 
   private final Timeline timeline;
@@ -18,7 +18,7 @@ public final class Span implements AutoCloseable {
     this.detail = detail;
   }
 
-  /// It ends now, and is recorded.
+  /// Ends the span and records it.
   @Override
   public void close() {
     timeline.record(category, name, begun, timeline.nanos(), detail);

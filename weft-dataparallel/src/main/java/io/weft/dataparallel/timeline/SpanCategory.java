@@ -3,32 +3,32 @@ package io.weft.dataparallel.timeline;
 
 import org.jspecify.annotations.Nullable;
 
-/// What a span of time was used for. The codes are those of the file format and stay.
+/// The category of a span. The codes belong to the file format and must not change.
 public enum SpanCategory {
-  /// One step of training; its detail is the number of the step.
+  /// A training step; its detail is the number of the step.
   STEP(1),
-  /// The program computed.
+  /// Computation of the program.
   COMPUTE(2),
-  /// The program prepared its input.
+  /// Preparation of the program's input.
   INPUT(3),
-  /// The program wrote or read a checkpoint.
+  /// Writing or reading a checkpoint.
   CHECKPOINT(4),
-  /// The program tested what it had trained.
+  /// Evaluation of the trained model.
   EVALUATION(5),
-  /// A tensor was submitted, and the ranks had not agreed yet that it is ready on all of them.
+  /// The time from a tensor's submission until the ranks agreed that it is ready on all of them.
   NEGOTIATE(6),
-  /// Something ready waited for its turn.
+  /// The time that a ready tensor waited for its start.
   QUEUE(7),
-  /// Tensors were copied into a fusion buffer. (Out of it: `COPY_OUT`.)
+  /// Copying tensors into a fusion buffer.
   FUSE(8),
-  /// Bytes left this rank.
+  /// Sending bytes to other ranks.
   SEND(9),
-  /// What arrived was combined.
+  /// Combining received data.
   REDUCE(10),
-  /// Results were copied to where they belong.
+  /// Copying results from a fusion buffer to the outputs.
   COPY_OUT(11),
-  /// This rank waited: for another one, and its detail is that rank; or, with detail -1, the
-  /// program waited until what it had submitted was done.
+  /// Waiting of this rank. The detail is the rank for which it waited, or -1 if the program waited
+  /// for the completion of a submission.
   WAIT(12);
 
   private static final SpanCategory[] BY_CODE = new SpanCategory[13];

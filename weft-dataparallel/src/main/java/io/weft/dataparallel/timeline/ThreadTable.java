@@ -5,12 +5,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/// Threads by a small number, with their names when they were first seen. At most `MOST` are known;
-/// all others are number 0. A known one is found without a lock and without allocation.
-/// Thread-safe.
+/// Threads by a small number, with their names at their first event. The table has at most `MOST`
+/// threads; all others have the number 0. A lookup of a known thread takes no lock and allocates
+/// nothing. Thread-safe.
 final class ThreadTable {
 
-  /// Most threads, number 0 included.
+  /// The maximum number of threads, including number 0.
   static final int MOST = 256;
 
   private static final int SLOTS = 4 * MOST;
@@ -25,7 +25,7 @@ final class ThreadTable {
     names[0] = "(other threads)";
   }
 
-  /// Of the calling thread.
+  /// Returns the number of the calling thread.
   ///
   /// Hot path.
   int number() {
@@ -44,9 +44,9 @@ final class ThreadTable {
     }
   }
 
-  /// Names of all that are known, by number.
+  /// Returns the names of all known threads, by number.
   List<String> names() {
-    return List.of(Arrays.copyOf(names, count)); // count is volatile: the names before it
+    return List.of(Arrays.copyOf(names, count)); // volatile: names below it are written
   }
 
   private synchronized int add(Thread thread) {

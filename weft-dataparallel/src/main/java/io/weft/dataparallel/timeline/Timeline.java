@@ -8,9 +8,9 @@ import io.weft.observer.OperationObserver;
 import io.weft.observer.OperationStage;
 import org.jspecify.annotations.Nullable;
 
-/// What one rank did when: the events of its operations, and spans of the layer and of the program,
-/// in a ring in memory that keeps the last of them. Recording an event allocates nothing and takes
-/// no lock once its name and its thread are known. Thread-safe.
+/// The timeline of one rank: the events of its operations, and spans of the layer and of the
+/// program. A ring buffer keeps the last of them. Recording an event allocates nothing and takes no
+/// lock if its name and thread are known. Thread-safe.
 ///
 /// ```java
 /// weft.observe(timeline);
@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 /// ```
 public final class Timeline implements OperationObserver {
 
-  /// Fewest and most events that a timeline keeps.
+  /// The minimum number of events that a timeline keeps.
   public static final int FEWEST = 1 << 10;
 
-  /// See `FEWEST`.
+  /// The maximum number of events that a timeline keeps.
   public static final int MOST = 1 << 22;
 
   private final Ticker ticker;
@@ -32,11 +32,11 @@ public final class Timeline implements OperationObserver {
   private final ThreadTable threads = new ThreadTable();
   private volatile boolean recording = true;
 
-  /// One that records from now on.
+  /// Creates a timeline, which records from now on.
   ///
   /// @param ticker the clock of the progress thread
-  /// @param events how many it keeps, from `FEWEST` to `MOST`, rounded up to a power of two; 48
-  ///   bytes each
+  /// @param events the number of kept events, from `FEWEST` to `MOST`, rounded up to a power of
+  ///   two; 48 bytes each
   public Timeline(Ticker ticker, int events) {
     if (events < FEWEST || events > MOST) {
       throw new IllegalArgumentException(
@@ -46,46 +46,48 @@ public final class Timeline implements OperationObserver {
     this.ring = new EventRing(Integer.highestOneBit(2 * events - 1));
   }
 
-  /// Records again after `stop`.
+  /// Resumes recording after `stop`.
   public void start() {
     recording = true;
   }
 
-  /// Records nothing until `start`; what is there stays. Spans that end meanwhile are lost.
+  /// Suspends recording until `start`; recorded events remain. Spans that end during the suspension
+  /// are lost.
   public void stop() {
     recording = false;
   }
 
-  /// Whether it records.
+  /// Returns true if the timeline records.
   public boolean isRecording() {
     return recording;
   }
 
-  /// Now, by the clock of its events.
+  /// Returns the current time, by the clock of the events.
   public long nanos() {
     return ticker.nanos();
   }
 
-  /// The program computes under this name until the span is closed.
+  /// Begins a span of computation with this name.
   public Span span(String name) {
     return span(SpanCategory.COMPUTE, name);
   }
 
-  /// A span that begins now. Allocates the span.
+  /// Begins a span. Allocates it.
   public Span span(SpanCategory category, String name) {
     return new Span(this, category, name, nanos(), -1);
   }
 
-  /// Step `number` of the program begins; it lasts until the span is closed.
+  /// Begins step `number` of the program, which lasts until the span is closed.
   public Span step(long number) {
     return new Span(this, SpanCategory.STEP, "step", nanos(), number);
   }
 
-  /// A span that is over. Names that never come again fill the table of names: use few.
+  /// Records a completed span. Names that are used once fill the table of names, so programs should
+  /// use few names.
   ///
   /// Hot path.
   ///
-  /// @param detail rank that was waited for, number of a step, or -1
+  /// @param detail rank for which this rank waited, number of a step, or -1
   public void record(
       SpanCategory category, String name, long begunNanos, long endedNanos, long detail) {
     if (recording) {
@@ -93,7 +95,7 @@ public final class Timeline implements OperationObserver {
     }
   }
 
-  // --- what the operations of the rank do
+  // --- events of the rank's operations
 
   @Override
   public boolean hearsStages() {
@@ -154,7 +156,7 @@ public final class Timeline implements OperationObserver {
     OperationEvent.commit(operation, failure, nanos);
   }
 
-  // --- for its file
+  // --- for the timeline's file
 
   EventRing ring() {
     return ring;
@@ -180,7 +182,8 @@ public final class Timeline implements OperationObserver {
     ring.add(header, nanos, operation, value, detail);
   }
 
-  /// Ids are counted for each service.
+  /// Returns the operation's id with its service in the last two bits, because each service counts
+  /// ids separately.
   private static long key(ObservedOperation operation) {
     int service =
         switch (operation.service()) {

@@ -12,7 +12,7 @@ import java.util.List;
 /// The settings of timelines. Stateless; any thread.
 public final class TimelineConfig implements OptionProvider {
 
-  /// Where this rank leaves its timeline; empty = nowhere.
+  /// The directory in which this rank writes its timeline; empty = none.
   public static final ConfigOption<Path> DIRECTORY =
       ConfigOption.withoutDefault(
               "timeline",
@@ -22,7 +22,7 @@ public final class TimelineConfig implements OptionProvider {
           .orVariable(new ForeignVariable("HOROVOD_TIMELINE", TimelineConfig::directory))
           .sameOn(Scope.PRESENCE);
 
-  /// How many events a rank keeps.
+  /// The number of events that a rank keeps.
   public static final ConfigOption<Integer> EVENTS =
       ConfigOption.of(
           "timeline-events",
@@ -30,12 +30,13 @@ public final class TimelineConfig implements OptionProvider {
           "131072",
           "how many events of its timeline a rank keeps, the latest; 48 bytes each");
 
-  /// Horovod's names a file, or says that the program will start it.
+  /// Returns the directory for Horovod's value, which is a file or `DYNAMIC` (the program will
+  /// start the timeline).
   private static String directory(String file) {
     return file.equals("DYNAMIC") ? "" : file.replaceFirst("\\.json$", "");
   }
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public TimelineConfig() {}
 
   @Override

@@ -4,16 +4,16 @@ package io.weft.dataparallel.timeline;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// One event as a timeline file has it.
+/// An event of a timeline file.
 ///
-/// @param kind what it tells
-/// @param category of a span; null for events of operations
-/// @param thread index of the thread on which it was recorded; see `TimelineReader.threads`
-/// @param name of the operation or span
-/// @param nanos when, by the rank's own clock; of a span, its beginning
-/// @param operation tells the operation from all others of the rank; 0 for spans
-/// @param value by kind
-/// @param detail by kind, for spans by category
+/// @param kind kind of the event
+/// @param category category of a span; null for events of operations
+/// @param thread index of the recording thread; see `TimelineReader.threads`
+/// @param name name of the operation or span
+/// @param nanos time by the rank's own clock; of a span, its beginning
+/// @param operation number of the operation, unique on the rank; 0 for spans
+/// @param value value, by kind
+/// @param detail detail by kind, for spans by category
 public record TimelineEvent(
     EventKind kind,
     @Nullable SpanCategory category,
@@ -23,7 +23,7 @@ public record TimelineEvent(
     long operation,
     long value,
     long detail) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if the kind or the name is null.
   public TimelineEvent {
     Objects.requireNonNull(kind, "kind");
     Objects.requireNonNull(name, "name");
@@ -32,7 +32,7 @@ public record TimelineEvent(
   /// The last two bits of `operation` of a collective.
   static final int COLLECTIVE = 1;
 
-  /// Whether it is of an operation of a communicator.
+  /// Returns true if the event belongs to an operation of a communicator.
   public boolean isCollective() {
     return kind != EventKind.SPAN && (operation & 3) == COLLECTIVE;
   }

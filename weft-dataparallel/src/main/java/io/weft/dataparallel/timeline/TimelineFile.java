@@ -18,21 +18,21 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Where timeline files lie: `rank-N.weft-trace` in a directory of the job. Stateless; any thread
-/// that may block.
+/// The timeline files of a job, `rank-N.weft-trace` in a directory. Stateless; any thread that may
+/// block.
 public final class TimelineFile {
 
   private static final Pattern NAME = Pattern.compile("rank-(0|[1-9][0-9]{0,4})\\.weft-trace");
 
   private TimelineFile() {}
 
-  /// Of one rank.
+  /// Returns the file of one rank.
   public static Path of(Path directory, int rank) {
     return directory.resolve("rank-" + rank + ".weft-trace");
   }
 
-  /// Sees whether the directory is there and can be written, or could be made, without making it.
-  /// Throws a `FileSystemException` that names what is in the way.
+  /// Checks that the directory can be written, or that it could be created, without creating it.
+  /// Throws a `FileSystemException` that names the obstacle.
   public static void check(Path directory) throws IOException {
     Path there = directory.toAbsolutePath().normalize();
     while (there.getParent() != null && Files.notExists(there)) {
@@ -46,8 +46,8 @@ public final class TimelineFile {
     }
   }
 
-  /// Makes the directory if it is not there, and sees whether a file of this rank can be written
-  /// into it. Throws a `FileSystemException` that names what cannot be.
+  /// Creates the directory if it is missing, and checks that a file of this rank can be written
+  /// into it. Throws a `FileSystemException` that names the obstacle.
   public static void prepare(Path directory, int rank) throws IOException {
     Path file = of(directory, rank);
     try {
@@ -57,12 +57,13 @@ public final class TimelineFile {
     }
     if (NewFile.obstacle(file).isPresent()) {
       throw new FileSystemException(
-          file.toString(), null, "it cannot be written: no permission, or it is no regular file");
+          file.toString(), null, "it cannot be written: no permission, or not a regular file");
     }
     NewFile.sweep(file);
   }
 
-  /// The timelines in a directory, by rank. Throws `IOException` where it cannot be listed.
+  /// Returns the timelines in a directory, by rank. Throws `IOException` if the directory cannot be
+  /// listed.
   public static SortedMap<Integer, Path> in(Path directory) throws IOException {
     SortedMap<Integer, Path> found = new TreeMap<>();
     for (Path entry : ForeignDirectory.entries(directory, "rank-*.weft-trace")) {
@@ -74,7 +75,7 @@ public final class TimelineFile {
     return found;
   }
 
-  /// Opens one of them to be read by a `TimelineReader`; the caller closes.
+  /// Opens a file for a `TimelineReader`; the caller must close it.
   public static InputStream open(Path file) throws IOException {
     return new BufferedInputStream(ForeignFile.found(file).open(), TimelineFormat.MOST_FRAME_BYTES);
   }

@@ -4,8 +4,8 @@ package io.weft.dataparallel.timeline;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32C;
 
-/// What reader and writer of timeline files agree on: `MAGIC`, a version, then frames of a type
-/// (one byte), a length (four), so many bytes, and the CRC-32C of the three.
+/// The format of timeline files: `MAGIC`, a version, then frames. A frame is a type (one byte), a
+/// length (four bytes), the payload of that length, and the CRC-32C of the three.
 final class TimelineFormat {
 
   /// The first eight bytes.
@@ -20,16 +20,16 @@ final class TimelineFormat {
   static final byte EVENTS = 5;
   static final byte END = 6;
 
-  /// Longest payload of a frame.
+  /// The maximum length of a frame's payload.
   static final int MOST_FRAME_BYTES = 1 << 16;
 
   static final int MOST_CLOCKS = 1 << 10;
   static final int MOST_RANKS = 1 << 16;
 
-  /// In one frame.
+  /// The maximum number of names in a frame.
   static final int MOST_NAMES = 64;
 
-  /// In one frame.
+  /// The maximum number of events in a frame.
   static final int MOST_EVENTS = 1 << 10;
 
   static final int MOST_NAME_CHARACTERS = 256;
@@ -47,7 +47,7 @@ final class TimelineFormat {
     return (int) crc.getValue();
   }
 
-  /// The beginning of a text that is too long.
+  /// Returns the text, cut to at most `characters` characters.
   static String shortened(String text, int characters) {
     if (text.length() <= characters) {
       return text;

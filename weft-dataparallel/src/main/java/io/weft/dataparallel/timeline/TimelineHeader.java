@@ -3,16 +3,16 @@ package io.weft.dataparallel.timeline;
 
 import java.util.Objects;
 
-/// Whose timeline a file is and what is in it.
+/// The owner and the extent of a timeline file.
 ///
 /// @param job name of the job
-/// @param rank whose it is
+/// @param rank rank that recorded the timeline
 /// @param size ranks in the job
-/// @param host where the rank ran
-/// @param recorded events that were recorded
-/// @param kept those of them that are in the file
-/// @param firstNanos time of the earliest one, by the rank's own clock
-/// @param lastNanos end of the latest one
+/// @param host host of the rank
+/// @param recorded number of recorded events
+/// @param kept number of events in the file
+/// @param firstNanos time of the earliest event, by the rank's own clock
+/// @param lastNanos end of the latest event
 public record TimelineHeader(
     String job,
     int rank,
@@ -22,7 +22,7 @@ public record TimelineHeader(
     long kept,
     long firstNanos,
     long lastNanos) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if the job or the host is null.
   public TimelineHeader {
     Objects.requireNonNull(job, "job");
     Objects.requireNonNull(host, "host");

@@ -15,7 +15,7 @@ import java.util.Optional;
 /// Opens the timeline of each rank whose settings name a directory for it. Stateless; any thread.
 public final class TimelineInstrument implements InstrumentProvider {
 
-  /// What is closed with the rank.
+  /// The timeline that is closed with the rank.
   private record Begun(Optional<RankTimeline> timeline) implements AutoCloseable {
 
     @Override
@@ -29,7 +29,7 @@ public final class TimelineInstrument implements InstrumentProvider {
     return weft.attached(Begun.class, rank -> new Begun(Optional.empty())).timeline();
   }
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public TimelineInstrument() {}
 
   @Override

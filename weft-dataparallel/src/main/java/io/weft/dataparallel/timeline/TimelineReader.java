@@ -13,10 +13,10 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Reads a timeline file event by event, in the order in which they were recorded, without holding
-/// more of it than a frame and the names. A file that ends too early, or is damaged from some place
-/// on, is read up to there, and `cutOff` says so; a file that says what cannot be is refused with
-/// an `IOException`. One thread.
+/// A reader of a timeline file, event by event in the order of their recording. It keeps at most a
+/// frame and the names in memory. A file that is truncated or damaged is read up to the damage,
+/// which `cutOff` describes. A file with impossible content is refused with an `IOException`. One
+/// thread.
 public final class TimelineReader {
 
   private final DataInputStream in;
@@ -30,7 +30,7 @@ public final class TimelineReader {
   private boolean ended;
   private @Nullable String cutOff;
 
-  /// A frame as it is in the file.
+  /// A frame of the file.
   private record Frame(byte type, byte[] payload) {
 
     DataInputStream in() {
@@ -38,7 +38,7 @@ public final class TimelineReader {
     }
   }
 
-  /// Not the file that the format describes, whatever was cut off.
+  /// Thrown if the content contradicts the format, apart from truncation.
   private static final class Wrong extends IOException {
 
     private static final long serialVersionUID = 1L;
@@ -79,8 +79,9 @@ public final class TimelineReader {
     }
   }
 
-  /// Reads all that comes before the events. The caller gives a stream that buffers, and closes it.
-  /// Throws `IOException` where it is no timeline, or is cut off before its events begin.
+  /// Opens a timeline and reads the frames before the events. The stream should be buffered; the
+  /// caller must close it. Throws `IOException` if it is not a timeline, or is truncated before its
+  /// events begin.
   public static TimelineReader open(InputStream stream) throws IOException {
     try {
       return new TimelineReader(stream);
@@ -89,34 +90,33 @@ public final class TimelineReader {
     }
   }
 
-  /// Whose it is. This and all other texts of the file are printable.
+  /// Returns the header. This and all other texts of the file are printable.
   public TimelineHeader header() {
     return header;
   }
 
-  /// How its clock stood beside rank 0's; perhaps none.
+  /// Returns the comparisons with rank 0's clock; may be empty.
   public List<ClockSample> clocks() {
     return clocks;
   }
 
-  /// Names of its threads, by index.
+  /// Returns the names of the threads, by index.
   public List<String> threads() {
     return threads;
   }
 
-  /// What is missing at the end, in words; empty where nothing is. Known once `next` has returned
-  /// null.
+  /// Returns the damage at the end in words; empty = none. Known after `next` has returned null.
   public Optional<String> cutOff() {
     return Optional.ofNullable(cutOff);
   }
 
-  /// How many events were read so far.
+  /// Returns the number of events that were read.
   public long count() {
     return count;
   }
 
-  /// The next event; null behind the last one. Throws `IOException` where the file says what cannot
-  /// be, or cannot be read.
+  /// Returns the next event; null after the last one. Throws `IOException` if the content is
+  /// impossible or the file cannot be read.
   public @Nullable TimelineEvent next() throws IOException {
     while (left == 0) {
       if (ended || cutOff != null) {
@@ -159,7 +159,7 @@ public final class TimelineReader {
         kind, category, EventRing.thread(head), names.get(name), nanos, operation, value, detail);
   }
 
-  /// Makes a frame the present one.
+  /// Makes a frame of events the current one, or checks the end frame.
   private void enter(Frame next) throws IOException {
     if (next.type() == TimelineFormat.END) {
       if (next.payload().length != Long.BYTES || next.in().readLong() != count) {
@@ -195,7 +195,7 @@ public final class TimelineReader {
     return next;
   }
 
-  /// Null where the file ends, or is not what was written; then `cutOff` says how.
+  /// Reads a frame. Returns null if the file is truncated or damaged, and sets `cutOff`.
   private @Nullable Frame read() throws IOException {
     try {
       byte type = in.readByte();
@@ -219,7 +219,7 @@ public final class TimelineReader {
     }
   }
 
-  /// How many there should be; `known` before the header is read.
+  /// Returns the number of events in the header; `known` before the header is read.
   @SuppressWarnings("NullAway") // a final field that the constructor has not set yet
   private long header(long known) {
     return header == null ? known : header.kept();

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 
-/// Writes a timeline as a file has it. Recording goes on meanwhile: what comes later is not in it.
+/// The writer of a timeline file. Events that are recorded during the writing are not included.
 final class TimelineWriter {
 
   private final DataOutputStream out;
@@ -16,16 +16,16 @@ final class TimelineWriter {
     this.out = new DataOutputStream(out);
   }
 
-  /// What a payload consists of.
+  /// The content of a frame.
   @FunctionalInterface
   private interface Payload {
     void writeTo(DataOutputStream out) throws IOException;
   }
 
-  /// Whose it is.
+  /// The owner of a timeline.
   record Owner(String job, int rank, int size, String host) {}
 
-  /// Writes all of it; `out` should buffer, and stays open.
+  /// Writes the timeline; `out` should be buffered, and stays open.
   static void write(Timeline timeline, Owner owner, List<ClockSample> clocks, OutputStream out)
       throws IOException {
     EventRing ring = timeline.ring();
@@ -37,7 +37,7 @@ final class TimelineWriter {
     writer.header(owner, events, recorded);
     List<ClockSample> told = clocks.subList(0, Math.min(clocks.size(), TimelineFormat.MOST_CLOCKS));
     writer.clocks(told);
-    writer.threads(timeline.threads().names()); // after the events that speak of them
+    writer.threads(timeline.threads().names()); // read after the events that refer to them
     writer.names(timeline.names().names());
     writer.events(events);
     writer.frame(TimelineFormat.END, to -> to.writeLong(events.length / EventRing.FIELDS));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.timeline;
 
-/// What waiting for other ranks is, wherever it is told: of an operation, the time from its
-/// submission on this rank until the last rank has submitted it, and at most until it has ended.
-/// All times are by one clock. Pure.
+/// The definition of waiting for other ranks. An operation waits on this rank from its submission
+/// until the last rank has submitted it, and at most until it has ended. All times are by one
+/// clock. Pure.
 public final class Waiting {
 
   private Waiting() {}
 
-  /// Returns when the waiting of an operation is over that was submitted on the last rank at
+  /// Returns the time at which the waiting of an operation ends, if the last rank submitted it at
   /// `latestNanos`.
   public static long endNanos(long endedNanos, long latestNanos) {
     return Math.min(endedNanos, latestNanos);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What each rank did when: operations and spans in a ring in memory, clocks of ranks compared,
-/// files of timelines.
+/// Timelines: operations and spans of each rank in a ring buffer, comparison of the ranks' clocks,
+/// and files.
 @NullMarked
 package io.weft.dataparallel.timeline;
 
