@@ -11,14 +11,14 @@ import io.weft.tensor.quantize.Quantizer;
 import java.util.Objects;
 import java.util.Optional;
 
-/// How gradients of FLOAT32 travel; those of other types travel as they are. A value; the same on
-/// all ranks. `toString` is the text that `parse` reads.
+/// The compression of FLOAT32 gradients; gradients of other types are not compressed. A value;
+/// equal on all ranks. `toString` returns the text that `parse` reads.
 ///
-/// Quantized and sparse gradients have error feedback: what one exchange leaves out of a tensor of
-/// this name stays on the rank as a residual and is added before the next.
+/// Quantized and sparse gradients have error feedback: the error of an exchange remains on the rank
+/// as the residual of the tensor's name and is added before the next exchange.
 public sealed interface Compression {
 
-  /// As they are.
+  /// Sends gradients uncompressed.
   record None() implements Compression {
     @Override
     public TensorReducer over(Reducer below, Element.Source source) {
@@ -47,7 +47,7 @@ public sealed interface Compression {
     }
   }
 
-  /// As 16-bit numbers, which are also added as such.
+  /// Sends gradients as 16-bit numbers, and adds them in that type.
   ///
   /// @param type FLOAT16 or BFLOAT16
   record Narrow(DType type) implements Compression {
@@ -76,9 +76,9 @@ public sealed interface Compression {
     }
   }
 
-  /// As whole numbers of few bits, with a FLOAT32 scale for each block of 1,024: a quarter or an
-  /// eighth of the bytes. Each rank adds one slice in FLOAT32, in the order of ranks, so that
-  /// nothing overflows, and quantizes the mean again.
+  /// Sends gradients as integers of few bits, with a FLOAT32 scale for each block of 1,024: a
+  /// quarter or an eighth of the bytes. Each rank adds one slice in FLOAT32, in rank order, so that
+  /// sums do not overflow, and quantizes the mean again.
   ///
   /// @param bits 8 or 4
   record Quantized(int bits) implements Compression {
@@ -110,10 +110,11 @@ public sealed interface Compression {
     }
   }
 
-  /// Only the largest elements by magnitude, as indices and values; the mean of an element that a
-  /// rank leaves out counts that rank with 0.
+  /// Sends only the elements of the largest magnitude, as indices and values. A rank that omits an
+  /// element counts as 0 in its mean.
   ///
-  /// @param ratio of the elements of a tensor, above 0 and at most 1; at least one element travels
+  /// @param ratio fraction of a tensor's elements, above 0 and at most 1; at least one element is
+  ///   sent
   record TopK(double ratio) implements Compression {
     /// Throws `IllegalArgumentException` for other ratios.
     public TopK {
@@ -144,11 +145,11 @@ public sealed interface Compression {
     }
   }
 
-  /// What `parse` reads, in words.
+  /// The texts that `parse` reads, in words.
   String ALLOWED = "none, fp16, bf16, int8, int4, or topk:RATIO with a ratio above 0 and at most 1";
 
-  /// Reads `none`, `fp16`, `bf16`, `int8`, `int4` or `topk:RATIO`. Throws
-  /// `IllegalArgumentException` that says what is allowed.
+  /// Parses `none`, `fp16`, `bf16`, `int8`, `int4` or `topk:RATIO`. Throws
+  /// `IllegalArgumentException` with the allowed texts.
   static Compression parse(String text) {
     return switch (text) {
       case "none" -> new None();
@@ -174,22 +175,24 @@ public sealed interface Compression {
     return ratio > 0 ? Optional.of(ratio) : Optional.empty();
   }
 
-  /// What carries tensors so, over this reducer, which is borrowed and may fuse them; ranks may
-  /// join, when the handles of all that they have submitted are done. It keeps the residual of each
-  /// tensor name for as long as it lives; a name is always of one length, and what it is scaled by
-  /// is not compressed. An element that does not travel (a NaN, an infinity, one that is infinite
-  /// in the narrower type), on a rank or in the sum, fails that exchange on all ranks with
-  /// `Broken`, which names tensor, rank, value and index; residuals and gradients are then as they
-  /// were, and the reducer works on.
+  /// Returns a reducer that compresses tensors over this reducer, which is borrowed and may fuse
+  /// them. A rank may join after the handles of all its submissions are done. The returned reducer
+  /// keeps the residual of each tensor name during its lifetime. Tensors of one name must have one
+  /// length; scale factors are applied to the result, not to the compressed elements.
+  ///
+  /// An element that cannot be sent (NaN, infinity, or infinite in the narrower type), on a rank or
+  /// in the sum, fails the exchange on all ranks with `Broken`, which names tensor, rank, value and
+  /// index. Residuals and gradients then keep their values, and the reducer remains usable.
   default TensorReducer over(Reducer below) {
     Objects.requireNonNull(below, "below");
     return over(below, Element.Source.GRADIENT);
   }
 
-  /// The same for tensors that consist of parts of others, which errors then name.
+  /// Returns a compressing reducer for tensors that consist of parts of others, which its errors
+  /// name.
   TensorReducer over(Reducer below, Element.Source source);
 
-  /// Makes reducers that carry gradients so, over the layer's.
+  /// Returns a factory of compressing reducers over the layer's reducers.
   default GradientReducer.Factory reducers(DataParallel parallel) {
     Objects.requireNonNull(parallel, "parallel");
     return new LayerFactory() {
@@ -205,18 +208,20 @@ public sealed interface Compression {
     };
   }
 
-  /// Makes reducers that carry gradients so, each by itself, without the layer.
+  /// Returns a factory of compressing reducers that send each gradient by itself, without the
+  /// layer.
   default GradientReducer.Factory reducers() {
     return reducers(Element.Source.GRADIENT);
   }
 
-  /// The same for tensors that consist of parts of others, which errors then name.
+  /// Returns a factory of compressing reducers, without the layer, for tensors that consist of
+  /// parts of others, which their errors name.
   default GradientReducer.Factory reducers(Element.Source source) {
     return communicator -> over(Reducer.direct(communicator), source);
   }
 
-  /// What a rank sends to average a tensor of so many FLOAT32 over so many ranks where no rank
-  /// sends twice what it need send once: in bytes, without the heads of messages, the mean over the
-  /// ranks.
+  /// Returns the number of bytes that a rank sends to average a FLOAT32 tensor of `elements` over
+  /// `ranks`, without message headers. It is the mean over the ranks, of an algorithm in which each
+  /// rank sends each byte once.
   long payloadBytes(long elements, int ranks);
 }

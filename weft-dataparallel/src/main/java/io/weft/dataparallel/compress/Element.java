@@ -3,26 +3,26 @@ package io.weft.dataparallel.compress;
 
 import java.util.Objects;
 
-/// Which element of which tensor an error is about.
+/// The element of a tensor in an error.
 ///
-/// @param tensor in words, with its name
-/// @param index in that tensor
+/// @param tensor the tensor in words, with its name
+/// @param index index in that tensor
 public record Element(String tensor, long index) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if the tensor is null.
   public Element {
     Objects.requireNonNull(tensor, "tensor");
   }
 
-  /// Tells where the elements come from of what is reduced.
+  /// The mapping of a reduced tensor's elements to their original tensors.
   @FunctionalInterface
   public interface Source {
 
-    /// Each tensor is a gradient by itself.
+    /// The mapping of tensors that are whole gradients.
     Source GRADIENT = (name, index) -> new Element("gradient '" + name + "'", index);
 
-    /// Where this element comes from.
+    /// Returns the original element.
     ///
-    /// @param name by which the tensor is reduced
+    /// @param name name by which the tensor is reduced
     Element of(String name, long index);
   }
 }

@@ -9,21 +9,21 @@ import io.weft.comm.CommException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// What stands before the elements that a rank sends, so that all ranks find the same errors: 40
-/// bytes. Bytes 0 to 7: number of elements of the tensor. 8 to 15: how many of them travel. 16 to
-/// 23: place of the first one that is no number, or -1. 24 to 27: that element. 28 to 31: bits of
-/// an element that travels. 32 to 35: the sender's rank in the communicator. 36 to 39: zero. Pure.
+/// The header of a rank's elements, by which all ranks find the same errors: 40 bytes. Bytes 0 to
+/// 7: number of elements of the tensor. 8 to 15: number of sent elements. 16 to 23: place of the
+/// first element that is not finite, or -1. 24 to 27: that element. 28 to 31: bits of a sent
+/// element. 32 to 35: the sender's rank in the communicator. 36 to 39: zero. Pure.
 ///
-/// @param name of the tensor
-/// @param elements of it
-/// @param sent of them
-/// @param bits of one that travels
-/// @param ranks of the job, by rank of the communicator
-/// @param source where elements come from
+/// @param name name of the tensor
+/// @param elements elements of the tensor
+/// @param sent number of sent elements
+/// @param bits bits of a sent element
+/// @param ranks ranks of the job, by rank of the communicator
+/// @param source the original tensors of the elements
 record ExchangeHeader(
     String name, long elements, long sent, int bits, List<Integer> ranks, Element.Source source) {
 
-  /// Its length.
+  /// The length of the header.
   static final int BYTES = 40;
 
   private static final String UNDONE =
@@ -39,8 +39,8 @@ record ExchangeHeader(
   /// Hot path.
   ///
   /// @param sender this rank
-  /// @param bad place of the first element that is no number, or -1
-  /// @param value of that element
+  /// @param bad place of the first element that is not finite, or -1
+  /// @param value that element
   void write(MemorySegment into, long offset, int sender, long bad, float value) {
     into.set(JAVA_LONG_UNALIGNED, offset, elements);
     into.set(JAVA_LONG_UNALIGNED, offset + SENT, sent);
@@ -51,15 +51,16 @@ record ExchangeHeader(
     into.set(JAVA_INT_UNALIGNED, offset + SENDER + Integer.BYTES, 0);
   }
 
-  /// Which rank of the communicator has sent what begins here, if that is told; else `otherwise`.
+  /// Returns the rank of the communicator that sent the header, or `otherwise` if the header is not
+  /// valid.
   ///
-  /// @param length of what is left
+  /// @param length remaining bytes
   int sender(MemorySegment from, long offset, long length, int otherwise) {
     int told = length < BYTES ? -1 : from.get(JAVA_INT_UNALIGNED, offset + SENDER);
     return told >= 0 && told < ranks.size() ? told : otherwise;
   }
 
-  /// Of a rank that was there when the exchange began, and now sends nothing.
+  /// Returns the failure of a rank that was present when the exchange began and has joined since.
   CommException.Broken absent(int rank) {
     int culprit = ranks.get(rank);
     return new CommException.Broken(
@@ -70,22 +71,22 @@ record ExchangeHeader(
         null);
   }
 
-  /// A sum over ranks that is no number: the same on all ranks.
+  /// Returns the failure of a sum over ranks that is not finite; equal on all ranks.
   ///
-  /// @param index in the tensor
+  /// @param index index in the tensor
   CommException.Broken notFinite(long index, float sum, int rank) {
     int culprit = ranks.get(rank);
     return new CommException.Broken(
         bad(source.of(name, index), culprit, "the mean of ", sum), culprit, null);
   }
 
-  /// Compares what a rank has sent with what this one expects. Throws `Mismatch` if it exchanges
-  /// something else.
+  /// Compares the data of a rank with the expected shape and compression. Throws `Mismatch` if they
+  /// differ.
   ///
   /// Hot path.
   ///
-  /// @param length of what that rank has sent, this header included
-  /// @param expected length of it
+  /// @param length length of that rank's data, including this header
+  /// @param expected expected length
   void requireSame(MemorySegment from, long offset, long length, long expected, int rank) {
     boolean headed = length >= BYTES;
     if (!headed
@@ -94,7 +95,7 @@ record ExchangeHeader(
         || from.get(JAVA_INT_UNALIGNED, offset + BITS) != bits
         || length != expected) {
       throw new CommException.Mismatch(
-          "gradient '%s': rank %d sends %s, here it has %d elements, of which %d travel in %d bits each"
+          "gradient '%s': rank %d sends %s, here it has %d elements, %d of them in %d bits each"
                   .formatted(
                       name,
                       ranks.get(rank),
@@ -107,19 +108,19 @@ record ExchangeHeader(
   }
 
   private static String words(MemorySegment from, long offset) {
-    return "%d elements, of which %d travel in %d bits each"
+    return "%d elements, %d of them in %d bits each"
         .formatted(
             from.get(JAVA_LONG_UNALIGNED, offset),
             from.get(JAVA_LONG_UNALIGNED, offset + SENT),
             from.get(JAVA_INT_UNALIGNED, offset + BITS));
   }
 
-  /// Throws `Broken`, with the job's rank as culprit, if that rank has met an element that is no
-  /// number.
+  /// Throws `Broken`, with that rank of the job as culprit, if the rank found an element that is
+  /// not finite.
   ///
   /// Hot path.
   ///
-  /// @param what the rank has looked at, in words that the tensor follows
+  /// @param what the examined data in words, followed by the tensor
   void requireNumbers(MemorySegment from, long offset, int rank, String what) {
     long bad = from.get(JAVA_LONG_UNALIGNED, offset + BAD);
     if (bad >= 0) {
@@ -130,10 +131,10 @@ record ExchangeHeader(
     }
   }
 
-  /// In words.
+  /// Returns the failure in words.
   ///
-  /// @param rank of the job
-  /// @param what the rank has looked at, in words that the tensor follows
+  /// @param rank rank of the job
+  /// @param what the examined data in words, followed by the tensor
   static String bad(Element element, int rank, String what, float value) {
     return "rank %d: %s%s has %s at index %d"
             .formatted(rank, what, element.tensor(), value, element.index())

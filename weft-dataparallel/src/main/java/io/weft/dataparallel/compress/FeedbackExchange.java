@@ -14,8 +14,8 @@ import java.lang.foreign.Arena;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/// What exchanges with error feedback have in common: one at a time, a residual of the whole
-/// gradient, and collectives one after the other, of which any may fail.
+/// An exchange with error feedback: it runs one at a time, has a residual of the whole gradient,
+/// and submits several collectives in turn, any of which may fail.
 abstract sealed class FeedbackExchange implements TensorExchange
     permits QuantizedExchange, TopKExchange {
 
@@ -34,17 +34,17 @@ abstract sealed class FeedbackExchange implements TensorExchange
     this.residual = new Residual(elements);
   }
 
-  /// An exchange that is under way.
+  /// An exchange in flight.
   ///
-  /// @param average where the result is written
-  /// @param factor it is multiplied by this then
+  /// @param average memory for the result
+  /// @param factor factor by which the result is multiplied
   record Running(TensorView average, double factor, WorkerHandle<TensorView> handle) {}
 
-  /// What is done with the result of a collective, on the worker's thread.
+  /// The continuation after a collective, on the worker's thread.
   @FunctionalInterface
   interface Arrival<R> {
 
-    /// Whatever it throws fails the exchange.
+    /// Continues with the result. An exception fails the exchange.
     void arrived(R result);
   }
 
@@ -61,7 +61,7 @@ abstract sealed class FeedbackExchange implements TensorExchange
   public final Handle<TensorView> start(TensorView gradient, TensorView average, double factor) {
     if (!busy.compareAndSet(false, true)) {
       throw new IllegalStateException(
-          "gradient '%s' is being averaged already on rank %d; await that first, or give this one another name"
+          "gradient '%s' is in flight on rank %d already; await it first, or use another name"
               .formatted(name, self()));
     }
     var handle =
@@ -75,13 +75,13 @@ abstract sealed class FeedbackExchange implements TensorExchange
     }
   }
 
-  /// What it is, for errors.
+  /// Returns the exchange in words, for errors.
   abstract String words();
 
-  /// Compresses and submits the first collective.
+  /// Compresses the gradient and submits the first collective.
   abstract void begin(TensorView gradient, Running running);
 
-  /// Goes on when the collective is done, or fails with it.
+  /// Continues when the collective is done, or fails the exchange with its cause.
   final <R> void then(Handle<R> collective, Running running, Arrival<R> next) {
     worker.after(
         collective,
@@ -98,7 +98,7 @@ abstract sealed class FeedbackExchange implements TensorExchange
         });
   }
 
-  /// The average is written.
+  /// Completes the exchange after the average is written.
   final void succeed(Running running) {
     residual.commit();
     if (running.factor() != 1) {
@@ -113,7 +113,7 @@ abstract sealed class FeedbackExchange implements TensorExchange
     running.handle().fail(cause, self());
   }
 
-  /// The job's rank.
+  /// Returns this rank's number in the job.
   private int self() {
     return reducer.members().get(reducer.rank());
   }

@@ -19,9 +19,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Averages gradients by exchanges that keep residuals, one for each name, over the reducer below.
-/// A sum is the average times the ranks. What is not FLOAT32, or by another operation, and
-/// everything on a single rank, goes as the reducer below does it. Thread-safe.
+/// A reducer that averages gradients by exchanges with residuals, one for each name, over the
+/// reducer below. A sum is the average times the number of ranks. Tensors that are not FLOAT32, and
+/// other operations than SUM and AVERAGE, are passed to the reducer below, and so are all tensors
+/// on a single rank. Thread-safe.
 final class FeedbackReducer implements TensorReducer {
 
   private final Map<String, TensorExchange> exchanges = new ConcurrentHashMap<>();
@@ -60,13 +61,14 @@ final class FeedbackReducer implements TensorReducer {
     return exchange.start(gradient, request.output(), factor(request));
   }
 
-  /// What the average is multiplied by: the exchange does not care how large numbers are.
+  /// Returns the factor by which the average is multiplied. Compression does not depend on the
+  /// scale of the numbers.
   private double factor(ReductionRequest request) {
     double sums = request.op() == ReduceOp.SUM ? below.size() : 1;
     return request.prescale() * request.postscale() * sums;
   }
 
-  /// Nothing is sent, but what the exchange would refuse is refused.
+  /// Reduces on a single rank. It refuses the elements that an exchange would refuse.
   private Handle<TensorView> alone(ReductionRequest request) {
     long bad = Kernels.firstNotFinite(request.input());
     if (bad < 0) {

@@ -6,12 +6,12 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/// Finds the largest of many FLOAT32 by magnitude, by counting the digits of their bits: magnitudes
-/// are ordered like the integers that their bits are. Allocates nothing after its construction. One
-/// thread.
+/// Finds the FLOAT32 elements of the largest magnitude by a radix selection on their bits, because
+/// magnitudes are ordered like the integers with the same bits. Allocates only in its constructor.
+/// One thread.
 final class Largest {
 
-  /// Of the 31 bits without the sign, most significant digit first.
+  /// The shifts of the digits of the 31 bits without the sign, most significant digit first.
   private static final int[] SHIFTS = {20, 10, 0};
 
   private static final int DIGIT_BITS = 11;
@@ -20,12 +20,13 @@ final class Largest {
   private final int[] counts = new int[1 << DIGIT_BITS];
   private int atThreshold;
 
-  /// Bits of the `k`th largest magnitude, `k` from 1 to `elements`. All are finite.
+  /// Returns the bits of the `k`th largest magnitude, `k` from 1 to `elements`. All elements must
+  /// be finite.
   ///
   /// Hot path.
   int threshold(MemorySegment values, int elements, int k) {
     int prefix = 0;
-    int known = 0; // mask of the digits that are known
+    int known = 0; // mask of the known digits
     int left = k;
     for (int shift : SHIFTS) {
       Arrays.fill(counts, 0);
@@ -47,13 +48,13 @@ final class Largest {
     return prefix;
   }
 
-  /// Of the elements with exactly the magnitude that `threshold` has found, how many are among the
-  /// largest: the ones with the lowest indices.
+  /// Returns the number of elements with exactly the threshold's magnitude that belong to the
+  /// largest; they are those with the lowest indices.
   int atThreshold() {
     return atThreshold;
   }
 
-  /// Magnitude of an element, as bits.
+  /// Returns the magnitude of an element, as bits.
   static int bits(MemorySegment values, long index) {
     return values.getAtIndex(JAVA_INT_UNALIGNED, index) & MAGNITUDE;
   }

@@ -9,9 +9,10 @@ import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 import java.util.List;
 
-/// Lets tensors of FLOAT32 travel in 16 bits, fused or not, as the reducer below does. Thread-safe.
+/// A reducer that sends FLOAT32 tensors in 16 bits over the reducer below, which may fuse them.
+/// Thread-safe.
 ///
-/// @param below carries what is narrowed
+/// @param below reduces the narrowed tensors
 /// @param type FLOAT16 or BFLOAT16
 record NarrowReducer(Reducer below, DType type) implements TensorReducer {
 

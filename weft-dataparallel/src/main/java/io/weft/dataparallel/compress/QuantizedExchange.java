@@ -21,16 +21,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// The mean of quantized gradients, in two collectives:
+/// The exchange of quantized gradients, in two collectives:
 ///
-/// 1. each rank quantizes its gradient plus its residual and sends every rank one slice (alltoall);
-/// 2. each rank adds up its slice in FLOAT32 in the order of ranks, divides, adds its residual of
-///    that sum, quantizes it, and sends it to all (allgather), who write what they get.
+/// 1. Each rank quantizes its gradient plus its residual and sends one slice to every rank
+///    (alltoall).
+/// 2. Each rank adds up its slice in FLOAT32 in rank order, divides, adds its residual of that sum,
+///    quantizes the result and sends it to all ranks (allgather). All ranks write the received
+///    bytes.
 ///
-/// All ranks so write the same bits. Each sends 2(n-1)/n of the quantized bytes.
+/// All ranks therefore write the same bits. Each rank sends 2(n-1)/n of the quantized bytes.
 ///
-/// A rank that has joined counts as zeros, and adds up no slice: the others send each other what
-/// they have of it (allgather), and each adds it up in FLOAT32.
+/// A joined rank counts as zeros and does not add up a slice. The other ranks exchange their parts
+/// of its slice (allgather), and each adds them up in FLOAT32.
 final class QuantizedExchange extends FeedbackExchange {
 
   private final Quantizer quantizer;
@@ -67,7 +69,7 @@ final class QuantizedExchange extends FeedbackExchange {
     this.averaged = bytes(arena, length(reducer.rank()));
   }
 
-  /// Of the slice that this rank adds up, on the wire.
+  /// Returns the length on the wire of the slice that a rank adds up.
   private long length(int rank) {
     return ExchangeHeader.BYTES + quantizer.bytes(slices.count(rank));
   }
@@ -129,7 +131,7 @@ final class QuantizedExchange extends FeedbackExchange {
     exchangeMeans(new Joined(joined, new ArrayList<>()), running);
   }
 
-  /// Ranks that have joined, and the means of their slices as far as they are known.
+  /// The ranks that have joined, and the means of their slices as far as they are known.
   private record Joined(List<Integer> ranks, List<MemorySegment> means) {}
 
   private void exchangeMeans(Joined joined, Running running) {
@@ -169,11 +171,11 @@ final class QuantizedExchange extends FeedbackExchange {
     header.write(averaged.data(), 0, self, bad < 0 ? -1 : slices.first(self) + bad, value);
   }
 
-  /// Adds up what several ranks have sent of one slice.
+  /// Adds up the parts of one slice of several ranks.
   ///
   /// Hot path.
   ///
-  /// @param parts of equal length, in the order of ranks
+  /// @param parts parts of equal length, in rank order
   private void addUp(MemorySegment parts, long elements) {
     long length = ExchangeHeader.BYTES + quantizer.bytes(elements);
     for (long at = 0; at < parts.byteSize(); at += length) {
@@ -217,7 +219,7 @@ final class QuantizedExchange extends FeedbackExchange {
     }
   }
 
-  /// Throws `Broken` if this rank's part is missing, since it has joined meanwhile.
+  /// Throws `Broken` if this rank's part is missing because the rank has joined since.
   private void requireThere(MemorySegment parts, long offset, int rank) {
     long left = parts.byteSize() - offset;
     if (left == 0 || header.sender(parts, offset, left, rank) > rank) {
@@ -225,7 +227,7 @@ final class QuantizedExchange extends FeedbackExchange {
     }
   }
 
-  /// The next slice of those that joined ranks would have added up.
+  /// Exchanges the next slice of a joined rank.
   private void addUpFor(Joined joined, Running running) {
     int slice = joined.ranks().get(joined.means().size());
     long offset = splits.subList(0, slice).stream().mapToLong(Long::longValue).sum();
@@ -243,7 +245,7 @@ final class QuantizedExchange extends FeedbackExchange {
         });
   }
 
-  /// Of a slice, by all ranks alike.
+  /// Returns the mean of a joined rank's slice, with the same bits on all ranks.
   private MemorySegment mean(MemorySegment parts, int slice, int expected) {
     long count = slices.count(slice);
     long length = splits.get(slice);

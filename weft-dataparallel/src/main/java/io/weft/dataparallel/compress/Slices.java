@@ -3,13 +3,13 @@ package io.weft.dataparallel.compress;
 
 import io.weft.tensor.quantize.Quantizer;
 
-/// How a tensor is cut into a slice for each rank, at bounds of blocks. Pure.
+/// The division of a tensor into one slice per rank, at bounds of blocks. Pure.
 ///
-/// @param elements of the tensor
-/// @param ranks each of which adds up one slice; the last ones' slices may be empty
+/// @param elements elements of the tensor
+/// @param ranks number of ranks, each of which adds up one slice; the last slices may be empty
 record Slices(long elements, int ranks) {
 
-  /// Its first element.
+  /// Returns the first element of a rank's slice.
   long first(int rank) {
     long blocks = Math.ceilDiv(elements, Quantizer.BLOCK);
     long each = blocks / ranks;
@@ -17,7 +17,7 @@ record Slices(long elements, int ranks) {
     return Math.min(elements, block * Quantizer.BLOCK);
   }
 
-  /// Its elements.
+  /// Returns the number of elements of a rank's slice.
   long count(int rank) {
     return first(rank + 1) - first(rank);
   }

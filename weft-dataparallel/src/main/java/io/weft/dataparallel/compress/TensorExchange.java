@@ -5,24 +5,24 @@ import io.weft.comm.Handle;
 import io.weft.dataparallel.worker.Worker;
 import io.weft.tensor.TensorView;
 
-/// The exchange of the gradients of one name, step after step, with what it keeps between steps:
-/// residuals and buffers. One exchange at a time.
+/// The repeated exchange of the gradients of one name, with its residuals and buffers. At most one
+/// exchange is in flight.
 interface TensorExchange {
 
-  /// Elements of each gradient.
+  /// Returns the elements of each gradient.
   long elements();
 
-  /// Compresses and submits, on the calling thread. Throws `IllegalStateException` while the
-  /// exchange before is under way.
+  /// Compresses the gradient and submits the exchange, on the calling thread. Throws
+  /// `IllegalStateException` while the exchange before is in flight.
   ///
-  /// @param factor the average is multiplied by it
+  /// @param factor factor by which the average is multiplied
   Handle<TensorView> start(TensorView gradient, TensorView average, double factor);
 
-  /// Makes the exchange of a name.
+  /// The factory of a name's exchange.
   @FunctionalInterface
   interface Opening {
 
-    /// @param elements of each gradient
+    /// @param elements elements of each gradient
     /// @param worker computes between collectives
     TensorExchange open(String name, long elements, Worker worker);
   }

@@ -15,12 +15,12 @@ import io.weft.tensor.kernel.Kernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// The mean of the largest elements of each rank's gradient plus residual: indices (INT32,
-/// ascending), then values, of each rank, by one allgather. Every rank adds them up in the order of
-/// ranks. What a rank has sent leaves its residual. Of equal magnitudes the lower index goes first.
+/// The exchange of the largest elements of each rank's gradient plus residual, by one allgather.
+/// Each rank sends indices (INT32, ascending), then values. Every rank adds the elements up in rank
+/// order. Sent elements leave the rank's residual. Of equal magnitudes the lower index is chosen.
 final class TopKExchange extends FeedbackExchange {
 
-  /// Of an element that travels: its index and its value.
+  /// The bytes of a sent element: its index and its value.
   static final int BYTES = Integer.BYTES + Float.BYTES;
 
   private final int elements;
@@ -30,7 +30,7 @@ final class TopKExchange extends FeedbackExchange {
   private final MemorySegment sum;
   private final Largest largest = new Largest();
 
-  /// Throws `IllegalArgumentException` for a tensor whose indices are no INT32.
+  /// Throws `IllegalArgumentException` for a tensor whose indices exceed INT32.
   TopKExchange(
       Reducer reducer,
       Worker worker,
@@ -53,7 +53,7 @@ final class TopKExchange extends FeedbackExchange {
     this.sum = arena.allocate(elements * Float.BYTES, 64);
   }
 
-  /// How many elements travel.
+  /// Returns the number of sent elements.
   static long sent(long elements, double ratio) {
     return elements == 0 ? 0 : Math.clamp(Math.round(ratio * elements), 1, elements);
   }
@@ -81,7 +81,8 @@ final class TopKExchange extends FeedbackExchange {
         all -> arrived(all, running));
   }
 
-  /// Gradient plus residual. Returns the place of the first that is no number, or -1.
+  /// Adds the residual to the gradient. Returns the place of the first sum that is not finite, or
+  /// -1.
   ///
   /// Hot path.
   private long add(MemorySegment gradient) {
@@ -98,7 +99,7 @@ final class TopKExchange extends FeedbackExchange {
     return -1;
   }
 
-  /// Moves the largest elements from the next residual to what goes out.
+  /// Moves the largest elements from the next residual to the outgoing data.
   ///
   /// Hot path.
   private void select() {
@@ -130,7 +131,7 @@ final class TopKExchange extends FeedbackExchange {
     succeed(running);
   }
 
-  /// Ranks that have joined send nothing, and count as zeros.
+  /// Adds up the elements of all ranks. Joined ranks send nothing and count as zeros.
   ///
   /// Hot path.
   private void addUp(MemorySegment parts, MemorySegment average) {
@@ -167,7 +168,7 @@ final class TopKExchange extends FeedbackExchange {
     MemorySegment.copy(sum, 0, average, 0, (long) elements * Float.BYTES);
   }
 
-  /// Which rank's element at this place is the largest.
+  /// Returns the rank with the largest element at this place.
   private int largest(MemorySegment parts, int place) {
     int rank = 0;
     float most = -1;
@@ -184,7 +185,7 @@ final class TopKExchange extends FeedbackExchange {
     return rank;
   }
 
-  /// An element of the gradient with what was left out of it before.
+  /// Returns an element of the gradient plus its residual.
   private float whole(MemorySegment gradient, long index) {
     return gradient.getAtIndex(JAVA_FLOAT_UNALIGNED, index)
         + residual.kept().getAtIndex(JAVA_FLOAT_UNALIGNED, index);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Gradients that travel in fewer bytes: as 16-, 8- or 4-bit numbers, or only the largest of them,
-/// with error feedback.
+/// The compression of gradients to 16, 8 or 4 bits or to the largest elements, with error feedback.
 @NullMarked
 package io.weft.dataparallel.compress;
 

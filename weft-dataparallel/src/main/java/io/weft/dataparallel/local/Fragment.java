@@ -13,8 +13,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Tensors that are exchanged together, as one row of FLOAT32: the weights on which all ranks agree
-/// last, the outer optimizer's velocity, and the outer gradient on its way. One thread.
+/// Tensors that are exchanged together, as one row of FLOAT32. A fragment has the last weights on
+/// which all ranks agreed, the outer optimizer's velocity, and the outer gradient in flight. One
+/// thread.
 final class Fragment {
 
   private final String name;
@@ -27,7 +28,7 @@ final class Fragment {
   private long agreedAt;
   private long updates;
 
-  /// Of tensors that are equal on all ranks; borrowed until the last use.
+  /// Creates a fragment of tensors that are equal on all ranks and borrowed until the last use.
   Fragment(String name, List<TensorView> tensors) {
     this.name = name;
     this.tensors = tensors;
@@ -51,12 +52,12 @@ final class Fragment {
     return gradient.shape().elements();
   }
 
-  /// How often the outer optimizer has changed it.
+  /// Returns the number of outer steps that have changed the fragment.
   long updates() {
     return updates;
   }
 
-  /// Whether an exchange is under way that is to be applied at this step.
+  /// Returns true if the exchange in flight must be applied at this step.
   boolean isDue(long step) {
     return exchange != null && due == step;
   }
@@ -65,14 +66,14 @@ final class Fragment {
     return exchange != null;
   }
 
-  /// Whether the tensors are what all ranks have agreed on, and no step has changed them since.
+  /// Returns true if the tensors have the agreed weights, which no step has changed since.
   boolean isAgreed(long step) {
     return exchange == null && agreedAt == step;
   }
 
-  /// Starts the exchange of what has changed since the ranks agreed.
+  /// Starts the exchange of the difference between the agreed weights and the present ones.
   ///
-  /// @param applied step at which `apply` is to be called
+  /// @param applied step at which `apply` must be called
   void start(GradientReducer reducer, long applied) {
     MemorySegment difference = gradient.data();
     long place = 0;
@@ -92,8 +93,8 @@ final class Fragment {
     due = applied;
   }
 
-  /// Waits for the exchange, takes the outer step and writes the new weights into the tensors. What
-  /// they have learnt since its start is replaced.
+  /// Waits for the exchange, takes the outer step and writes the new weights into the tensors. They
+  /// replace changes that the rank has made since the exchange started.
   void apply(OuterOptimizer outer, long step) throws InterruptedException {
     Handle<TensorView> running = exchange;
     if (running == null) {

@@ -4,13 +4,14 @@ package io.weft.dataparallel.local;
 import io.weft.dataparallel.compress.Element;
 import java.util.List;
 
-/// Which weights the elements of a fragment belong to. Pure.
+/// The weights to which the elements of a fragment belong. Pure.
 ///
-/// @param weights their names, in the order in which they lie in the fragment
-/// @param elements of each of them
+/// @param weights names of the weights, in the order of their places in the fragment
+/// @param elements elements of each weight
 record FragmentSource(List<String> weights, List<Long> elements) {
 
-  /// Throws `IndexOutOfBoundsException` behind the last one.
+  /// Returns the weight and the place of an element. Throws `IndexOutOfBoundsException` after the
+  /// last one.
   Element of(long index) {
     int weight = 0;
     long left = index;

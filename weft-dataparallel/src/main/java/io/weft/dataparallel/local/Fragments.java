@@ -7,17 +7,17 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Divides tensors among fragments. Pure.
+/// The division of tensors among fragments. Pure.
 final class Fragments {
 
   private Fragments() {}
 
-  /// Whole tensors, the longest first, each to the fragment with the fewest elements so far
-  /// [GRAHAM69 §5]; of equal ones the lower index goes first. No fragment has more than the
-  /// shortest one plus the longest tensor. Throws `IllegalArgumentException` if a fragment would
-  /// have no tensor.
+  /// Assigns whole tensors, the longest first, each to the fragment that has the fewest elements
+  /// [GRAHAM69 §5]. Of equal fragments, the one with fewer tensors is chosen, then the one with the
+  /// lower index. The length of each fragment is at most that of the shortest one plus the longest
+  /// tensor. Throws `IllegalArgumentException` if a fragment would have no tensor.
   ///
-  /// @param elements of each tensor
+  /// @param elements elements of each tensor
   /// @return indices of the tensors of each fragment, ascending
   static List<List<Integer>> cut(List<Long> elements, int fragments) {
     if (fragments > elements.size()) {

@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.SequencedMap;
 
-/// Local SGD with an outer optimizer: each rank trains by itself; every H steps the change of its
-/// weights is averaged over the ranks, and an outer optimizer makes new weights of that mean
-/// [DILOCO §2]. In fragments, it is the streaming form: fragment f is exchanged H/F steps after
-/// fragment f-1, in the background, and applied some steps later, so that no step waits for the
-/// whole model and the network is used evenly [STREAMING §2]. Optimizers of the ranks keep their
+/// Local SGD with an outer optimizer. Each rank trains by itself. Every H steps the change of its
+/// weights is averaged over the ranks, and an outer optimizer computes new weights from that mean
+/// [DILOCO §2]. With F fragments it is the streaming form: fragment f is exchanged H/F steps after
+/// fragment f-1, in the background, and applied some steps later. A step then never waits for the
+/// whole model, and the network load is even [STREAMING §2]. The ranks' inner optimizers keep their
 /// own state.
 ///
 /// ```java
@@ -27,9 +27,10 @@ import java.util.SequencedMap;
 /// local.synchronize();
 /// ```
 ///
-/// After its exchange a fragment has the same bits on all ranks. Every method but the counters is
-/// collective: all ranks call it equally often, in the same order. One thread. One at a time on a
-/// communicator. What an exchange throws ends local SGD: begin anew from equal weights.
+/// After its exchange a fragment has the same bits on all ranks. Every method except the counters
+/// is collective: all ranks must make the same calls in the same order. One thread. At most one
+/// instance may use a communicator at a time. After an exception of an exchange, the program must
+/// begin anew from equal weights.
 public final class LocalSgd {
 
   private final LocalSgdOptions options;
@@ -39,12 +40,12 @@ public final class LocalSgd {
   private long steps;
   private long bytes;
 
-  /// Local SGD from these weights, which must be equal on all ranks; see `Communicator.broadcast`.
-  /// Borrows them for as long as this is used. Keeps three times their memory, with 8 or 4 bits six
-  /// to eight times. Throws `IllegalArgumentException` for a tensor that is not FLOAT32, or more
-  /// fragments than tensors.
+  /// Creates local SGD from these weights, which must be equal on all ranks; see
+  /// `Communicator.broadcast`. The weights are borrowed while the instance is used. It allocates
+  /// three times their memory, with 8 or 4 bits six to eight times. Throws
+  /// `IllegalArgumentException` for a tensor that is not FLOAT32, or more fragments than tensors.
   ///
-  /// @param weights by name, in the same order on all ranks
+  /// @param weights tensors by name, in the same order on all ranks
   public LocalSgd(
       Communicator communicator,
       LocalSgdOptions options,
@@ -83,7 +84,7 @@ public final class LocalSgd {
     }
   }
 
-  /// Whether the next `step` reads or writes the weights: if not, they need not be at hand.
+  /// Returns true if the next `step` reads or writes the weights.
   public boolean isNextExchange() {
     long next = steps + 1;
     for (int i = 0; i < fragments.size(); i++) {
@@ -99,9 +100,10 @@ public final class LocalSgd {
     return since >= 0 && since % options.every() == 0;
   }
 
-  /// Counts a step of training, which this rank has taken. Applies the exchanges that are due, for
-  /// which it waits, then starts those of this step. Throws `CommException` as a collective does;
-  /// with 8 or 4 bits also `Broken` for a weight that is no number, which it names.
+  /// Counts a training step that this rank has taken. It waits for the exchanges that are due and
+  /// applies them, then starts the exchanges of this step. Throws `CommException` as a collective
+  /// does. With 8 or 4 bits it also throws `Broken`, which names the weight, for a weight that is
+  /// not finite.
   public void step() throws InterruptedException {
     steps++;
     for (Fragment fragment : fragments) {
@@ -119,8 +121,9 @@ public final class LocalSgd {
     }
   }
 
-  /// Exchanges every fragment that is not agreed on now, and waits: the ranks then have the same
-  /// weights. For the end of training, a test, a checkpoint. Throws as `step` does.
+  /// Exchanges every fragment that has changed since the ranks agreed, and waits. The ranks then
+  /// have equal weights, for the end of training, an evaluation or a checkpoint. Throws as `step`
+  /// does.
   public void synchronize() throws InterruptedException {
     applyAll();
     for (int i = 0; i < fragments.size(); i++) {
@@ -144,17 +147,17 @@ public final class LocalSgd {
     }
   }
 
-  /// Steps of training so far.
+  /// Returns the number of training steps.
   public long steps() {
     return steps;
   }
 
-  /// How often the outer optimizer has changed every weight.
+  /// Returns the number of outer steps that have changed every weight.
   public long outerSteps() {
     return fragments.stream().mapToLong(Fragment::updates).min().orElseThrow();
   }
 
-  /// What this rank has sent for exchanges so far, without the heads of messages.
+  /// Returns the bytes that this rank has sent for exchanges, without message headers.
   public long payloadBytes() {
     return bytes;
   }

@@ -4,18 +4,17 @@ package io.weft.dataparallel.local;
 import io.weft.dataparallel.compress.Compression;
 import java.util.Objects;
 
-/// How local SGD goes; the same on all ranks.
+/// The options of local SGD; equal on all ranks.
 ///
-/// @param every how many steps between two exchanges of a tensor, H; at least 1
-/// @param fragments into how many parts the weights are cut, which are exchanged one after the
-///   other; 1 to `every`
-/// @param delay how many steps after the start of its exchange a fragment takes the result, while
-///   training goes on; 0 waits at once; below `every`
-/// @param bits of an element of the outer gradient on the wire: 32, 8 or 4
-/// @param outer optimizer
+/// @param every steps between two exchanges of a tensor, H; at least 1
+/// @param fragments number of parts of the weights, which are exchanged in turn; 1 to `every`
+/// @param delay steps from the start of a fragment's exchange until its result is applied, while
+///   training continues; 0 = the step waits for the result; less than `every`
+/// @param bits bits of an element of the outer gradient on the wire: 32, 8 or 4
+/// @param outer the outer optimizer
 public record LocalSgdOptions(int every, int fragments, int delay, int bits, OuterOptimizer outer) {
 
-  /// Throws `IllegalArgumentException` for what is not allowed.
+  /// Throws `IllegalArgumentException` for an option outside its range.
   public LocalSgdOptions {
     if (every < 1) {
       throw new IllegalArgumentException("an exchange every " + every + " steps; at least 1");
@@ -35,40 +34,41 @@ public record LocalSgdOptions(int every, int fragments, int delay, int bits, Out
     }
   }
 
-  /// Whole, in 32 bits, with Nesterov momentum, and a delay of one step where there is one.
+  /// Returns options with one fragment, 32 bits, Nesterov momentum, and a delay of one step if
+  /// `steps` is more than 1.
   public static LocalSgdOptions every(int steps) {
     return new LocalSgdOptions(steps, 1, Math.min(1, steps - 1), 32, OuterOptimizer.NESTEROV);
   }
 
-  /// The same in so many fragments.
+  /// Returns these options with this number of fragments.
   public LocalSgdOptions inFragments(int count) {
     return new LocalSgdOptions(every, count, delay, bits, outer);
   }
 
-  /// The same with another delay.
+  /// Returns these options with another delay.
   public LocalSgdOptions after(int steps) {
     return new LocalSgdOptions(every, fragments, steps, bits, outer);
   }
 
-  /// The same with so many bits of an element.
+  /// Returns these options with this number of bits per element.
   public LocalSgdOptions inBits(int count) {
     return new LocalSgdOptions(every, fragments, delay, count, outer);
   }
 
-  /// The same with another outer optimizer.
+  /// Returns these options with another outer optimizer.
   public LocalSgdOptions by(OuterOptimizer other) {
     Objects.requireNonNull(other, "other");
     return new LocalSgdOptions(every, fragments, delay, bits, other);
   }
 
-  /// How outer gradients travel.
+  /// Returns the compression of outer gradients.
   Compression compression() {
     return bits == 32 ? new Compression.None() : new Compression.Quantized(bits);
   }
 
-  /// Steps after which a fragment is exchanged: the first time after this one, then every `every`.
+  /// Returns the step of a fragment's first exchange; later ones follow every `every` steps.
   ///
-  /// @param fragment from 0, which is exchanged at the multiples of `every`
+  /// @param fragment index of the fragment; fragment 0 is exchanged at the multiples of `every`
   int offset(int fragment) {
     return fragment == 0 ? every : (int) ((long) fragment * every / fragments);
   }

@@ -5,22 +5,22 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 
-/// What makes new weights of old ones and of the outer gradient, which is old weights minus new
-/// ones, averaged over the ranks: gradient descent with Nesterov momentum [DILOCO §2]. With
-/// learning rate 1 and momentum 0 the new weights are the mean of the ranks' weights. Stateless;
-/// any thread.
+/// The outer optimizer, gradient descent with Nesterov momentum [DILOCO §2]. It computes new
+/// weights from the old ones and the outer gradient, which is the old weights minus the ranks'
+/// weights, averaged over the ranks. With learning rate 1 and momentum 0 the new weights are the
+/// mean of the ranks' weights. Stateless; any thread.
 ///
-/// @param learningRate above 0 and at most 10
-/// @param momentum from 0, below 1
+/// @param learningRate learning rate, positive and at most 10
+/// @param momentum momentum, at least 0 and less than 1
 public record OuterOptimizer(float learningRate, float momentum) {
 
-  /// Learning rate 0.7, momentum 0.9, as in [DILOCO §3.1].
+  /// The optimizer of [DILOCO §3.1]: learning rate 0.7, momentum 0.9.
   public static final OuterOptimizer NESTEROV = new OuterOptimizer(0.7f, 0.9f);
 
-  /// The mean of the ranks' weights.
+  /// The optimizer whose new weights are the mean of the ranks' weights.
   public static final OuterOptimizer MEAN = new OuterOptimizer(1, 0);
 
-  /// Throws `IllegalArgumentException` for other rates, and for those that are subnormal.
+  /// Throws `IllegalArgumentException` for rates outside their ranges and for subnormal rates.
   public OuterOptimizer {
     if (!(learningRate >= Float.MIN_NORMAL && learningRate <= 10)) {
       throw new IllegalArgumentException(
@@ -37,7 +37,7 @@ public record OuterOptimizer(float learningRate, float momentum) {
   ///
   /// Hot path.
   ///
-  /// @param weights FLOAT32, as they were before the ranks changed them
+  /// @param weights FLOAT32, the weights on which the ranks agreed last
   /// @param velocity of the same length, zeros at first
   /// @param gradient of the same length
   void step(MemorySegment weights, MemorySegment velocity, MemorySegment gradient, long elements) {
