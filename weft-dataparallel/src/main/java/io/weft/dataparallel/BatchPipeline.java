@@ -117,7 +117,7 @@ final class BatchPipeline {
     return waiting.isEmpty() && running.isEmpty();
   }
 
-  /// Returns the name of the tensor that was completed last; empty = none so far.
+  /// Returns the name of the tensor that was completed last; empty = none yet.
   String lastOperation() {
     return lastOperation;
   }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Objects;
 
 /// A request for one collective of the data-parallel layer other than an allreduce. All fields
-/// except tensors and the deadline must be the same on all ranks. Tensors are borrowed until the
+/// except tensors and the deadline must be equal on all ranks. Tensors are borrowed until the
 /// handle completes.
 ///
 /// @param <T> type of the handle's result
@@ -119,8 +119,8 @@ public sealed interface CollectiveRequest<T>
   }
 
   /// A request that sends rows to each rank and receives rows from each rank, in rank order. Type
-  /// and row shape must be the same on all ranks. Completes with the received rows, which the
-  /// caller owns.
+  /// and row shape must be equal on all ranks. Completes with the received rows, which the caller
+  /// owns.
   ///
   /// @param splits the number of rows for each rank; their sum is the first extent
   record Alltoall(String name, TensorView input, List<Long> splits, Duration deadline)

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// A reducer over a communicator: the part that is the same with and without negotiation.
+/// A reducer over a communicator: the part common to both kinds.
 abstract sealed class CommunicatorReducer implements Reducer
     permits DirectReducer, NegotiatedReducer {
 

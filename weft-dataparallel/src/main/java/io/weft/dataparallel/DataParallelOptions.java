@@ -5,8 +5,8 @@ import io.weft.WeftConfig;
 import java.time.Duration;
 import java.util.Objects;
 
-/// The options of a `DataParallel`. Fusion, threshold, cache capacity and name must be the same on
-/// all ranks.
+/// The options of a `DataParallel`. Fusion, threshold, cache capacity and name must be equal on all
+/// ranks.
 ///
 /// @param fusion if tensors are fused
 /// @param fusionThreshold length of the longest fusion buffer, in bytes

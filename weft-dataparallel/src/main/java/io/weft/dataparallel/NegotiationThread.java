@@ -100,7 +100,7 @@ final class NegotiationThread extends Thread {
   private volatile int thresholdPower = Round.ANY_THRESHOLD;
 
   /// True if a submission must wake the thread. While a round is in flight or batches wait for
-  /// their start, the thread waits for the next round anyway.
+  /// their start, a submission need not wake it.
   private volatile boolean idle;
 
   private long lastRound;

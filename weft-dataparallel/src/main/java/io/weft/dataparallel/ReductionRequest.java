@@ -13,7 +13,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /// A request for one allreduce of the data-parallel layer. All fields except tensors and the
-/// deadline must be the same on all ranks.
+/// deadline must be equal on all ranks.
 ///
 /// @param name the name by which ranks match the request: 1 to 512 characters
 /// @param input this rank's tensor; borrowed until the handle completes

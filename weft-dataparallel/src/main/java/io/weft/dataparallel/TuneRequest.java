@@ -11,7 +11,7 @@ import java.time.Duration;
 /// A request to change the communicator's sizes, which negotiating ranks must do between the same
 /// two rounds. It has no tensor. Ranks agree on its sizes as on a shape.
 ///
-/// @param next the new sizes, the same on all ranks
+/// @param next the new sizes, equal on all ranks
 record TuneRequest(Tuning next) implements CollectiveRequest<Tuning> {
 
   private static final TensorView NOTHING =

@@ -5,7 +5,7 @@ import java.util.List;
 
 /// The report of one rank in a round.
 ///
-/// @param lastOperation name of the rank's last operation; empty = none so far
+/// @param lastOperation name of the rank's last operation; empty = none yet
 /// @param idleMillis time since that operation, in milliseconds
 /// @param announcements announcements in the order in which they happened
 public record RankReport(String lastOperation, long idleMillis, List<Announcement> announcements) {

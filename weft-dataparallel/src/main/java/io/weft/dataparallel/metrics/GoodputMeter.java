@@ -57,17 +57,17 @@ public final class GoodputMeter {
     return ranks;
   }
 
-  /// Returns the number of steps so far.
+  /// Returns the number of steps.
   public long steps() {
     return nanos.get(TimeUse.COUNT + ranks);
   }
 
-  /// Returns the time of this use so far.
+  /// Returns the time of this use.
   public long nanos(TimeUse use) {
     return nanos.get(use.place());
   }
 
-  /// Returns the time spent waiting for this rank so far.
+  /// Returns the time spent waiting for this rank.
   public long waitingNanos(int rank) {
     return nanos.get(TimeUse.COUNT + rank);
   }

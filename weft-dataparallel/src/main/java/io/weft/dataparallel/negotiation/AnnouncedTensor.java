@@ -11,8 +11,8 @@ import java.util.StringJoiner;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/// A tensor that some ranks have announced, with each rank's signature. Its state is the same on
-/// all ranks. Confined to one thread.
+/// A tensor that some ranks have announced, with each rank's signature. Its state is equal on all
+/// ranks. Confined to one thread.
 final class AnnouncedTensor {
 
   final String name;

@@ -18,8 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// One rank's part of the negotiation, in which ranks determine without a coordinator the tensors
 /// that are ready on all ranks. It creates the rank's contribution to the next round and interprets
 /// the round's result. All ranks apply the same results in the same order, so that cache, announced
-/// tensors, groups and joined ranks are the same on all. Time is an argument. Confined to one
-/// thread.
+/// tensors, groups and joined ranks are equal on all. Time is an argument. Confined to one thread.
 ///
 /// A tensor in the cache costs one byte in the vector. A tensor that is not in the cache, or has
 /// another signature there, is announced. It enters the cache when all ranks have announced it with

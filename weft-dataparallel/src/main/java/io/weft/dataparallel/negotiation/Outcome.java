@@ -3,7 +3,7 @@ package io.weft.dataparallel.negotiation;
 
 import java.util.List;
 
-/// The outcome of a round. All fields except `failed` are the same on all ranks.
+/// The outcome of a round. All fields except `failed` are equal on all ranks.
 ///
 /// @param ready ready tensors, in the same order on all ranks; groups are complete
 /// @param failed failed tensors of this rank

@@ -7,7 +7,7 @@ import java.util.function.DoubleUnaryOperator;
 /// The learning rate of each step: a base rate times a multiplier, which a phase computes from the
 /// epoch. Between phases and after the last one, the last rate remains. Before the first phase the
 /// rate is the base rate. It corresponds to Horovod's `LearningRateScheduleCallback` and
-/// `LearningRateWarmupCallback`. Immutable, and the same on all ranks with equal arguments; any
+/// `LearningRateWarmupCallback`. Immutable, and equal on all ranks with equal arguments; any
 /// thread.
 ///
 /// ```java

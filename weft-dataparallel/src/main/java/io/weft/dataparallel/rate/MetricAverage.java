@@ -19,7 +19,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /// The average of an epoch's metrics over the ranks, weighted by the number of examples of each
-/// rank. A rank knows only the metrics of its own examples. Stateless; any thread.
+/// rank. Stateless; any thread.
 public final class MetricAverage {
 
   /// The largest weight, up to which a FLOAT64 number counts exactly.
@@ -71,7 +71,7 @@ public final class MetricAverage {
   /// `IllegalArgumentException` for a weight that is not a number from 0 to 2^53. If all weights
   /// are 0, the means are NaN.
   ///
-  /// @param name name of this exchange, the same on all ranks
+  /// @param name name of this exchange, equal on all ranks
   /// @param metrics metrics by name
   /// @param weight weight of this rank, such as its number of examples
   public static SortedMap<String, Double> over(

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 
 /// A 64-bit hash of a tensor's bits. A difference in a single word of 8 bytes always changes the
 /// hash; other differences are missed with probability 2^-64. It protects against faults, not
-/// against attackers. It is the same on every machine. Pure.
+/// against attackers. Equal tensors have equal hashes on all machines. Pure.
 final class Fingerprint {
 
   /// An odd number with many bits set, from the golden ratio.

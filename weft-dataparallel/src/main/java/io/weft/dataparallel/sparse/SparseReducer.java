@@ -23,8 +23,8 @@ public final class SparseReducer {
 
   /// Creates a reducer over a borrowed communicator.
   ///
-  /// @param denseAbove fraction of a table's rows, at least 0, the same on all ranks. If the rows
-  ///   of all ranks together exceed it, the whole table is reduced. Both ways send about the same
+  /// @param denseAbove fraction of a table's rows, at least 0, equal on all ranks. If the rows of
+  ///   all ranks together exceed it, the whole table is reduced. Both ways send about the same
   ///   number of bytes near 0.5
   public SparseReducer(Communicator communicator, double denseAbove) {
     if (!(denseAbove >= 0)) {

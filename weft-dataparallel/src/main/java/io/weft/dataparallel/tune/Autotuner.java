@@ -69,7 +69,7 @@ public final class Autotuner {
 
   /// Creates a tuner that begins with points that are good in general.
   ///
-  /// @param candidates values in the order of the parameters, the same on all ranks
+  /// @param candidates values in the order of the parameters, equal on all ranks
   public Autotuner(
       Communicator communicator,
       List<TunedParameter> parameters,
@@ -107,7 +107,7 @@ public final class Autotuner {
     return !chosen.isEmpty();
   }
 
-  /// Returns the parameters' names and the best values so far, in words.
+  /// Returns the parameters' names and the present best values, in words.
   public String best() {
     List<String> words = new ArrayList<>();
     for (int p = 0; p < parameters.size(); p++) {
@@ -116,7 +116,7 @@ public final class Autotuner {
     return String.join(", ", words);
   }
 
-  /// Returns the best values so far, in the order of the parameters.
+  /// Returns the present best values, in the order of the parameters.
   public List<Long> values() {
     return isDone() ? chosen : search.best();
   }

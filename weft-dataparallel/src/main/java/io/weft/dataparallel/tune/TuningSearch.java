@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /// A search for the values with the shortest step: pattern search [HJ61 §1], one parameter at a
-/// time. From the best point so far it tries each parameter in both directions until a step becomes
+/// time. From the best point it tries each parameter in both directions until a step becomes
 /// shorter. The stride is at first a quarter of the values, and is halved down to 1. The search
 /// ends after a pass with stride 1 that found no better point. If candidates are given, it begins
 /// at the best of them. No point is measured twice. A gain of less than 2 % does not count, so that
@@ -63,7 +63,7 @@ public final class TuningSearch {
     return ended ? Optional.empty() : Optional.of(values(proposed));
   }
 
-  /// Returns the best values so far; the start values before the first measurement.
+  /// Returns the present best values; the start values before the first measurement.
   public List<Long> best() {
     return values(best);
   }
@@ -89,8 +89,7 @@ public final class TuningSearch {
     ended = true;
   }
 
-  /// Records the time of a step at the proposed point, in any unit; it must be the same on all
-  /// ranks.
+  /// Records the time of a step at the proposed point, in any unit; it must be equal on all ranks.
   public void measured(double time) {
     if (ended) {
       throw new IllegalStateException("the search is over");

@@ -38,7 +38,7 @@ public final class TuningStore {
 
   /// Returns a fingerprint of the kind of cluster and work, of 16 hexadecimal digits.
   ///
-  /// @param work the reduced tensors in the caller's words, the same in each run
+  /// @param work the reduced tensors in the caller's words, equal in each run
   public static String fingerprint(Weft weft, String work) {
     String ranks =
         weft.topology().members().stream()
