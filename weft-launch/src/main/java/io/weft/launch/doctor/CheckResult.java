@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.doctor;
 
-/// One thing that was looked at.
+/// The result of one check.
 ///
 /// @param area "java", "machine", "limit", "rdma", "transport", "program", "tensorflow"
-/// @param subject what was looked at
-/// @param verdict whether it can be used
-/// @param detail what was found, or why it cannot be used
-/// @param remedy what to do; empty where nothing need be done
+/// @param subject the checked item
+/// @param verdict if the item can be used
+/// @param detail the finding, or the reason why the item cannot be used
+/// @param remedy the remedy; empty = none is needed
 public record CheckResult(
     String area, String subject, CheckVerdict verdict, String detail, String remedy) {
 
-  /// Whether something can be used.
+  /// The usability of an item.
   public enum CheckVerdict {
-    /// It can.
+    /// The item can be used.
     WORKS,
-    /// It can, but slower or less than it might.
+    /// The item can be used, but with less speed or function than possible.
     LIMITED,
-    /// It cannot; what needs it does not work here.
+    /// The item cannot be used; functions that need it do not work.
     MISSING
   }
 

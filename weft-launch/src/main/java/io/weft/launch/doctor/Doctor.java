@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/// Looks at everything that Weft uses. Takes a few seconds, most of them to load TensorFlow in a
-/// process of its own.
+/// Checks everything that Weft uses. It takes a few seconds, mainly to load TensorFlow in a
+/// separate process.
 public final class Doctor {
 
   private Doctor() {}
 
-  /// All findings, by area. Never throws for what is not there: that is a finding.
+  /// Returns all findings, by area. A missing item is a finding, not an exception.
   public static List<CheckResult> examine() {
     Stream<Supplier<List<CheckResult>>> checks =
         Stream.of(

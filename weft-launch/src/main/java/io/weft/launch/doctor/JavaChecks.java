@@ -4,7 +4,7 @@ package io.weft.launch.doctor;
 import io.weft.tensor.kernel.Kernels;
 import java.util.List;
 
-/// The Java that runs this, and the privileges it was given.
+/// Checks the Java that runs this process, and its privileges.
 final class JavaChecks {
 
   private static final String AREA = "java";

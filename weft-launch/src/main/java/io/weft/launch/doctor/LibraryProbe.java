@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.doctor;
 
-/// Loads native libraries in a process of its own, because one that does not fit can end it.
+/// Loads native libraries in a separate process, because an incompatible library can end its
+/// process.
 public final class LibraryProbe {
 
   private LibraryProbe() {}
 
-  /// Loads the files named, in order; ends with exit code 1 and the reason where one cannot be.
-  @SuppressWarnings("restricted") // Loading a library is what this program is for.
+  /// Loads the named files in order. Ends with exit code 1 and the reason if a file cannot be
+  /// loaded.
+  @SuppressWarnings("restricted") // The program's purpose is to load libraries.
   public static void main(String[] files) {
     try {
       for (String file : files) {

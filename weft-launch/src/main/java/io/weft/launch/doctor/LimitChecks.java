@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// Limits on this process: open files, locked memory, and those of its control group.
+/// Checks the limits of this process: open files, locked memory, and those of its control group.
 final class LimitChecks {
 
   private static final String AREA = "limit";
@@ -41,13 +41,14 @@ final class LimitChecks {
                     AREA, "control group, " + what, unlimited(text) ? "unlimited" : text));
   }
 
-  /// `1024 524288 files`: the first is in force.
+  /// Returns the soft limit, which is in force: the first number of `1024 524288 files`.
   static long soft(String text) {
     String first = text.split("\\s+", 2)[0];
     return first.matches("[0-9]{1,18}") ? Long.parseLong(first) : Long.MAX_VALUE;
   }
 
-  /// The first version of control groups writes the largest number of pages for it.
+  /// Returns true for an unlimited value. Control groups of version 1 write the largest number of
+  /// pages for it.
   private static boolean unlimited(String text) {
     return text.startsWith("max") || text.equals("-1") || text.matches("9[0-9]{18}");
   }

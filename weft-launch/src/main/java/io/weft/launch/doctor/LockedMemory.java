@@ -4,10 +4,11 @@ package io.weft.launch.doctor;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/// How much memory this process may lock, which is what RDMA may register.
+/// Checks how much memory this process may lock, which limits the memory that RDMA can register.
 final class LockedMemory {
 
-  /// What a rank registers when it starts, with something for tensors of the program's own.
+  /// The memory that a rank registers at its start, with a reserve for private tensors of the
+  /// program.
   static final long ENOUGH_BYTES = 64L << 20;
 
   private static final String AREA = "limit";
@@ -16,7 +17,7 @@ final class LockedMemory {
 
   private LockedMemory() {}
 
-  /// Nothing where the system does not tell.
+  /// Returns the finding; empty if the system does not have the limit.
   static Optional<CheckResult> look(Path root) {
     return SystemFiles.field(file(root, "limits"), "Max locked memory")
         .map(LimitChecks::soft)
@@ -44,8 +45,8 @@ final class LockedMemory {
                 + " 'NAME - memlock unlimited' in /etc/security/limits.conf; see docs/rdma.md");
   }
 
-  /// Whether the limit does not bind: the kernel asks for this capability outside of containers
-  /// that have users of their own.
+  /// Returns true if the limit does not bind: the process has the capability CAP_IPC_LOCK and is
+  /// not in a user namespace.
   private static boolean mayExceed(Path root) {
     boolean capable =
         SystemFiles.field(file(root, "status"), "CapEff")

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// Processor, memory, kernel, shared memory.
+/// Checks processor, memory, kernel and shared memory.
 final class MachineChecks {
 
   private static final String AREA = "machine";

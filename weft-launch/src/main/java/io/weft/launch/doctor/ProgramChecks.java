@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/// Programs that parts of Weft call.
+/// Checks the programs that parts of Weft call.
 final class ProgramChecks {
 
   private static final String AREA = "program";
@@ -27,8 +27,8 @@ final class ProgramChecks {
         compiler(Programs.find("mpicc")));
   }
 
-  /// Tries whether the compiler of Open MPI finds its header: `openmpi-bin` brings the one without
-  /// the other.
+  /// Checks that Open MPI's compiler finds its header, because `openmpi-bin` has the compiler
+  /// without the header.
   static CheckResult compiler(Optional<Path> mpicc) {
     String needed = "it is for Open MPI as peer in measurements";
     String remedy = "install libopenmpi-dev";
@@ -45,7 +45,7 @@ final class ProgramChecks {
       try (var source = process.getOutputStream()) {
         source.write("#include <mpi.h>\n".getBytes(StandardCharsets.UTF_8));
       } catch (IOException ended) {
-        detail += " (" + ended.getMessage() + ")"; // it has ended before it read
+        detail += " (" + ended.getMessage() + ")"; // it ended before it read its input
       }
       boolean over = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
       process.destroyForcibly();

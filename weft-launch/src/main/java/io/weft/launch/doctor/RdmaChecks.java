@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// RDMA: the library, the kernel's devices, the files that open them, ports, GID tables. Reads
-/// files below a root, and loads no library.
+/// Checks RDMA: the library, the kernel's devices, their device files, ports and GID tables. It
+/// reads files below a root, and loads no library.
 final class RdmaChecks {
 
   private static final String AREA = "rdma";

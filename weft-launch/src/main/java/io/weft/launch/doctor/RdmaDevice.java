@@ -10,14 +10,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/// One RDMA device, as Linux describes it in `/sys/class/infiniband`.
+/// An RDMA device, as Linux describes it in `/sys/class/infiniband`.
 ///
 /// @param name "mlx5_0", "rxe0"
-/// @param node the file by which programs open it; empty where the kernel offers none
+/// @param node the file by which programs open the device; empty = the kernel offers none
 /// @param ports ordered by number
 record RdmaDevice(String name, Optional<Path> node, List<RdmaPort> ports) {
 
-  /// Those of the system whose files lie below `root`, by name; none where there are none.
+  /// Returns the devices of the system whose files are below `root`, by name; may be empty.
   static List<RdmaDevice> all(Path root) throws IOException {
     var devices = new ArrayList<RdmaDevice>();
     for (Path files : inside(root.resolve("sys/class/infiniband"))) {

@@ -10,7 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/// libibverbs and its providers, the parts that know the cards, as files of the system.
+/// Checks the files of libibverbs and its providers, which are the drivers of the cards.
 final class RdmaLibrary {
 
   private static final String AREA = "rdma";
@@ -40,7 +40,8 @@ final class RdmaLibrary {
         : CheckResult.works(AREA, SUBJECT, found.get() + "; knows " + String.join(", ", providers));
   }
 
-  /// Debian has a directory for each kind of processor.
+  /// Returns the system's library directories. Debian has a directory for each processor
+  /// architecture.
   private static List<Path> places(Path root) throws IOException {
     var places = new ArrayList<Path>();
     Path first = root.resolve("usr/lib");
@@ -53,7 +54,7 @@ final class RdmaLibrary {
     return places;
   }
 
-  /// `librxe-rdmav34.so` is that of "rxe".
+  /// Returns the names of the providers: "rxe" for `librxe-rdmav34.so`.
   private static List<String> providers(Path directory) throws IOException {
     var names = new ArrayList<String>();
     if (Files.isDirectory(directory)) {

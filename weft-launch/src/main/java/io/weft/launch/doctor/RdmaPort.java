@@ -11,23 +11,23 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/// One port of an RDMA device, as Linux describes it in `/sys/class/infiniband/DEVICE/ports/N`.
+/// A port of an RDMA device, as Linux describes it in `/sys/class/infiniband/DEVICE/ports/N`.
 ///
 /// @param number from 1
-/// @param state "ACTIVE", "DOWN", "INIT", ...; what follows the number in the file
+/// @param state "ACTIVE", "DOWN", "INIT", ...; the text after the number in the file
 /// @param physical "LinkUp", "Disabled", "Polling", ...
 /// @param link "InfiniBand" or "Ethernet"
-/// @param lid address that the subnet manager gave; 0 without one, and always on Ethernet
-/// @param gids entries of its GID table that are in use
+/// @param lid address assigned by the subnet manager; 0 without one, and always on Ethernet
+/// @param gids used entries of its GID table
 record RdmaPort(
     int number, String state, String physical, String link, int lid, List<RdmaPort.Gid> gids) {
 
   /// An entry of the GID table.
   ///
-  /// @param index its place, which `gid-index` of other programs means
-  /// @param address as IPv6 writes it; `::ffff:10.0.0.1` where it stands for an IPv4 address
-  /// @param type "RoCE v2", "IB/RoCE v1"; empty where the kernel does not say
-  /// @param netdev the network interface that it belongs to; empty on InfiniBand
+  /// @param index its place, which other programs call `gid-index`
+  /// @param address address in the notation of IPv6; `::ffff:10.0.0.1` for an IPv4 address
+  /// @param type "RoCE v2", "IB/RoCE v1"; empty = unknown to the kernel
+  /// @param netdev network interface of the entry; empty on InfiniBand
   record Gid(int index, String address, String type, String netdev) {
 
     boolean routable() {
@@ -81,18 +81,20 @@ record RdmaPort(
     return gids;
   }
 
-  /// Java makes an IPv4 address of one that is mapped; this keeps both forms apart.
+  /// Returns the address in text. Java converts a mapped address to IPv4; this method restores the
+  /// mapped form.
   private static String address(String gid) {
     String written = InetAddress.ofLiteral(gid).getHostAddress().toLowerCase(Locale.ROOT);
     return written.contains(":") ? written : "::ffff:" + written;
   }
 
-  /// `4: ACTIVE`.
+  /// Returns the text after the colon, as in `4: ACTIVE`.
   private static String named(String state) {
     return state.substring(state.indexOf(':') + 1).strip();
   }
 
-  /// Empty where it cannot be read: the kernel refuses to read the type of an unused entry.
+  /// Returns the file's text; empty if it cannot be read. The kernel refuses to read the type of an
+  /// unused entry.
   private static String text(Path file) {
     return SystemFiles.text(file.toString()).orElse("");
   }

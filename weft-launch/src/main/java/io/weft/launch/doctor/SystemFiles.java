@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 
-/// The files in which Linux tells about itself; empty where there are none.
+/// Reads the files in which Linux describes the system; empty if they do not exist.
 final class SystemFiles {
 
   private SystemFiles() {}
@@ -20,7 +20,8 @@ final class SystemFiles {
     }
   }
 
-  /// What follows `name` and a colon or blanks, in the first line that begins with it.
+  /// Returns the text after `name` and a colon or blanks, in the first line that begins with
+  /// `name`.
   static Optional<String> field(String file, String name) {
     return text(file)
         .flatMap(
@@ -32,7 +33,7 @@ final class SystemFiles {
                     .findFirst());
   }
 
-  /// "7.8 GiB".
+  /// Returns a size in words, such as "7.8 GiB".
   static String size(long bytes) {
     return bytes >= 1L << 30
         ? String.format(Locale.ROOT, "%.1f GiB", bytes / (double) (1L << 30))

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/// TensorFlow's native library: on the class path, unpacked, and loadable here.
+/// Checks that TensorFlow's native library is on the class path, unpacked, and can be loaded.
 final class TensorFlowCheck {
 
   private static final String AREA = "tensorflow";
@@ -52,7 +52,7 @@ final class TensorFlowCheck {
     return List.of(loaded(jar.get(), files));
   }
 
-  /// The libraries in JavaCPP's cache, the one that the other needs first.
+  /// Returns the libraries in JavaCPP's cache, dependencies first.
   private static List<String> unpacked(String jar) {
     String cache =
         System.getProperty(

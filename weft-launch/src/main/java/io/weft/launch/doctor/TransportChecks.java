@@ -15,7 +15,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// Every transport on the class path, by its own word, and TCP over loopback tried out.
+/// Checks every transport on the class path by its own probe, and TCP over loopback by a
+/// connection.
 final class TransportChecks {
 
   private static final String AREA = "transport";
@@ -34,7 +35,7 @@ final class TransportChecks {
     return findings;
   }
 
-  /// What a class path lacks that has only some of Weft's jars.
+  /// Returns findings for the transports that are not on the class path.
   static List<CheckResult> absent(List<String> schemes) {
     return Stream.of(
             CheckResult.missing(
