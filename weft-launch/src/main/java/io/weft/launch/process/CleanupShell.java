@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// A shell that waits for this process's end and then, if that was not in order, ends what it has
-/// started: all members of the process groups that it was told, and all processes that carry the
-/// mark in their environment, until none is left; and removes a directory. It is what remains to be
-/// done when this process is killed with -9, and it has a session of its own, so that what kills
-/// this process's group does not reach it. Any thread.
+/// A shell that waits for the end of this process. If the process did not end in order, the shell
+/// ends its descendants until none is left, and removes a directory. Descendants are all members of
+/// the registered process groups and all processes with the mark in their environment. The shell
+/// thus cleans up after kill -9. It has a separate session, so that a signal to this process's
+/// group does not reach it. Any thread.
 public final class CleanupShell implements AutoCloseable {
 
-  /// What a process of a job carries in its environment, before the mark.
+  /// The environment variable of a job's processes whose value is the mark.
   public static final String VARIABLE = "WEFT_LAUNCHER";
 
   private static final String SCRIPT =
@@ -56,10 +56,10 @@ public final class CleanupShell implements AutoCloseable {
     this.watch = watch;
   }
 
-  /// Starts it. Where there is no shell there is no watch.
+  /// Starts the shell. On a system without a shell, this returns an object without effect.
   ///
-  /// @param mark the value of `VARIABLE` in the environment of what is to be ended
-  /// @param directory removed then
+  /// @param mark the value of `VARIABLE` in the environment of the processes to end
+  /// @param directory the directory to remove
   public static CleanupShell start(String mark, Optional<Path> directory) {
     var command = new ArrayList<String>();
     Programs.find("setsid").ifPresent(path -> command.add(path.toString()));
@@ -69,7 +69,7 @@ public final class CleanupShell implements AutoCloseable {
         new ProcessBuilder(command)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .redirectError(ProcessBuilder.Redirect.DISCARD);
-    // Of nobody's mark, so that no other launcher takes it for one of its own.
+    // Without a mark, so that no other launcher ends this shell.
     String path = System.getenv("PATH");
     builder.environment().clear();
     builder.environment().put("PATH", path == null ? "/usr/bin:/bin" : path);
@@ -80,12 +80,12 @@ public final class CleanupShell implements AutoCloseable {
     }
   }
 
-  /// A process whose group has to end, too, where it leads one.
+  /// Registers a process, whose group the shell must end if the process leads one.
   public void began(long group) {
     say("began", group);
   }
 
-  /// The group's first process has ended, and its number may soon be another's.
+  /// Removes a group whose first process has ended, because its number may soon be reused.
   public void ended(long group) {
     say("ended", group);
   }
@@ -97,13 +97,13 @@ public final class CleanupShell implements AutoCloseable {
         groups.write((word + " " + group + "\n").getBytes(StandardCharsets.US_ASCII));
         groups.flush();
       } catch (IOException ended) {
-        // Somebody has ended it; the job goes on without.
+        // The shell was ended from outside; the job continues without it.
         assert !watch.isAlive() || !ended.toString().isEmpty();
       }
     }
   }
 
-  /// All has ended in order.
+  /// Ends the shell without cleanup.
   @Override
   public void close() {
     if (watch != null) {

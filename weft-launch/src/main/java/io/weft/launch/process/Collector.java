@@ -6,15 +6,15 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// The collector of the JVMs that Weft starts: the serial one, unless the user's variables choose
-/// another, since a JVM that is told of two does not start. Pure but for `flags`.
+/// The garbage collector of the JVMs that Weft starts: the serial one, unless the user's variables
+/// choose another. A JVM with two choices does not start. Pure, except `flags`.
 public final class Collector {
 
   private static final Pattern CHOICE = Pattern.compile("-XX:\\+Use\\w*GC\\b");
 
   private Collector() {}
 
-  /// For a JVM that this process starts with its own variables.
+  /// Returns the flags of a JVM that this process starts with its own variables.
   public static List<String> flags() {
     return flags(System.getenv());
   }

@@ -22,14 +22,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
-/// All processes of a job on this host: its ranks, what they started, and what is left of those
-/// that have ended. The latter carry the launcher's mark in their environment, where the system
-/// shows it.
+/// All processes of a job on this host: its ranks, their descendants, and orphans of ended ranks.
+/// Orphans are found by the launcher's mark in their environment, if the system shows it.
 public final class JobProcesses {
 
   private static final Path PROC = Path.of("/proc");
 
-  /// How long a system may take to be rid of what was killed.
+  /// The time that the system may take to remove killed processes.
   private static final Duration BURIAL = Duration.ofSeconds(10);
 
   private final byte[] mark;
@@ -41,8 +40,9 @@ public final class JobProcesses {
     this.ranks = ranks;
   }
 
-  /// Ends all: asks, waits so long, then makes them; at once those that are stopped, which hear
-  /// nothing. Returns when none is left.
+  /// Ends all processes: sends SIGTERM, waits for the grace time, then kills the rest. Stopped
+  /// processes are killed at once, because they cannot react. Returns when none is left, or after
+  /// 10 s more.
   public void end(Duration grace) throws InterruptedException {
     List<ProcessHandle> alive = alive();
     for (ProcessHandle process : alive) {
@@ -59,12 +59,12 @@ public final class JobProcesses {
     }
   }
 
-  /// Makes all end, without waiting for it.
+  /// Kills all processes, without waiting for their end.
   public void kill() {
     alive().forEach(ProcessHandle::destroyForcibly);
   }
 
-  /// Without this process.
+  /// Returns the live processes, except this one.
   List<ProcessHandle> alive() {
     Map<Long, ProcessHandle> alive = new LinkedHashMap<>();
     for (Process rank : ranks) {

@@ -7,16 +7,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// Starts a program on this host. Where the system can, it dies with the thread that started it (so
-/// that a killed launcher leaves none), and has a session of its own (so that Ctrl-C reaches the
-/// launcher alone, which then ends what it started in order).
+/// Starts a program on this host. If the system allows it, the program dies with the thread that
+/// started it, so that a killed launcher leaves no processes. It has a separate session, so that
+/// Ctrl-C reaches only the launcher, which then ends its processes in order.
 public final class LocalStart {
 
   private static final File NOTHING = new File("/dev/null");
 
   private final List<String> wrapper;
 
-  /// With what PATH has.
+  /// Creates a starter with the wrappers found in PATH.
   public LocalStart() {
     var wrapped = new ArrayList<String>();
     Programs.find("setpriv")
@@ -25,13 +25,14 @@ public final class LocalStart {
     this.wrapper = List.copyOf(wrapped);
   }
 
-  /// `variables` go over this process's environment, without `removed`.
+  /// Starts a program with this process's environment, without `removed`, and with `variables`. Its
+  /// input is empty.
   public Process start(List<String> command, Map<String, String> variables, List<String> removed)
       throws IOException {
     return start(command, ProcessBuilder.Redirect.from(NOTHING), variables, removed);
   }
 
-  /// The same with this input.
+  /// Starts a program with this input.
   public Process start(
       List<String> command,
       ProcessBuilder.Redirect input,

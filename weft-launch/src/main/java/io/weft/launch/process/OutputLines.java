@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 
-/// The lines of one stream of a program, read as they come by a thread of the platform, so that the
+/// The lines of a program's stream. A platform thread reads them as they arrive, so that the
 /// program never waits for a reader. Any thread.
 public final class OutputLines {
 
@@ -21,21 +21,21 @@ public final class OutputLines {
     this.reader = Thread.ofPlatform().daemon().name("weft-output").unstarted(() -> read(from));
   }
 
-  /// Takes over `from`, and closes it at its end.
+  /// Takes ownership of `from`, and closes it at its end.
   ///
-  /// @param most how many lines are kept, the last ones
+  /// @param most the maximum number of kept lines, the last ones
   public static OutputLines of(BufferedReader from, int most) {
     var lines = new OutputLines(from, most);
     lines.reader.start();
     return lines;
   }
 
-  /// Waits at most so long for the stream's end; whether it has come.
+  /// Waits at most `within` for the end of the stream. Returns true if it has ended.
   public boolean hasEnded(Duration within) throws InterruptedException {
     return reader.join(within);
   }
 
-  /// What has come until now.
+  /// Returns the lines that have arrived.
   public synchronized List<String> soFar() {
     return List.copyOf(lines);
   }

@@ -14,14 +14,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// Writes to one stream of this process on a thread of its own. Whoever reads the stream may pause
-/// or leave: that thread alone waits for it, never one that ends ranks. Any thread.
+/// A writer to a stream of this process on a separate thread. If the reader of the stream pauses or
+/// leaves, only that thread waits for it, never a thread that ends ranks. Any thread.
 public final class OutputWriter implements AutoCloseable {
 
-  /// How far the reader may be behind before ranks wait for it.
+  /// The number of unwritten bytes from which ranks wait for the reader.
   private static final int MOST_BYTES = 1 << 20;
 
-  /// What the launcher itself may say beyond that.
+  /// The number of bytes of the launcher's messages beyond that.
   private static final int MOST_MESSAGE_BYTES = 1 << 18;
 
   private final PrintStream to;
@@ -32,7 +32,7 @@ public final class OutputWriter implements AutoCloseable {
   private final Condition changed = lock.newCondition();
   private final ArrayDeque<byte[]> waiting = new ArrayDeque<>();
 
-  /// Handed over and not yet written, what is being written included.
+  /// The accepted bytes that are not completely written.
   private long behindBytes;
 
   private boolean gone;
@@ -46,15 +46,16 @@ public final class OutputWriter implements AutoCloseable {
 
   /// Starts the thread.
   ///
-  /// @param onGone runs once, on that thread, when the stream takes nothing more
+  /// @param onGone runs once, on that thread, when the stream refuses bytes
   public static OutputWriter start(String name, PrintStream to, Runnable onGone) {
     var writer = new OutputWriter(to, onGone);
     var unused = Thread.ofPlatform().daemon().name(name).start(writer::run);
     return writer;
   }
 
-  /// Hands over a copy, in one piece; waits while the reader is far behind. What comes after
-  /// `hurry`, or when the stream is gone, is dropped.
+  /// Queues a copy of the bytes in one piece. Waits while the reader is far behind. After `hurry`,
+  /// bytes are dropped while the reader is far behind; after the stream has failed or `close`, all
+  /// are dropped.
   public void write(byte[] bytes, int offset, int length) throws InterruptedException {
     byte[] copy = Arrays.copyOfRange(bytes, offset, offset + length);
     lock.lockInterruptibly();
@@ -70,12 +71,13 @@ public final class OutputWriter implements AutoCloseable {
     }
   }
 
-  /// For what the launcher says itself. Never waits: where the reader is far behind, it is dropped.
+  /// Returns the stream of the launcher's messages. It never waits: messages are dropped while the
+  /// reader is far behind.
   public PrintStream messages() {
     return messages;
   }
 
-  /// Nobody waits for the reader any more.
+  /// Stops waiting for the reader.
   public void hurry() {
     lock.lock();
     try {
@@ -86,7 +88,7 @@ public final class OutputWriter implements AutoCloseable {
     }
   }
 
-  /// Whether something was handed over that is not written yet, and the reader is waited for.
+  /// Returns true if bytes are not written and callers wait for the reader.
   public boolean isAwaited() {
     lock.lock();
     try {
@@ -96,7 +98,7 @@ public final class OutputWriter implements AutoCloseable {
     }
   }
 
-  /// Waits until all is written; when somebody hurries, or has, only so long.
+  /// Waits until all bytes are written. After `hurry`, it waits at most `limit`.
   public void drain(Duration limit) throws InterruptedException {
     lock.lockInterruptibly();
     try {
@@ -112,7 +114,7 @@ public final class OutputWriter implements AutoCloseable {
     }
   }
 
-  /// Takes nothing more. What was handed over is still written, if the reader takes it.
+  /// Stops accepting bytes. Queued bytes are still written if the reader takes them.
   @Override
   public void close() {
     lock.lock();
@@ -139,7 +141,7 @@ public final class OutputWriter implements AutoCloseable {
           return;
         }
         batch.forEach(bytes -> to.write(bytes, 0, bytes.length));
-        // Flushes, too.
+        // `checkError` also flushes.
         writable = !to.checkError();
         written(batch, writable);
       }
@@ -150,7 +152,7 @@ public final class OutputWriter implements AutoCloseable {
     onGone.run();
   }
 
-  /// None when it is closed.
+  /// Returns the next queued bytes; empty after `close`.
   private List<byte[]> next() throws InterruptedException {
     lock.lockInterruptibly();
     try {

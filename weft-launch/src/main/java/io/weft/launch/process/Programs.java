@@ -8,12 +8,12 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// The programs of this host, as PATH finds them.
+/// The programs of this host, found by PATH.
 public final class Programs {
 
   private Programs() {}
 
-  /// Where a program is.
+  /// Returns the path of a program.
   public static Optional<Path> find(String name) {
     String path = Optional.ofNullable(System.getenv("PATH")).orElse("/usr/bin:/bin");
     return Arrays.stream(path.split(File.pathSeparator))
@@ -23,8 +23,8 @@ public final class Programs {
         .findFirst();
   }
 
-  /// Whether the system can run this program with this PATH, of which an empty directory is the
-  /// present one: as `execvp` looks for it.
+  /// Returns true if the system can run this program with this PATH. As for `execvp`, an empty
+  /// entry means the current directory.
   public static boolean canRun(String program, String path) {
     Stream<Path> places =
         program.contains("/")

@@ -6,15 +6,14 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 
-/// This process's standard output, when it has refused something: a `PrintStream` keeps the reason
-/// for itself.
+/// The reason why standard output has refused bytes, which a `PrintStream` hides.
 public final class StandardOutput {
 
   private static final String NOT_OPEN = "Bad file descriptor";
 
   private StandardOutput() {}
 
-  /// Why, as the system says when it is asked once more, by an empty line. Any thread.
+  /// Returns the system's reason, by writing an empty line again. Any thread.
   public static String reason() {
     try {
       new FileOutputStream(FileDescriptor.out).write('\n');
