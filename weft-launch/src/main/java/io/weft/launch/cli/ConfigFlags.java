@@ -21,14 +21,14 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/// Every setting of `WeftConfig` as a flag of the same name.
+/// The flags of all settings of `WeftConfig`, each with the setting's name.
 final class ConfigFlags {
 
   private static final String ORIGIN = "the command line";
 
   private ConfigFlags() {}
 
-  /// Adds the flags to a command, without those named.
+  /// Adds the flags to a command, except the named ones.
   static void add(@Nullable CommandLine command, List<String> without) {
     if (command == null) {
       return;
@@ -49,15 +49,15 @@ final class ConfigFlags {
     }
   }
 
-  /// The help text of the flags, without those named.
+  /// Returns the help text of the flags, except the named ones.
   static String help(List<String> without, int width) {
     var flags = new CommandLine(CommandSpec.create().name("settings")).setUsageHelpWidth(width);
     add(flags, without);
     return flags.getHelp().optionList();
   }
 
-  /// The variables by which ranks get what was said on the command line. Throws
-  /// `CommException.Setup` where a value is wrong.
+  /// Returns the variables that pass the command line's settings to ranks. Throws
+  /// `CommException.Setup` for an invalid value.
   static Map<String, String> variables(CommandSpec command) {
     var variables = new LinkedHashMap<String, String>();
     forEach(
@@ -69,17 +69,18 @@ final class ConfigFlags {
     return variables;
   }
 
-  /// The settings of a job that this process starts, with what was said on the command line over
-  /// the environment. Throws `CommException.Setup` where a value is wrong.
+  /// Returns the settings of a job that this process starts; the command line overrides the
+  /// environment. Throws `CommException.Setup` for an invalid value.
   static WeftConfig config(CommandSpec command) {
     WeftConfig.Builder builder = WeftConfig.builder(LaunchEnvironment.outside(System.getenv()));
     forEach(command, builder::set);
     return builder.build();
   }
 
-  /// Checks what else than their form the settings of ranks of this host need: that no transport is
-  /// mistyped, and that the rules can be read. A program may bring a transport of its own, which is
-  /// not known here. Throws `CommException.Setup` with what is allowed.
+  /// Checks the settings of this host's ranks beyond their form: the transport must not be
+  /// mistyped, and the rules must be readable. An unknown transport is accepted unless its name is
+  /// similar to a known one, because a program may contain it. Throws `CommException.Setup` with
+  /// the allowed values.
   static void checkHere(WeftConfig config) {
     String wanted = config.transport();
     List<String> known =

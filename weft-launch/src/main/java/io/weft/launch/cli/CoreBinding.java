@@ -4,9 +4,9 @@ package io.weft.launch.cli;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Binds ranks to processors: each gets an equal share of those that its host lets it use, in the
-/// order of the local ranks; ranks beyond the number of processors share one each, round and round.
-/// Done by a few lines of shell on the rank's own host, which become its command.
+/// Binds ranks to processors. Each rank gets an equal share of the processors that its host allows
+/// it, in the order of local ranks. If there are more ranks than processors, ranks share them
+/// round-robin. A shell script on the rank's host does this; it becomes the rank's command.
 final class CoreBinding {
 
   private static final String SCRIPT =
@@ -40,7 +40,7 @@ final class CoreBinding {
 
   private CoreBinding() {}
 
-  /// The command that runs this one on the rank's share of the processors.
+  /// Returns the command that runs this one on the rank's share of the processors.
   static List<String> of(List<String> command) {
     var bound = new ArrayList<>(List.of("/bin/sh", "-c", SCRIPT, "weft"));
     bound.addAll(command);

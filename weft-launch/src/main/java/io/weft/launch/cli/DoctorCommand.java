@@ -21,11 +21,11 @@ import picocli.CommandLine.Spec;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/// `weft doctor`: prints what works here and what does not.
+/// `weft doctor`: prints the checks of this machine.
 @Command(
     name = "doctor",
     mixinStandardHelpOptions = true,
-    description = "Tells what works on this machine and what not, each with reason and remedy.",
+    description = "Checks this machine and prints each finding, with reason and remedy.",
     footer = {"", "Example:", "  weft doctor --json report.json"})
 final class DoctorCommand implements Callable<Integer> {
 
@@ -36,7 +36,7 @@ final class DoctorCommand implements Callable<Integer> {
 
   DoctorCommand() {}
 
-  /// What goes to the file.
+  /// The content of the JSON file.
   record Report(String weftVersion, List<CheckResult> findings) {}
 
   @Override

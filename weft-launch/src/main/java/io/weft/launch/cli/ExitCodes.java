@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-/// What the command's exit codes mean.
+/// The exit codes of the command.
 final class ExitCodes {
 
   static final int DONE = 0;

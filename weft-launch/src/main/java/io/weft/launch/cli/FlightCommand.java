@@ -21,12 +21,12 @@ import picocli.CommandLine.Spec;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/// `weft trace flight`: says once more what the flight files of a failed job show.
+/// `weft trace flight`: analyses the flight files of a failed job.
 @Command(
     name = "flight",
     mixinStandardHelpOptions = true,
     description = {
-      "Says who never submitted what, and who was last seen doing what, from the flight files that"
+      "Names missing submissions and the last operation of each rank, from the flight files that"
           + " the ranks of a failed job left.",
       ""
     },

@@ -7,7 +7,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Unmatched;
 
-/// `weft java`, for the list of commands: the script `weft` runs Java itself.
+/// `weft java`, for the list of commands: the script `weft` runs Java directly.
 @Command(
     name = "java",
     description = {

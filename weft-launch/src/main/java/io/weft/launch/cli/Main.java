@@ -24,11 +24,11 @@ import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.Unmatched;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/// Where the `weft` command begins. Errors are told in one line each, without a stack unless
-/// WEFT_DEBUG is set.
+/// The entry point of the `weft` command. It prints each error on one line, and the stack trace
+/// only if WEFT_DEBUG is set.
 public final class Main {
 
-  /// What Java makes of bytes that it cannot read.
+  /// The character with which Java replaces bytes that it cannot decode.
   static final char UNREADABLE = '\uFFFD';
 
   private Main() {}
@@ -38,7 +38,7 @@ public final class Main {
     System.exit(run(commandLine(), arguments));
   }
 
-  /// The command with all its subcommands.
+  /// Returns the command with all its subcommands.
   static CommandLine commandLine() {
     CommandLine line = new CommandLine(new WeftCommand());
     for (Subcommand more : ServiceLoader.load(Subcommand.class)) {
@@ -49,7 +49,7 @@ public final class Main {
     }
     ConfigFlags.add(line.getSubcommands().get("run"), List.of());
     ConfigFlags.add(line.getSubcommands().get("train"), TrainCommand.OWN_OPTIONS);
-    // What follows the program's name is the program's, as under mpirun: '--' may be left out.
+    // Words after the program's name belong to the program, as with mpirun, so '--' is optional.
     Objects.requireNonNull(line.getSubcommands().get("run")).setStopAtPositional(true);
     line.setParameterExceptionHandler((wrong, given) -> wrongUsage(wrong));
     line.setExecutionExceptionHandler((failure, command, parsed) -> failed(failure, command));
@@ -58,7 +58,8 @@ public final class Main {
     return line;
   }
 
-  /// Under other commands '-' is standard output; here it would be a file of that name.
+  /// Returns the file. In other commands '-' is standard output; here it would be a file of that
+  /// name.
   private static Path file(String text) {
     if (text.equals("-")) {
       throw new TypeConversionException(
@@ -71,12 +72,12 @@ public final class Main {
     return run(line, System.getProperty("user.dir", ""), arguments);
   }
 
-  /// @param directory the present one, as Java has its name
+  /// @param directory the current directory, as Java decodes its name
   static int run(CommandLine line, String directory, String... arguments) {
     if (directory.indexOf(UNREADABLE) >= 0) {
       PrintWriter err = line.getErr();
       err.println(
-          "weft: the name of the present directory is no text in this locale's encoding ("
+          "weft: the name of the current directory is not text in this locale's encoding ("
               + System.getProperty("sun.jnu.encoding")
               + "), and files would be written elsewhere; set LC_ALL=C.UTF-8, or go to another"
               + " directory");
@@ -89,7 +90,7 @@ public final class Main {
         err.println(
             "weft: the argument '"
                 + Printable.of(argument)
-                + "' is no text in this locale's encoding ("
+                + "' is not text in this locale's encoding ("
                 + System.getProperty("sun.jnu.encoding")
                 + ") and would reach the ranks as another one; set LC_ALL=C.UTF-8, or use ASCII");
         err.flush();
@@ -136,7 +137,7 @@ public final class Main {
     }
     err.flush();
     return switch (failure) {
-      // Of other ranks: these did not come, or have other settings.
+      // The failure names ranks that are missing or have other settings.
       case CommException.Setup setup when !setup.ranks().isEmpty() -> ExitCodes.FAILED;
       case CommException.Setup setup -> ExitCodes.WRONG_USAGE;
       case MissingRequirement missing -> ExitCodes.MISSING;
@@ -150,12 +151,12 @@ public final class Main {
     }
   }
 
-  /// What to say of a wrong command line: the option or command that was probably meant.
+  /// The hints after a wrong command line: the option or command that was probably meant.
   private static final class Hints {
 
     private Hints() {}
 
-    /// For an unknown option, the nearest one: no line or one.
+    /// Returns the nearest option for an unknown one: at most one line.
     static List<String> after(ParameterException wrong) {
       return unmatched(wrong)
           .filter(word -> word.startsWith("-"))
@@ -165,7 +166,7 @@ public final class Main {
           .toList();
     }
 
-    /// For a word where a command should be: that there is none, and which is near.
+    /// Returns the message for an unknown command, with the nearest one.
     static Optional<String> unknownCommand(ParameterException wrong) {
       Map<String, CommandLine> known = spec(wrong).subcommands();
       return unmatched(wrong)
@@ -180,7 +181,7 @@ public final class Main {
                           .orElse("there are " + String.join(", ", known.keySet())));
     }
 
-    /// One of these commands, or one of theirs: `trace flight` for `flight`.
+    /// Returns the nearest command or subcommand: `trace flight` for `flight`.
     private static Optional<String> near(String word, Map<String, CommandLine> known) {
       return known.entrySet().stream()
           .filter(command -> command.getValue().getSubcommands().containsKey(word))
@@ -194,7 +195,7 @@ public final class Main {
                       .findFirst());
     }
 
-    /// In order, so that two that changed places do not matter.
+    /// Returns the sorted letters, so that transposed letters do not matter.
     private static int[] letters(String word) {
       return word.chars().sorted().toArray();
     }
@@ -211,7 +212,7 @@ public final class Main {
     }
   }
 
-  /// `weft perf` where the benchmarks are not on the class path.
+  /// `weft perf` without the benchmarks on the class path.
   @Command(
       name = "perf",
       description = "Measures Weft beside named peers; needs the jar of weft-perf.")

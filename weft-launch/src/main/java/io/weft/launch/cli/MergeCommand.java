@@ -20,13 +20,13 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/// `weft trace merge`: makes one trace of the timelines of all ranks.
+/// `weft trace merge`: merges the timelines of all ranks into one trace.
 @Command(
     name = "merge",
     mixinStandardHelpOptions = true,
     description = {
-      "Makes one trace of the timelines of all ranks, for Perfetto (ui.perfetto.dev) or"
-          + " chrome://tracing, or as a page of its own.",
+      "Merges the timelines of all ranks into one trace, for Perfetto (ui.perfetto.dev),"
+          + " chrome://tracing or as an HTML page.",
       ""
     },
     footer = {
@@ -56,7 +56,7 @@ final class MergeCommand implements Callable<Integer> {
 
   MergeCommand() {}
 
-  /// Writes what a file is to hold; returns how many events there are.
+  /// Writes the content of a file; returns the number of events.
   @FunctionalInterface
   private interface Form {
     long write(JobTimelines job, OutputStream out) throws IOException;

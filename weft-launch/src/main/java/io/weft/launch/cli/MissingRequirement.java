@@ -3,7 +3,7 @@ package io.weft.launch.cli;
 
 import java.io.Serial;
 
-/// Something that the command needs is not there; the message says what, and how to get it.
+/// Thrown if a requirement of the command is missing; the message names it and the way to get it.
 final class MissingRequirement extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;

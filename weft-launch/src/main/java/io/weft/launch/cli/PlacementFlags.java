@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// How many ranks, where, and where their output goes: the same flags for `run` and `train`.
+/// The flags of `run` and `train` for the number of ranks, their hosts and their output.
 final class PlacementFlags {
 
   private static final int MOST_RANKS = 4096;
@@ -77,14 +77,14 @@ final class PlacementFlags {
       description = "also give this variable to ranks on other hosts; may be repeated")
   private List<String> exports = new ArrayList<>();
 
-  /// Whether the command line says that there is to be a job of its own.
+  /// Returns true if the command line requests a new job.
   boolean areGiven() {
     return ranks != null || hosts != null || hostfile != null;
   }
 
-  /// Where the ranks go. Throws `ParameterException` with what is wrong.
+  /// Returns the placement of the ranks. Throws `ParameterException` for wrong flags.
   ///
-  /// @param wanted how many there must be; empty: as many as the flags say
+  /// @param wanted the required number of ranks; empty = the number of the flags
   List<RankPlacement> placements(OptionalInt wanted) {
     try {
       if (wanted.isPresent() && ranks != null && ranks != wanted.getAsInt()) {
@@ -123,13 +123,13 @@ final class PlacementFlags {
     }
   }
 
-  /// The plan of a job with these flags and the settings' flags. Throws `ParameterException` or
-  /// `CommException.Setup` with what is wrong.
+  /// Returns the plan of a job with these flags and the settings' flags. Throws
+  /// `ParameterException` or `CommException.Setup` for wrong ones.
   JobPlan plan(List<String> program, Map<String, String> environment, JobPlan.Output output) {
     return plan(program, environment, output, OptionalInt.empty());
   }
 
-  /// The same with a number of ranks that there must be.
+  /// Returns the plan of a job with a required number of ranks.
   JobPlan plan(
       List<String> program,
       Map<String, String> environment,
@@ -188,7 +188,7 @@ final class PlacementFlags {
           command().commandLine(),
           "-x "
               + name
-              + ": its value is no text in this locale's encoding ("
+              + ": its value is not text in this locale's encoding ("
               + System.getProperty("sun.jnu.encoding")
               + "); set LC_ALL=C.UTF-8, or use ASCII");
     }

@@ -9,36 +9,37 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// The Java that ranks run: this one, with this class path, and the flags that Weft needs.
+/// The Java command of ranks: this Java, with this class path, and the flags that Weft needs.
 final class RankJvm {
 
-  /// Vector kernels, native memory, and TensorFlow's use of both.
+  /// The flags for vector kernels, native memory, and TensorFlow's use of both.
   static final List<String> FLAGS =
       List.of(
           "--add-modules=jdk.incubator.vector",
           "--enable-native-access=ALL-UNNAMED",
           "--sun-misc-unsafe-memory-access=allow",
           "-XX:-UsePerfData",
-          // Ranks compute on all processors from the first step on. With Java's own bounds the
-          // compiler takes a core of theirs for most of a minute.
+          // Ranks compute on all processors from the first step on. With Java's default bounds the
+          // compiler would occupy one core for most of a minute.
           "-XX:FreqInlineSize=120",
           "-XX:InlineSmallCode=800",
           "-Dstdout.encoding=UTF-8",
           "-Dstderr.encoding=UTF-8");
 
-  /// TensorFlow says what is wrong and no more, and its idle threads sleep: ranks share a machine.
+  /// The variables of ranks: TensorFlow logs only warnings and errors, and its idle threads sleep,
+  /// because ranks share a machine.
   static final Map<String, String> ENVIRONMENT =
       Map.of("TF_CPP_MIN_LOG_LEVEL", "2", "OMP_WAIT_POLICY", "PASSIVE");
 
-  /// The file of classes and profiles that ranks start from (JEP 483, JEP 515); with `%p` in its
-  /// name, for the process's number, each rank makes one at its end.
+  /// The property with the file of classes and profiles from which ranks start (JEP 483, JEP 515).
+  /// If its name contains `%p`, for the process's number, each rank writes such a file at its end.
   private static final String CACHE_PROPERTY = "weft.rank.cache";
 
   private static final String QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
 
   private RankJvm() {}
 
-  /// Runs a class of this build.
+  /// Returns the command that runs a class of this build.
   static List<String> command(Class<?> program, List<String> arguments) {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -53,7 +54,7 @@ final class RankJvm {
     return command;
   }
 
-  /// Returns the flags for a cache. Java does without one that does not fit.
+  /// Returns the flags for a cache. Java ignores a cache that does not fit.
   static List<String> cache(String file) {
     if (file.contains("%p")) {
       return List.of("-XX:AOTCacheOutput=" + file, "-Xlog:disable");

@@ -3,8 +3,8 @@ package io.weft.launch.cli;
 
 import java.util.List;
 
-/// A rank of `weft train`: trains, and ends with the training's exit code. What it prints is the
-/// user's to see, so nothing is added to it but what nobody caught.
+/// A rank of `weft train`: trains, and ends with the training's exit code. Its output is the
+/// user's, so nothing is added to it except uncaught exceptions.
 public final class RankMain {
 
   private RankMain() {}

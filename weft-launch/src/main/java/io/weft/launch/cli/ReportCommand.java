@@ -18,12 +18,12 @@ import picocli.CommandLine.Spec;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/// `weft trace report`: says where the time of a job went.
+/// `weft trace report`: prints the division of a job's time.
 @Command(
     name = "report",
     mixinStandardHelpOptions = true,
     description = {
-      "Says where the time of the steps went, and for which rank the others waited, from the"
+      "Prints how the time of the steps was used, and for which rank the others waited, from the"
           + " timelines of all ranks.",
       ""
     },

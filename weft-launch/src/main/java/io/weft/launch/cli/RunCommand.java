@@ -139,7 +139,7 @@ final class RunCommand implements Callable<Integer> {
         Objects.requireNonNull(spec, "picocli sets the spec").commandLine(), words);
   }
 
-  /// Other hosts say for themselves what they have.
+  /// Checks that this host can run the program. Other hosts report missing programs themselves.
   private void checkProgram(JobPlan plan) {
     String program = command.getFirst();
     if (plan.ranks().stream().noneMatch(RankPlacement::isHere)
@@ -150,7 +150,7 @@ final class RunCommand implements Callable<Integer> {
     throw new ParameterException(
         Objects.requireNonNull(spec, "picocli sets the spec").commandLine(),
         named && Files.exists(Path.of(program))
-            ? program + " is no program that can be run"
+            ? program + " is not an executable program"
             : "there is no program " + (named ? program : "'" + program + "' in PATH"));
   }
 }

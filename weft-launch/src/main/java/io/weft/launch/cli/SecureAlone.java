@@ -9,8 +9,8 @@ import picocli.CommandLine.IParameterPreprocessor;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 
-/// Lets `--secure` stand alone for `--secure on`: the next word is its value only if it is a mode,
-/// or follows an equals sign.
+/// Accepts `--secure` alone for `--secure on`: the next word is its value only if it is a mode, or
+/// follows an equals sign.
 public final class SecureAlone implements IParameterPreprocessor {
 
   @Override

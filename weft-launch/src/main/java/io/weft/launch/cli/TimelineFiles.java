@@ -9,13 +9,13 @@ import java.nio.file.Path;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
-/// The timelines that the subcommands of `weft trace` read.
+/// Reads the timelines for the subcommands of `weft trace`.
 final class TimelineFiles {
 
   private TimelineFiles() {}
 
-  /// Those in a directory; what is wrong with some is told. Throws `ParameterException` where the
-  /// directory cannot be read, or has none that can.
+  /// Returns the timelines in a directory, and prints problems of single files. Throws
+  /// `ParameterException` if the directory or all of its timelines cannot be read.
   static JobTimelines in(CommandSpec command, Path directory) {
     JobTimelines job;
     try {

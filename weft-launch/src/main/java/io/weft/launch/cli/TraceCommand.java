@@ -9,11 +9,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// `weft trace`: reads what ranks recorded.
+/// `weft trace`: reads the records of ranks.
 @Command(
     name = "trace",
     mixinStandardHelpOptions = true,
-    description = "Reads what the ranks of a job recorded.",
+    description = "Reads the timelines and flight files of a job's ranks.",
     subcommands = {FlightCommand.class, MergeCommand.class, ReportCommand.class},
     footer = {
       "",

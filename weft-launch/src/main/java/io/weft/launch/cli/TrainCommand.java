@@ -21,8 +21,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
-/// `weft train`: checks the workload's own arguments here, then starts the ranks that train. In a
-/// process that another launcher started as a rank it trains itself.
+/// `weft train`: checks the workload's own arguments, then starts the training ranks. In a process
+/// that another launcher started as a rank, it trains directly.
 @Command(
     name = "train",
     sortOptions = false,
@@ -44,7 +44,7 @@ import picocli.CommandLine.Unmatched;
     })
 final class TrainCommand implements Callable<Integer> {
 
-  /// Settings for which a workload has an option of its own; it gets them untouched.
+  /// The settings that workloads have as their own options; they are passed on unchanged.
   static final List<String> OWN_OPTIONS = List.of("transport", "timeline");
 
   private static final int HELP_WIDTH = 100;
@@ -99,7 +99,7 @@ final class TrainCommand implements Callable<Integer> {
     }
   }
 
-  /// First how many ranks and where, then what the workloads take, then the settings.
+  /// Prints the help of the placement, then of the workloads, then of the settings.
   private static int help(PrintStream out, PrintStream err) {
     new CommandLine(new TrainCommand()).setUsageHelpWidth(HELP_WIDTH).usage(out);
     out.println();
@@ -111,7 +111,7 @@ final class TrainCommand implements Callable<Integer> {
     return code;
   }
 
-  /// The launcher said how many ranks there are; settings from the command line hold all the same.
+  /// Trains as a rank of another launcher, with the settings of the command line.
   private int asRank(
       TrainingProvider training, CommandSpec command, PrintStream out, PrintStream err) {
     var unused = ConfigFlags.config(command);
@@ -124,7 +124,7 @@ final class TrainCommand implements Callable<Integer> {
     return training.run(out, err, arguments);
   }
 
-  /// A rank's own 2 or 3 says more than that it failed.
+  /// Returns the command's exit code: 2 and 3 of a rank are kept.
   private static int codeOf(int rankCode) {
     return switch (rankCode) {
       case ExitCodes.DONE -> ExitCodes.DONE;

@@ -14,10 +14,10 @@ import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.IntStream;
 
-/// The training that the workloads provide, found as the tool `weft-train`. First argument `--list`
-/// names the workloads, `--validate` or `--validate=own` checks the rest of the line and the data,
-/// trains nothing, and prints how many ranks there must be, where the line says so, and which of
-/// them may be lost.
+/// The training of the workloads, found as the tool `weft-train`. The first argument `--list`
+/// prints the workloads. With `--validate` or `--validate=own` the tool does not train: it checks
+/// the other arguments and the data, and prints the number of ranks and the dispensable ones if the
+/// arguments determine them.
 record TrainingProvider(ToolProvider tool) {
 
   private static final String TOOL = "weft-train";
@@ -27,7 +27,7 @@ record TrainingProvider(ToolProvider tool) {
               + "( dispensable=(?<first>[0-9]{1,9})-(?<last>[0-9]{1,9}))?"
               + "(?<task> task=[0-9]{1,9})?");
 
-  /// Throws `MissingRequirement` where no workloads are on the class path.
+  /// Returns the training. Throws `MissingRequirement` if no workloads are on the class path.
   static TrainingProvider find() {
     return new TrainingProvider(
         ToolProvider.findFirst(TOOL)
@@ -39,19 +39,19 @@ record TrainingProvider(ToolProvider tool) {
                             + "'); add the jar of weft-workloads")));
   }
 
-  /// What a check of the arguments says.
+  /// The result of a check of the arguments.
   ///
-  /// @param code 0, or the exit code with which they are refused
-  /// @param ranks how many there must be; empty: any number
-  /// @param reports the rank whose output is the user's
-  /// @param dispensable ranks without which the others go on, where `ranks` is given
-  /// @param isRank whether this process is one of them: none are to be started here
+  /// @param code 0, or the exit code for refused arguments
+  /// @param ranks the required number of ranks; empty = any number
+  /// @param reports the rank whose output is shown to the user
+  /// @param dispensable ranks without which the others continue, if `ranks` is present
+  /// @param isRank if this process is one of the ranks, so that none must be started
   record Check(
       int code, OptionalInt ranks, int reports, Set<Integer> dispensable, boolean isRank) {}
 
-  /// Checks arguments and data; says on `err` what is wrong.
+  /// Checks arguments and data; prints the fault on `err`.
   ///
-  /// @param own whether the job is this command's own, whatever the environment says
+  /// @param own if this command starts a job, independent of the environment
   Check check(PrintStream err, List<String> arguments, boolean own) {
     var said = new ByteArrayOutputStream();
     var all = new ArrayList<>(List.of(own ? "--validate=own" : "--validate"));
@@ -75,7 +75,7 @@ record TrainingProvider(ToolProvider tool) {
         matcher.group("task") != null);
   }
 
-  /// Its exit code, one of the command's.
+  /// Runs the tool and returns its exit code, which is one of the command's.
   int run(PrintStream out, PrintStream err, List<String> arguments) {
     return tool.run(out, err, arguments.toArray(String[]::new));
   }

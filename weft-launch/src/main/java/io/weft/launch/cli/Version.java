@@ -4,7 +4,7 @@ package io.weft.launch.cli;
 import java.util.Optional;
 import picocli.CommandLine.IVersionProvider;
 
-/// Weft's version, from its jar, and the Java that runs it.
+/// Weft's version, from its jar, and the version of the running Java.
 final class Version implements IVersionProvider {
 
   @Override

@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// `weft`, with nothing but a choice of subcommands.
+/// `weft`: the choice of subcommands.
 @Command(
     name = "weft",
     mixinStandardHelpOptions = true,
@@ -41,7 +41,7 @@ public final class WeftCommand implements Callable<Integer> {
 
   @Spec private @Nullable CommandSpec spec;
 
-  /// Made by picocli.
+  /// Creates the command, for picocli.
   public WeftCommand() {}
 
   @Override

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The `weft` command: what users type, and what they are told. The main thread.
+/// The `weft` command: the command line and its messages. The main thread.
 @NullMarked
 package io.weft.launch.cli;
 

@@ -52,7 +52,7 @@ class CommandLineTest {
         "run /proc | /proc is no program that can be run",
         "run --output-dri d -- true | Did you mean: --output-dir?",
         "run --deadlin 5s -- true | Did you mean: --deadline?",
-        "run -np 2 -- caf\uFFFD | is no text in this locale's encoding",
+        "run -np 2 -- caf\uFFFD | is not text in this locale's encoding",
         "run --store ::1 -- true | write [::1]:PORT",
         "run --join true -- true | --join is for a process of a job that runs already",
         "run -np 3 --restart 1 -- true | --restart needs --on-failure shrink",
