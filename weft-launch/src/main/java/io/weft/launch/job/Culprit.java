@@ -8,11 +8,11 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Which rank a failed job failed of. The first to end is often a witness: ranks that notice that
-/// another one is killed or stopped end before the launcher sees it. Pure.
+/// Determines the rank that caused the failure of a job. The first rank to end is often only a
+/// witness: ranks that notice a killed or stopped rank end before the launcher sees it. Pure.
 final class Culprit {
 
-  /// No rank.
+  /// The number for no rank.
   static final int NOBODY = -1;
 
   private static final Pattern BLAME =
@@ -20,18 +20,18 @@ final class Culprit {
           "\\brank (\\d{1,6}) on \\S+ (is lost: |left the job while |has left the job; "
               + "|has closed its DataParallel|has not submitted it)");
 
-  /// What is known of one rank when the others had time to end.
+  /// The state of one rank after the others had time to end.
   ///
-  /// @param status empty while it runs
-  /// @param stopped whether it can be seen that it is stopped
-  /// @param blamed the rank that it called lost, or `NOBODY`
+  /// @param status exit status; empty = the rank runs
+  /// @param stopped if the rank is visibly stopped
+  /// @param blamed the rank that it reported lost, or `NOBODY`
   record Fate(int rank, Optional<ExitStatus> status, boolean stopped, int blamed) {
 
     private boolean failed() {
       return status.filter(s -> s.code() != 0).isPresent();
     }
 
-    /// Whether it says that another rank is the reason.
+    /// Returns true if the rank reports another rank as the reason.
     private boolean blames() {
       return blamed != NOBODY && blamed != rank;
     }
@@ -43,11 +43,11 @@ final class Culprit {
 
   private Culprit() {}
 
-  /// One of the ranks. A rank that was killed goes before one that is stopped, that before the one
-  /// that most others blame, that before the first that failed without blaming another, that before
-  /// the first that failed.
+  /// Returns the culprit. The order of preference is: a killed rank, a stopped rank, the rank that
+  /// the most others blame, the first rank that failed without blaming another, the first rank that
+  /// failed.
   ///
-  /// @param fates those that ended first, in the order in which they did
+  /// @param fates fates in the order in which the ranks ended
   static Fate of(List<Fate> fates) {
     return fates.stream()
         .filter(Fate::killed)
@@ -67,14 +67,14 @@ final class Culprit {
       }
     }
     int most = votes.values().stream().mapToInt(Integer::intValue).max().orElse(0);
-    // One witness against a rank that ended well is a rank that failed.
+    // If only one witness blames a rank that succeeded, the witness itself is the failed rank.
     return fates.stream()
         .filter(fate -> most > 0 && votes.getOrDefault(fate.rank(), 0) == most)
         .filter(fate -> most > 1 || fate.failed() || fate.status().isEmpty())
         .findFirst();
   }
 
-  /// The rank that this line of a rank's output says is lost, has left or is missing, or `NOBODY`.
+  /// Returns the rank that this output line reports as lost, departed or missing, or `NOBODY`.
   static int blamedIn(String line) {
     Matcher matcher = BLAME.matcher(line);
     return matcher.find() ? Integer.parseInt(matcher.group(1)) : NOBODY;

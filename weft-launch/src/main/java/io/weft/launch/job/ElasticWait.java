@@ -20,8 +20,8 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// The wait for a job that goes on without some of the ranks that it may lose: what each loss was,
-/// and what the job came to. One thread.
+/// The wait for a job that continues after the loss of dispensable ranks. It reports each loss and
+/// the outcome of the job. One thread.
 final class ElasticWait {
 
   private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss");
@@ -39,24 +39,24 @@ final class ElasticWait {
   private final List<RankProcess> settled = new ArrayList<>();
   private final List<RankProcess> lost = new ArrayList<>();
 
-  /// Those that were ended here, since no other outcome was left.
+  /// The ranks that the launcher ended because they could not contribute to another outcome.
   private final Set<RankProcess> given = new HashSet<>();
 
   private final Restart restart;
   private @Nullable RankProcess indispensable;
   private boolean done;
 
-  /// Starts a rank again that was lost.
+  /// Starts a lost rank again.
   @FunctionalInterface
   interface Restart {
 
-    /// The new process; empty where there shall be none.
+    /// Returns the new process; empty = the rank is not started again.
     Optional<RankProcess> again(RankProcess lost);
   }
 
-  /// @param ended brings each rank once it has ended
-  /// @param plan whose dispensable ranks may be lost
-  /// @param restart is asked for each of them
+  /// @param ended receives each rank when it has ended
+  /// @param plan plan with the dispensable ranks
+  /// @param restart called for each lost dispensable rank
   ElasticWait(
       List<RankProcess> ranks,
       BlockingQueue<RankProcess> ended,
@@ -72,13 +72,13 @@ final class ElasticWait {
     this.err = err;
   }
 
-  /// Waits until all ranks have ended, and ends those that nobody is left to wait for: stopped ones
-  /// when no other runs, and ranks that are needed but outlive all others. Returns 0 if a
-  /// dispensable one has ended well, else the exit code of the last; empty as soon as a rank has
-  /// failed that is not dispensable, with which the job fails.
+  /// Waits until all ranks have ended. It ends stopped ranks if no other rank runs, and needed
+  /// ranks that outlive all others. Returns 0 if a dispensable rank has succeeded, else the exit
+  /// code of the last lost rank. Returns empty as soon as a rank that is not dispensable has
+  /// failed, which fails the job.
   ///
-  /// @param interrupted whether the ranks are being ended from outside
-  /// @param over whether that is done; then nobody is waited for
+  /// @param interrupted returns true while the ranks are being ended from outside
+  /// @param over returns true when that is done; the wait then ends
   OptionalInt await(BooleanSupplier interrupted, BooleanSupplier over) throws InterruptedException {
     long alone = System.nanoTime();
     while (settled.size() < ranks.size()) {
@@ -121,12 +121,12 @@ final class ElasticWait {
     return OptionalInt.of(lost.getLast().status().code());
   }
 
-  /// Ranks that have ended without the job failing of them.
+  /// Returns the ranks that have ended without failing the job.
   List<RankProcess> settled() {
     return List.copyOf(settled);
   }
 
-  /// The rank of which the job fails, after `await` said so.
+  /// Returns the rank that fails the job, after `await` returned empty.
   RankProcess indispensable() {
     return Objects.requireNonNull(indispensable, "no rank that is needed has failed");
   }
@@ -153,7 +153,7 @@ final class ElasticWait {
     }
   }
 
-  /// Not where the job comes to its end, or no rank is left that could go on.
+  /// Starts the rank again, unless the job is ending or no remaining rank could continue.
   private void startAgain(RankProcess rank) {
     boolean goesOn =
         running().stream().anyMatch(it -> dispensable.contains(it.rank()) && !it.fate().stopped());
@@ -163,8 +163,8 @@ final class ElasticWait {
     restart.again(rank).ifPresent(ranks::add);
   }
 
-  /// Whether the job goes on is for those to say that still run, unless it can be seen that they do
-  /// not.
+  /// Returns the outlook of the job. Only the running ranks can decide that it continues, so this
+  /// claims it only if they visibly can.
   private String outlook(boolean outvoted) {
     List<RankProcess> running = running();
     if (running.isEmpty()) {
@@ -189,7 +189,7 @@ final class ElasticWait {
     return ranks.stream().filter(rank -> !settled.contains(rank)).toList();
   }
 
-  /// @param nanos since a rank ended
+  /// @param nanos time since a rank ended
   private void endHopeless(long nanos) {
     List<RankProcess> running = running();
     if (stopped.areAllThatIsLeft(running)) {

@@ -3,10 +3,10 @@ package io.weft.launch.job;
 
 import java.util.Map;
 
-/// What an exit code means, in words.
+/// An exit code and its meaning in words.
 ///
-/// @param code 0 to 255; from 129 on usually a signal
-/// @param remote whether ssh handed it on
+/// @param code 0 to 255; a code from 129 on is usually a signal
+/// @param remote if ssh passed the code on
 public record ExitStatus(int code, boolean remote) {
 
   private static final int SIGNALS = 128;
@@ -24,12 +24,12 @@ public record ExitStatus(int code, boolean remote) {
           Map.entry(13, "SIGPIPE"),
           Map.entry(15, "SIGTERM"));
 
-  /// Whether a signal ended it, as far as a code can say.
+  /// Returns true if the code indicates a signal.
   boolean bySignal() {
     return NAMES.containsKey(code - SIGNALS);
   }
 
-  /// For a message: "exit code 3", "killed by SIGKILL (exit code 137)".
+  /// Returns the status for a message: "exit code 3", "killed by SIGKILL (exit code 137)".
   @Override
   public String toString() {
     String plain = "exit code " + code;

@@ -13,10 +13,10 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// A host and how many ranks it takes.
+/// A host and its number of ranks.
 ///
-/// @param name as ssh knows it
-/// @param slots at least 1
+/// @param name the host's name for ssh
+/// @param slots number of ranks, at least 1
 public record HostSlots(String name, int slots) {
 
   private static final int MOST_BYTES = 1 << 22;
@@ -24,8 +24,8 @@ public record HostSlots(String name, int slots) {
       Pattern.compile("([A-Za-z0-9_.@%-]+|\\[[0-9A-Fa-f:%.]+])(?::([0-9]{1,6}))?");
   private static final Pattern LINE = Pattern.compile("(\\S+)(?:\\s+slots\\s*=\\s*([0-9]{1,6}))?");
 
-  /// Throws `IllegalArgumentException` where the name could be taken for an option, or there is no
-  /// slot.
+  /// Throws `IllegalArgumentException` if the name looks like an option or cannot be printed, or if
+  /// there is no slot.
   public HostSlots {
     if (slots < 1) {
       throw new IllegalArgumentException(
@@ -43,18 +43,18 @@ public record HostSlots(String name, int slots) {
     }
   }
 
-  /// Returns whether the name means this host: ranks under several such names are on one host.
+  /// Returns true if the name means this host. Ranks under several such names are on one host.
   private static boolean isThisHost(String name) {
     return name.toLowerCase(Locale.ROOT).matches("localhost\\.?|127(\\.[0-9]{1,3}){1,3}|::1");
   }
 
-  /// Reads `h1:4,h2`. Throws `IllegalArgumentException` with what is wrong.
+  /// Parses `h1:4,h2`. Throws `IllegalArgumentException` with the wrong entry.
   public static List<HostSlots> parseList(String list) {
     return Arrays.stream(list.split(",", -1)).map(entry -> parse(entry.strip())).toList();
   }
 
   /// Reads a file of one host per line, `h1 slots=4` or `h1:4`; `#` begins a comment. Throws
-  /// `IllegalArgumentException` naming the line.
+  /// `IllegalArgumentException` with the wrong line.
   public static List<HostSlots> readFile(Path file) {
     List<String> lines;
     try {

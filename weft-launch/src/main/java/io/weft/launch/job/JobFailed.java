@@ -3,12 +3,13 @@ package io.weft.launch.job;
 
 import java.io.Serial;
 
-/// A job could not be started; the message says why and what to do. Nothing is left of it.
+/// Thrown if a job could not be started; the message has the reason and the remedy. Nothing of the
+/// job remains.
 public final class JobFailed extends Exception {
 
   @Serial private static final long serialVersionUID = 1L;
 
-  /// With what was wrong.
+  /// Creates the exception with its reason.
   public JobFailed(String message, Throwable cause) {
     super(message, cause);
   }

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// The flight logs of a job: ranks of this host leave them as files, those of other hosts send them
+/// The flight logs of a job. Ranks of this host write them as files; ranks of other hosts send them
 /// to the store.
 final class JobFlights {
 
@@ -27,8 +27,8 @@ final class JobFlights {
   private final String job;
   private final List<String> unkept = new ArrayList<>();
 
-  /// Makes the directory where the user wants the files, and removes what an earlier job left
-  /// there. Throws `CommException.Setup` where something else is there or no file can be written.
+  /// Creates the user's directory of flight files, if any, and removes files of an earlier job from
+  /// it. Throws `CommException.Setup` if something else is at its path or no file can be written.
   JobFlights(JobPlan plan, LaunchDirectory directory, TcpStoreServer store, String job) {
     Optional<Path> given = plan.config().flightDir();
     this.plan = plan;
@@ -62,14 +62,14 @@ final class JobFlights {
     }
   }
 
-  /// Where ranks of this host leave their files.
+  /// Returns the directory for the files of this host's ranks.
   Path directory() {
     return files.directory();
   }
 
-  /// What the logs of a job that failed say, in lines for people; none without logs.
+  /// Returns the findings of a failed job's logs, as lines; empty without logs.
   ///
-  /// @param ended by rank how its process ended of its own accord
+  /// @param ended the end of each rank that ended by itself, in words
   List<String> judge(Map<Integer, String> ended) {
     JobLogs logs = JobLogs.of(this::find, plan.ranks().size(), job, ended);
     var lines = new ArrayList<String>();
@@ -100,7 +100,7 @@ final class JobFlights {
     return sent;
   }
 
-  /// What cannot be kept is of use all the same.
+  /// Keeps a copy of the log; a log that cannot be written is still analysed.
   private void keep(FlightLog log) {
     try {
       files.put(log);

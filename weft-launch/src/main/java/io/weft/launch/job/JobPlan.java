@@ -12,22 +12,22 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// What to start.
+/// The plan of a job.
 ///
-/// @param ranks in order of rank
+/// @param ranks placements in the order of ranks
 /// @param command program and arguments
-/// @param environment variables for all ranks, over this process's own
+/// @param environment variables of all ranks, which override this process's variables
 /// @param config settings of the job: name, secret, store
-/// @param output how ranks' output is shown
-/// @param outputDirectory where each rank's output is kept too, as `rank.N/stdout` and `stderr`,
-///   and its exit code, as `rank.N/exit`
+/// @param output the display of ranks' output
+/// @param outputDirectory directory in which each rank's output is also kept, as `rank.N/stdout`
+///   and `stderr`, and its exit code, as `rank.N/exit`
 /// @param ssh the command that reaches other hosts, `ssh` and its options
-/// @param dispensable ranks without which the job goes on, and of which one must end well; none: it
-///   ends with the first rank that fails
-/// @param restarts which ranks are started again when they are lost
-/// @param program whose program the ranks are
-/// @param leaving how long a rank that is needed has to end once all dispensable ones have, beyond
-///   what its operations may take: it may have something to save
+/// @param dispensable ranks without which the job continues; one of them must succeed. Empty = the
+///   job ends with the first rank that fails
+/// @param restarts ranks that are started again when they are lost
+/// @param program the kind of the ranks' program
+/// @param leaving time for a needed rank to end after all dispensable ones, in addition to the
+///   deadline of its operations; it may have to save data
 public record JobPlan(
     List<RankPlacement> ranks,
     List<String> command,
@@ -41,25 +41,26 @@ public record JobPlan(
     Program program,
     Duration leaving) {
 
-  /// Half a minute.
+  /// The default of `leaving`.
   private static final Duration LEAVING = Duration.ofSeconds(30);
 
-  /// Whose program the ranks are.
+  /// The kind of the ranks' program.
   public enum Program {
-    /// Weft's own: it is told all that it needs.
+    /// A program of Weft, which receives all its settings.
     WEFTS,
-    /// The user's: on this host it finds this process's Java first, with the flags that Weft needs,
-    /// and the user's locale.
+    /// A program of the user. On this host its PATH begins with this process's Java, and it
+    /// receives the flags that Weft needs and the user's locale.
     ANY
   }
 
-  /// Ranks that are started again when they are lost and others go on, to join the job once more.
+  /// The ranks that are started again when they are lost and others continue. A restarted rank
+  /// joins the job.
   ///
-  /// @param ranks which
-  /// @param most how often each
+  /// @param ranks ranks that are started again
+  /// @param most maximum number of restarts of each rank
   public record Restarts(Set<Integer> ranks, int most) {
 
-    /// None is.
+    /// No restarts.
     public static final Restarts NONE = new Restarts(Set.of(), 0);
 
     /// Copies the set.
@@ -68,24 +69,24 @@ public record JobPlan(
     }
   }
 
-  /// How ranks' output is shown.
+  /// The display of ranks' output.
   ///
-  /// @param raw the rank whose bytes are shown as they come, so that it can redraw lines; the
-  ///   others' lines have their rank in front
+  /// @param raw the rank whose bytes are displayed unchanged, so that it can redraw lines; the
+  ///   lines of other ranks are prefixed with their rank
   public record Output(OptionalInt raw) {
 
-    /// Each line with its rank.
+    /// Each line is prefixed with its rank.
     public static final Output PREFIXED = new Output(OptionalInt.empty());
 
-    /// Rank 0's bytes as they come.
+    /// Rank 0's bytes are displayed unchanged.
     public static final Output RANK_ZERO_RAW = raw(0);
 
-    /// This rank's bytes as they come.
+    /// Returns the display in which this rank's bytes are unchanged.
     public static Output raw(int rank) {
       return new Output(OptionalInt.of(rank));
     }
 
-    /// Whether this rank's bytes are shown as they come.
+    /// Returns true if this rank's bytes are displayed unchanged.
     boolean isRaw(int rank) {
       return raw.isPresent() && raw.getAsInt() == rank;
     }
@@ -100,7 +101,8 @@ public record JobPlan(
     dispensable = Set.copyOf(dispensable);
   }
 
-  /// All ranks are dispensable if the settings say that the job shrinks on failure, else none.
+  /// Creates a plan in which all ranks are dispensable if the settings say that the job shrinks on
+  /// failure, and none otherwise.
   public JobPlan(
       List<RankPlacement> ranks,
       List<String> command,
@@ -125,17 +127,17 @@ public record JobPlan(
         LEAVING);
   }
 
-  /// The same, but it is these ranks without which it goes on.
+  /// Returns this plan with other dispensable ranks.
   public JobPlan dispensingWith(Set<Integer> others) {
     return with(others, restarts, program, leaving);
   }
 
-  /// The same, but these ranks are started again when they are lost.
+  /// Returns this plan with other restarts.
   public JobPlan restarting(Restarts which) {
     return with(dispensable, which, program, leaving);
   }
 
-  /// Returns this plan with another time for needed ranks to end in.
+  /// Returns this plan with another time for needed ranks to end.
   public JobPlan leavingWithin(Duration time) {
     return with(dispensable, restarts, program, time);
   }
@@ -155,12 +157,12 @@ public record JobPlan(
         time);
   }
 
-  /// Where ranks of a program of the user's look for programs on this host.
+  /// Returns the PATH on this host of ranks with a user's program.
   public String path() {
     return environment.getOrDefault("PATH", RankVariables.pathOf(System.getenv()));
   }
 
-  /// The same for a program of the user's.
+  /// Returns this plan for a program of the user.
   public JobPlan ofAnyProgram() {
     return with(dispensable, restarts, Program.ANY, leaving);
   }

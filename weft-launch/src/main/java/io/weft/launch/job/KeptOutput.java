@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// What is kept of one rank's output in files, as far as the disk takes it: what it does not take
-/// is said once for each file, and the job goes on. Each stream is written by one thread.
+/// The output of one rank in files. If the disk refuses bytes, this is reported once for each file,
+/// and the job continues. Each stream is written by one thread.
 final class KeptOutput {
 
   private final Optional<Path> directory;
@@ -28,8 +28,8 @@ final class KeptOutput {
     this.err = err;
   }
 
-  /// Makes the directory; nothing is kept without one. Throws `CommException.Setup` where it cannot
-  /// be made.
+  /// Creates the directory; without one, nothing is kept. Throws `CommException.Setup` if it cannot
+  /// be created.
   static KeptOutput in(Optional<Path> directory, String rank, PrintStream err) {
     if (directory.isPresent()) {
       try {
@@ -46,9 +46,9 @@ final class KeptOutput {
     return new KeptOutput(directory, rank, err);
   }
 
-  /// A file for one of the rank's streams, empty, under its own name at once: it is read while the
-  /// job runs. Throws `CommException.Setup` where it cannot be made, as where a link of another
-  /// user's is there.
+  /// Creates an empty file for one of the rank's streams. It has its final name at once, because
+  /// users read it while the job runs. Throws `CommException.Setup` if it cannot be created, for
+  /// example because of another user's link.
   Stream stream(String name) {
     if (directory.isEmpty()) {
       return new Stream(Path.of(name), OutputStream.nullOutputStream());
@@ -69,7 +69,7 @@ final class KeptOutput {
     }
   }
 
-  /// Notes how it ended.
+  /// Writes the rank's exit code.
   void exit(int code) {
     if (directory.isEmpty()) {
       return;
@@ -95,7 +95,7 @@ final class KeptOutput {
             + "; the job goes on");
   }
 
-  /// One stream's file.
+  /// The file of one stream.
   final class Stream implements AutoCloseable {
 
     private final Path file;

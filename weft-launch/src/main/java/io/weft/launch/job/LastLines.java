@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.List;
 
-/// A rank's last lines, made printable, for the report of its failure, and whom it blamed in all of
-/// them. Bounded; thread-safe.
+/// A rank's last lines, made printable, for the report of its failure, and the rank that it blamed
+/// in any line. Bounded; thread-safe.
 final class LastLines {
 
   private static final int LINES = 20;
@@ -34,7 +34,7 @@ final class LastLines {
     return List.copyOf(lines);
   }
 
-  /// The rank that the rank has called lost, last of all; `Culprit.NOBODY` if none.
+  /// Returns the rank that was most recently reported lost; `Culprit.NOBODY` if none.
   synchronized int blamed() {
     return blamed;
   }

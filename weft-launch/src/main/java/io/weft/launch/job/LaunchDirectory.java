@@ -19,16 +19,17 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// A job's private directory below `java.io.tmpdir`, which holds its secret. The launcher keeps a
-/// file in it locked for as long as it lives; so the next launcher can tell what a killed one has
-/// left, and removes it. Owned.
+/// A job's private directory below `java.io.tmpdir`, which contains its secret. The launcher keeps
+/// a file in it locked during its lifetime, so that the next launcher can recognize and remove the
+/// directory of a killed one. Owned.
 final class LaunchDirectory implements AutoCloseable {
 
   private static final String PREFIX = "weft-job-";
   private static final String OWN_PREFIX = PREFIX + ProcessHandle.current().pid() + "-";
   private static final String LOCK = "lock";
 
-  /// A directory without a lock belongs to a launcher that is about to lock it, or was killed then.
+  /// The age up to which a directory without a lock may belong to a launcher that is about to lock
+  /// it; an older one was left by a killed launcher.
   private static final Duration ABOUT = Duration.ofMinutes(1);
 
   private final Path path;
@@ -39,9 +40,9 @@ final class LaunchDirectory implements AutoCloseable {
     this.lock = lock;
   }
 
-  /// Makes a new one, and removes those of this user's launchers that were killed.
+  /// Creates a directory, and removes those of this user's killed launchers.
   static LaunchDirectory create() throws IOException {
-    // Java makes temporary directories private.
+    // Java creates temporary directories as private.
     Path path = Files.createTempDirectory(OWN_PREFIX);
     try {
       var directory = new LaunchDirectory(path, lock(path));
@@ -53,7 +54,7 @@ final class LaunchDirectory implements AutoCloseable {
     }
   }
 
-  /// The file gets its name when it is locked, so that nobody sees it unlocked.
+  /// Locks a file before it gets its name, so that other launchers never see it unlocked.
   private static FileChannel lock(Path path) throws IOException {
     Path unnamed = path.resolve("lock.new");
     FileChannel channel =
@@ -78,22 +79,22 @@ final class LaunchDirectory implements AutoCloseable {
     return path.resolve("secret");
   }
 
-  /// Where ranks leave their flight files, unless the user says where.
+  /// Returns the directory of the ranks' flight files, unless the user names another.
   Path flights() {
     return path.resolve("flight");
   }
 
-  /// Removes the secret, which nobody needs any more.
+  /// Removes the secret, which is no longer needed.
   void removeSecret() {
     try {
       Files.deleteIfExists(secret());
     } catch (IOException left) {
-      // Removed with all else, or by the next launcher.
+      // It is removed with the directory, or by the next launcher.
       assert !left.toString().isEmpty();
     }
   }
 
-  /// Removes it with all that it holds.
+  /// Removes the directory and its content.
   @Override
   public void close() {
     remove(path);
@@ -109,13 +110,14 @@ final class LaunchDirectory implements AutoCloseable {
     UserPrincipal user = Files.getOwner(own);
     try {
       for (Path entry : ForeignDirectory.entries(own.resolveSibling(""), PREFIX + "*")) {
-        // A process that closes a file loses all its locks on it, so ours are not looked at.
+        // A process that closes a file loses all its locks on it, so this process's directories are
+        // skipped.
         if (!entry.getFileName().toString().startsWith(OWN_PREFIX) && isLeft(entry, user)) {
           remove(entry);
         }
       }
     } catch (IOException unreadable) {
-      // What cannot be read is not this user's to remove.
+      // Directories that cannot be read do not belong to this user.
       assert !unreadable.toString().isEmpty();
     }
   }
@@ -152,8 +154,8 @@ final class LaunchDirectory implements AutoCloseable {
         Files.deleteIfExists(path);
       }
     } catch (IOException | UncheckedIOException left) {
-      // Another launcher was faster, or it is not ours to remove. A secret of a job that has ended
-      // opens nothing.
+      // Another launcher was faster, or the directory is not ours to remove. The secret of a job
+      // that has ended is useless.
       assert !left.toString().isEmpty();
     }
   }

@@ -36,19 +36,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// A running job: its ranks, the job's store that they meet in, and its secret on disk. Ends all of
-/// it on `close`, which also a signal to this process does. Started and awaited by one thread,
-/// closed by any.
+/// A running job: its ranks, its store, and its secret on disk. `close`, or a signal to this
+/// process, ends all of it. One thread starts and awaits it; any thread may close it.
 public final class LaunchedJob implements AutoCloseable {
 
-  /// How long the others have to say why they fail.
+  /// The time for other ranks to report why they fail.
   private static final Duration GRACE = Duration.ofSeconds(3);
 
-  /// How long ranks have to end that are asked to while all is well: they may have something to
-  /// save.
+  /// The time for ranks to end on request while the job has not failed; they may have to save data.
   private static final Duration ASKED = Duration.ofSeconds(3);
 
-  /// The same when the job has failed and they had time to say so.
+  /// The time for ranks to end on request after the job has failed and they had time to report.
   private static final Duration ASKED_AGAIN = Duration.ofSeconds(1);
 
   private static final Duration DRAIN = Duration.ofMillis(500);
@@ -56,7 +54,7 @@ public final class LaunchedJob implements AutoCloseable {
 
   private static final Duration SHORTLY = Duration.ofMillis(10);
 
-  /// As long as ending ranks takes at most that do not want to.
+  /// The maximum time to end ranks that do not react.
   private static final Duration ENDING = Duration.ofSeconds(30);
 
   private static final Path STANDARD_OUTPUT = Path.of("/dev/stdout");
@@ -65,14 +63,14 @@ public final class LaunchedJob implements AutoCloseable {
   private final OutputWriter out;
   private final OutputWriter said;
 
-  /// Never waits for whoever reads it.
+  /// The stream of messages, which never waits for its reader.
   private final PrintStream err;
 
   private final String mark;
   private final List<RankProcess> ranks = new ArrayList<>();
   private final BlockingQueue<RankProcess> ended;
 
-  /// Those that have ended without the job failing of them.
+  /// The ranks that have ended without failing the job.
   private final List<RankProcess> settled = new ArrayList<>();
 
   private final ReentrantLock closing = new ReentrantLock();
@@ -105,15 +103,15 @@ public final class LaunchedJob implements AutoCloseable {
     this.said = OutputWriter.start("weft-stderr", err, () -> {});
     this.err = said.messages();
     this.watch = CleanupShell.start(mark, Optional.of(directory.path()));
-    this.ended = new LinkedBlockingQueue<>(); // each process comes once
+    this.ended = new LinkedBlockingQueue<>(); // each process is added once
   }
 
-  /// Starts all ranks. The calling thread must live as long as the job. Throws `JobFailed` where a
-  /// rank cannot be started, `CommException.Setup` where secret, store or the place of the flight
-  /// files cannot be had.
+  /// Starts all ranks. The calling thread must live until the job has ended. Throws `JobFailed` if
+  /// a rank cannot be started, and `CommException.Setup` if the secret, the store or the directory
+  /// of flight files is not available.
   public static LaunchedJob start(JobPlan plan, PrintStream out, PrintStream err) throws JobFailed {
     OpenFiles openFiles = OpenFiles.ofThisProcess();
-    // What may take its time comes before anything is made that has to be removed.
+    // Slow steps precede the creation of objects that must be removed.
     InetAddress address = LauncherAddress.of(plan);
     int port = LauncherAddress.port(plan);
     Secret secret =
@@ -186,9 +184,9 @@ public final class LaunchedJob implements AutoCloseable {
       this.flightDirectory = flightDirectory;
     }
 
-    /// Empty where the job has been closed.
+    /// Starts a rank. Returns empty if the job has been closed.
     ///
-    /// @param start how often it was started before
+    /// @param start number of earlier starts of this rank
     Optional<RankProcess> start(RankPlacement placement, int start) throws IOException {
       RankProcess.Files files = RankProcess.Files.of(placement, start, plan, err);
       closing.lock();
@@ -230,7 +228,7 @@ public final class LaunchedJob implements AutoCloseable {
     }
   }
 
-  /// Starts a rank again that was lost, if the plan says so.
+  /// Starts a lost rank again, if the plan allows it.
   private Optional<RankProcess> again(RankProcess lost) {
     JobPlan.Restarts restarts = plan.restarts();
     Starter starts = starter;
@@ -261,11 +259,11 @@ public final class LaunchedJob implements AutoCloseable {
     return Optional.empty();
   }
 
-  /// Waits until all ranks have ended well, or one has not and the others had time to say so and
-  /// were ended. Returns 0, or the exit code of the rank that the job failed of. Ranks that are
-  /// dispensable are lost without that; the job is done if one of them has ended well. 1 where the
-  /// ranks were ended because nobody reads their output any more, or some of it was lost. Waits for
-  /// whoever reads what they have said, as any program does.
+  /// Waits until all ranks have succeeded, or one has failed and the others had time to report and
+  /// were ended. Returns 0, or the exit code of the rank that failed the job. The loss of a
+  /// dispensable rank does not fail the job, which is done if one of them has succeeded. Returns 1
+  /// if the ranks were ended because the reader of their output has gone, or if output was lost.
+  /// Like any program, it waits for the reader of its output.
   public int await() throws InterruptedException {
     int code = outcome();
     out.drain(DRAIN);
@@ -291,9 +289,10 @@ public final class LaunchedJob implements AutoCloseable {
     return await(inOrder);
   }
 
-  /// Waits for the others; not for ranks that are stopped when no other is left.
+  /// Waits for the other ranks, except stopped ones when no other is left.
   ///
-  /// @param inOrder a rank of which the job fails, or none; then all that have ended
+  /// @param inOrder the rank that failed the job, or empty; receives all ranks in the order of
+  ///   their ends
   private int await(List<RankProcess> inOrder) throws InterruptedException {
     @Nullable RankProcess failed = inOrder.isEmpty() ? null : inOrder.getFirst();
     var stopped = new StoppedRanks(plan.config());
@@ -336,7 +335,7 @@ public final class LaunchedJob implements AutoCloseable {
         .toList();
   }
 
-  /// Says which rank the job failed of, which is not always the first that ended.
+  /// Reports the rank that failed the job, which is not always the first that ended.
   private int conclude(RankProcess first, List<RankProcess> inOrder) {
     inOrder.addAll(running(inOrder));
     List<Culprit.Fate> fates = inOrder.stream().map(RankProcess::fate).toList();
@@ -364,7 +363,7 @@ public final class LaunchedJob implements AutoCloseable {
     return code != 0 ? code : first.status().code();
   }
 
-  /// How the ranks ended that did so of their own accord.
+  /// Returns the ends of ranks that ended by themselves, in words.
   private static Map<Integer, String> termination(List<Culprit.Fate> fates) {
     var termination = new TreeMap<Integer, String>();
     for (Culprit.Fate fate : fates) {
@@ -376,8 +375,8 @@ public final class LaunchedJob implements AutoCloseable {
     return termination;
   }
 
-  /// Ends what still runs, the store, and removes the secret; then lets its output arrive. A second
-  /// call waits for the first to have done so.
+  /// Ends the remaining ranks and the store, removes the secret, and lets the output arrive. A
+  /// second call waits for the first.
   @Override
   public void close() {
     end();
@@ -394,7 +393,8 @@ public final class LaunchedJob implements AutoCloseable {
     }
   }
 
-  /// Acts first: ranks, store and secret; speaks then. Whether it was this call that did so.
+  /// Ends ranks and store and removes the secret, and then prints messages. Returns true if this
+  /// call did so.
   private boolean end() {
     if (!claim()) {
       awaitEnd();
@@ -443,7 +443,7 @@ public final class LaunchedJob implements AutoCloseable {
     }
   }
 
-  /// Also where this thread is interrupted, which then takes no patience.
+  /// Ends the ranks. If this thread is interrupted, it kills them at once.
   private void endRanks() {
     var all = new JobProcesses(mark, ranks.stream().map(RankProcess::process).toList());
     try {
@@ -454,7 +454,8 @@ public final class LaunchedJob implements AutoCloseable {
     }
   }
 
-  /// Lets what the ranks said arrive; what they started may keep their streams open.
+  /// Waits for the ranks' output for a limited time, because their descendants may keep the streams
+  /// open.
   private void drain() throws InterruptedException {
     long end = System.nanoTime() + Span.nanos(DRAIN);
     for (RankProcess rank : ranks) {
@@ -471,7 +472,7 @@ public final class LaunchedJob implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(onSignal);
     } catch (IllegalStateException shuttingDown) {
-      // It runs already, and finds the job closed.
+      // The hook is running, and finds the job closed.
       assert closed;
     }
   }
@@ -487,14 +488,14 @@ public final class LaunchedJob implements AutoCloseable {
     close();
   }
 
-  /// Nobody reads standard output any more, or the disk is full where it goes.
+  /// Reacts to a refusal of standard output: its reader has gone, or its disk is full.
   private void outputRefused() {
     if (Files.isRegularFile(STANDARD_OUTPUT)) {
       incomplete = true;
       err.println(
           "weft: cannot write to standard output: "
               + StandardOutput.reason()
-              + "; the job goes on, what ranks print there is lost");
+              + "; the job goes on, but further output there is lost");
       return;
     }
     if (over.getCount() > 0) {

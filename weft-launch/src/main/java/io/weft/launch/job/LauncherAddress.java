@@ -22,13 +22,13 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
-/// Where the launcher keeps the store: at the address in the settings; else on loopback when all
-/// ranks are here; else at this host's address towards the first other host.
+/// The address of the store: the address in the settings. Without one, it is loopback if all ranks
+/// are on this host, and otherwise this host's address towards the first other host.
 final class LauncherAddress {
 
   private static final int ANY_PORT = 9;
 
-  /// Reads its settings, and connects to nobody.
+  /// The time limit of ssh, which only reads its settings and does not connect.
   private static final Duration SSH_LIMIT = Duration.ofSeconds(10);
 
   private static final int MOST_LINES = 10_000;
@@ -62,12 +62,13 @@ final class LauncherAddress {
     }
   }
 
-  /// 0 = a free one.
+  /// Returns the store's port; 0 = any free port.
   static int port(JobPlan plan) {
     return plan.config().store().map(store -> StoreLocation.byRankZero(store).port()).orElse(0);
   }
 
-  /// Sends nothing: connecting a datagram socket only asks the routing table.
+  /// Returns this host's address towards another host. It sends nothing, because connecting a
+  /// datagram socket only consults the routing table.
   private static InetAddress towards(String host) throws IOException {
     try (var socket = new DatagramSocket()) {
       socket.connect(new InetSocketAddress(InetAddress.getByName(host), ANY_PORT));
@@ -75,13 +76,13 @@ final class LauncherAddress {
     }
   }
 
-  /// What ssh's configuration makes of a host's name. Throws `IOException` where ssh does not say
-  /// it in time.
+  /// Returns the host's name after ssh's configuration. Throws `IOException` if ssh does not answer
+  /// in time.
   private static String sshName(String host, List<String> ssh) throws IOException {
     var command = new ArrayList<>(ssh);
     command.addAll(List.of("-G", "--", host));
     String mark = UUID.randomUUID().toString();
-    // Before ssh: this process may be ended at any moment.
+    // The shell starts before ssh, because this process may be ended at any moment.
     try (CleanupShell watch = CleanupShell.start(mark, Optional.empty())) {
       Process process =
           new LocalStart().start(command, Map.of(CleanupShell.VARIABLE, mark), List.of());

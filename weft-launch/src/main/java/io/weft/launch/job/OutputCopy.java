@@ -7,8 +7,9 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/// Copies one stream of a rank as it comes: to ours, to the rank's file, and into its last lines. A
-/// line is written in one piece, so that ranks' lines do not mix. Runs on a thread of its own.
+/// Copies one stream of a rank as it arrives: to this process's stream, to the rank's file, and
+/// into its last lines. A line is written in one piece, so that ranks' lines do not mix. Runs on a
+/// separate thread.
 final class OutputCopy implements Runnable {
 
   private static final int LONGEST_LINE = 1 << 16;
@@ -21,7 +22,7 @@ final class OutputCopy implements Runnable {
   private final byte[] line;
   private int length;
 
-  /// An empty `prefix` copies bytes at once, without waiting for the end of a line.
+  /// Creates a copy. An empty `prefix` copies bytes at once, without waiting for the end of a line.
   OutputCopy(
       InputStream from, OutputWriter to, KeptOutput.Stream file, String prefix, LastLines last) {
     this.from = from;
@@ -51,7 +52,7 @@ final class OutputCopy implements Runnable {
         endLine();
       }
     } catch (IOException gone) {
-      // The rank ended with the stream open in a process of its own, which was ended too.
+      // The rank ended with the stream open in a child process, which was ended too.
       assert length >= prefix.length;
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();

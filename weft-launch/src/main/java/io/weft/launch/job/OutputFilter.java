@@ -8,9 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
-/// A rank's output without the lines that tell users nothing and that no flag turns off: Java's, on
-/// resolving the vector module and on the flags that the launcher gives it, and TensorFlow's of
-/// level information. A line is held back only while it begins like one of them. One thread.
+/// A rank's output without lines that are useless for users and that no flag turns off: Java's
+/// notes on the vector module and on the launcher's flags, and TensorFlow's lines of level
+/// information. A line is delayed only while its beginning matches one of them. One thread.
 final class OutputFilter extends InputStream {
 
   private static final String PICKED_UP =
@@ -25,11 +25,11 @@ final class OutputFilter extends InputStream {
           "I0000 00:00:");
 
   private enum State {
-    /// At the beginning of a line, `held` has what it began with.
+    /// At the beginning of a line, which is in `held`.
     DECIDING,
     /// In a line that passes.
     PASSING,
-    /// In a line that is left out.
+    /// In a line that is dropped.
     DROPPING
   }
 
@@ -47,12 +47,12 @@ final class OutputFilter extends InputStream {
     this.beginnings = beginnings;
   }
 
-  /// Without Java's notice.
+  /// Returns the stream without Java's notes.
   static InputStream withoutJavas(InputStream from) {
     return new OutputFilter(from, JAVA);
   }
 
-  /// Without Java's notice and TensorFlow's.
+  /// Returns the stream without Java's and TensorFlow's notes.
   static InputStream withoutTensorFlows(InputStream from) {
     return new OutputFilter(from, JAVA_AND_TENSORFLOW);
   }

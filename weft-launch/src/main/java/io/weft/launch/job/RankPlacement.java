@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/// Where one rank runs.
+/// The placement of one rank.
 ///
 /// @param rank world rank
 /// @param size ranks in the job
@@ -15,19 +15,19 @@ import java.util.stream.Collectors;
 /// @param localRank position on its host
 /// @param localSize ranks on its host
 /// @param crossRank position of its host among the hosts that have this local rank
-/// @param crossSize number of those
+/// @param crossSize number of hosts that have this local rank
 public record RankPlacement(
     int rank, int size, String host, int localRank, int localSize, int crossRank, int crossSize) {
 
   /// The name of this host in a placement.
   public static final String HERE = "localhost";
 
-  /// All ranks here.
+  /// Returns placements of all ranks on this host.
   public static List<RankPlacement> here(int size) {
     return of(size, List.of(new HostSlots(HERE, size)));
   }
 
-  /// Fills the hosts in their order. Throws `IllegalArgumentException` where they have fewer slots.
+  /// Fills the hosts in their order. Throws `IllegalArgumentException` if they have fewer slots.
   public static List<RankPlacement> of(int size, List<HostSlots> hosts) {
     Map<String, Integer> localSize = new HashMap<>();
     var order = new ArrayList<String>();
@@ -63,12 +63,12 @@ public record RankPlacement(
     return List.copyOf(placements);
   }
 
-  /// Whether it runs on this host, without ssh.
+  /// Returns true if the rank runs on this host, without ssh.
   public boolean isHere() {
     return host.equals(HERE);
   }
 
-  /// The variables that say all this to the rank.
+  /// Returns the variables that tell the rank its placement.
   Map<String, String> variables() {
     return Map.of(
         "WEFT_RANK", Integer.toString(rank),

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// A rank that was started: its process and the two threads that copy its output.
+/// A started rank: its process and the two threads that copy its output.
 final class RankProcess {
 
   private final RankPlacement placement;
@@ -36,7 +36,7 @@ final class RankProcess {
     this.kept = files.kept();
     boolean raw = plan.output().isRaw(placement.rank());
     String prefix = raw ? "" : "[" + placement.rank() + "] ";
-    // What a job of `weft run` prints of its own accord is not ours to judge.
+    // Output of a user's program is shown unchanged, except Java's notes on the launcher's flags.
     InputStream noticeless =
         plan.output().raw().isPresent()
             ? OutputFilter.withoutTensorFlows(process.getErrorStream())
@@ -47,12 +47,12 @@ final class RankProcess {
             copy(new OutputCopy(noticeless, err, files.err(), prefix, last)));
   }
 
-  /// Where the output of one rank is kept.
+  /// The files of one rank's output.
   record Files(KeptOutput kept, KeptOutput.Stream out, KeptOutput.Stream err) {
 
-    /// Makes them, before there is a process that would have to be ended without.
+    /// Creates the files before the process, because a failure afterwards would require ending it.
     ///
-    /// @param start 0 at first
+    /// @param start number of earlier starts of this rank
     static Files of(RankPlacement placement, int start, JobPlan plan, PrintStream err)
         throws IOException {
       String name = "rank." + placement.rank() + (start == 0 ? "" : "." + start);
@@ -65,9 +65,9 @@ final class RankProcess {
     }
   }
 
-  /// Takes the process over.
+  /// Takes ownership of the process.
   ///
-  /// @param start how often it was started before
+  /// @param start number of earlier starts of this rank
   static RankProcess of(
       RankPlacement placement,
       int start,
@@ -81,12 +81,13 @@ final class RankProcess {
     return rank;
   }
 
-  /// The rank that it was started as; one that was started again has joined as another.
+  /// Returns the rank as which the process was started; a restarted process has joined as another
+  /// one.
   int rank() {
     return placement.rank();
   }
 
-  /// How often it was started before.
+  /// Returns the number of earlier starts of this rank.
   int start() {
     return start;
   }
@@ -95,7 +96,7 @@ final class RankProcess {
     return process;
   }
 
-  /// Once it has ended.
+  /// Returns the exit status of the ended process.
   ExitStatus status() {
     return new ExitStatus(process.exitValue(), !placement.isHere());
   }
@@ -104,8 +105,8 @@ final class RankProcess {
     return last.lines();
   }
 
-  /// Lets its output arrive, when it has ended; what it started may keep the streams open. Then
-  /// notes its exit code beside its output.
+  /// Waits for the output of the ended process, at most `limit`, because its descendants may keep
+  /// the streams open. Then writes its exit code next to its output.
   void drain(Duration limit) throws InterruptedException {
     long end = System.nanoTime() + Span.nanos(limit);
     for (Thread copy : copies) {
@@ -116,7 +117,7 @@ final class RankProcess {
     }
   }
 
-  /// Waits at most so long for the end of its output; whether more may come.
+  /// Waits at most `within` for the end of each stream. Returns true if more output may arrive.
   boolean speaks(Duration within) throws InterruptedException {
     for (Thread copy : copies) {
       if (!copy.join(within)) {
@@ -126,14 +127,14 @@ final class RankProcess {
     return false;
   }
 
-  /// Ends it at once, with what it started.
+  /// Kills the process and its descendants.
   void kill() {
     Stream.concat(process.descendants(), Stream.of(process.toHandle()))
         .toList()
         .forEach(ProcessHandle::destroyForcibly);
   }
 
-  /// What is known of it now.
+  /// Returns the current state of the rank.
   Culprit.Fate fate() {
     boolean alive = process.isAlive();
     return new Culprit.Fate(
@@ -143,13 +144,13 @@ final class RankProcess {
         last.blamed());
   }
 
-  /// Whether it can be seen that it, or a process that it started, is stopped.
+  /// Returns true if the process or one of its descendants is visibly stopped.
   private boolean isStopped() {
     return Stream.concat(Stream.of(process.toHandle()), process.descendants())
         .anyMatch(handle -> ProcessIdentity.of(handle).isStopped());
   }
 
-  /// "rank 1 on node7".
+  /// Returns the rank in words: "rank 1 on node7".
   String describe() {
     return describe(placement, start);
   }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// What each rank finds in its environment.
+/// The environment of each rank.
 final class RankVariables {
 
   /// The flags that Weft needs of a rank's Java.
@@ -21,7 +21,7 @@ final class RankVariables {
       "--add-modules=jdk.incubator.vector --enable-native-access=ALL-UNNAMED"
           + " -Dsun.misc.unsafe.memory.access=allow";
 
-  /// Has a rank join a job that runs already.
+  /// The variable that makes a rank join a running job.
   static final String JOIN = "WEFT_JOIN";
 
   private static final String JAVA_OPTIONS = "JDK_JAVA_OPTIONS";
@@ -42,13 +42,13 @@ final class RankVariables {
     common.put(CleanupShell.VARIABLE, mark);
   }
 
-  /// The name of a job whose launcher has this mark.
+  /// Returns the name of a job whose launcher has this mark.
   static String job(JobPlan plan, String mark) {
     return plan.config().job().orElse("weft-" + mark);
   }
 
-  /// This process's Java before others, and the flags that Weft needs, as text that an older Java
-  /// does not mind; the user's own options stand as they are.
+  /// Returns a PATH with this process's Java first, and the flags that Weft needs, in a form that
+  /// an older Java ignores. Options of the user are kept.
   private static Map<String, String> java(Map<String, String> environment) {
     var variables = new HashMap<String, String>();
     variables.put("PATH", pathOf(environment));
@@ -58,28 +58,30 @@ final class RankVariables {
     return variables;
   }
 
-  /// This process's Java, then what the environment names.
+  /// Returns a PATH of this process's Java, followed by the environment's.
   static String pathOf(Map<String, String> environment) {
     String bin = Path.of(System.getProperty("java.home"), "bin").toString();
     return bin + File.pathSeparator + environment.getOrDefault("PATH", "/usr/bin:/bin");
   }
 
-  /// What `LC_ALL` was before the command took another for its own Java; empty: it did not.
+  /// Returns the value of `LC_ALL` before the command changed it for its own Java; empty = it was
+  /// not changed.
   private static Optional<String> locale() {
     return Optional.ofNullable(System.getenv(SAVED_LOCALE));
   }
 
-  /// This process's environment, without what makes it a rank of another job.
+  /// Returns this process's environment, without variables that make it a rank of another job.
   static Map<String, String> outside() {
     return LaunchEnvironment.outside(System.getenv());
   }
 
-  /// The job's name.
+  /// Returns the job's name.
   String job() {
     return job;
   }
 
-  /// On this host: the secret by its file, where flight files go, and whose end is the rank's.
+  /// Returns the variables of a rank on this host. They contain the secret's file, the directory of
+  /// flight files, and the launcher, with whose end the rank ends.
   Map<String, String> here(RankPlacement placement, Path secret, Path flights) {
     var variables = new HashMap<String, String>();
     if (plan.program() == JobPlan.Program.ANY) {
@@ -94,7 +96,7 @@ final class RankVariables {
     return variables;
   }
 
-  /// What this process has and a rank must not: the secret itself, and the terminal where the
+  /// Returns the variables that a rank must not inherit: the secret itself, and the terminal if the
   /// rank's lines are prefixed.
   List<String> removedHere(RankPlacement placement) {
     boolean raw = plan.output().isRaw(placement.rank());
@@ -110,7 +112,8 @@ final class RankVariables {
     return removed;
   }
 
-  /// On another host: the secret itself, and the settings of this process.
+  /// Returns the variables of a rank on another host, including the secret itself and the settings
+  /// of this process.
   Map<String, String> there(RankPlacement placement, Secret secret) {
     var variables = new HashMap<String, String>();
     outside()

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/// Starts a rank on another host by ssh. Everything that the rank must know, the secret included,
-/// goes through ssh's standard input; the command line there says only how long it is. The rank's
-/// processes end when that input ends: with the connection, and with the launcher.
+/// Starts a rank on another host by ssh. The rank's script, including the secret, is sent through
+/// ssh's standard input; the remote command line contains only its length. The rank's processes end
+/// when that input ends: with the connection, and with the launcher.
 final class RemoteStart {
 
   private static final List<String> OPTIONS =
@@ -32,7 +32,7 @@ final class RemoteStart {
   private final LocalStart local;
   private final List<String> ssh;
 
-  /// @param local starts ssh, which so ends with the launcher
+  /// @param local starts ssh, which therefore ends with the launcher
   RemoteStart(LocalStart local, List<String> ssh) {
     this.local = local;
     this.ssh = ssh;
@@ -52,15 +52,16 @@ final class RemoteStart {
     return process;
   }
 
-  /// On a thread of its own: a pipe takes as much as ssh reads.
+  /// Writes the script. Runs on a separate thread, because a pipe accepts bytes only as fast as ssh
+  /// reads.
   private static void write(byte[] script, Process ssh) {
     try {
-      // Left open: its end is the sign to end.
+      // The stream stays open, because its end would end the rank.
       OutputStream in = ssh.getOutputStream();
       in.write(script);
       in.flush();
     } catch (IOException refused) {
-      // ssh has ended already; its exit code and words say why.
+      // ssh has ended already; its exit code and output say why.
       assert !refused.toString().isEmpty();
     }
   }
@@ -97,7 +98,7 @@ final class RemoteStart {
     return script.toString();
   }
 
-  /// As one word of a POSIX shell.
+  /// Returns the text as one word of a POSIX shell.
   static String quoted(String text) {
     return "'" + text.replace("'", "'\\''") + "'";
   }

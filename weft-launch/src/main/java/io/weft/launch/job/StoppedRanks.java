@@ -5,12 +5,12 @@ import io.weft.WeftConfig;
 import java.time.Duration;
 import java.util.Collection;
 
-/// Whether all ranks that still run are stopped: such a rank never ends by itself, and nobody is
-/// left who would give it up. Told after as long as another rank would have waited, so that a rank
-/// which is only being looked at may go on. One thread.
+/// Detects that all remaining ranks are stopped. A stopped rank never ends by itself, and no other
+/// rank is left to declare it lost. Detection takes as long as another rank would have waited, so
+/// that a rank under inspection may continue. One thread.
 final class StoppedRanks {
 
-  /// Between looks.
+  /// The interval of observations.
   static final Duration LOOK = Duration.ofSeconds(1);
 
   private final Duration limit;
@@ -20,8 +20,9 @@ final class StoppedRanks {
     this.limit = config.silenceLimit().isZero() ? config.deadline() : config.silenceLimit();
   }
 
-  /// A look at those that still run, `LOOK` after the one before. This process may have been
-  /// stopped too: only what it has seen counts.
+  /// Observes the running ranks, `LOOK` after the last call. Returns true if all were stopped
+  /// longer than the limit. Only observed time counts, because this process may have been stopped
+  /// too.
   boolean areAllThatIsLeft(Collection<RankProcess> running) {
     boolean stopped =
         !running.isEmpty() && running.stream().allMatch(rank -> rank.fate().stopped());
