@@ -14,15 +14,17 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Writes the timelines of a job as one trace in the format of Chrome and Perfetto: a process for
-/// each rank, a thread for each thread that recorded spans, and as many as are needed for
-/// operations that overlap. Times are microseconds by rank 0's clock since the earliest event.
+/// Writes the timelines of a job as one trace in the format of Chrome and Perfetto. The trace has a
+/// process for each rank. A rank has a thread for each thread that recorded spans, and additional
+/// threads for overlapping operations. Times are microseconds by rank 0's clock since the earliest
+/// event.
 public final class ChromeTrace implements AutoCloseable {
 
-  /// Threads of this number and more are lanes of operations.
+  /// The first thread number of the lanes of operations.
   private static final int FIRST_LANE = 1000;
 
-  /// Above all lanes of operations: those of tensors that wait for other ranks or for their turn.
+  /// The first thread number of the lanes of tensors that wait for other ranks or for their start;
+  /// above all lanes of operations.
   private static final int FIRST_TENSOR_LANE = 10_000;
 
   private final JsonGenerator json;
@@ -36,7 +38,7 @@ public final class ChromeTrace implements AutoCloseable {
             .createGenerator(out);
   }
 
-  /// Writes all of it; returns how many events there are beside names. `out` should buffer.
+  /// Writes the trace; returns the number of events except names. `out` should be buffered.
   public static long write(JobTimelines job, OutputStream out) throws IOException {
     try (var trace = new ChromeTrace(out)) {
       trace.all(job);
@@ -74,7 +76,7 @@ public final class ChromeTrace implements AutoCloseable {
     json.flush();
   }
 
-  /// What one rank did.
+  /// The trace of one rank.
   private final class RankTrack {
 
     private final JobTimelines.Track track;
@@ -135,9 +137,9 @@ public final class ChromeTrace implements AutoCloseable {
       json.writeEndObject();
     }
 
-    /// Tensors are under way at the same time, while spans of one thread lie within each other or
-    /// apart. They come in the order of their ends: the first lane whose last one has ended is
-    /// free.
+    /// Returns the thread of a tensor's span. Tensors overlap, while spans of one thread are nested
+    /// or disjoint. Spans arrive in the order of their ends, so the first lane whose last span has
+    /// ended is free.
     private int tensorThread(long begun, long ended) {
       int lane = 0;
       while (lane < tensors.size() && tensors.get(lane) > begun) {
@@ -211,7 +213,7 @@ public final class ChromeTrace implements AutoCloseable {
     }
   }
 
-  /// A decimal number, exact.
+  /// Returns the exact decimal number of microseconds.
   private static String micros(long nanos) {
     long fraction = Math.floorMod(nanos, 1000L);
     long whole = Math.floorDiv(nanos, 1000L);

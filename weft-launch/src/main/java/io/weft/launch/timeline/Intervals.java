@@ -8,14 +8,14 @@ import java.util.List;
 /// Disjoint intervals of time, ascending. Immutable.
 record Intervals(List<Interval> intervals) {
 
-  /// From `from` to `to`, longer than nothing.
+  /// The time between `from` and `to`, which is not empty.
   record Interval(long from, long to) {}
 
   Intervals {
     intervals = List.copyOf(intervals);
   }
 
-  /// What any of these covers, within `from` and `to`.
+  /// Returns the time within `from` and `to` that any of these covers.
   static Intervals union(List<Interval> of, long from, long to) {
     List<Interval> disjoint = new ArrayList<>();
     long covered = from;
@@ -30,7 +30,7 @@ record Intervals(List<Interval> intervals) {
     return new Intervals(disjoint);
   }
 
-  /// What these cover and the others do not.
+  /// Returns the time that these cover and the others do not.
   Intervals without(Intervals others) {
     List<Interval> left = new ArrayList<>();
     int next = 0;
@@ -55,7 +55,7 @@ record Intervals(List<Interval> intervals) {
     return new Intervals(left);
   }
 
-  /// How much of this time these cover.
+  /// Returns how much of this time these cover.
   long overlap(long from, long to) {
     long sum = 0;
     for (int at = firstEndingAfter(from);

@@ -16,10 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// The timelines of one job in a directory, each read as often as somebody asks.
+/// The timelines of one job in a directory. Each use reads the files again.
 ///
-/// @param tracks those that can be read, by rank
-/// @param problems what is wrong with others, or missing of these, a line each
+/// @param tracks readable timelines, by rank
+/// @param problems defects and missing parts of timelines, a line each
 public record JobTimelines(List<Track> tracks, List<String> problems) {
 
   /// Copies the lists.
@@ -30,12 +30,12 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
 
   /// The timeline of one rank.
   ///
-  /// @param file where it is
-  /// @param header what it says of itself
-  /// @param threads names by index
-  /// @param clock turns its times into those of rank 0
-  /// @param uncertaintyNanos how wrong these may be
-  /// @param steps that the program has finished
+  /// @param file its file
+  /// @param header its header
+  /// @param threads names of threads by index
+  /// @param clock converts its times into those of rank 0
+  /// @param uncertaintyNanos maximum error of the converted times
+  /// @param steps number of steps that the program has finished
   public record Track(
       Path file,
       TimelineHeader header,
@@ -44,17 +44,17 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
       long uncertaintyNanos,
       long steps) {
 
-    /// Whose it is.
+    /// Returns the rank that recorded the timeline.
     public int rank() {
       return header.rank();
     }
 
-    /// Its earliest time, by rank 0's clock.
+    /// Returns its earliest time, by rank 0's clock.
     public long firstNanos() {
       return clock.rankZeroNanos(header.firstNanos());
     }
 
-    /// Shows all events in the order in which they were recorded.
+    /// Passes all events to `sink` in the order of their recording.
     void forEach(EventSink sink) throws IOException {
       try (InputStream in = TimelineFile.open(file)) {
         TimelineReader reader = TimelineReader.open(in);
@@ -67,13 +67,13 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
     }
   }
 
-  /// Takes events.
+  /// The receiver of events.
   @FunctionalInterface
   interface EventSink {
     void take(TimelineEvent event) throws IOException;
   }
 
-  /// Those in a directory. Throws `IOException` where it cannot be listed.
+  /// Returns the timelines in a directory. Throws `IOException` if it cannot be listed.
   public static JobTimelines in(Path directory) throws IOException {
     List<Track> tracks = new ArrayList<>();
     List<String> problems = new ArrayList<>();
@@ -84,7 +84,8 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
         if (reader.header().rank() != file.getKey()) {
           throw new IOException("it is of rank " + reader.header().rank());
         }
-        // Only whether it is whole and has steps: what it says is read when it is wanted.
+        // Reads the file only to check it and to count steps; its events are read again when
+        // needed.
         long steps = 0;
         for (TimelineEvent event = reader.next(); event != null; event = reader.next()) {
           steps += event.category() == SpanCategory.STEP ? 1 : 0;
@@ -110,7 +111,7 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
     return ofOneJob(tracks, problems);
   }
 
-  /// A directory may still have files of an earlier job with more ranks.
+  /// Removes timelines of other jobs: a directory may have files of an earlier job with more ranks.
   private static JobTimelines ofOneJob(List<Track> tracks, List<String> problems) {
     if (tracks.isEmpty()) {
       return new JobTimelines(tracks, problems);
@@ -150,7 +151,7 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
     return new JobTimelines(ofJob, problems);
   }
 
-  /// Returns whether the program of any rank has recorded steps.
+  /// Returns true if the program of any rank has recorded steps.
   boolean hasSteps() {
     return tracks.stream().anyMatch(track -> track.steps() > 0);
   }
@@ -167,7 +168,7 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
         steps);
   }
 
-  /// The earliest time of all, by rank 0's clock.
+  /// Returns the earliest time of all timelines, by rank 0's clock.
   long originNanos() {
     return tracks.stream().mapToLong(Track::firstNanos).min().orElse(0);
   }

@@ -9,13 +9,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The operations of one rank that have begun and not ended yet, as its events are read one by one.
-/// Holds a bounded number of them: what is more is forgotten, the oldest first. One thread.
+/// The operations of one rank that have begun and not ended, while its events are read. Their
+/// number is bounded: beyond it, the oldest is dropped. One thread.
 final class OpenOperations {
 
   private static final int MOST = 1 << 13;
 
-  /// Of one operation; a schedule of many exchanges shows its first ones.
+  /// The maximum number of points of an operation; of a schedule with many exchanges, the first are
+  /// kept.
   private static final int MOST_POINTS = 64;
 
   private final LinkedHashMap<Long, Pending> open = new LinkedHashMap<>();
@@ -38,8 +39,8 @@ final class OpenOperations {
     }
   }
 
-  /// Takes an event of an operation; returns the operation if this was its end, and its beginning
-  /// was seen.
+  /// Takes an event of an operation. Returns the operation if this was its end and its beginning
+  /// was read.
   @Nullable TracedOperation take(TimelineEvent event) {
     switch (event.kind()) {
       case SUBMITTED -> {
@@ -71,12 +72,12 @@ final class OpenOperations {
           lanes.clear(pending.lane);
         }
       }
-      case SPAN -> throw new IllegalArgumentException("a span is no operation");
+      case SPAN -> throw new IllegalArgumentException("a span is not an operation");
     }
     return null;
   }
 
-  /// Returns those that have not ended, as they stood when the timeline did.
+  /// Returns the operations that have not ended, with the end of the timeline as their end.
   List<TracedOperation> left(long nanos) {
     List<TracedOperation> left = new ArrayList<>();
     for (Pending pending : open.values()) {

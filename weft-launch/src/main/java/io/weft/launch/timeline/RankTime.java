@@ -9,17 +9,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// Where the time of the steps of one rank went. One thread.
+/// The use of time in the steps of one rank. One thread.
 ///
 /// *Exposed* communication is the time from the last submission of a step until the last end of an
-/// operation that was submitted in it; where the program records what it computes, it is the time
-/// during which operations run and nothing is computed. Of that, *waiting* is what `Waiting` says:
-/// the time before the last rank had submitted the same operation.
+/// operation that was submitted in it. If the program records its computation, exposed
+/// communication is instead the time in which operations run and nothing is computed. *Waiting*, as
+/// `Waiting` defines it, is the part of it before the last rank had submitted the same operation.
 ///
-/// Where a `DataParallel` records what it does, communication begins with a tensor's submission to
-/// it and ends when its result is copied. Of the exposed time that is not waiting, time in which no
-/// tensor is on the wire is told apart: *copies* into and out of fusion buffers; else in the
-/// *queue*, ready on all ranks; else in *negotiation*.
+/// If a `DataParallel` records its work, communication begins with a tensor's submission to it and
+/// ends when the result is copied. Exposed time that is not waiting is then divided further. The
+/// time in which no tensor is on the wire counts as *copies* into and out of fusion buffers, else
+/// as *queue* if a tensor is ready on all ranks, else as *negotiation*.
 final class RankTime {
 
   private final int rank;
@@ -36,22 +36,22 @@ final class RankTime {
     this.rank = rank;
   }
 
-  /// An operation of this rank; times by rank 0's clock.
+  /// An operation of this rank; times are by rank 0's clock.
   ///
-  /// @param lastNanos when the last rank submitted it
-  /// @param lastRank which one that was
-  /// @param negotiates whether it moves no tensor of the program
+  /// @param lastNanos time at which the last rank submitted it
+  /// @param lastRank the rank that submitted it last
+  /// @param negotiates if it belongs to the negotiation
   record Sent(
       long submittedNanos, long endedNanos, long lastNanos, int lastRank, boolean negotiates) {}
 
-  /// What the layer of data parallelism did; times by rank 0's clock.
+  /// The recorded work of data parallelism; times are by rank 0's clock.
   record Layer(List<Interval> negotiated, List<Interval> queued, List<Interval> copied) {}
 
-  /// Counts a step.
+  /// Adds a step.
   ///
   /// @param sent operations that were submitted before its end and ended after its beginning
-  /// @param computed what the program recorded of itself in it; perhaps nothing
-  /// @param layer what data parallelism recorded in it; perhaps nothing
+  /// @param computed recorded computation of the program in the step; may be empty
+  /// @param layer recorded work of data parallelism in the step; may be empty
   void step(long from, long to, List<Sent> sent, List<Interval> computed, Layer layer) {
     steps++;
     stepNanos += Math.max(0, to - from);
@@ -93,7 +93,7 @@ final class RankTime {
     negotiationNanos += notQueued.nanos() - rest.nanos();
   }
 
-  /// Operations that move tensors.
+  /// Returns the operations that move tensors.
   private static List<Interval> moving(List<Sent> sent) {
     return sent.stream()
         .filter(each -> !each.negotiates())
@@ -133,7 +133,7 @@ final class RankTime {
     return stepNanos;
   }
 
-  /// Of it, what was neither computing nor waiting.
+  /// Returns the exposed time without waiting.
   long exposedNanos() {
     return exposedNanos - waitingNanos;
   }
@@ -142,22 +142,24 @@ final class RankTime {
     return waitingNanos;
   }
 
-  /// Of exposed time: nothing was on the wire, and the ranks had not agreed on a tensor yet.
+  /// Returns the exposed time in which nothing was on the wire and the ranks had not agreed on a
+  /// tensor.
   long negotiationNanos() {
     return negotiationNanos;
   }
 
-  /// Of exposed time: nothing was on the wire, and a tensor that was ready had not been started.
+  /// Returns the exposed time in which nothing was on the wire and a ready tensor had not been
+  /// started.
   long queueNanos() {
     return queueNanos;
   }
 
-  /// Of exposed time: nothing was on the wire, and tensors were copied.
+  /// Returns the exposed time in which nothing was on the wire and tensors were copied.
   long copyNanos() {
     return copyNanos;
   }
 
-  /// By rank.
+  /// Returns the waiting time by the rank that was waited for.
   Map<Integer, Long> waitedFor() {
     return waitedFor;
   }

@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// Reads the timelines of a job twice: first when each operation was submitted last and by whom,
-/// then where each rank's time went. Holds the operations, not the events.
+/// The analysis of a job's timelines. It reads them twice: first for the last submission of each
+/// operation, then for the use of each rank's time. It keeps operations, not events, in memory.
 final class TimeAnalysis {
 
-  /// Of the operations that are compared between ranks.
+  /// The maximum number of operations that are compared between ranks.
   private static final int MOST_OPERATIONS = 1 << 22;
 
   private final JobTimelines job;
@@ -26,12 +26,12 @@ final class TimeAnalysis {
     this.job = job;
   }
 
-  /// The same on all ranks.
+  /// The identity of an operation, equal on all ranks.
   private record Use(long communicator, String name, long use) {}
 
   private record Last(long nanos, int rank) {}
 
-  /// One for each rank.
+  /// Returns the time of each rank.
   List<RankTime> ranks() throws IOException {
     for (JobTimelines.Track track : job.tracks()) {
       var open = new OpenOperations();
@@ -61,7 +61,8 @@ final class TimeAnalysis {
     }
   }
 
-  /// One rank's events, cut into steps. A step is recorded when it ends, behind what was in it.
+  /// The events of one rank, divided into steps. A step's event follows the events within it,
+  /// because it is recorded at its end.
   private final class RankReading {
 
     private final JobTimelines.Track track;
@@ -90,8 +91,9 @@ final class TimeAnalysis {
       }
     }
 
-    /// Where no rank recorded steps, all of it is one. A rank that has finished none, while others
-    /// have, ended in its first: of that nothing is known but its operations.
+    /// Ends the reading. If no rank recorded steps, the whole timeline counts as one step. If only
+    /// other ranks recorded steps, this rank ended in its first step, and only its operations are
+    /// known.
     RankTime end() {
       if (!job.hasSteps()) {
         open.left(track.header().lastNanos()).forEach(left -> sent.add(sent(left)));
@@ -148,7 +150,7 @@ final class TimeAnalysis {
       return spans.stream().filter(span -> span.to() > from && span.from() < to).toList();
     }
 
-    /// A program that records no computing has not told what it did all the time.
+    /// Returns the computation. It is empty if the program does not record its computation.
     private List<Interval> computed(List<Interval> spans) {
       return computes ? spans : List.of();
     }

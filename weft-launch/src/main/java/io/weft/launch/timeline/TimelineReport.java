@@ -10,24 +10,26 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// Where the time of a job went, as its timelines show it. Shares are parts of the time of all
+/// The report on a job's use of time, from its timelines. Shares are fractions of the time of all
 /// steps of all ranks, from 0 to 1.
 ///
-/// @param ranks whose timelines were read
-/// @param steps most that one of them recorded; 1 where none was recorded
-/// @param stepSeconds mean over the ranks that have finished a step
-/// @param computeShare neither of the next two; communication that is hidden counts here
-/// @param exposedShare communicating while nothing is computed
-/// @param waitingShare of a rank that had submitted an operation, for another that had not
-/// @param negotiationShare part of the exposed share: nothing was on the wire, and the ranks had
-///   not agreed on a tensor yet; as the next two 0 where no `DataParallel` has recorded what it
-///   does
-/// @param queueShare the same, and a tensor that was ready had not been started
-/// @param copyShare the same, and tensors were copied into or out of fusion buffers
-/// @param slowestRank the one that was waited for longest; null where nobody was waited for
-/// @param verdict in words
-/// @param byRank the same for each of them
-/// @param problems what is missing in the timelines
+/// @param ranks number of ranks with a timeline
+/// @param steps highest number of steps of a rank; 1 if no steps were recorded
+/// @param stepSeconds time in steps, averaged over the ranks that have finished a step
+/// @param computeShare time that is neither exposed nor waiting; includes hidden communication
+/// @param exposedShare time communicating without computation
+/// @param waitingShare time in which a rank that had submitted an operation waited for one that had
+///   not
+/// @param negotiationShare part of the exposed share in which nothing was on the wire and the ranks
+///   had not agreed on a tensor. This and the next two are 0 if no `DataParallel` recorded its work
+/// @param queueShare part of the exposed share in which nothing was on the wire and a ready tensor
+///   had not been started
+/// @param copyShare part of the exposed share in which nothing was on the wire and tensors were
+///   copied into or out of fusion buffers
+/// @param slowestRank the rank that was waited for longest; null = no rank waited
+/// @param verdict conclusion in words
+/// @param byRank use of time of each rank
+/// @param problems missing parts of the timelines
 public record TimelineReport(
     int ranks,
     long steps,
@@ -43,16 +45,16 @@ public record TimelineReport(
     List<OfRank> byRank,
     List<String> problems) {
 
-  /// Below, waiting is what chance makes of it.
+  /// The share below which waiting is random.
   private static final double MUCH_WAITING = 0.1;
 
-  /// From here on it is worth to hide communication.
+  /// The share from which hiding communication is worthwhile.
   private static final double MUCH_COMMUNICATION = 0.25;
 
-  /// Of one rank.
+  /// The use of time of one rank.
   ///
-  /// @param waitedSeconds by the rank that was waited for
-  /// @param clockMicros how wrong its times may be
+  /// @param waitedSeconds waiting time by the rank that was waited for
+  /// @param clockMicros maximum error of its times
   public record OfRank(
       int rank,
       String host,
@@ -64,7 +66,7 @@ public record TimelineReport(
       Map<Integer, Double> waitedSeconds,
       double clockMicros) {}
 
-  /// Reads all of it. Throws `IOException` where a file can be read no more.
+  /// Analyses the timelines. Throws `IOException` if a file is no longer readable.
   public static TimelineReport of(JobTimelines job) throws IOException {
     List<RankTime> times = new TimeAnalysis(job).ranks();
     List<OfRank> byRank = new ArrayList<>();
@@ -111,13 +113,13 @@ public record TimelineReport(
         part(copy, all),
         slowest,
         job.tracks().size() == 1 && job.tracks().getFirst().header().size() > 1
-            ? "only one rank's timeline is there: whom it waited for cannot be seen"
+            ? "only one rank's timeline is there: the ranks for which it waited are unknown"
             : verdict(times.size(), compute, exposedShare, waitingShare, slowest, blamed),
         byRank,
         job.problems());
   }
 
-  /// @param blamed part of the waiting that was for the slowest rank
+  /// @param blamed fraction of the waiting that was for the slowest rank
   private static String verdict(
       int ranks,
       double compute,
@@ -129,7 +131,7 @@ public record TimelineReport(
       return "no time was recorded";
     }
     if (ranks == 1) {
-      return "one rank: it had nobody to wait for";
+      return "one rank, which waits for no other";
     }
     if (waiting >= MUCH_WAITING && slowest != null && blamed >= 0.5) {
       return String.format(
@@ -144,13 +146,13 @@ public record TimelineReport(
     if (waiting >= MUCH_WAITING) {
       return String.format(
           Locale.ROOT,
-          "ranks waited for each other %.0f %% of the time, now for this one, now for that one",
+          "ranks waited for each other %.0f %% of the time, not mainly for one of them",
           100 * waiting);
     }
     if (exposed >= MUCH_COMMUNICATION) {
       return String.format(
           Locale.ROOT,
-          "communication is not hidden: it took %.0f %% of the time beside computing",
+          "communication is not hidden: it took %.0f %% of the time without computation",
           100 * exposed);
     }
     return String.format(
@@ -179,7 +181,7 @@ public record TimelineReport(
     return all == 0 ? 0 : of / all;
   }
 
-  /// In words, the verdict last.
+  /// Returns the report in words, the verdict last.
   public List<String> lines() {
     List<String> lines = new ArrayList<>();
     lines.add(

@@ -7,8 +7,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
-/// Writes the timelines of a job as one page for a browser that needs nothing else: no network, no
-/// other file. The page has the trace of `ChromeTrace` in it and draws it.
+/// Writes the timelines of a job as one page for a browser, which needs no network and no other
+/// file. The page contains the trace of `ChromeTrace` and draws it.
 public final class TracePage {
 
   private static final String PAGE = "trace-page.html";
@@ -16,8 +16,8 @@ public final class TracePage {
 
   private TracePage() {}
 
-  /// In the script element that holds the trace, nothing may look like its end. In JSON this
-  /// character stands in texts only.
+  /// Escapes `<`, because the script element with the trace must not contain its end tag. In JSON
+  /// this character occurs only in texts.
   private static final class Escaping extends FilterOutputStream {
 
     private static final byte[] LESS = "\\u003c".getBytes(StandardCharsets.US_ASCII);
@@ -43,7 +43,7 @@ public final class TracePage {
     }
   }
 
-  /// Writes all of it; returns how many events there are. `out` should buffer.
+  /// Writes the page; returns the number of events. `out` should be buffered.
   public static long write(JobTimelines job, OutputStream out) throws IOException {
     String page = page();
     int place = page.indexOf(PLACE);

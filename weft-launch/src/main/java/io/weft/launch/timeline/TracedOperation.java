@@ -7,17 +7,17 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// An operation of one rank, put together from its events. Times are the rank's own.
+/// An operation of one rank, assembled from its events. Times are by the rank's own clock.
 ///
-/// @param name of its tensor
-/// @param lane operations of one lane do not overlap
-/// @param communicator its key
-/// @param use how often the name was used before; -1 if that is not in the timeline
+/// @param name name of its tensor
+/// @param lane number of its lane; operations of one lane do not overlap
+/// @param communicator key of the communicator
+/// @param use number of earlier uses of the name; -1 = not in the timeline
 /// @param bytes length of the tensor
-/// @param points what it reached when, from its submission to its end
-/// @param endedNanos when it ended; the end of the timeline where it had not
-/// @param lastHeard rank that was heard of last, or -1
-/// @param end `DONE` or `FAILED`; null: it had not ended
+/// @param points its events with their times, from its submission to its end
+/// @param endedNanos its end, or the end of the timeline
+/// @param lastHeard rank from which data arrived last, or -1
+/// @param end `DONE` or `FAILED`; null = it had not ended
 record TracedOperation(
     String name,
     int lane,
@@ -29,10 +29,10 @@ record TracedOperation(
     int lastHeard,
     @Nullable EventKind end) {
 
-  /// Something it reached.
+  /// An event of the operation.
   record Point(EventKind kind, long nanos) {}
 
-  /// A part of its time.
+  /// A part of the operation's time.
   record Phase(SpanCategory category, long begunNanos, long endedNanos) {}
 
   TracedOperation {
@@ -43,7 +43,7 @@ record TracedOperation(
     return points.getFirst().nanos();
   }
 
-  /// What lies between two points is what leads to the later one.
+  /// Returns the phases. The time between two points belongs to the later one.
   List<Phase> phases() {
     List<Phase> phases = new ArrayList<>();
     for (int i = 1; i < points.size(); i++) {

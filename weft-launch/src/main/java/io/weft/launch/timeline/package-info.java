@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the timelines of a job's ranks show together: one trace for a browser, and a report in
-/// words. Files are read event by event.
+/// The combination of a job's timelines: one trace for a browser, and a report in words. Files are
+/// read event by event.
 @NullMarked
 package io.weft.launch.timeline;
 
