@@ -15,10 +15,10 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// The ranks that were gone: killed, lost to the others, left in order, or without a log.
+/// The findings on departed ranks: killed, lost to the others, closed in order, or without a log.
 final class DepartedRanks {
 
-  /// Of a rank, the last that any other knew.
+  /// The last sign of life of a rank that another rank recorded.
   private record Sign(int witness, long beforeNanos) {}
 
   private final JobLogs evidence;
@@ -28,7 +28,7 @@ final class DepartedRanks {
   private final Map<Integer, Event> went = new TreeMap<>();
   private final Map<Integer, String> hosts = new TreeMap<>();
 
-  /// @param members of the communicators that failed, ascending
+  /// @param members ranks of the failed communicators, ascending
   DepartedRanks(
       JobLogs evidence,
       Map<Integer, RankSummary> stories,
@@ -39,7 +39,7 @@ final class DepartedRanks {
     this.stories = stories;
     this.disputes = disputes;
     for (RankSummary story : stories.values()) {
-      // Who went after the failure went because of it.
+      // A rank that departed after the failure departed because of it.
       story.log().events().stream()
           .filter(e -> e.kind() == EventKind.LOST || e.kind() == EventKind.LEFT)
           .filter(e -> e.nanos() <= story.failedNanos())
@@ -115,7 +115,7 @@ final class DepartedRanks {
         + FlightWords.use(dispute.operation());
   }
 
-  /// The first operation in which others waited and this rank did not, or for this rank.
+  /// Returns the first operation in which others waited without this rank, or for this rank.
   private Optional<StalledOperation> awaited(int rank) {
     return disputes.stream()
         .filter(d -> !d.waited().containsKey(rank))
@@ -129,7 +129,8 @@ final class DepartedRanks {
                     .findFirst());
   }
 
-  /// The latest sign of life that any rank had of this one at its own failure.
+  /// Returns the latest sign of life of this rank, relative to the failure of the rank that
+  /// recorded it.
   private Optional<Sign> sign(int rank) {
     Sign latest = null;
     for (RankSummary story : stories.values()) {

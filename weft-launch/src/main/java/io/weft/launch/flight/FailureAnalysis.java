@@ -20,14 +20,14 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/// One judgement: which communicators failed in the latest epoch that did, what was in dispute
-/// there, and what each rank has to do with it.
+/// The analysis of a job's failure: the failed communicators of the latest epoch, their stalled
+/// operations, and the part of each rank.
 final class FailureAnalysis {
 
   private static final String NO_FAILURE =
       "no rank had noticed a failure; operations were under way when they ended";
 
-  /// A failure and the rank that had it.
+  /// A failure and the rank that recorded it.
   private record Had(int rank, Failure failure) {}
 
   private final JobLogs evidence;
@@ -52,7 +52,7 @@ final class FailureAnalysis {
     }
     var findings =
         new ArrayList<>(new DepartedRanks(evidence, stories, disputes, members()).findings());
-    // When a rank is lost, the others are interrupted at different places; that is no finding.
+    // When a rank is lost, the others are interrupted at different places, which is not a finding.
     boolean interrupted =
         !findings.isEmpty() && first.map(h -> h.failure().type().equals("PeerLost")).orElse(true);
     findings.addAll(new StallAnalysis(stories, disputes, interrupted).findings());
@@ -82,7 +82,8 @@ final class FailureAnalysis {
         + FlightWords.printable(failure.words());
   }
 
-  /// Noticed rather than told, and early.
+  /// Returns the first failure. Failures that a rank noticed itself precede those reported by
+  /// another rank.
   private Optional<Had> firstFailure() {
     return evidence.logs().values().stream()
         .flatMap(log -> log.failures().stream().map(f -> new Had(log.self().rank(), f)))
@@ -93,7 +94,7 @@ final class FailureAnalysis {
                 .thenComparing(Had::rank));
   }
 
-  /// Of the latest epoch; where nothing failed, those with operations under way.
+  /// Returns the failed communicators of the latest epoch; if none failed, all communicators.
   private Set<Long> failedCommunicators() {
     Set<Long> keys =
         evidence.logs().values().stream()
@@ -123,7 +124,7 @@ final class FailureAnalysis {
     return circle == null ? 0 : circle.epoch();
   }
 
-  /// In order of submission.
+  /// Returns the stalled operations in the order of their submission.
   private List<StalledOperation> disputes() {
     var keys = new LinkedHashMap<StalledOperation.OperationKey, List<Integer>>();
     for (RankSummary story : stories.values()) {

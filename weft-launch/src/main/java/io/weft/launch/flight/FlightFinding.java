@@ -3,13 +3,13 @@ package io.weft.launch.flight;
 
 import java.util.List;
 
-/// One thing that the logs show.
+/// A finding of the logs' analysis.
 ///
-/// @param kind what sort of thing
-/// @param ranks whom it points at
-/// @param operation the operation in dispute, `allreduce 'dense/kernel'`; empty where there is none
-/// @param use which use of its name, from 1; 0 where there is none
-/// @param words a line for people
+/// @param kind kind of the finding
+/// @param ranks ranks that it concerns
+/// @param operation the stalled operation, `allreduce 'dense/kernel'`; empty = none
+/// @param use number of the name's use, from 1; 0 = none
+/// @param words finding in words, on one line
 public record FlightFinding(
     FindingKind kind, List<Integer> ranks, String operation, int use, String words) {
 
@@ -18,23 +18,23 @@ public record FlightFinding(
     ranks = List.copyOf(ranks);
   }
 
-  /// What logs can show, the most telling first.
+  /// The kinds of findings, the most significant first.
   public enum FindingKind {
     /// The rank's process or connection broke, or it left no file.
     GONE,
     /// The rank closed in order while others waited for it.
     LEFT,
-    /// Ranks submitted different things under one name.
+    /// Ranks submitted different operations under one name.
     DISAGREED,
-    /// The rank never submitted what others waited in.
+    /// The rank never submitted an operation in which others waited.
     NEVER_SUBMITTED,
-    /// The rank waited in an earlier use of the name that others waited in.
+    /// The rank waited in an earlier use of the name than others.
     BEHIND,
-    /// Ranks waited for operations that the other has not submitted, crosswise.
+    /// Two ranks each waited for an operation that the other had not submitted.
     CROSSED,
     /// The rank's progress thread stood still.
     STOOD_STILL,
-    /// All had submitted it, and segments did not come.
+    /// All ranks had submitted the operation, but segments did not arrive.
     WAITED
   }
 }

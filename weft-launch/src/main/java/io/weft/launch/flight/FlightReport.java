@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// What the logs of a failed job say together.
+/// The report on the logs of a failed job.
 ///
 /// @param size ranks in the job
 /// @param logs ranks whose logs are known
-/// @param cause where it failed first, and why: a line for people
-/// @param findings the most telling first
+/// @param cause the first failure and its reason, on one line
+/// @param findings findings, the most significant first
 public record FlightReport(
     int size, List<Integer> logs, String cause, List<FlightFinding> findings) {
 
@@ -22,12 +22,13 @@ public record FlightReport(
     findings = List.copyOf(findings);
   }
 
-  /// Judges; empty where there is no log, or nothing failed and nothing was under way.
+  /// Analyses the logs. Returns empty if there is no log, or if nothing failed and no operation was
+  /// in flight.
   public static Optional<FlightReport> of(JobLogs evidence) {
     return evidence.logs().isEmpty() ? Optional.empty() : new FailureAnalysis(evidence).report();
   }
 
-  /// At most 11 lines for people.
+  /// Returns the report in at most 11 lines.
   public List<String> lines() {
     var lines = new ArrayList<String>();
     lines.add("cause: " + cause);

@@ -8,14 +8,14 @@ import java.util.Iterator;
 import java.util.Locale;
 import java.util.TreeSet;
 
-/// How ranks, operations and times are told.
+/// The words for ranks, operations and times.
 final class FlightWords {
 
   private static final int MOST = 300;
 
   private FlightWords() {}
 
-  /// `rank 3`, `ranks 0-2,7`; ascending.
+  /// Returns ranks in ascending order: `rank 3`, `ranks 0-2,7`.
   static String ranks(Collection<Integer> ranks) {
     var text = new StringBuilder();
     Iterator<Integer> ascending = new TreeSet<>(ranks).iterator();
@@ -42,22 +42,22 @@ final class FlightWords {
     }
   }
 
-  /// `allreduce 'dense/kernel'`.
+  /// Returns the operation: `allreduce 'dense/kernel'`.
   static String operation(Flight flight) {
     return printable(flight.words().split(" ", 2)[0] + " '" + flight.name() + "'");
   }
 
-  /// `allreduce 'dense/kernel' (use 312)`.
+  /// Returns the operation and its use: `allreduce 'dense/kernel' (use 312)`.
   static String use(Flight flight) {
     return operation(flight) + (flight.use() == 0 ? "" : " (use " + flight.use() + ")");
   }
 
-  /// `4.1 s`.
+  /// Returns a time: `4.1 s`.
   static String seconds(long nanos) {
     return String.format(Locale.ROOT, "%.1f s", Math.max(0, nanos) / 1e9);
   }
 
-  /// On one line, without what could move a terminal's cursor, and not too long.
+  /// Returns the text on one line, without control characters and with a bounded length.
   static String printable(String text) {
     return Printable.of(text, MOST);
   }

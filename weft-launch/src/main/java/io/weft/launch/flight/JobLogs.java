@@ -13,11 +13,11 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// What is known of a job that failed.
+/// The known facts of a failed job.
 ///
-/// @param logs by rank, as far as they are there
-/// @param ended by rank how its process ended of its own accord, in words, as far as known
-/// @param unreadable by rank what is wrong with its log, where something is
+/// @param logs available logs, by rank
+/// @param ended the end of each process that ended by itself, in words, by rank
+/// @param unreadable the defect of each unreadable log, by rank
 public record JobLogs(
     Map<Integer, FlightLog> logs, Map<Integer, String> ended, Map<Integer, String> unreadable) {
 
@@ -31,15 +31,15 @@ public record JobLogs(
     unreadable = Collections.unmodifiableMap(new TreeMap<>(unreadable));
   }
 
-  /// Where the log of a rank may be.
+  /// A source of logs.
   @FunctionalInterface
   public interface LogSource {
 
-    /// Empty where there is none. Throws `IOException` saying what is wrong with it.
+    /// Returns the log of a rank; empty = none. Throws `IOException` with the defect of the log.
     Optional<FlightLog> find(int rank) throws IOException;
   }
 
-  /// The logs of this job that a source has of the first `size` ranks.
+  /// Returns the logs of this job's first `size` ranks from a source.
   public static JobLogs of(LogSource source, int size, String job, Map<Integer, String> ended) {
     var logs = new TreeMap<Integer, FlightLog>();
     var unreadable = new TreeMap<Integer, String>();
@@ -50,7 +50,7 @@ public record JobLogs(
     return new JobLogs(logs, ended, unreadable);
   }
 
-  /// All flight files in a directory. Throws `IOException` where it cannot be listed.
+  /// Returns all flight files in a directory. Throws `IOException` if it cannot be listed.
   public static JobLogs in(Path directory) throws IOException {
     var logs = new TreeMap<Integer, FlightLog>();
     var unreadable = new TreeMap<Integer, String>();
@@ -72,7 +72,7 @@ public record JobLogs(
     }
   }
 
-  /// Ranks in the job, as its logs say.
+  /// Returns the number of ranks in the job, from its logs.
   int size() {
     return logs.values().stream().mapToInt(log -> log.self().size()).max().orElse(0);
   }

@@ -9,13 +9,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/// What one rank's log tells of that rank.
+/// The summary of one rank's log.
 ///
-/// @param log the rank's
-/// @param communicators keys of those that failed
+/// @param log the rank's log
+/// @param communicators keys of the failed communicators
 record RankSummary(FlightLog log, Set<Long> communicators) {
 
-  /// When it failed, or was written where it did not: "before" is counted from there.
+  /// Returns the time of the rank's first failure, or of the log's writing without one. Times
+  /// "before" are relative to it.
   long failedNanos() {
     return log.failures().stream()
         .filter(failure -> communicators.contains(failure.communicator()))
@@ -24,7 +25,8 @@ record RankSummary(FlightLog log, Set<Long> communicators) {
         .orElse(log.counts().writtenNanos());
   }
 
-  /// Operations of these communicators that had begun and did not complete, the first first.
+  /// Returns the operations of these communicators that had begun and did not complete, by
+  /// submission time.
   List<Flight> waiting() {
     return log.operations().stream()
         .filter(flight -> communicators.contains(flight.communicator()))
@@ -38,14 +40,14 @@ record RankSummary(FlightLog log, Set<Long> communicators) {
         || (flight.state() == State.FAILED && flight.stage() > 0);
   }
 
-  /// The latest that it finished.
+  /// Returns the operation that completed last.
   Optional<Flight> last() {
     return log.operations().stream()
         .filter(flight -> flight.state() == State.DONE)
         .max(Comparator.comparingLong(flight -> flight.times().endedNanos()));
   }
 
-  /// "it waited in …" or "its last was …, done 4.1 s before".
+  /// Returns the rank's last activity: "it waited in …" or "its last was …, done 4.1 s before".
   String doing() {
     List<Flight> waiting = waiting();
     if (!waiting.isEmpty()) {
@@ -66,12 +68,12 @@ record RankSummary(FlightLog log, Set<Long> communicators) {
         .orElse("it had finished no operation");
   }
 
-  /// How long its progress thread had stood still when the log was written.
+  /// Returns how long the progress thread had stood still when the log was written.
   long stillNanos() {
     return log.counts().writtenNanos() - log.counts().turnedNanos();
   }
 
-  /// Those that its user had submitted and its progress thread had not taken.
+  /// Returns the operations that the user had submitted and the progress thread had not taken.
   List<Flight> queued() {
     return log.operations().stream().filter(f -> f.state() == State.SUBMITTED).toList();
   }

@@ -14,13 +14,13 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/// What the operations in dispute show of the ranks whose logs are there.
+/// The findings of stalled operations on the ranks with a log.
 final class StallAnalysis {
 
-  /// Longer than a progress thread that idles stands still.
+  /// A time longer than the pauses of an idle progress thread.
   private static final long STILL_NANOS = 3_000_000_000L;
 
-  /// Ranks of which a line says what they did last.
+  /// The maximum number of ranks in a finding with their last operation.
   private static final int MOST_STORIES = 3;
 
   private final Map<Integer, RankSummary> stories;
@@ -28,8 +28,8 @@ final class StallAnalysis {
   private final boolean interrupted;
   private final List<FlightFinding> findings = new ArrayList<>();
 
-  /// @param interrupted whether the ranks were stopped by what befell another, so that who has
-  ///   submitted what is chance
+  /// @param interrupted if another rank's failure stopped the ranks, so that missing submissions
+  ///   are random
   StallAnalysis(
       Map<Integer, RankSummary> stories, List<StalledOperation> disputes, boolean interrupted) {
     this.stories = stories;
@@ -78,7 +78,8 @@ final class StallAnalysis {
     }
   }
 
-  /// Disputes with the same ranks on both sides are one finding.
+  /// Adds findings on missing submissions. Operations with the same waiting and missing ranks are
+  /// one finding.
   private void missing() {
     Map<String, List<StalledOperation>> alike =
         disputes.stream()
@@ -121,7 +122,7 @@ final class StallAnalysis {
         who + " never submitted " + FlightWords.use(dispute.operation()) + others + did + waited);
   }
 
-  /// What a rank did instead.
+  /// Returns what a rank did instead of submitting the operation.
   private String last(int rank, StalledOperation dispute) {
     RankSummary story = story(rank);
     Flight operation = dispute.operation();
@@ -144,7 +145,7 @@ final class StallAnalysis {
             : "");
   }
 
-  /// An earlier use of the same name in which the rank waited.
+  /// Returns an earlier use of the same name in which the rank waited.
   private Optional<Flight> earlierUse(int rank, StalledOperation dispute) {
     Flight operation = dispute.operation();
     return story(rank).waiting().stream()
@@ -172,7 +173,8 @@ final class StallAnalysis {
             + operation.use());
   }
 
-  /// Two operations, each awaited by a rank that the other lacks.
+  /// Adds a finding on two operations that each were awaited by a rank that had not submitted the
+  /// other.
   private void crossed() {
     for (int i = 0; i < disputes.size(); i++) {
       for (int j = i + 1; j < disputes.size(); j++) {
@@ -229,7 +231,7 @@ final class StallAnalysis {
             + quiet);
   }
 
-  /// Of the ranks that others waited for, the one whose latest sign of life was oldest.
+  /// Returns the awaited rank whose latest sign of life is oldest.
   private Optional<Integer> leastHeard(StalledOperation dispute) {
     Map<Integer, Long> silence = new TreeMap<>();
     for (RankSummary story : stories.values()) {

@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// One operation in which some rank waited, on all members of its communicator.
+/// An operation in which a rank waited, on all members of its communicator.
 ///
-/// @param operation as one of those that waited has it
-/// @param waited ranks that waited in it, with their record of it
-/// @param missing ranks whose log has it neither under way nor done
-/// @param finished ranks that had done their part of it
-/// @param submittedNanos when the first of them submitted it
+/// @param operation the record of a rank that waited
+/// @param waited ranks that waited in it, with their records
+/// @param missing ranks whose log has it neither in flight nor completed
+/// @param finished ranks that had completed it
+/// @param submittedNanos time of the first submission by a waiting rank
 record StalledOperation(
     Flight operation,
     Map<Integer, Flight> waited,
@@ -24,7 +24,7 @@ record StalledOperation(
     List<Integer> finished,
     long submittedNanos) {
 
-  /// Which operations of all ranks belong together.
+  /// The key that identifies one operation on all ranks.
   record OperationKey(long communicator, String name, int use) {
     static OperationKey of(Flight flight) {
       return new OperationKey(flight.communicator(), flight.name(), flight.use());
@@ -56,7 +56,7 @@ record StalledOperation(
         waited.values().iterator().next(), waited, missing, finished, first);
   }
 
-  /// Whether a rank that waited had been told that this one has not submitted it.
+  /// Returns true if a rank that waited knew that this one has not submitted the operation.
   boolean admitted(int rank) {
     return waited.values().stream().anyMatch(flight -> flight.unsubmitted().contains(rank));
   }
@@ -68,8 +68,8 @@ record StalledOperation(
         .orElse(null);
   }
 
-  /// Whether the rank has done it, or, where its log does not reach back so far, a later use of the
-  /// name.
+  /// Returns true if the rank completed the operation. In a log that begins later, a later use of
+  /// the name shows this.
   private static boolean passed(FlightLog log, OperationKey key) {
     return log.operations().stream()
         .filter(f -> f.communicator() == key.communicator() && f.name().equals(key.name()))

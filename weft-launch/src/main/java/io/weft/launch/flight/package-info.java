@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the flight logs of a job's ranks say together: who never submitted what, who was gone, who
-/// was last seen doing what. Pure, but for the reading of files; any thread.
+/// The analysis of a job's flight logs: missing submissions, departed ranks, and the last operation
+/// of each rank. Pure, except the reading of files; any thread.
 @NullMarked
 package io.weft.launch.flight;
 
