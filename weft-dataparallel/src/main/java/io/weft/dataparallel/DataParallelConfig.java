@@ -22,9 +22,9 @@ public final class DataParallelConfig implements OptionProvider {
               "fusion",
               OptionType.choice(Fusion.class),
               "auto",
-              "whether gradients that are ready on all ranks travel together: auto (as the table of"
-                  + " algorithms says), on (all), off (each by itself, and without negotiation, so"
-                  + " that no rank can join)")
+              "whether gradients that are ready on all ranks are fused: auto (by the table of"
+                  + " algorithms), on (all), off (each is sent by itself, without negotiation, so"
+                  + " that ranks cannot join)")
           .orVariable(new ForeignVariable(THRESHOLD, text -> isZero(text) ? "off" : ""))
           .sameOn(Scope.JOB);
 
@@ -34,7 +34,7 @@ public final class DataParallelConfig implements OptionProvider {
               "fusion-threshold",
               OptionType.bytes(4096, 4L << 30),
               "64M",
-              "longest fusion buffer; a longer gradient travels by itself")
+              "length of the longest fusion buffer; a longer gradient is sent by itself")
           .orVariable(new ForeignVariable(THRESHOLD, text -> isZero(text) ? "" : text))
           .sameOn(Scope.JOB);
 
@@ -44,7 +44,7 @@ public final class DataParallelConfig implements OptionProvider {
               "cache-capacity",
               OptionType.number(0, 65536),
               "1024",
-              "how many tensors the response cache remembers, so that their names travel once; 0 ="
+              "capacity of the response cache, in tensors, whose names are sent only once; 0 ="
                   + " none")
           .orVariable(ForeignVariable.named("HOROVOD_CACHE_CAPACITY"))
           .sameOn(Scope.JOB);
@@ -55,8 +55,8 @@ public final class DataParallelConfig implements OptionProvider {
               "stall-check-time",
               OptionType.durationOrZero(1),
               "10s",
-              "after which wait for other ranks a warning says which tensors and which ranks are"
-                  + " missing; 0 = never")
+              "time to wait for other ranks until a warning names the waiting tensors and the"
+                  + " missing ranks; 0 = never")
           .orVariable(ForeignVariable.inUnit("HOROVOD_STALL_CHECK_TIME_SECONDS", "s"));
 
   /// Creates the provider for `ServiceLoader`.
@@ -73,8 +73,8 @@ public final class DataParallelConfig implements OptionProvider {
 
   @Override
   public Map<String, String> ignoredVariables() {
-    String none = "there are no cycles: ranks negotiate as soon as a tensor waits";
-    String always = "whether ranks wait for one another is always watched; see --stall-check-time";
+    String none = "Weft has no cycles: ranks negotiate as soon as a tensor waits";
+    String always = "stalls are always checked; see --stall-check-time";
     String launcher = "that is the launcher's; see weft run --help";
     return Map.of(
         "HOROVOD_CYCLE_TIME", none,
@@ -84,7 +84,7 @@ public final class DataParallelConfig implements OptionProvider {
         "HOROVOD_HIERARCHICAL_ALLGATHER", "the table of algorithms decides; see --algorithms",
         "HOROVOD_GLOO_RENDEZVOUS_ADDR", launcher,
         "HOROVOD_CONTROLLER", "there is one, which needs no other library",
-        "HOROVOD_CPU_OPERATIONS", "--transport decides what carries the bytes",
-        "HOROVOD_LOG_LEVEL", "logging goes through SLF4J");
+        "HOROVOD_CPU_OPERATIONS", "--transport selects the transport",
+        "HOROVOD_LOG_LEVEL", "Weft logs through SLF4J");
   }
 }

@@ -90,7 +90,7 @@ record LayerSettings(Map<String, String> values) {
         name.equals(PLACE)
             ? "; ranks make their DataParallels in different orders, so that tensors of different"
                 + " models would meet: give each one a name by DataParallelOptions.named"
-            : "; set the same on all ranks";
+            : "; set equal values on all ranks";
     return name + " differs: " + words + remedy;
   }
 }

@@ -259,7 +259,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     if (!offer(new Submission.Tensors(tensors, now), own.isZero() ? options.deadline() : own)) {
       CommException full =
           new CommException.TimedOut(
-              self() + ": there was no room for '" + tensors.getFirst().name() + "'", List.of());
+              self() + ": no room in queue for '" + tensors.getFirst().name() + "'", List.of());
       tensors.forEach(tensor -> fail(tensor, full));
     }
   }
@@ -290,7 +290,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
       throw new IllegalStateException(self() + " has joined already; await the join's handle");
     }
     if (!offer(new Submission.Join(handle), options.deadline())) {
-      handle.fail(new CommException.TimedOut(self() + ": there was no room for join", List.of()));
+      handle.fail(new CommException.TimedOut(self() + ": no room in queue for join", List.of()));
     }
     return handle;
   }

@@ -15,8 +15,8 @@ public final class MetricsConfig implements OptionProvider {
           "metrics",
           OptionType.of(
               MetricsAddress.class, "HOST:PORT", "HOST:PORT, or PORT", MetricsAddress::parse),
-          "where the ranks of a host serve their metrics, in the text format of Prometheus: local"
-              + " rank 0 at this port, the others at those above; PORT alone: on loopback");
+          "address of the metrics of a host's ranks, in the text format of Prometheus: local rank"
+              + " 0 serves at this port, the others at the next ones; PORT alone: on loopback");
 
   /// Creates the provider for `ServiceLoader`.
   public MetricsConfig() {}

@@ -17,7 +17,7 @@ public final class TimelineConfig implements OptionProvider {
       ConfigOption.withoutDefault(
               "timeline",
               OptionType.path(),
-              "directory where each rank leaves its timeline, at the end and when something fails;"
+              "directory in which each rank writes its timeline, at its end and after a failure;"
                   + " on all ranks or on none")
           .orVariable(new ForeignVariable("HOROVOD_TIMELINE", TimelineConfig::directory))
           .sameOn(Scope.PRESENCE);
@@ -28,7 +28,7 @@ public final class TimelineConfig implements OptionProvider {
           "timeline-events",
           OptionType.number(Timeline.FEWEST, Timeline.MOST),
           "131072",
-          "how many events of its timeline a rank keeps, the latest; 48 bytes each");
+          "number of events that a timeline keeps, the latest; 48 bytes each");
 
   /// Returns the directory for Horovod's value, which is a file or `DYNAMIC` (the program will
   /// start the timeline).
