@@ -341,7 +341,6 @@ final class BatchPipeline {
     }
   }
 
-  /// Fails the tensor without reducing it.
   void fail(String name, CommException cause) {
     Pending own = pending.remove(name);
     if (own != null) {

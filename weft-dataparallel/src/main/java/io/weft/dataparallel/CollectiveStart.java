@@ -60,7 +60,6 @@ final class CollectiveStart {
     return copy;
   }
 
-  /// Allocates a tensor of this tensor's type and shape.
   static TensorView memory(TensorView like) {
     return new TensorView(like.dtype(), like.shape(), Arena.ofAuto().allocate(like.bytes(), 64));
   }
@@ -86,7 +85,6 @@ final class CollectiveStart {
     }
   }
 
-  /// Returns the signature on which ranks must agree.
   static TensorSignature signature(CollectiveRequest<?> request, String group, int groupSize) {
     TensorView in = request.input();
     return switch (request) {

@@ -43,7 +43,6 @@ record LayerSettings(Map<String, String> values) {
     return new LayerSettings(values);
   }
 
-  /// Sends these settings to the other ranks.
   Handle<TensorLease> exchange(Communicator communicator) {
     StringJoiner lines = new StringJoiner("\n");
     values.values().forEach(lines::add);

@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 /// Thread-safe.
 final class LayerSpans {
 
-  /// The recorder without a timeline.
   static final LayerSpans NONE = new LayerSpans(null);
 
   private final @Nullable Timeline timeline;

@@ -26,7 +26,7 @@ final class NarrowedTensor implements WireHook {
     this.request = request;
   }
 
-  /// Returns null if the tensor is sent in its own type.
+  /// Returns the narrowed tensor; null = it is sent in its own type.
   static @Nullable NarrowedTensor of(ReductionRequest request) {
     return request.wire() == request.input().dtype() ? null : new NarrowedTensor(request);
   }

@@ -146,7 +146,6 @@ final class NegotiationThread extends Thread {
     this.idleNanos = Math.min(IDLE_NANOS, deadlineNanos / 4);
   }
 
-  /// The factory of a thread's pipeline.
   @FunctionalInterface
   interface BatchPipelineFactory {
 

@@ -12,7 +12,6 @@ sealed interface Pending permits PendingTensor, PendingCollective {
 
   String name();
 
-  /// Returns the signature on which ranks must agree.
   TensorSignature signature();
 
   /// Returns the deadline of the request; zero = the deadline of the options.
@@ -37,7 +36,6 @@ sealed interface Pending permits PendingTensor, PendingCollective {
     };
   }
 
-  /// Returns the operation in words, for messages.
   default String words() {
     return signature().collective() + " '" + name() + "'";
   }

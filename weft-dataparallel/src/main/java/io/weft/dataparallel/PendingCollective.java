@@ -69,7 +69,6 @@ record PendingCollective<T>(
     };
   }
 
-  /// Completes the handle with the communicator's result.
   void complete(@Nullable Object result) {
     CollectiveStart.finish(request);
     @SuppressWarnings("unchecked") // the communicator's result has the request's type

@@ -21,7 +21,6 @@ final class RankBytes {
 
   private RankBytes() {}
 
-  /// Sends these bytes to all ranks.
   static Handle<TensorLease> exchange(
       Communicator communicator, byte[] own, CollectiveOptions options) {
     MemorySegment memory = Arena.ofAuto().allocate(Integer.BYTES + (long) own.length, 8);

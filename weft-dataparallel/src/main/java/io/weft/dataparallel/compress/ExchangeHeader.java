@@ -23,7 +23,6 @@ import java.util.List;
 record ExchangeHeader(
     String name, long elements, long sent, int bits, List<Integer> ranks, Element.Source source) {
 
-  /// The length of the header.
   static final int BYTES = 40;
 
   private static final String UNDONE =

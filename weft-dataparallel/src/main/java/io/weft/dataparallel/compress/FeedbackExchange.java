@@ -78,7 +78,6 @@ abstract sealed class FeedbackExchange implements TensorExchange
   /// Returns the exchange in words, for errors.
   abstract String words();
 
-  /// Compresses the gradient and submits the first collective.
   abstract void begin(TensorView gradient, Running running);
 
   /// Continues when the collective is done, or fails the exchange with its cause.

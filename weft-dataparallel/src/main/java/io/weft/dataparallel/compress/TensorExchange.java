@@ -9,7 +9,6 @@ import io.weft.tensor.TensorView;
 /// exchange is in flight.
 interface TensorExchange {
 
-  /// Returns the elements of each gradient.
   long elements();
 
   /// Compresses the gradient and submits the exchange, on the calling thread. Throws
@@ -18,7 +17,6 @@ interface TensorExchange {
   /// @param factor factor by which the average is multiplied
   Handle<TensorView> start(TensorView gradient, TensorView average, double factor);
 
-  /// The factory of a name's exchange.
   @FunctionalInterface
   interface Opening {
 

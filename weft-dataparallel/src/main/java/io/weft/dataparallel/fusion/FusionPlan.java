@@ -59,7 +59,6 @@ public final class FusionPlan {
     }
   }
 
-  /// A buffer that is being filled.
   private static final class Filling {
     final List<ReadyTensor> tensors = new ArrayList<>();
     final int priority;

@@ -61,7 +61,6 @@ public record LocalSgdOptions(int every, int fragments, int delay, int bits, Out
     return new LocalSgdOptions(every, fragments, delay, bits, other);
   }
 
-  /// Returns the compression of outer gradients.
   Compression compression() {
     return bits == 32 ? new Compression.None() : new Compression.Quantized(bits);
   }

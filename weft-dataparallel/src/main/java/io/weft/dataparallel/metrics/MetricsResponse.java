@@ -22,7 +22,6 @@ record MetricsResponse(int status, String type, byte[] body, boolean hasBody) {
           431, "Request Header Fields Too Large",
           500, "Internal Server Error");
 
-  /// Returns a response of text.
   static MetricsResponse text(int status, String words) {
     return new MetricsResponse(
         status, "text/plain; charset=utf-8", words.getBytes(StandardCharsets.UTF_8), true);

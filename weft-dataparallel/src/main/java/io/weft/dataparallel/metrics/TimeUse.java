@@ -16,7 +16,6 @@ public enum TimeUse {
   /// Time evaluating the trained model.
   EVALUATION(5);
 
-  /// The number of uses.
   static final int COUNT = 6;
 
   private final int place;

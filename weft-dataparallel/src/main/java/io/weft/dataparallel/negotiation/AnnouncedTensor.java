@@ -54,7 +54,6 @@ final class AnnouncedTensor {
     return missing;
   }
 
-  /// Returns each different signature, with its ranks.
   Map<TensorSignature, List<Integer>> bySignature() {
     Map<TensorSignature, List<Integer>> ranksOf = new LinkedHashMap<>();
     for (int r = 0; r < by.length; r++) {

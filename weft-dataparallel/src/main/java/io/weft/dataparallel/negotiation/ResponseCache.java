@@ -46,12 +46,10 @@ final class ResponseCache {
     return entries.containsKey(name);
   }
 
-  /// Returns the slot of a cached tensor.
   int slot(String name) {
     return entry(name).slot();
   }
 
-  /// Returns the signature of a cached tensor.
   TensorSignature signature(String name) {
     return entry(name).signature();
   }
@@ -83,7 +81,6 @@ final class ResponseCache {
     return evicted;
   }
 
-  /// Removes a cached tensor.
   void remove(String name) {
     int slot = slot(name);
     entries.remove(name);

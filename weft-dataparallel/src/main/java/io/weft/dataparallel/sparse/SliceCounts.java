@@ -27,7 +27,6 @@ record SliceCounts(
     long badId,
     double denseAbove) {
 
-  /// The number of fields of a rank.
   static final int FIELDS = 7;
 
   void write(MemorySegment into) {

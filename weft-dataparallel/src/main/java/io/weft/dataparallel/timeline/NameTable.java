@@ -43,7 +43,6 @@ final class NameTable {
     }
   }
 
-  /// Returns all known names, by number.
   List<String> names() {
     return List.of(Arrays.copyOf(names, count)); // volatile: names below it are written
   }

@@ -44,7 +44,6 @@ final class ThreadTable {
     }
   }
 
-  /// Returns the names of all known threads, by number.
   List<String> names() {
     return List.of(Arrays.copyOf(names, count)); // volatile: names below it are written
   }

@@ -8,7 +8,6 @@ import java.util.zip.CRC32C;
 /// length (four bytes), the payload of that length, and the CRC-32C of the three.
 final class TimelineFormat {
 
-  /// The first eight bytes.
   static final byte[] MAGIC = "WEFTTRCE".getBytes(StandardCharsets.US_ASCII);
 
   static final int VERSION = 1;

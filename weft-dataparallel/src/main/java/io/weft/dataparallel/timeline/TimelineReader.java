@@ -30,7 +30,6 @@ public final class TimelineReader {
   private boolean ended;
   private @Nullable String cutOff;
 
-  /// A frame of the file.
   private record Frame(byte type, byte[] payload) {
 
     DataInputStream in() {

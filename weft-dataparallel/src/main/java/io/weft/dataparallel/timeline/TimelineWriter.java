@@ -16,13 +16,11 @@ final class TimelineWriter {
     this.out = new DataOutputStream(out);
   }
 
-  /// The content of a frame.
   @FunctionalInterface
   private interface Payload {
     void writeTo(DataOutputStream out) throws IOException;
   }
 
-  /// The owner of a timeline.
   record Owner(String job, int rank, int size, String host) {}
 
   /// Writes the timeline; `out` should be buffered, and stays open.

@@ -36,7 +36,6 @@ final class DoctorCommand implements Callable<Integer> {
 
   DoctorCommand() {}
 
-  /// The content of the JSON file.
   record Report(String weftVersion, List<CheckResult> findings) {}
 
   @Override

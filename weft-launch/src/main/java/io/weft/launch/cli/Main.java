@@ -38,7 +38,6 @@ public final class Main {
     System.exit(run(commandLine(), arguments));
   }
 
-  /// Returns the command with all its subcommands.
   static CommandLine commandLine() {
     CommandLine line = new CommandLine(new WeftCommand());
     for (Subcommand more : ServiceLoader.load(Subcommand.class)) {

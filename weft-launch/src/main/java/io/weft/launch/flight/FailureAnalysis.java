@@ -27,7 +27,6 @@ final class FailureAnalysis {
   private static final String NO_FAILURE =
       "no rank had noticed a failure; operations were under way when they ended";
 
-  /// A failure and the rank that recorded it.
   private record Had(int rank, Failure failure) {}
 
   private final JobLogs evidence;

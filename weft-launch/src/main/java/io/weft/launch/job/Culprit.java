@@ -12,7 +12,6 @@ import java.util.regex.Pattern;
 /// witness: ranks that notice a killed or stopped rank end before the launcher sees it. Pure.
 final class Culprit {
 
-  /// The number for no rank.
   static final int NOBODY = -1;
 
   private static final Pattern BLAME =

@@ -46,7 +46,6 @@ final class ElasticWait {
   private @Nullable RankProcess indispensable;
   private boolean done;
 
-  /// Starts a lost rank again.
   @FunctionalInterface
   interface Restart {
 

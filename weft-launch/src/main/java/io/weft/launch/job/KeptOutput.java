@@ -95,7 +95,6 @@ final class KeptOutput {
             + "; the job goes on");
   }
 
-  /// The file of one stream.
   final class Stream implements AutoCloseable {
 
     private final Path file;

@@ -171,7 +171,6 @@ public final class LaunchedJob implements AutoCloseable {
     }
   }
 
-  /// Starts processes of ranks.
   private final class Starter {
     private final LocalStart local = new LocalStart();
     private final RemoteStart remote = new RemoteStart(local, plan.ssh());
@@ -228,7 +227,6 @@ public final class LaunchedJob implements AutoCloseable {
     }
   }
 
-  /// Starts a lost rank again, if the plan allows it.
   private Optional<RankProcess> again(RankProcess lost) {
     JobPlan.Restarts restarts = plan.restarts();
     Starter starts = starter;

@@ -47,12 +47,10 @@ final class OutputFilter extends InputStream {
     this.beginnings = beginnings;
   }
 
-  /// Returns the stream without Java's notes.
   static InputStream withoutJavas(InputStream from) {
     return new OutputFilter(from, JAVA);
   }
 
-  /// Returns the stream without Java's and TensorFlow's notes.
   static InputStream withoutTensorFlows(InputStream from) {
     return new OutputFilter(from, JAVA_AND_TENSORFLOW);
   }

@@ -47,7 +47,6 @@ final class RankProcess {
             copy(new OutputCopy(noticeless, err, files.err(), prefix, last)));
   }
 
-  /// The files of one rank's output.
   record Files(KeptOutput kept, KeptOutput.Stream out, KeptOutput.Stream err) {
 
     /// Creates the files before the process, because a failure afterwards would require ending it.
@@ -96,7 +95,6 @@ final class RankProcess {
     return process;
   }
 
-  /// Returns the exit status of the ended process.
   ExitStatus status() {
     return new ExitStatus(process.exitValue(), !placement.isHere());
   }
@@ -127,14 +125,12 @@ final class RankProcess {
     return false;
   }
 
-  /// Kills the process and its descendants.
   void kill() {
     Stream.concat(process.descendants(), Stream.of(process.toHandle()))
         .toList()
         .forEach(ProcessHandle::destroyForcibly);
   }
 
-  /// Returns the current state of the rank.
   Culprit.Fate fate() {
     boolean alive = process.isAlive();
     return new Culprit.Fate(

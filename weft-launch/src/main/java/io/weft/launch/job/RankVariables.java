@@ -75,7 +75,6 @@ final class RankVariables {
     return LaunchEnvironment.outside(System.getenv());
   }
 
-  /// Returns the job's name.
   String job() {
     return job;
   }

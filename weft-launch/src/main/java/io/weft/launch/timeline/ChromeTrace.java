@@ -76,7 +76,6 @@ public final class ChromeTrace implements AutoCloseable {
     json.flush();
   }
 
-  /// The trace of one rank.
   private final class RankTrack {
 
     private final JobTimelines.Track track;

@@ -67,7 +67,6 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
     }
   }
 
-  /// The receiver of events.
   @FunctionalInterface
   interface EventSink {
     void take(TimelineEvent event) throws IOException;
@@ -151,7 +150,6 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
     return new JobTimelines(ofJob, problems);
   }
 
-  /// Returns true if the program of any rank has recorded steps.
   boolean hasSteps() {
     return tracks.stream().anyMatch(track -> track.steps() > 0);
   }

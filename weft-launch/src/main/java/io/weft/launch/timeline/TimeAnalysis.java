@@ -31,7 +31,6 @@ final class TimeAnalysis {
 
   private record Last(long nanos, int rank) {}
 
-  /// Returns the time of each rank.
   List<RankTime> ranks() throws IOException {
     for (JobTimelines.Track track : job.tracks()) {
       var open = new OpenOperations();

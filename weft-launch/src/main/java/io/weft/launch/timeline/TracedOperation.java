@@ -29,10 +29,8 @@ record TracedOperation(
     int lastHeard,
     @Nullable EventKind end) {
 
-  /// An event of the operation.
   record Point(EventKind kind, long nanos) {}
 
-  /// A part of the operation's time.
   record Phase(SpanCategory category, long begunNanos, long endedNanos) {}
 
   TracedOperation {
