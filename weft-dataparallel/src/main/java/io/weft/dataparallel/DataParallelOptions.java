@@ -8,7 +8,7 @@ import java.util.Objects;
 /// The options of a `DataParallel`. Fusion, threshold, cache capacity and name must be equal on all
 /// ranks.
 ///
-/// @param fusion if tensors are fused
+/// @param fusion fusion mode
 /// @param fusionThreshold length of the longest fusion buffer, in bytes
 /// @param cacheCapacity capacity of the response cache, in tensors; 0 = no cache
 /// @param stallCheckTime the wait for other ranks after which a stall is reported

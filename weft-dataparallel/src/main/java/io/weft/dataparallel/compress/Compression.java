@@ -177,8 +177,8 @@ public sealed interface Compression {
 
   /// Returns a reducer that compresses tensors over this reducer, which is borrowed and may fuse
   /// them. A rank may join after the handles of all its submissions are done. The returned reducer
-  /// keeps the residual of each tensor name during its lifetime. Tensors of one name must have one
-  /// length; scale factors are applied to the result, not to the compressed elements.
+  /// keeps the residual of each tensor name during its lifetime. With residuals, tensors of one
+  /// name must have one length, and scale factors are applied to the result.
   ///
   /// An element that cannot be sent (NaN, infinity, or infinite in the narrower type), on a rank or
   /// in the sum, fails the exchange on all ranks with `Broken`, which names tensor, rank, value and

@@ -22,7 +22,7 @@ public record Divergence(long lastGoodStep, long firstBadStep, List<Difference> 
   /// @param tensor its name
   /// @param ranks ranks whose content differs from the reference, ascending
   /// @param reference lowest rank with the content of the most ranks
-  /// @param majority if more ranks have the reference's content than any other content
+  /// @param majority certainty of the reference
   public record Difference(String tensor, List<Integer> ranks, int reference, Majority majority) {
     /// Copies the list.
     public Difference {

@@ -24,8 +24,8 @@ public final class SparseReducer {
   /// Creates a reducer over a borrowed communicator.
   ///
   /// @param denseAbove fraction of a table's rows, at least 0, equal on all ranks. If the rows of
-  ///   all ranks together exceed it, the whole table is reduced. Both ways send about the same
-  ///   number of bytes near 0.5
+  ///   all ranks together exceed it, the whole table is reduced. Near 0.5 both ways send about
+  ///   equal numbers of bytes
   public SparseReducer(Communicator communicator, double denseAbove) {
     if (!(denseAbove >= 0)) {
       throw new IllegalArgumentException(

@@ -11,11 +11,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /// A search for the values with the shortest step: pattern search [HJ61 §1], one parameter at a
-/// time. From the best point it tries each parameter in both directions until a step becomes
-/// shorter. The stride is at first a quarter of the values, and is halved down to 1. The search
-/// ends after a pass with stride 1 that found no better point. If candidates are given, it begins
-/// at the best of them. No point is measured twice. A gain of less than 2 % does not count, so that
-/// noise does not mislead the search.
+/// time. From the best point it moves each parameter in one direction while steps become shorter,
+/// then in the other direction. The stride begins with a quarter of the values and is halved after
+/// a pass without an improvement, down to 1. The search ends after a pass with stride 1 that found
+/// no better point. If candidates are given, it begins at the best of them. No point is measured
+/// twice. A gain of less than 2 % does not count, so that noise does not mislead the search.
 ///
 /// It is a function of the measured times: ranks with equal times propose equal points. One thread.
 public final class TuningSearch {

@@ -5,7 +5,7 @@ package io.weft.launch.doctor;
 ///
 /// @param area "java", "machine", "limit", "rdma", "transport", "program", "tensorflow"
 /// @param subject the checked item
-/// @param verdict if the item can be used
+/// @param verdict usability of the item
 /// @param detail the finding, or the reason why the item cannot be used
 /// @param remedy the remedy; empty = none is needed
 public record CheckResult(
