@@ -35,7 +35,7 @@ final class BatchPipeline {
 
   private static final Logger LOG = LoggerFactory.getLogger(BatchPipeline.class);
 
-  /// The number of batches in flight at most, each with a buffer.
+  /// The maximum number of batches in flight, each with a buffer.
   private static final int UNDER_WAY = 2;
 
   private final Communicator communicator;

@@ -17,10 +17,10 @@ import java.util.function.Supplier;
 /// thread.
 ///
 /// The bits of a result depend only on the inputs and the number of ranks, not on fusion, timing or
-/// transport. If one rank submits a tensor with another signature, or never, the tensor fails on
-/// all ranks that submitted it, with `Mismatch` or `Broken`. Other tensors are not affected. With
-/// `Fusion.OFF` ranks do not negotiate: a tensor that a rank never submits ends the reducer on all
-/// ranks with `Aborted`, and ranks cannot join. A deadline counts from the submission.
+/// transport. If one rank submits a tensor with another signature, or not at all, the tensor fails
+/// on all ranks that submitted it, with `Mismatch` or `Broken`. Other tensors are not affected.
+/// With `Fusion.OFF` ranks do not negotiate: a tensor that a rank never submits ends the reducer on
+/// all ranks with `Aborted`, and ranks cannot join. A deadline counts from the submission.
 public sealed interface Reducer extends TensorReducer permits CommunicatorReducer {
 
   /// Returns a reducer without negotiation and fusion, over a borrowed communicator. Each tensor is

@@ -45,13 +45,13 @@ record TrainingProvider(ToolProvider tool) {
   /// @param ranks the required number of ranks; empty = any number
   /// @param reports the rank whose output is shown to the user
   /// @param dispensable ranks without which the others continue, if `ranks` is present
-  /// @param isRank if this process is one of the ranks, so that none must be started
+  /// @param isRank true if this process is one of the ranks, so that none must be started
   record Check(
       int code, OptionalInt ranks, int reports, Set<Integer> dispensable, boolean isRank) {}
 
   /// Checks arguments and data; prints the fault on `err`.
   ///
-  /// @param own if this command starts a job, independent of the environment
+  /// @param own true if this command starts a job, independent of the environment
   Check check(PrintStream err, List<String> arguments, boolean own) {
     var said = new ByteArrayOutputStream();
     var all = new ArrayList<>(List.of(own ? "--validate=own" : "--validate"));

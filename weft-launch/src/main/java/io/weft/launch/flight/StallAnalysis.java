@@ -28,8 +28,8 @@ final class StallAnalysis {
   private final boolean interrupted;
   private final List<FlightFinding> findings = new ArrayList<>();
 
-  /// @param interrupted if another rank's failure stopped the ranks, so that missing submissions
-  ///   are random
+  /// @param interrupted true if another rank's failure stopped the ranks, so that missing
+  ///   submissions are random
   StallAnalysis(
       Map<Integer, RankSummary> stories, List<StalledOperation> disputes, boolean interrupted) {
     this.stories = stories;

@@ -22,7 +22,7 @@ final class Culprit {
   /// The state of one rank after the others had time to end.
   ///
   /// @param status exit status; empty = the rank runs
-  /// @param stopped if the rank is visibly stopped
+  /// @param stopped true if the rank is visibly stopped
   /// @param blamed the rank that it reported lost, or `NOBODY`
   record Fate(int rank, Optional<ExitStatus> status, boolean stopped, int blamed) {
 

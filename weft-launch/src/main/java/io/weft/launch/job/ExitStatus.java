@@ -6,7 +6,7 @@ import java.util.Map;
 /// An exit code and its meaning in words.
 ///
 /// @param code 0 to 255; a code from 129 on is usually a signal
-/// @param remote if ssh passed the code on
+/// @param remote true if ssh passed the code on
 public record ExitStatus(int code, boolean remote) {
 
   private static final int SIGNALS = 128;

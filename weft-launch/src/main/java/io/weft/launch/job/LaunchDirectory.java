@@ -154,8 +154,8 @@ final class LaunchDirectory implements AutoCloseable {
         Files.deleteIfExists(path);
       }
     } catch (IOException | UncheckedIOException left) {
-      // Another launcher was faster, or the directory is not ours to remove. The secret of a job
-      // that has ended is useless.
+      // Another launcher was faster, or the directory is not this user's. The secret of a job that
+      // has ended is useless.
       assert !left.toString().isEmpty();
     }
   }

@@ -21,7 +21,7 @@ public final class OutputWriter implements AutoCloseable {
   /// The number of unwritten bytes from which ranks wait for the reader.
   private static final int MOST_BYTES = 1 << 20;
 
-  /// The number of bytes of the launcher's messages beyond that.
+  /// The additional bytes that the launcher's messages may use.
   private static final int MOST_MESSAGE_BYTES = 1 << 18;
 
   private final PrintStream to;

@@ -40,7 +40,7 @@ final class RankTime {
   ///
   /// @param lastNanos time at which the last rank submitted it
   /// @param lastRank the rank that submitted it last
-  /// @param negotiates if it belongs to the negotiation
+  /// @param negotiates true if it belongs to the negotiation
   record Sent(
       long submittedNanos, long endedNanos, long lastNanos, int lastRank, boolean negotiates) {}
 
