@@ -49,7 +49,7 @@ class CommandLineTest {
         "trace fligth | no command 'fligth'; did you mean flight?",
         "run nosuchprog | there is no program 'nosuchprog' in PATH",
         "run /nowhere/prog | there is no program /nowhere/prog",
-        "run /proc | /proc is no program that can be run",
+        "run /proc | /proc is not an executable program",
         "run --output-dri d -- true | Did you mean: --output-dir?",
         "run --deadlin 5s -- true | Did you mean: --deadline?",
         "run -np 2 -- caf\uFFFD | is not text in this locale's encoding",
