@@ -4,19 +4,19 @@ package io.weft.workloads.batch;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/// Which example stands where in which global batch, the same for any number of ranks. Once and for
-/// all, each example is dealt at random to one of B columns, B being the global batch. In each
-/// epoch each column is shuffled by itself, and batch s is row s of all columns. So a rank that
-/// owns columns needs their examples only, for the whole training, and the union over the ranks is
-/// the batch that one rank alone would have had. Of columns that are one example longer than others
-/// a different one sits out in each epoch.
+/// The assignment of examples to global batches, which does not depend on the number of ranks. Each
+/// example is dealt once at random to one of B columns, B being the size of the global batch. In
+/// each epoch each column is shuffled separately, and batch s is row s of all columns. A rank
+/// therefore needs only the examples of its columns during the whole training, and the union over
+/// the ranks is the batch that a single rank would have. A column that is one example longer than
+/// others leaves out one random example in each epoch.
 ///
 /// @param examples in the training set
-/// @param batch global batch, at most `examples`
-/// @param seed of everything random
+/// @param batch size of the global batch, at most `examples`
+/// @param seed of all random choices
 public record Columns(int examples, int batch, long seed) {
 
-  /// Throws `IllegalArgumentException` for a batch that the examples do not fill.
+  /// Throws `IllegalArgumentException` if there are fewer examples than the batch needs.
   public Columns {
     if (batch < 1 || examples < batch) {
       throw new IllegalArgumentException(
@@ -24,27 +24,28 @@ public record Columns(int examples, int batch, long seed) {
     }
   }
 
-  /// Full batches in an epoch.
+  /// Returns the number of full batches in an epoch.
   public int steps() {
     return examples / batch;
   }
 
-  /// First column of a rank: `rank * batch / size`, so that slices differ by one at most.
+  /// Returns the first column of a rank: `rank * batch / size`, so that slices differ by at most
+  /// one.
   public int first(int rank, int size) {
     return (int) ((long) rank * batch / size);
   }
 
-  /// How many columns a rank owns: its share of each batch.
+  /// Returns the number of columns that a rank owns: its share of each batch.
   public int width(int rank, int size) {
     return first(rank + 1, size) - first(rank, size);
   }
 
-  /// Examples in a column.
+  /// Returns the number of examples in a column.
   public int depth(int column) {
     return examples / batch + (column < examples % batch ? 1 : 0);
   }
 
-  /// The examples of a rank: its columns one after the other, top to bottom.
+  /// Returns the examples of a rank: its columns in order, each from top to bottom.
   public int[] rows(int rank, int size) {
     int[] dealt = shuffled(examples, new SplittableRandom(seed));
     int from = first(rank, size);
@@ -63,8 +64,8 @@ public record Columns(int examples, int batch, long seed) {
     return rows;
   }
 
-  /// Where the examples of each batch of an epoch are in `rows(rank, size)`: element `s * width +
-  /// c` is column c of batch s.
+  /// Returns the positions in `rows(rank, size)` of the examples of an epoch's batches. Column c of
+  /// batch s is at element `s * width + c`.
   public int[] order(int epoch, int rank, int size) {
     int width = width(rank, size);
     int[] order = new int[Math.multiplyExact(steps(), width)];

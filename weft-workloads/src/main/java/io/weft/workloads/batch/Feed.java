@@ -9,8 +9,8 @@ import org.tensorflow.ndarray.buffer.IntDataBuffer;
 import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TUint8;
 
-/// The tensors that carry a batch into a session: filled anew for each run, which must have ended.
-/// One thread. Owns both tensors.
+/// The tensors that carry a batch into a session. They may be filled again when the run that they
+/// were fed to has ended. Confined to one thread. Owns both tensors.
 public final class Feed implements AutoCloseable {
 
   private final Examples examples;
@@ -20,7 +20,7 @@ public final class Feed implements AutoCloseable {
   private final IntDataBuffer labelNumbers;
   private final int size;
 
-  /// For batches of `size` of these examples.
+  /// Creates a feed for batches of `size` of these examples.
   public Feed(Examples examples, int size) {
     this.examples = examples;
     this.size = size;
@@ -32,7 +32,7 @@ public final class Feed implements AutoCloseable {
     this.labelNumbers = rawLabels.data().asInts();
   }
 
-  /// Takes the examples at `order[from]` and the `size` - 1 after it.
+  /// Copies the examples at `order[from]` and at the `size` - 1 positions after it.
   public void fill(int[] order, int from) {
     int width = examples.features();
     for (int i = 0; i < size; i++) {
@@ -42,7 +42,7 @@ public final class Feed implements AutoCloseable {
     }
   }
 
-  /// Takes `size` examples from `first` on.
+  /// Copies `size` examples, starting at `first`.
   public void fill(int first) {
     int width = examples.features();
     featureBytes.write(examples.values(), first * width, size * width);
@@ -51,12 +51,12 @@ public final class Feed implements AutoCloseable {
     }
   }
 
-  /// Of shape size by features; borrowed.
+  /// Returns the features, of shape size by features; borrowed.
   public TUint8 features() {
     return features;
   }
 
-  /// Of shape size; borrowed.
+  /// Returns the labels, of shape size; borrowed.
   public TInt32 labels() {
     return labels;
   }

@@ -4,17 +4,17 @@ package io.weft.workloads.batch;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
-/// The columns of one rank. The batch is cut into shards of neighbouring columns, and each rank has
-/// as many neighbouring shards, in the order of ranks: as many shards as ranks, or a number that
-/// does not change with that of the ranks.
+/// The columns of one rank. The batch is cut into shards of neighbouring columns. Each rank has an
+/// equal number of neighbouring shards, in the order of ranks. The number of shards is the number
+/// of ranks, or a number that does not change with it.
 ///
 /// @param columns of the whole batch
-/// @param count shards in it, a multiple of `size`
+/// @param count of shards in the batch, a multiple of `size`
 /// @param rank from 0
-/// @param size ranks
+/// @param size the number of ranks
 public record RankShards(Columns columns, int count, int rank, int size) {
 
-  /// Throws `IllegalArgumentException` if the ranks would not have as many shards each.
+  /// Throws `IllegalArgumentException` if the shards cannot be divided equally among the ranks.
   public RankShards {
     if (size < 1 || count < size || count % size != 0 || rank < 0 || rank >= size) {
       throw new IllegalArgumentException(
@@ -22,18 +22,18 @@ public record RankShards(Columns columns, int count, int rank, int size) {
     }
   }
 
-  /// The numbers of this rank's shards, ascending.
+  /// Returns the numbers of this rank's shards, ascending.
   public int[] shards() {
     int each = count / size;
     return IntStream.range(rank * each, (rank + 1) * each).toArray();
   }
 
-  /// Its share of each batch: the examples of all its shards.
+  /// Returns the rank's share of each batch: the number of examples in all its shards.
   public int width() {
     return Arrays.stream(shards()).map(shard -> columns.width(shard, count)).sum();
   }
 
-  /// Its examples: shard by shard.
+  /// Returns the rank's examples, shard by shard.
   public int[] rows() {
     return Arrays.stream(shards())
         .mapToObj(shard -> columns.rows(shard, count))
@@ -41,8 +41,8 @@ public record RankShards(Columns columns, int count, int rank, int size) {
         .toArray();
   }
 
-  /// Where in `rows` the examples of each batch of an epoch are, for each of its shards: element `s
-  /// * width + c` is column c of the shard in batch s.
+  /// Returns, for each shard of this rank, the positions in `rows` of the examples of an epoch's
+  /// batches. Column c of the shard in batch s is at element `s * width + c`.
   public int[][] orders(int epoch) {
     int[] shards = shards();
     int[][] orders = new int[shards.length][];

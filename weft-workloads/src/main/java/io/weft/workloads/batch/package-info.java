@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which examples each rank sees in which step, and the tensors that carry them into a session. One
-/// thread.
+/// The assignment of examples to ranks and steps, and the tensors that carry examples into a
+/// session. Confined to one thread.
 @NullMarked
 package io.weft.workloads.batch;
 

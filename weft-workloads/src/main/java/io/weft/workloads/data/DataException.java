@@ -4,8 +4,8 @@ package io.weft.workloads.data;
 import java.io.Serial;
 import java.nio.file.Path;
 
-/// A data file that cannot be used. The message names the file, what was expected, what was found,
-/// and where the file can be had. Nothing was kept.
+/// A data file that cannot be used. The message names the file, the expected content, the content
+/// found, and the place where the file is published. Nothing was kept.
 public abstract sealed class DataException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
@@ -14,21 +14,21 @@ public abstract sealed class DataException extends RuntimeException {
     super(message);
   }
 
-  /// The file is not there or cannot be read.
+  /// The file does not exist or cannot be read.
   public static final class Missing extends DataException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With what is missing and what to do about it.
+    /// Creates the exception with the missing file and the remedy.
     public Missing(String message) {
       super(message);
     }
   }
 
-  /// The file is good, but this process has not memory enough for what is in it.
+  /// The file is valid, but this process does not have enough memory for its contents.
   public static final class TooLarge extends DataException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With the file or the set.
+    /// Creates the exception with the name of the file or data set.
     public TooLarge(String what, OutOfMemoryError cause) {
       super(
           what
@@ -40,11 +40,12 @@ public abstract sealed class DataException extends RuntimeException {
     }
   }
 
-  /// The file is there, but is not what it should be: truncated, another format, wrong labels.
+  /// The file exists, but its content is wrong: it is truncated, in another format, or has wrong
+  /// labels.
   public static final class Malformed extends DataException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With what the file should have had, what it has, and what to do about it.
+    /// Creates the exception with the expected content, the content found, and the remedy.
     public Malformed(Path file, String expected, String found, String remedy) {
       super(file + ": expected " + expected + ", found " + found + "; " + remedy);
     }

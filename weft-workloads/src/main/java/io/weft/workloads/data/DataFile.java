@@ -13,19 +13,20 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.zip.GZIPInputStream;
 
-/// A published file on disk, gzip or not: what it contains decides, not what it is called.
+/// A published file on disk. Its first bytes, not its name, decide whether it is inflated by gzip.
 ///
 /// @param path the file
-/// @param remedy where it can be had, the end of every error message
+/// @param remedy the place where the file is published; ends every error message
 public record DataFile(Path path, String remedy) {
 
   private static final int MAX_LINE = 1 << 16;
 
-  /// In blank lines together: far above what any set has, and read in less than a second.
+  /// The limit on characters in blank lines: far above that of any data set, and read in under a
+  /// second.
   private static final int MOST_BLANK = 1 << 22;
 
-  /// The first of these names that exists in `directory`, each also with `.gz` behind it. Throws
-  /// `Missing` if there is none.
+  /// Returns the first of these names that exists in `directory`, each also tried with `.gz`
+  /// appended. Throws `Missing` if none exists.
   public static DataFile find(Path directory, List<String> names, String remedy) {
     if (!Files.isDirectory(directory)) {
       throw new DataException.Missing(
@@ -54,8 +55,8 @@ public record DataFile(Path path, String remedy) {
             + remedy);
   }
 
-  /// Opens it, inflating where it begins with gzip's magic number. The caller closes. Throws
-  /// `Missing` if it cannot be opened, or is no regular file.
+  /// Opens the file, and inflates it if it begins with gzip's magic number. The caller closes the
+  /// stream. Throws `Missing` if the file cannot be opened or is not a regular file.
   public InputStream open() {
     try {
       return inflating(ForeignFile.named(path).open());
@@ -64,18 +65,18 @@ public record DataFile(Path path, String remedy) {
     }
   }
 
-  /// What to do with a line of text.
+  /// A consumer of lines of text.
   @FunctionalInterface
   public interface LineReader {
 
-    /// Takes one line, without its end; `number` counts from 1. Returns whether to go on.
+    /// Takes one line, without its terminator; `number` counts from 1. Returns whether to read on.
     boolean line(String line, int number);
   }
 
-  /// Reads the file as lines of ISO 8859-1. A line has at most 65,536 characters, and blank lines
-  /// have at most 4 MiB, so that a file without line ends or with nothing else, which may inflate
-  /// to any length, costs no more. Throws `Malformed`, and `TooLarge` where the heap has no room
-  /// for what `reader` keeps.
+  /// Reads the file as lines of ISO 8859-1. A line may have at most 65,536 characters, and all
+  /// blank lines together at most 4 MiB. These limits bound the cost of a file that inflates to any
+  /// length without line terminators or with blank lines only. Throws `Malformed`, and `TooLarge`
+  /// if the heap has no room for the data that `reader` keeps.
   public void lines(LineReader reader) {
     boolean unused =
         within(
@@ -139,12 +140,12 @@ public record DataFile(Path path, String remedy) {
     }
   }
 
-  /// The error for content that is not as it should be.
+  /// Returns the error for wrong content.
   public DataException malformed(String expected, String found) {
     return new DataException.Malformed(path, expected, found, remedy);
   }
 
-  /// What `reading` makes of the file. Throws `TooLarge` where the heap has no room for it.
+  /// Returns the result of `reading`. Throws `TooLarge` if the heap has no room for it.
   public <T> T within(Supplier<T> reading) {
     try {
       return reading.get();
@@ -153,7 +154,7 @@ public record DataFile(Path path, String remedy) {
     }
   }
 
-  /// The error for a file that stops or cannot be inflated or read.
+  /// Returns the error for a file that is truncated or cannot be inflated or read.
   public DataException unreadable(IOException cause) {
     String found = Refusal.reason(cause);
     return Files.isReadable(path) && Files.isRegularFile(path)

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.data;
 
-/// Where a workload's examples come from. Reading takes memory and time; `check` does not.
+/// A source of a workload's examples. Reading takes memory and time; `check` does not.
 public interface DataSource {
 
-  /// What it is, for the report: "synthetic digits", "MNIST files in data/mnist".
+  /// Returns the name for the report: "synthetic digits", "MNIST files in data/mnist".
   String name();
 
-  /// Looks whether the files are there and begin as they should. Throws `DataException`.
+  /// Checks that the files exist and begin correctly. Throws `DataException`.
   void check();
 
-  /// The examples to train on. Throws `DataException`.
+  /// Returns the training examples. Throws `DataException`.
   ///
-  /// @param progress hears how much of it is read
+  /// @param progress is notified while the examples are read
   Examples train(ReadProgress progress);
 
-  /// The same, of which nobody hears.
+  /// Returns the training examples without reporting progress.
   default Examples train() {
     return train(ReadProgress.SILENT);
   }
 
-  /// The examples that measure accuracy; none of them is in `train`. Throws `DataException`.
+  /// Returns the examples that measure accuracy; none of them is in `train`. Throws
+  /// `DataException`.
   ///
-  /// @param progress hears how much of it is read
+  /// @param progress is notified while the examples are read
   Examples test(ReadProgress progress);
 
-  /// The same, of which nobody hears.
+  /// Returns the test examples without reporting progress.
   default Examples test() {
     return test(ReadProgress.SILENT);
   }

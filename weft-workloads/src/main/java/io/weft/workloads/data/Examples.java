@@ -4,20 +4,20 @@ package io.weft.workloads.data;
 import java.util.Arrays;
 import java.util.Objects;
 
-/// Labelled examples in memory, one byte a feature and one a label. A feature's value is its byte
-/// (unsigned) times `scale`. Immutable by convention: nobody writes to the arrays after
+/// Labelled examples in memory. Each feature and each label is one byte. The value of a feature is
+/// its unsigned byte times `scale`. Immutable by convention: the arrays must not change after
 /// construction.
 ///
 /// @param features per example
-/// @param classes labels are 0 to this, exclusive; at most 128
+/// @param classes the number of classes, at most 128; labels are below it
 /// @param scale 1/255 for pixels, 1 for binary features
 /// @param values row after row, `count() * features` bytes
-/// @param labels one byte an example
+/// @param labels one byte per example
 @SuppressWarnings("ArrayRecordComponent") // equals, hashCode and toString below see to the contents
 public record Examples(int features, int classes, float scale, byte[] values, byte[] labels) {
 
-  /// Throws `IllegalArgumentException` if the arrays do not fit each other or a label is out of
-  /// range.
+  /// Throws `IllegalArgumentException` if the lengths of the arrays do not match or a label is out
+  /// of range.
   public Examples {
     if (features < 1 || classes < 2 || classes > 128) {
       throw new IllegalArgumentException(
@@ -35,12 +35,12 @@ public record Examples(int features, int classes, float scale, byte[] values, by
     }
   }
 
-  /// Number of examples.
+  /// Returns the number of examples.
   public int count() {
     return labels.length;
   }
 
-  /// A copy of these rows, in this order.
+  /// Returns a copy of these rows, in this order.
   public Examples select(int[] rows) {
     byte[] chosen = new byte[Math.multiplyExact(rows.length, features)];
     byte[] chosenLabels = new byte[rows.length];

@@ -6,11 +6,12 @@ import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The IDX format of unsigned bytes: two zero bytes, type 0x08, the number of dimensions, each
-/// extent as a big-endian 32-bit number, then the elements.
+/// A reader of the IDX format of unsigned bytes. A file has two zero bytes, type 0x08, the number
+/// of dimensions, each extent as a big-endian 32-bit number, and then the elements.
 final class Idx {
 
-  /// Far above every published set; a header that claims more is a lie.
+  /// The limit on elements, far above every published data set; a header that claims more is
+  /// rejected.
   private static final long MAX_BYTES = 1L << 30;
 
   private static final int TYPE_UNSIGNED_BYTE = 0x08;
@@ -18,7 +19,7 @@ final class Idx {
 
   private Idx() {}
 
-  /// The extents in the header.
+  /// Returns the extents in the header.
   static List<Integer> header(DataFile file, int dimensions) {
     try (InputStream in = file.open()) {
       return header(file, in, dimensions);
@@ -27,8 +28,8 @@ final class Idx {
     }
   }
 
-  /// The elements, whose extents after the first must be `row`. Memory is taken as bytes arrive, so
-  /// that a false header costs nothing.
+  /// Returns the elements, whose extents after the first must be `row`. Memory is allocated as
+  /// bytes arrive, so that a false header does not cost memory.
   static byte[] elements(DataFile file, List<Integer> row) {
     return file.within(() -> read(file, row));
   }

@@ -3,18 +3,18 @@ package io.weft.workloads.data;
 
 import java.util.StringTokenizer;
 
-/// LIBSVM text of two classes with binary features: `-1 3:1 11:1 14:1`. Indices count from 1 and
-/// rise; what is not named is 0. Labels are -1 (or 0) and +1.
+/// A reader of LIBSVM text of two classes with binary features: `-1 3:1 11:1 14:1`. Indices count
+/// from 1 and ascend; features that a line does not name are 0. Labels are -1 (or 0) and +1.
 public final class Libsvm {
 
   private Libsvm() {}
 
-  /// Reads the whole file. Throws `Malformed` naming the line.
+  /// Reads the whole file. Throws `Malformed`, which names the line.
   public static Examples read(DataFile file, int features) {
     return read(file, features, ReadProgress.SILENT);
   }
 
-  /// The same, of which `progress` hears.
+  /// Reads the whole file and notifies `progress`. Throws `Malformed`, which names the line.
   public static Examples read(DataFile file, int features, ReadProgress progress) {
     var rows = new RowBuilder(features, 2, 1f);
     file.lines(
@@ -60,7 +60,7 @@ public final class Libsvm {
     rows.add();
   }
 
-  /// The index in "index:1", 0 for anything else.
+  /// Returns the index in "index:1", 0 for any other word.
   private static int index(String word) {
     int colon = word.indexOf(':');
     if (colon < 1 || colon > 9) {

@@ -4,9 +4,9 @@ package io.weft.workloads.data;
 import java.nio.file.Path;
 import java.util.List;
 
-/// The four MNIST files in one directory, under their standard names, gzip or not.
+/// The four MNIST files in one directory under their standard names, compressed by gzip or not.
 ///
-/// @param directory where they are
+/// @param directory of the files
 public record MnistFiles(Path directory) implements DataSource {
 
   private static final int SIDE = 28;

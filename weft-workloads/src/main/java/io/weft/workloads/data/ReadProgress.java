@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.data;
 
-/// Hears how far a source of examples has come, on the thread that reads; called for each example
-/// or file, so it must be quick.
+/// A listener to the progress of reading examples. The reading thread calls it for each example or
+/// file, so it must be quick.
 @FunctionalInterface
 public interface ReadProgress {
 
-  /// How many there are is not known.
+  /// The total where it is not known.
   long UNKNOWN = -1;
 
-  /// Hears nothing.
+  /// A listener that does nothing.
   ReadProgress SILENT = (done, all, unit) -> {};
 
-  /// So many are done.
+  /// Reports that `done` units have been read.
   ///
-  /// @param all how many there are, or `UNKNOWN`
-  /// @param unit what they are, in the plural
+  /// @param all the total, or `UNKNOWN`
+  /// @param unit the name of the units, in the plural
   void at(long done, long all, String unit);
 }

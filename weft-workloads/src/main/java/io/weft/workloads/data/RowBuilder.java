@@ -3,7 +3,7 @@ package io.weft.workloads.data;
 
 import java.util.Arrays;
 
-/// Collects examples row by row where their number is not known before.
+/// A builder of examples, row by row, for data whose number of rows is not known in advance.
 public final class RowBuilder {
 
   private static final long MAX_BYTES = 1L << 30;
@@ -16,7 +16,7 @@ public final class RowBuilder {
   private byte[] labels;
   private int count;
 
-  /// An empty collection; the parameters as in `Examples`.
+  /// Creates an empty builder; the parameters are those of `Examples`.
   public RowBuilder(int features, int classes, float scale) {
     this.classes = classes;
     this.scale = scale;
@@ -25,19 +25,20 @@ public final class RowBuilder {
     this.labels = new byte[1024];
   }
 
-  /// The row to fill before `add`: all zero, the same array each time.
+  /// Returns the row to fill before `add`: all zeros, the same array in each call.
   public byte[] next(byte rowLabel) {
     Arrays.fill(row, (byte) 0);
     label = rowLabel;
     return row;
   }
 
-  /// Whether it takes no more rows: they would have more than 1 GiB, far above every published set.
+  /// Returns whether the builder is full: another row would exceed 1 GiB, far above every published
+  /// data set.
   public boolean isFull() {
     return (long) (count + 1) * row.length > MAX_BYTES;
   }
 
-  /// Takes the row that `next` gave. Throws `IllegalStateException` if it is full.
+  /// Adds the row that `next` returned. Throws `IllegalStateException` if the builder is full.
   public void add() {
     if (isFull()) {
       throw new IllegalStateException(count + " rows of " + row.length + " bytes are the most");
@@ -50,12 +51,12 @@ public final class RowBuilder {
     labels[count++] = label;
   }
 
-  /// Rows so far.
+  /// Returns the number of added rows.
   public int count() {
     return count;
   }
 
-  /// All rows.
+  /// Returns all rows.
   public Examples build() {
     return new Examples(
         row.length,

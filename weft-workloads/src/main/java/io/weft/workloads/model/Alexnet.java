@@ -6,33 +6,33 @@ import org.tensorflow.Operand;
 import org.tensorflow.op.Ops;
 import org.tensorflow.types.TFloat32;
 
-/// Five convolutions and three dense layers [Krizhevsky 2014, on one device], the network that
-/// [JIA17 §4] measures. Without dropout, so that a seed decides a run to the bit.
+/// AlexNet: five convolutions and three dense layers [Krizhevsky 2014, on one device], the network
+/// that [JIA17 §4] measures. It has no dropout, so a seed determines a run to the bit.
 ///
 /// @param side of the square images in pixels, at least 67
-/// @param narrowing what every layer's width is divided by, a divisor of 64
+/// @param narrowing the divisor of every layer's published width; divides 64
 /// @param classes width of the output
 record Alexnet(int side, int narrowing, int classes) {
 
-  /// As published: 224x224 pixels, 1,000 classes, 50 million weights.
+  /// The published network: 224x224 pixels, 1,000 classes, 50 million weights.
   static final Alexnet FULL = new Alexnet(224, 1, 1000);
 
   private static final int COLOURS = 3;
   private static final int NARROW = 16;
 
-  /// For images of so many values: the published one, or for smaller images a narrow one, which
-  /// computes in milliseconds.
+  /// Returns the network for images of this number of values. For images smaller than the published
+  /// ones the layers are narrow, so that a step takes milliseconds.
   static Alexnet seeing(int features) {
     int side = (int) Math.round(Math.sqrt((double) features / COLOURS));
     return side == FULL.side ? FULL : new Alexnet(side, NARROW, FULL.classes);
   }
 
-  /// Values of a row of `x`.
+  /// Returns the number of values in a row of `x`.
   int features() {
     return COLOURS * side * side;
   }
 
-  /// Scores of shape batch by classes.
+  /// Returns scores of shape batch by classes.
   ///
   /// @param x of shape batch by features, pixel after pixel
   Operand<TFloat32> logits(Layers layers, Operand<TFloat32> x) {

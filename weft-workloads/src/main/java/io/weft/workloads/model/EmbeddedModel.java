@@ -17,20 +17,20 @@ import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TInt64;
 
-/// The wide and deep network with its embeddings in tables of a parameter server, in a graph of its
-/// own, which it owns.
+/// The wide and deep network with its embeddings in tables of a parameter server. It owns its
+/// graph.
 ///
-/// @param graph with everything below
-/// @param keys to feed: of shape batch by columns, as `Ids.key` has them
-/// @param labels to feed: one for each of the batch
+/// @param graph with all of the tensors below
+/// @param keys to feed: of shape batch by columns, encoded by `Ids.key`
+/// @param labels to feed: one for each example of the batch
 /// @param lossSum cross entropy summed over the batch; a scalar
-/// @param correct how many of the batch the network names right; a scalar
+/// @param correct the number of correct predictions in the batch; a scalar
 /// @param score of shape batch: the probability of a click
-/// @param variables weights and biases of the dense layers, in order of creation; where servers
-///   keep what was learned, only the first values
+/// @param variables weights and biases of the dense layers, in order of creation; only their
+///   initial values if servers keep the learned differences
 /// @param wide the lookup of weights
 /// @param deep the lookup of embeddings
-/// @param learned what servers keep of the dense layers; empty where they keep none
+/// @param learned the dense parameters that servers keep; empty if the variables hold them
 public record EmbeddedModel(
     Graph graph,
     Placeholder<TInt64> keys,
@@ -44,17 +44,17 @@ public record EmbeddedModel(
     Optional<Learned> learned)
     implements AutoCloseable {
 
-  /// Tables that the network looks up in.
+  /// The tables in which the network looks up rows.
   ///
   /// @param wide of width 1
   /// @param deep of width `EMBEDDED`
-  /// @param dense what the dense layers have learned; empty where the variables learn themselves
+  /// @param dense the learned part of the dense layers; empty if the variables learn
   public record Tables(WeftEmbedding wide, WeftEmbedding deep, Optional<WeftEmbedding> dense) {}
 
-  /// Floats of an embedding.
+  /// The number of floats in an embedding.
   public static final int EMBEDDED = WideDeep.EMBEDDED;
 
-  /// Of the embeddings at the beginning.
+  /// The standard deviation of the initial embeddings.
   public static final float DEVIATION = WideDeep.DEVIATION;
 
   /// Builds the network.
@@ -96,12 +96,12 @@ public record EmbeddedModel(
         learned);
   }
 
-  /// Weights of the dense layers as they are now, in order of creation.
+  /// Returns the current weights of the dense layers, in order of creation.
   public List<? extends Operand<TFloat32>> weights() {
     return learned.isPresent() ? learned.get().values() : variables;
   }
 
-  /// Number of weights and biases, of all categories of its columns.
+  /// Returns the number of weights and biases, including the rows of all categories of the columns.
   ///
   /// @param columns of categories
   public static long parameters(int columns) {
@@ -109,7 +109,7 @@ public record EmbeddedModel(
         + new WideDeep(columns).denseParameters();
   }
 
-  /// What each lookup's gradient is asked by.
+  /// Returns the tensors with respect to which the gradients of the lookups are computed.
   public List<Output<TFloat32>> lookedUp() {
     return List.of(wide.raw(), deep.raw());
   }

@@ -3,11 +3,11 @@ package io.weft.workloads.model;
 
 import java.util.Locale;
 
-/// How many units the hidden dense layers of the networks for digits and pictures have.
+/// The sizes of the hidden dense layers of the networks for digits and pictures.
 public enum Hidden {
-  /// As the workload says.
+  /// The sizes that the workload defines.
   STANDARD,
-  /// Two layers of 2048 and 1024, so that much is to be communicated [PSLITE §4.2].
+  /// Two layers of 2048 and 1024 units, so that ranks exchange large gradients [PSLITE §4.2].
   ENLARGED;
 
   @Override

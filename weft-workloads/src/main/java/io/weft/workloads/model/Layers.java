@@ -13,9 +13,9 @@ import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 
-/// Layers with weights, added to a graph one after the other. Weights begin as normal numbers,
-/// truncated at two deviations, of deviation sqrt(2 / inputs) [He et al. 2015]; they depend on the
-/// seed and the position of the layer alone. Biases begin at 0.
+/// A builder of layers with weights, which are added to a graph in turn. Initial weights are drawn
+/// from a normal distribution of deviation sqrt(2 / inputs), truncated at two deviations [He et al.
+/// 2015]. They depend only on the seed and on the position of the layer. Initial biases are 0.
 final class Layers {
 
   private final Graph graph;
@@ -29,7 +29,7 @@ final class Layers {
     this(graph, seed, value -> value);
   }
 
-  /// @param readings what layers use in place of the values of weights and biases
+  /// @param readings maps the value of a weight or bias to the tensor that layers use instead
   Layers(Graph graph, long seed, UnaryOperator<Output<TFloat32>> readings) {
     this.graph = graph;
     this.tf = Ops.create(graph);
@@ -41,37 +41,37 @@ final class Layers {
     return tf;
   }
 
-  /// All weights and biases so far, in order of creation.
+  /// Returns the created weights and biases, in order of creation.
   List<Variable<TFloat32>> variables() {
     return List.copyOf(variables);
   }
 
-  /// All tables so far, in order of creation.
+  /// Returns the created tables, in order of creation.
   List<SparseTable> tables() {
     return List.copyOf(tables);
   }
 
-  /// `x W + b` of shape batch by outputs.
+  /// Returns `x W + b` of shape batch by outputs.
   Operand<TFloat32> dense(String name, Operand<TFloat32> x, int inputs, int outputs) {
     var weights = value(weights(name, inputs, inputs, outputs));
     return tf.nn.biasAdd(tf.linalg.matMul(x, weights), value(bias(name, outputs)));
   }
 
-  /// A square that slides over images: its side, its steps, and whether it may reach over the edge.
+  /// A square that slides over images: its side, its stride, and TensorFlow's padding mode.
   record Window(int side, int stride, String padding) {
 
-    /// Of stride 1; as many places as there are pixels.
+    /// Returns a window of stride 1 whose output has one position for each pixel.
     static Window same(int side) {
       return new Window(side, 1, "SAME");
     }
 
-    /// Inside the image.
+    /// Returns a window that stays inside the image.
     static Window inside(int side, int stride) {
       return new Window(side, stride, "VALID");
     }
   }
 
-  /// ReLU of a convolution.
+  /// Returns the ReLU of a convolution.
   Operand<TFloat32> convolution(
       String name, Operand<TFloat32> x, Window window, int inputs, int outputs) {
     int side = window.side();
@@ -81,7 +81,7 @@ final class Layers {
     return tf.nn.relu(tf.nn.biasAdd(convolved, value(bias(name, outputs))));
   }
 
-  /// The largest of each window.
+  /// Returns the maximum of each window.
   Operand<TFloat32> pool(Operand<TFloat32> x, Window window) {
     int side = window.side();
     int stride = window.stride();
@@ -92,7 +92,7 @@ final class Layers {
         window.padding());
   }
 
-  /// Rows of a table: those that `ids` says, looked up where the table is.
+  /// Returns the rows of a new table that `ids` selects, looked up on the device of the table.
   Operand<TFloat32> rows(String name, Operand<TInt32> ids, int rows, int width, float deviation) {
     var table = normal(name + "_table", deviation, rows, width);
     Output<TFloat32> found =
@@ -108,9 +108,10 @@ final class Layers {
     return found;
   }
 
-  /// What a variable holds, read once in a step, where it is. Of the variable itself TensorFlow's
-  /// distributed runtime fetches the value anew for each op on another task that uses it, when that
-  /// op is about to run: the way back could see an update that the way forth did not.
+  /// Returns the value of a variable, read once in a step on the variable's device. If ops used the
+  /// variable itself, TensorFlow's distributed runtime would fetch the value separately for each op
+  /// on another task, just before that op runs. The backward pass could then see an update that the
+  /// forward pass did not see.
   private Operand<TFloat32> value(Variable<TFloat32> variable) {
     String name = variable.op().name();
     Output<TFloat32> value =

@@ -13,9 +13,10 @@ import org.tensorflow.ndarray.Shape;
 import org.tensorflow.op.Ops;
 import org.tensorflow.types.TFloat32;
 
-/// What dense layers have learned, in a table: the differences to their first values, which each
-/// worker makes by itself from the seed, one behind the other in rows 0, 1, ... So nobody has to
-/// give the table its first values. One thread, while the graph is built.
+/// The learned part of the dense layers' parameters, kept in a table: the differences to their
+/// initial values, stored consecutively in rows 0, 1, ... Each worker computes the initial values
+/// from the seed, so the table needs no initialization. One thread uses it, while it builds the
+/// graph.
 public final class Learned {
 
   private final Ops tf;
@@ -33,16 +34,16 @@ public final class Learned {
     this.elements = elements;
   }
 
-  /// @param elements of all weights and biases
+  /// @param elements the number of all weights and biases
   static Learned of(Ops tf, WeftEmbedding table, long elements) {
     long width = table.table().spec().width();
     long[] rows = LongStream.range(0, (elements + width - 1) / width).toArray();
     return new Learned(tf, table.lookup(tf, tf.constant(rows)), elements);
   }
 
-  /// The next weights or biases.
+  /// Returns the next weights or biases: their initial values plus the learned differences.
   ///
-  /// @param first their first values
+  /// @param first their initial values
   Output<TFloat32> added(Output<TFloat32> first) {
     Shape shape = first.shape();
     long count = shape.size();
@@ -59,19 +60,19 @@ public final class Learned {
     return value.asOutput();
   }
 
-  /// What gradients are asked by, in order.
+  /// Returns the tensors with respect to which gradients are computed, in order of creation.
   public List<Output<TFloat32>> parts() {
     return List.copyOf(parts);
   }
 
-  /// All weights and biases as they are, in order.
+  /// Returns the current values of all weights and biases, in order of creation.
   List<Operand<TFloat32>> values() {
     return List.copyOf(values);
   }
 
-  /// Pushed, these change the table.
+  /// Returns gradients as slices of the table; pushing them updates the table.
   ///
-  /// @param gradients by `parts`
+  /// @param gradients with respect to `parts`
   public IndexedSlices<TFloat32> slices(List<? extends Operand<TFloat32>> gradients) {
     List<Operand<TFloat32>> all = new ArrayList<>(gradients);
     long width = lookup.embedding().table().spec().width();

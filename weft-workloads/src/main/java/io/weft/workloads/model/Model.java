@@ -14,16 +14,16 @@ import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TUint8;
 
-/// A network in a graph of its own, which it owns.
+/// A network. It owns its graph.
 ///
-/// @param graph with everything below
-/// @param features to feed: bytes of shape batch by features, as `Examples` has them
-/// @param labels to feed: one for each of the batch
+/// @param graph with all of the tensors below
+/// @param features to feed: bytes of shape batch by features, encoded as in `Examples`
+/// @param labels to feed: one for each example of the batch
 /// @param lossSum cross entropy summed over the batch; a scalar
-/// @param correct how many of the batch the network names right; a scalar
-/// @param score of shape batch, what a workload that is judged by its ranking ranks by
+/// @param correct the number of correct predictions in the batch; a scalar
+/// @param score of shape batch: the score by which a ranked workload ranks examples
 /// @param variables weights and biases, in order of creation
-/// @param tables those of the variables that are looked up row by row, and their rows
+/// @param tables the variables that are looked up row by row, and their rows
 public record Model(
     Graph graph,
     Placeholder<TUint8> features,
@@ -35,7 +35,7 @@ public record Model(
     List<SparseTable> tables)
     implements AutoCloseable {
 
-  /// Builds a workload's network with its own hidden layers.
+  /// Builds a workload's network with its standard hidden layers.
   public static Model of(Workload workload, int features, long seed, float scale) {
     return of(workload, Hidden.STANDARD, features, seed, scale);
   }
@@ -44,7 +44,7 @@ public record Model(
   ///
   /// @param features bytes of an example
   /// @param seed of the initial weights
-  /// @param scale what a feature byte is multiplied by
+  /// @param scale the factor by which a feature byte is multiplied
   public static Model of(Workload workload, Hidden hidden, int features, long seed, float scale) {
     var graph = new Graph();
     var layers = new Layers(graph, seed);
@@ -92,7 +92,7 @@ public record Model(
     return layers.dense("dense3", two, second, classes);
   }
 
-  /// Pictures come as planes of their three colours.
+  /// Moves the colours of a picture, which are separate planes in the data, to the last dimension.
   private static Operand<TFloat32> pictures(Ops tf, Operand<TFloat32> x) {
     var planes = tf.reshape(x, tf.constant(new int[] {-1, 3, 32, 32}));
     return tf.linalg.transpose(planes, tf.constant(new int[] {0, 2, 3, 1}));
@@ -119,7 +119,7 @@ public record Model(
     return layers.dense("dense2", full, 1024, classes);
   }
 
-  /// Number of weights and biases.
+  /// Returns the number of weights and biases.
   public long parameters() {
     return variables.stream().mapToLong(v -> v.asOutput().shape().size()).sum();
   }

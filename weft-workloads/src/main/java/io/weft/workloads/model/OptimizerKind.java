@@ -9,20 +9,20 @@ import org.tensorflow.framework.optimizers.GradientDescent;
 import org.tensorflow.framework.optimizers.Momentum;
 import org.tensorflow.framework.optimizers.Optimizer;
 
-/// TensorFlow Java's optimizers, as far as `--optimizer` offers them.
+/// TensorFlow Java's optimizers that `--optimizer` offers.
 public enum OptimizerKind {
   /// Plain gradient descent.
   SGD,
-  /// With momentum 0.9.
+  /// Gradient descent with momentum 0.9.
   MOMENTUM,
-  /// With TensorFlow's defaults for both moments.
+  /// Adam with TensorFlow's defaults for both moments.
   ADAM,
-  /// With TensorFlow's initial accumulator.
+  /// AdaGrad with TensorFlow's initial accumulator.
   ADAGRAD;
 
   private static final float MOMENTUM_FACTOR = 0.9f;
 
-  /// The optimizer in a graph.
+  /// Adds the optimizer to a graph.
   public Optimizer in(Graph graph, float rate) {
     return switch (this) {
       case SGD -> new GradientDescent(graph, rate);
@@ -32,8 +32,8 @@ public enum OptimizerKind {
     };
   }
 
-  /// Whether steps grow and shrink with the gradients, so that scaling these is scaling the rate.
-  /// The other optimizers normalize their gradients.
+  /// Returns whether updates are proportional to the gradients, so that scaling the gradients
+  /// scales the learning rate. The other optimizers normalize their gradients.
   public boolean followsGradientScale() {
     return switch (this) {
       case SGD, MOMENTUM -> true;

@@ -4,38 +4,38 @@ package io.weft.workloads.model;
 import java.util.Arrays;
 import java.util.OptionalDouble;
 
-/// How well scores tell examples of class 1 from those of class 0: the area under the curve (AUC),
-/// the probability that a random example of class 1 has the higher score. Counts scores in 4,096
-/// steps of [0, 1], so that ranks can add up what they have counted; two in the same step are a
-/// tie, which counts one half. One thread.
+/// Counts of scores from which the area under the curve (AUC) is computed: the probability that a
+/// random example of class 1 has a higher score than one of class 0. Scores are counted in 4,096
+/// steps of [0, 1], so that ranks can add their counts. Two scores in one step are a tie, which
+/// counts one half. Confined to one thread.
 public final class Ranking {
 
   private static final int STEPS = 4096;
 
   private final double[] counts;
 
-  /// Nothing counted.
+  /// Creates an empty ranking.
   public Ranking() {
     this(new double[2 * STEPS]);
   }
 
-  /// What `counts()` gave, or a sum of such.
+  /// Creates a ranking from the result of `counts()`, or from a sum of such results.
   public Ranking(double[] counts) {
     this.counts = counts.clone();
   }
 
-  /// Counts one more; a score outside [0, 1] as the nearest in it.
+  /// Counts one score. A score outside [0, 1] counts as the nearest bound.
   public void add(float score, int label) {
     int step = (int) Math.clamp((double) score * STEPS, 0, STEPS - 1);
     counts[label * STEPS + step]++;
   }
 
-  /// By class and step.
+  /// Returns a copy of the counts, by class and step.
   public double[] counts() {
     return counts.clone();
   }
 
-  /// Empty where one of the classes has no example.
+  /// Returns the area under the curve; empty if one of the classes has no example.
   public OptionalDouble auc() {
     double below = 0;
     double pairs = 0;

@@ -7,11 +7,11 @@ import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 
-/// A table of which a step looks at some rows. Whoever keeps the table on another task carries
-/// these rows, and their gradients, and never the table.
+/// A table from which a step reads some rows. If the table is on another task, the step transfers
+/// these rows and their gradients but never the whole table.
 ///
 /// @param variable of shape rows by width
-/// @param ids which rows, one for each of the batch
+/// @param ids the row for each example of the batch
 /// @param rows of shape batch by width
 public record SparseTable(
     Variable<TFloat32> variable, Operand<TInt32> ids, Output<TFloat32> rows) {}

@@ -7,10 +7,10 @@ import org.tensorflow.op.Ops;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 
-/// What a network's logits say of a batch.
+/// The loss and the predictions of a network for a batch.
 ///
 /// @param lossSum cross entropy summed over the batch; a scalar
-/// @param correct how many of the batch it names right; a scalar
+/// @param correct the number of correct predictions in the batch; a scalar
 /// @param logits of shape batch by classes
 record Verdict(Operand<TFloat32> lossSum, Operand<TInt32> correct, Operand<TFloat32> logits) {
 
@@ -23,13 +23,12 @@ record Verdict(Operand<TFloat32> lossSum, Operand<TInt32> correct, Operand<TFloa
     return new Verdict(tf.sum(losses, tf.constant(0)), tf.sum(hits, tf.constant(0)), logits);
   }
 
-  /// The logits of a network that says how much more probable a click is than none: of shape batch
-  /// by 1.
+  /// Returns logits of shape batch by 2 from the log odds of a click, of shape batch by 1.
   static Operand<TFloat32> logits(Ops tf, Operand<TFloat32> click) {
     return tf.concat(List.of(tf.zerosLike(click), click), tf.constant(1));
   }
 
-  /// The probability of the second of two classes.
+  /// Returns the probability of the second of two classes.
   Operand<TFloat32> clicks(Ops tf) {
     return tf.gather(tf.nn.softmax(logits), tf.constant(1), tf.constant(1));
   }

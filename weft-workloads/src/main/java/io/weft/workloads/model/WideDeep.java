@@ -11,24 +11,25 @@ import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TUint8;
 
-/// A wide and a deep part [Cheng et al. 2016]: a weight for each category of each column, and
-/// beside it dense layers over an embedding of each. So it has hundreds of small tensors.
+/// A network of a wide and a deep part [Cheng et al. 2016]. The wide part has a weight for each
+/// category of each column, the deep part has dense layers over an embedding of each category. The
+/// network therefore has hundreds of small tensors.
 ///
 /// @param columns of categories
 record WideDeep(int columns) {
 
-  /// Floats of an embedding.
+  /// The number of floats in an embedding.
   static final int EMBEDDED = 8;
 
-  /// Of the embeddings at the beginning.
+  /// The standard deviation of the initial embeddings.
   static final float DEVIATION = 0.05f;
 
   private static final int FIRST = 128;
   private static final int SECOND = 64;
 
-  /// Logits of shape batch by 2: none, and click.
+  /// Returns logits of shape batch by 2: no click, and click.
   ///
-  /// @param bytes of shape batch by twice the columns, as `Ids` has them
+  /// @param bytes of shape batch by twice the columns, encoded by `Ids`
   Operand<TFloat32> logits(Layers layers, Operand<TUint8> bytes) {
     Ops tf = layers.tf();
     List<Operand<TFloat32>> wide = new ArrayList<>();
@@ -42,7 +43,7 @@ record WideDeep(int columns) {
     return logits(layers, tf.concat(deep, tf.constant(1)), tf.math.addN(wide));
   }
 
-  /// The same of what was looked up elsewhere.
+  /// Returns logits for rows that the caller has looked up.
   ///
   /// @param embedded of shape batch by columns times `EMBEDDED`
   /// @param wide the sum of each example's weights, of shape batch by 1
@@ -54,7 +55,7 @@ record WideDeep(int columns) {
     return Verdict.logits(tf, click);
   }
 
-  /// Weights and biases of the dense layers.
+  /// Returns the number of weights and biases of the dense layers.
   int denseParameters() {
     return (columns * EMBEDDED + 1) * FIRST + (FIRST + 1) * SECOND + SECOND + 1;
   }

@@ -15,25 +15,27 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/// A network, its data and the settings that train it well [VIS16 table 1].
+/// A network with its data and with settings that train it well [VIS16 table 1].
 public enum Workload {
-  /// Digits, a network of 784-200-100-10 units.
+  /// A network of 784-200-100-10 units for digits.
   MNIST_DNN("mnist-dnn", "digits, 784-200-100-10", 784, 10, 8, 0.05f),
-  /// Digits, 32 and 64 convolutions of 5x5, each with pooling, then 1024 units.
+  /// A network for digits: 32 and 64 convolutions of 5x5, each with pooling, then 1024 units.
   MNIST_CNN("mnist-cnn", "digits, conv 5x5x32, conv 5x5x64, 1024-10", 784, 10, 2, 0.02f),
-  /// Small pictures in three colours, a network of 3072-200-100-10 units.
+  /// A network of 3072-200-100-10 units for small pictures in three colours.
   CIFAR10_DNN("cifar10-dnn", "small pictures, 3072-200-100-10", 3072, 10, 10, 0.01f),
-  /// Small pictures, 32 and 64 convolutions of 5x5, each with pooling, then 1024 units.
+  /// A network for small pictures: 32 and 64 convolutions of 5x5, each with pooling, then 1024
+  /// units.
   CIFAR10_CNN(
       "cifar10-cnn", "small pictures, conv 5x5x32, conv 5x5x64, 1024-10", 3072, 10, 5, 0.01f),
-  /// Census, a network of 123-200-100-2 units.
+  /// A network of 123-200-100-2 units for census data.
   ADULT_DNN("adult-dnn", "census income, 123-200-100-2", 123, 2, 5, 0.02f),
-  /// Random pixels of 224x224 in three colours, five convolutions and three dense layers, 50
-  /// million weights, 24 images in a step [JIA17 §4]. Measures steps; there is nothing to be
-  /// learned.
+  /// A network of five convolutions, three dense layers and 50 million weights for random pixels of
+  /// 224x224 in three colours, with 24 images in a step [JIA17 §4]. It measures the speed of steps
+  /// because random pixels teach a network nothing.
   ALEXNET("alexnet", "random pixels, AlexNet, 50 million weights", 3 * 224 * 224, 1000, 1, 0.001f),
-  /// Clicks, a wide and a deep part over 200 columns of 500 categories, judged by the area under
-  /// the curve (AUC): how probably a click has a higher score than none.
+  /// A network of a wide and a deep part for clicks in 200 columns of 500 categories. It is
+  /// evaluated by the area under the curve (AUC), the probability that a click has a higher score
+  /// than an example without a click.
   WIDE_DEEP("wide-deep", "clicks, wide and deep over 200 columns", 400, 2, 3, 0.05f);
 
   private final String title;
@@ -53,37 +55,38 @@ public enum Workload {
     this.momentumRate = momentumRate;
   }
 
-  /// The workload of this name; empty if there is none.
+  /// Returns the workload with this name; empty if none has it.
   public static Optional<Workload> named(String title) {
     return Arrays.stream(values()).filter(w -> w.title.equals(title)).findFirst();
   }
 
-  /// All names, for messages.
+  /// Returns all names, for messages.
   public static String names() {
     return Arrays.stream(values()).map(Workload::title).collect(Collectors.joining(", "));
   }
 
-  /// As on the command line.
+  /// Returns the name on the command line.
   public String title() {
     return title;
   }
 
-  /// What it is, in a line.
+  /// Returns a description of one line.
   public String summary() {
     return summary;
   }
 
-  /// Bytes of an example of the embedded data.
+  /// Returns the number of bytes in an example of the embedded data.
   public int features() {
     return features;
   }
 
-  /// Whether it is judged by its ranking too: classes are 0 and 1, and few are 1.
+  /// Returns whether the network is also evaluated by its ranking: classes are 0 and 1, and few
+  /// examples are of class 1.
   public boolean isRanked() {
     return this == WIDE_DEEP;
   }
 
-  /// Whether its hidden layers can be enlarged.
+  /// Returns whether its hidden layers can be enlarged.
   public boolean isEnlargeable() {
     return switch (this) {
       case MNIST_DNN, MNIST_CNN, CIFAR10_DNN, CIFAR10_CNN -> true;
@@ -91,22 +94,22 @@ public enum Workload {
     };
   }
 
-  /// Width of its output.
+  /// Returns the width of its output.
   public int classes() {
     return classes;
   }
 
-  /// Epochs that reach the accuracy which the network is capable of.
+  /// Returns the number of epochs after which the network reaches its accuracy.
   public int defaultEpochs() {
     return epochs;
   }
 
-  /// Examples in a step, over all ranks.
+  /// Returns the number of examples in a step, over all ranks.
   public int defaultBatch() {
     return this == ALEXNET ? 24 : 128;
   }
 
-  /// A learning rate that fits the optimizer.
+  /// Returns a learning rate that suits the optimizer.
   public float defaultRate(OptimizerKind optimizer) {
     return switch (optimizer) {
       case SGD -> 5 * momentumRate;
@@ -116,7 +119,7 @@ public enum Workload {
     };
   }
 
-  /// The published files in a directory; empty if this workload has none.
+  /// Returns the published files in a directory; empty if this workload has none.
   public Optional<DataSource> files(Path directory) {
     return switch (this) {
       case MNIST_DNN, MNIST_CNN -> Optional.of(new MnistFiles(directory));
@@ -127,7 +130,7 @@ public enum Workload {
     };
   }
 
-  /// What it trains on where there are no files.
+  /// Returns the data for training without files.
   public DataSource embedded(long seed) {
     return switch (this) {
       case MNIST_DNN, MNIST_CNN -> SyntheticDigits.standard(seed);

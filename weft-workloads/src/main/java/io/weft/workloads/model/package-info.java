@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The papers' networks as TensorFlow graphs, and the workloads that name them. A model belongs to
-/// one thread; the rest is immutable.
+/// The networks of the papers as TensorFlow graphs, and the workloads that name them. A model is
+/// confined to one thread; the other values are immutable.
 @NullMarked
 package io.weft.workloads.model;
 
