@@ -29,8 +29,7 @@ public record Columns(int examples, int batch, long seed) {
     return examples / batch;
   }
 
-  /// Returns the first column of a rank: `rank * batch / size`, so that slices differ by at most
-  /// one.
+  /// Returns the first column of a rank: `rank * batch / size`; widths differ by at most one.
   public int first(int rank, int size) {
     return (int) ((long) rank * batch / size);
   }

@@ -3,12 +3,12 @@ package io.weft.workloads.checkpoint;
 
 import java.io.Serial;
 
-/// A checkpoint that is damaged, of another run, or cannot be written. Files are as before.
+/// A checkpoint that is damaged, belongs to another run, or cannot be written. Files are unchanged.
 public final class CheckpointException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
 
-  /// With the file and what to do.
+  /// Creates the exception with the file and the remedy.
   public CheckpointException(String message) {
     super(message);
   }

@@ -24,11 +24,11 @@ import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
 import java.util.zip.CheckedOutputStream;
 
-/// One checkpoint on disk, big-endian: magic `WEFTCKP1`; the manifest as text; the number of past
-/// losses and the losses (f64); the number of accuracies and these (f64); the number of tensors;
-/// for each its name, its signature, its length and its bytes; then the CRC-32C of all that, with
-/// which the file ends. Nothing that a file says is believed before its checksum is that of its
-/// bytes.
+/// One checkpoint on disk, big-endian. It consists of the magic `WEFTCKP1`, the manifest as text,
+/// the number of past losses and the losses (f64), the number of accuracies and the accuracies
+/// (f64), and the number of tensors. The name, signature, length and bytes of each tensor follow,
+/// and then the CRC-32C of all preceding bytes. Readers use no content before the checksum is
+/// verified.
 final class CheckpointFile {
 
   private static final long MAGIC = 0x57454654434b5031L;
@@ -36,7 +36,7 @@ final class CheckpointFile {
 
   private CheckpointFile() {}
 
-  /// A whole checkpoint of other tensors than those that are asked for.
+  /// An intact checkpoint of other tensors than the requested ones.
   static final class Misfit extends IOException {
 
     @Serial private static final long serialVersionUID = 1L;
@@ -46,12 +46,12 @@ final class CheckpointFile {
     }
   }
 
-  /// Where a checkpoint after so many epochs lies.
+  /// Returns the path of a checkpoint after this number of epochs.
   static Path of(Path directory, int epochs) {
     return directory.resolve("epoch-%05d.weft".formatted(epochs));
   }
 
-  /// Writes `file`, down to the disk; it appears whole or not at all.
+  /// Writes `file` durably to the disk. The file appears whole or not at all.
   static void write(Path file, Manifest manifest, History history, List<SavedTensor> tensors)
       throws IOException {
     NewFile.write(
@@ -77,8 +77,8 @@ final class CheckpointFile {
         });
   }
 
-  /// Reads all of it, and returns what a run must agree with. Throws `IOException` with what is
-  /// wrong, so that nothing of a damaged file is taken for what was written.
+  /// Verifies the whole file, and returns the manifest. Throws `IOException` with the defect, so
+  /// that the contents of a damaged file are never used.
   static Manifest verified(Path file) throws IOException {
     verify(file);
     try (var in = open(file)) {
@@ -110,10 +110,10 @@ final class CheckpointFile {
         left -= bytes;
       }
       if (in.readLong() != crc.getValue()) {
-        throw new IOException("its checksum is not that of its bytes");
+        throw new IOException("its checksum does not match its bytes");
       }
       if (in.read() >= 0) {
-        throw new IOException("it grows while it is read");
+        throw new IOException("it grew while it was read");
       }
     } catch (EOFException e) {
       throw truncated(e);
@@ -124,9 +124,9 @@ final class CheckpointFile {
     return new DataInputStream(new BufferedInputStream(ForeignFile.found(file).open(), 1 << 18));
   }
 
-  /// Reads a verified file into the tensors, which hold nothing useful if this throws `IOException`
-  /// with what is wrong: `Misfit` where it was written with other tensors. Their order in the file
-  /// may be another one.
+  /// Reads a verified file into the tensors, in any order of the file. Throws `IOException` with
+  /// the defect, or `Misfit` if the file has other tensors; the contents of the tensors are then
+  /// undefined.
   static History read(Path file, List<SavedTensor> tensors) throws IOException {
     var crc = new CRC32C();
     try (var in = new DataInputStream(new CheckedInputStream(open(file), crc))) {
@@ -151,7 +151,7 @@ final class CheckpointFile {
       }
       long computed = crc.getValue();
       if (in.readLong() != computed || in.read() >= 0) {
-        throw new IOException("its checksum is not that of its bytes any more");
+        throw new IOException("its checksum no longer matches its bytes");
       }
       return new History(losses, accuracies);
     } catch (EOFException e) {

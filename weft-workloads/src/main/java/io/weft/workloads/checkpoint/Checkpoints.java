@@ -15,16 +15,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// The checkpoints of one run in a directory: `epoch-00003.weft` after the third epoch, the last
-/// two kept. A file appears whole or not at all. One process alone reads and writes. One thread.
+/// two kept. A file appears whole or not at all. Only one process and one thread may use them.
 ///
-/// @param directory made if it is not there
+/// @param directory created if it does not exist
 public record Checkpoints(Path directory) {
 
   private static final int KEPT = 2;
   private static final Pattern NAME = Pattern.compile("epoch-(\\d{5,7})\\.weft");
 
-  /// Looks whether the directory can be used and its newest file is whole and of this run; returns
-  /// how many epochs that has. Removes what killed processes have left of files. Throws
+  /// Checks that the directory is usable and that its newest file is intact and of this run.
+  /// Returns the number of epochs in that file. Removes partial files of killed processes. Throws
   /// `CheckpointException`.
   public int epochsDone(Manifest run) {
     try {
@@ -57,7 +57,7 @@ public record Checkpoints(Path directory) {
     }
   }
 
-  /// What a whole file says of its run. Throws `IOException` with what is wrong.
+  /// Returns the manifest of an intact file. Throws `IOException` with the defect.
   private Manifest verified(Path file) throws IOException {
     Manifest saved = CheckpointFile.verified(file);
     if (!file.equals(CheckpointFile.of(directory, saved.epochs()))) {
@@ -66,8 +66,8 @@ public record Checkpoints(Path directory) {
     return saved;
   }
 
-  /// Reads the newest file, which there must be, into the tensors, whose names and shapes must be
-  /// the file's. Throws `CheckpointException`; then they hold nothing useful.
+  /// Reads the newest file, which must exist, into the tensors; their names and shapes must be
+  /// those of the file. Throws `CheckpointException`; the tensors are then undefined.
   ///
   /// @param stepsPerEpoch of this run
   public History restore(List<SavedTensor> tensors, int stepsPerEpoch) {
@@ -83,7 +83,7 @@ public record Checkpoints(Path directory) {
                 + steps
                 + " steps an epoch, but this run has "
                 + stepsPerEpoch
-                + ": the data set is another one; give another --checkpoint directory");
+                + ": the data set differs; give another --checkpoint directory");
       }
       return history;
     } catch (CheckpointFile.Misfit other) {
@@ -98,12 +98,12 @@ public record Checkpoints(Path directory) {
     }
   }
 
-  /// Writes a new file, then removes those that are not among the last two. Borrows the tensors.
-  /// Throws `CheckpointException`; then the files before it are whole.
+  /// Writes a new file, then removes all but the last two. Borrows the tensors. Throws
+  /// `CheckpointException`; earlier files are then intact.
   public void save(Manifest manifest, History history, List<SavedTensor> tensors) {
     Path file = CheckpointFile.of(directory, manifest.epochs());
     try {
-      ForeignDirectory.make(directory); // another rank may have looked after it before
+      ForeignDirectory.make(directory); // another rank may have created it
       CheckpointFile.write(file, manifest, history, tensors);
       List<Path> all = files();
       for (Path old : all.subList(0, Math.max(0, all.size() - KEPT))) {
@@ -115,7 +115,7 @@ public record Checkpoints(Path directory) {
               + file
               + " cannot be written: "
               + reason(e)
-              + "; those before it are whole");
+              + "; earlier checkpoints are intact");
     }
   }
 
@@ -143,16 +143,16 @@ public record Checkpoints(Path directory) {
 
   private CheckpointException damaged(Path file, Manifest run, IOException cause) {
     List<Path> older = files().reversed();
-    String remedy = "; none of this run is left in its directory: move it away to begin anew";
+    String remedy = "; its directory has no other checkpoint of this run: move it away to start again";
     for (Path other : older.subList(1, older.size())) {
       try {
         if (verified(other).difference(run).isEmpty()) {
           remedy =
-              "; " + other.getFileName() + " is whole: move this one away to resume from there";
+              "; " + other.getFileName() + " is intact: move this one away to resume from it";
           break;
         }
       } catch (IOException damagedToo) {
-        remedy = "; " + other.getFileName() + " is damaged too: move both away to begin anew";
+        remedy = "; " + other.getFileName() + " is damaged too: move both away to start again";
       }
     }
     return damaged(file, cause, remedy);

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
-/// How training went so far; the same on all ranks.
+/// The history of a training, which is equal on all ranks.
 ///
 /// @param losses mean training loss of each global batch, from the first step on
 /// @param accuracies on the test set, after each epoch
 public record History(List<Double> losses, List<Double> accuracies) {
 
-  /// Before the first step.
+  /// The history before the first step.
   public static final History NONE = new History(List.of(), List.of());
 
   private static final int FINAL_STEPS = 50;
@@ -24,12 +24,12 @@ public record History(List<Double> losses, List<Double> accuracies) {
     accuracies = List.copyOf(accuracies);
   }
 
-  /// With another epoch.
+  /// Returns the history with another epoch.
   public History plus(double[] epochLosses, double accuracy) {
     return new History(joined(losses, epochLosses), joined(accuracies, accuracy));
   }
 
-  /// Mean loss of the last 50 steps, or of all if there are less.
+  /// Returns the mean loss of the last 50 steps, or of all steps if there are fewer.
   public double finalLoss() {
     int from = Math.max(0, losses.size() - FINAL_STEPS);
     return losses.subList(from, losses.size()).stream().collect(averagingDouble(loss -> loss));

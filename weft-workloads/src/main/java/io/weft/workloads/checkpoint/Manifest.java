@@ -7,10 +7,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/// What a checkpoint says about its run: everything that the weights depend on, and how many epochs
-/// are done. The number of ranks is not in it: a run may go on with another.
+/// The description of a run in a checkpoint: all facts that determine the weights, and the number
+/// of completed epochs. The number of ranks is left out, because a run may continue with another.
 ///
-/// @param epochs done
+/// @param epochs completed
 /// @param facts name to value, in order
 public record Manifest(int epochs, Map<String, String> facts) {
 
@@ -19,7 +19,7 @@ public record Manifest(int epochs, Map<String, String> facts) {
     facts = Collections.unmodifiableMap(new LinkedHashMap<>(facts));
   }
 
-  /// How the two differ, in words; empty if they are of one run.
+  /// Returns the first difference between the two in words; empty if they are of one run.
   public Optional<String> difference(Manifest run) {
     for (Map.Entry<String, String> fact : facts.entrySet()) {
       String here = run.facts.get(fact.getKey());
@@ -30,14 +30,14 @@ public record Manifest(int epochs, Map<String, String> facts) {
     return Optional.empty();
   }
 
-  /// Lines of `name=value`.
+  /// Returns lines of `name=value`.
   String text() {
     var text = new StringBuilder("epochs=" + epochs + "\n");
     facts.forEach((name, value) -> text.append(name).append('=').append(value).append('\n'));
     return text.toString();
   }
 
-  /// The opposite of `text`. Throws `IOException` with what is wrong.
+  /// Parses the result of `text`. Throws `IOException` with the defect.
   static Manifest parse(String text) throws IOException {
     var facts = new LinkedHashMap<String, String>();
     for (String line : text.lines().toList()) {

@@ -3,7 +3,7 @@ package io.weft.workloads.checkpoint;
 
 import io.weft.tensor.TensorView;
 
-/// A variable as a checkpoint has it.
+/// A variable in a checkpoint.
 ///
 /// @param name of the variable in the graph
 /// @param copy of its value; borrowed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Runs on disk: what a training has reached after an epoch, from which it can go on. On the thread
-/// that calls.
+/// Checkpoints: the state of a training on disk after an epoch, from which it can continue. They
+/// run on the calling thread.
 @NullMarked
 package io.weft.workloads.checkpoint;
 

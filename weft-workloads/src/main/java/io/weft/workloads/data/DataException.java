@@ -40,8 +40,7 @@ public abstract sealed class DataException extends RuntimeException {
     }
   }
 
-  /// The file exists, but its content is wrong: it is truncated, in another format, or has wrong
-  /// labels.
+  /// The file exists, but it is truncated, in another format, or has wrong labels.
   public static final class Malformed extends DataException {
     @Serial private static final long serialVersionUID = 1L;
 

@@ -21,8 +21,7 @@ public record DataFile(Path path, String remedy) {
 
   private static final int MAX_LINE = 1 << 16;
 
-  /// The limit on characters in blank lines: far above that of any data set, and read in under a
-  /// second.
+  /// The limit on characters in blank lines: far above any data set's, read in under a second.
   private static final int MOST_BLANK = 1 << 22;
 
   /// Returns the first of these names that exists in `directory`, each also tried with `.gz`

@@ -20,8 +20,7 @@ public interface DataSource {
     return train(ReadProgress.SILENT);
   }
 
-  /// Returns the examples that measure accuracy; none of them is in `train`. Throws
-  /// `DataException`.
+  /// Returns the test examples, which `train` does not contain. Throws `DataException`.
   ///
   /// @param progress is notified while the examples are read
   Examples test(ReadProgress progress);

@@ -10,8 +10,7 @@ import java.util.List;
 /// of dimensions, each extent as a big-endian 32-bit number, and then the elements.
 final class Idx {
 
-  /// The limit on elements, far above every published data set; a header that claims more is
-  /// rejected.
+  /// The limit on elements, far above every published data set.
   private static final long MAX_BYTES = 1L << 30;
 
   private static final int TYPE_UNSIGNED_BYTE = 0x08;

@@ -32,8 +32,7 @@ public final class RowBuilder {
     return row;
   }
 
-  /// Returns whether the builder is full: another row would exceed 1 GiB, far above every published
-  /// data set.
+  /// Returns whether another row would exceed 1 GiB, far above every published data set.
   public boolean isFull() {
     return (long) (count + 1) * row.length > MAX_BYTES;
   }

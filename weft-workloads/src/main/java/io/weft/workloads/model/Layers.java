@@ -109,9 +109,8 @@ final class Layers {
   }
 
   /// Returns the value of a variable, read once in a step on the variable's device. If ops used the
-  /// variable itself, TensorFlow's distributed runtime would fetch the value separately for each op
-  /// on another task, just before that op runs. The backward pass could then see an update that the
-  /// forward pass did not see.
+  /// variable itself, TensorFlow's distributed runtime would fetch it again for each op on another
+  /// task, and the backward pass could see an update that the forward pass did not see.
   private Operand<TFloat32> value(Variable<TFloat32> variable) {
     String name = variable.op().name();
     Output<TFloat32> value =

@@ -13,10 +13,9 @@ import org.tensorflow.ndarray.Shape;
 import org.tensorflow.op.Ops;
 import org.tensorflow.types.TFloat32;
 
-/// The learned part of the dense layers' parameters, kept in a table: the differences to their
-/// initial values, stored consecutively in rows 0, 1, ... Each worker computes the initial values
-/// from the seed, so the table needs no initialization. One thread uses it, while it builds the
-/// graph.
+/// The learned part of the dense layers' parameters in a table: the differences to their initial
+/// values, stored consecutively in rows 0, 1, ... Each worker computes the initial values from the
+/// seed, so the table needs no initialization. Used by one thread, which builds the graph.
 public final class Learned {
 
   private final Ops tf;

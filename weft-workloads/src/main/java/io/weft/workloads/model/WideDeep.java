@@ -11,9 +11,8 @@ import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TUint8;
 
-/// A network of a wide and a deep part [Cheng et al. 2016]. The wide part has a weight for each
-/// category of each column, the deep part has dense layers over an embedding of each category. The
-/// network therefore has hundreds of small tensors.
+/// A wide and deep network [Cheng et al. 2016]: a weight for each category of each column, and
+/// dense layers over an embedding of each category. It has hundreds of small tensors.
 ///
 /// @param columns of categories
 record WideDeep(int columns) {

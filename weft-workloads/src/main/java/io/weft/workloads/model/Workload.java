@@ -23,8 +23,7 @@ public enum Workload {
   MNIST_CNN("mnist-cnn", "digits, conv 5x5x32, conv 5x5x64, 1024-10", 784, 10, 2, 0.02f),
   /// A network of 3072-200-100-10 units for small pictures in three colours.
   CIFAR10_DNN("cifar10-dnn", "small pictures, 3072-200-100-10", 3072, 10, 10, 0.01f),
-  /// A network for small pictures: 32 and 64 convolutions of 5x5, each with pooling, then 1024
-  /// units.
+  /// A network for small pictures: 32 and 64 convolutions of 5x5 with pooling, then 1024 units.
   CIFAR10_CNN(
       "cifar10-cnn", "small pictures, conv 5x5x32, conv 5x5x64, 1024-10", 3072, 10, 5, 0.01f),
   /// A network of 123-200-100-2 units for census data.
@@ -33,9 +32,8 @@ public enum Workload {
   /// 224x224 in three colours, with 24 images in a step [JIA17 §4]. It measures the speed of steps
   /// because random pixels teach a network nothing.
   ALEXNET("alexnet", "random pixels, AlexNet, 50 million weights", 3 * 224 * 224, 1000, 1, 0.001f),
-  /// A network of a wide and a deep part for clicks in 200 columns of 500 categories. It is
-  /// evaluated by the area under the curve (AUC), the probability that a click has a higher score
-  /// than an example without a click.
+  /// A wide and deep network for clicks in 200 columns of 500 categories, evaluated by the area
+  /// under the curve (AUC): the probability that a click has a higher score than no click.
   WIDE_DEEP("wide-deep", "clicks, wide and deep over 200 columns", 400, 2, 3, 0.05f);
 
   private final String title;
@@ -80,8 +78,7 @@ public enum Workload {
     return features;
   }
 
-  /// Returns whether the network is also evaluated by its ranking: classes are 0 and 1, and few
-  /// examples are of class 1.
+  /// Returns whether ranking also evaluates the network: classes are 0 and 1, and few are 1.
   public boolean isRanked() {
     return this == WIDE_DEEP;
   }

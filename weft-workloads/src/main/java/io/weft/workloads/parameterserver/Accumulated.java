@@ -18,9 +18,9 @@ import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TInt64;
 
-/// Gradients that meet on the servers. Each worker puts its own into accumulators, marked with its
-/// step; who takes them waits until enough have come. What comes for a step that is over is
-/// dropped, so that nobody waits for slow workers [Chen et al. 2016, synchronous SGD with backup
+/// Accumulators on the servers that combine gradients. Each worker adds its gradients, marked with
+/// its step. A take waits until enough gradients have arrived. Gradients for a completed step are
+/// dropped, so that no step waits for slow workers [Chen et al. 2016, synchronous SGD with backup
 /// workers].
 final class Accumulated {
 
@@ -32,7 +32,7 @@ final class Accumulated {
   private final Operand<TInt32> counted;
   private final List<Operation> put = new ArrayList<>();
 
-  /// @param counted gradients that a step waits for
+  /// @param counted the number of gradients for which a step waits
   Accumulated(Graph graph, int counted) {
     Ops tf = Ops.create(graph);
     this.graph = graph;
@@ -40,7 +40,7 @@ final class Accumulated {
     this.counted = tf.constant(counted);
   }
 
-  /// The mean of what the workers of a step put in for a variable, on the variable's server.
+  /// Returns the mean of a step's gradients of a variable, on the variable's server.
   Output<TFloat32> mean(Output<TFloat32> variable, Output<TFloat32> gradient) {
     String name = variable.op().name();
     String[] near = {"loc:@" + name};
@@ -51,15 +51,15 @@ final class Accumulated {
     return taken(name, all, gradient);
   }
 
-  /// The sum of what the workers of a step put in beside their gradients, on a server.
+  /// Returns the sum of other values that the workers of a step add, on a server.
   ///
-  /// @param server whose device is the server's
+  /// @param server ops that are placed on the server's device
   Output<TFloat32> sum(String name, Ops server, Operand<TFloat32> values) {
     Shape shape = values.asOutput().shape();
     return taken(name, accumulator(server.scope(), name, "SUM", shape).build(), values.asOutput());
   }
 
-  /// What puts in everything of a worker's step.
+  /// Returns the ops that add all values of a worker's step.
   List<Operation> put() {
     return List.copyOf(put);
   }

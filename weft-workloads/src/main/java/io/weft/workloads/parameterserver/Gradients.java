@@ -14,9 +14,9 @@ import org.tensorflow.op.Ops;
 import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.TFloat32;
 
-/// The gradients of a model's variables. That of a table is made where the table is: the worker
-/// sends the gradients of the rows that it looked at, which are far fewer, and equal rows are added
-/// up there.
+/// The gradients of a model's variables. The gradient of a table is computed on the table's server:
+/// the worker sends only the gradients of the rows that it looked up, and the server adds up the
+/// gradients of equal rows.
 final class Gradients {
 
   private final Graph graph;
@@ -27,7 +27,7 @@ final class Gradients {
     this.tf = Ops.create(graph);
   }
 
-  /// By variable, in the order of the model's variables.
+  /// Returns the gradients by variable, in the order of the model's variables.
   static List<Output<TFloat32>> of(Model model, Operand<TFloat32> loss) {
     var gradients = new Gradients(model.graph());
     Map<String, SparseTable> tables = new HashMap<>();

@@ -3,12 +3,12 @@ package io.weft.workloads.parameterserver;
 
 import java.io.Serial;
 
-/// What a runtime other than Weft refused or did not do in time, in its words.
+/// A failure or timeout of a runtime other than Weft, in the runtime's words.
 public final class GraphException extends IllegalStateException {
 
   @Serial private static final long serialVersionUID = 1L;
 
-  /// With the runtime's message.
+  /// Creates the exception with the runtime's message.
   public GraphException(String message) {
     super(message);
   }

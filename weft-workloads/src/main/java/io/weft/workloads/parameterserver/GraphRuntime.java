@@ -9,24 +9,24 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Function;
 
-/// A runtime other than Weft that carries the tensors of a training with parameter servers, to
-/// compare with; found with the service loader by its name.
+/// A runtime other than Weft that carries the tensors of a training with parameter servers, for
+/// comparison. The service loader finds it by its name.
 public interface GraphRuntime {
 
-  /// As `--via` has it.
+  /// Returns the value of `--via`.
   String name();
 
   /// Starts the task of this rank. All ranks of the job call it with the same layout.
   ///
   /// @param weft the job; borrowed
   /// @param task of this rank
-  /// @param cluster the tasks where the ranks listen, by rank: `HOST:PORT` each
+  /// @param cluster the cluster of tasks at the listening addresses `HOST:PORT`, by rank
   /// @param threads that share the computation of a node, at least 1
   GraphSession.Opener start(
       Weft weft, Task task, Function<List<String>, ClusterSpec> cluster, int threads)
       throws InterruptedException;
 
-  /// The runtime of `via`, if it is on the class path.
+  /// Returns the runtime of `via`, if it is on the class path.
   static Optional<GraphRuntime> find(Servers.Via via) {
     return ServiceLoader.load(GraphRuntime.class).stream()
         .map(ServiceLoader.Provider::get)

@@ -10,30 +10,30 @@ import java.util.function.LongSupplier;
 import org.tensorflow.Tensor;
 import org.tensorflow.proto.GraphDef;
 
-/// A graph over several tasks, under Weft or another runtime. One thread, but for `cancel`.
+/// A graph over several tasks, under Weft or another runtime. Not thread-safe, except `abandon`.
 public interface GraphSession extends AutoCloseable {
 
-  /// Runs a step; the fetches are the caller's.
+  /// Runs a step. The caller owns the fetches.
   Fetched run(GraphCall call, Map<String, ? extends Tensor> feeds, Duration limit)
       throws InterruptedException;
 
-  /// Messages in which this task has asked another for tensors, since it started; -1 where that is
-  /// not told.
+  /// Returns the number of messages in which this task has requested tensors from other tasks; -1
+  /// if the runtime does not count them.
   long requests();
 
-  /// Gives up the step that runs now and all later ones. Any thread; does not wait.
+  /// Abandons the current step and all later steps. Any thread may call it; it does not wait.
   void abandon(String why);
 
   @Override
   void close();
 
-  /// Makes sessions of one runtime.
+  /// A factory of sessions of one runtime.
   interface Opener {
-    /// With the tasks that the graph names; they may start until `limit` is over.
+    /// Opens a session over the graph's tasks; they may start until `limit` has passed.
     GraphSession open(GraphDef graph, Duration limit) throws InterruptedException;
   }
 
-  /// Weft.
+  /// A session of Weft.
   record OfWeft(WeftSession session, LongSupplier counter) implements GraphSession {
 
     @Override

@@ -11,27 +11,27 @@ import org.tensorflow.op.Ops;
 import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.TFloat32;
 
-/// Optimizers whose updates are independent of each other: each variable changes on its server as
-/// soon as its own gradient is there. TensorFlow Java's lets every update wait for all gradients,
-/// by a control edge from each to each, which would all cross between tasks.
+/// Optimizers whose updates are independent of each other: each variable changes on its server when
+/// its own gradient has arrived. TensorFlow Java's optimizers make every update wait for all
+/// gradients, by control edges that would all cross between tasks.
 ///
-/// @param kind which one, with the settings that it has elsewhere
+/// @param kind of optimizer, with the same settings as in other trainings
 /// @param rate of learning
 record IndependentUpdates(OptimizerKind kind, float rate) {
 
   private static final float MOMENTUM = 0.9f;
 
-  /// What accumulators begin with in TensorFlow Java.
+  /// The initial value of accumulators in TensorFlow Java.
   private static final float ACCUMULATED = 0.01f;
 
-  /// Throws `IllegalArgumentException` for an optimizer that has state beside its variables.
+  /// Throws `IllegalArgumentException` for an optimizer with state that no variable owns.
   IndependentUpdates {
     if (kind == OptimizerKind.ADAM) {
       throw new IllegalArgumentException(kind + " does not train with parameter servers");
     }
   }
 
-  /// Changes a variable by a gradient.
+  /// Updates a variable with a gradient.
   Op apply(Graph graph, Variable<TFloat32> variable, Output<TFloat32> gradient) {
     Ops tf = Ops.create(graph);
     return switch (kind) {

@@ -6,21 +6,21 @@ import io.weft.workloads.training.TrainingObserver;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Lets one worker tell how it trains: the lowest that is left, which may become so at any time.
-/// One thread.
+/// A filter that forwards one worker's progress only while it is the lowest remaining worker, which
+/// it may become at any time. Confined to one thread.
 final class ProgressReporter implements TrainingObserver {
 
   private final TrainingObserver listener;
   private final BooleanSupplier isLowest;
   private @Nullable Start start;
 
-  /// @param isLowest whether no worker below is left
+  /// @param isLowest returns whether no lower worker remains
   ProgressReporter(TrainingObserver listener, BooleanSupplier isLowest) {
     this.listener = listener;
     this.isLowest = isLowest;
   }
 
-  /// Whether it is this one that tells; if it has just become so, it begins at the beginning.
+  /// Returns whether this worker reports; a new reporter first reports the start of its training.
   private boolean speaks() {
     if (!isLowest.getAsBoolean()) {
       return false;
@@ -53,7 +53,7 @@ final class ProgressReporter implements TrainingObserver {
     }
   }
 
-  /// Of this worker's own files, so whoever speaks otherwise.
+  /// Reports always, because the files are this worker's own.
   @Override
   public void onUnsaved(String why) {
     listener.onUnsaved(why);

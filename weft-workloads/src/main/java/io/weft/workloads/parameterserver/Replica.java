@@ -21,17 +21,17 @@ import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt64;
 
-/// A worker's whole graph, the same on all workers, and the names of what runs in it.
+/// A worker's whole graph, which is equal on all workers, and the names of its fetches and targets.
 ///
-/// @param graph without devices, but for what is on the first server
-/// @param train names of what a worker's step runs for what it does
-/// @param update names of what brings the gradients of a synchronous step into the variables
+/// @param graph without devices, except for the ops on the first server
+/// @param train names of the ops that a worker's training step runs
+/// @param update names of the ops that apply the gradients of a synchronous step to the variables
 /// @param loss of a step, summed over the worker's share: a fetch
-/// @param correct of the batch: a fetch
-/// @param scores of the batch, where the workload is ranked: a fetch, or none
+/// @param correct the number of correct predictions in the batch: a fetch
+/// @param scores of the batch, if the workload is ranked: a fetch, or none
 /// @param weights of the model: fetches
-/// @param parameters how many they are
-/// @param memory what a checkpoint keeps; none where the run keeps none
+/// @param parameters the number of weights
+/// @param memory the state that a checkpoint keeps; `NONE` if the run keeps none
 record Replica(
     GraphDef graph,
     List<String> train,
@@ -43,21 +43,21 @@ record Replica(
     long parameters,
     ServerMemory memory) {
 
-  /// Placeholders of the batch, and of what the loss is multiplied by.
+  /// The placeholders of the batch and of the factor of the loss.
   static final List<String> FEEDS = List.of("features", "labels");
 
   static final String FACTOR = "loss_factor";
 
-  /// What gives all variables their first values.
+  /// The op that initializes all variables.
   static final String INIT = "first_values";
 
-  /// The losses of the gradients that a synchronous step took, summed, and how many those were.
+  /// The sum of the losses of a synchronous step's gradients, and the number of these gradients.
   static final String SUMMARY = "summary";
 
   private static final DeviceSpec FIRST_SERVER =
       DeviceSpec.newBuilder().job(TaskLayout.SERVERS).task(0).build();
 
-  /// @param like what the workers train on
+  /// @param like examples of the workers' training data
   /// @param results added to the graph
   static Replica of(
       TrainingSettings settings, Servers servers, Examples like, WorkerResults results) {
@@ -120,12 +120,12 @@ record Replica(
     return value.asOutput().op().name() + ":" + value.asOutput().index();
   }
 
-  /// A step of asynchronous training.
+  /// Returns the call of an asynchronous training step.
   GraphCall asynchronousStep() {
     return new GraphCall(List.of(FEEDS.get(0), FEEDS.get(1), FACTOR), List.of(loss), train);
   }
 
-  /// A step of synchronous training of worker `index`, which ends when the step is over for all.
+  /// Returns the call of a synchronous step of worker `index`, which waits for the other workers.
   GraphCall synchronousStep(int index) {
     List<String> fetches = new ArrayList<>(List.of(loss));
     fetches.addAll(StepTokens.fetches(index));
@@ -133,12 +133,12 @@ record Replica(
         List.of(FEEDS.get(0), FEEDS.get(1), FACTOR, Accumulated.STEP), fetches, train);
   }
 
-  /// What takes the gradients of a synchronous step.
+  /// Returns the call that takes and applies the gradients of a synchronous step.
   GraphCall takingStep() {
     return new GraphCall(List.of(StepTokens.NEXT), List.of(SUMMARY + ":0"), update);
   }
 
-  /// Looks at a batch without learning.
+  /// Returns the call that evaluates a batch without training.
   GraphCall judgement() {
     List<String> fetches = new ArrayList<>(List.of(correct));
     fetches.addAll(scores);

@@ -27,11 +27,11 @@ import java.util.stream.Collectors;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 
-/// What one worker does when all are done: tests the model, and puts together what is known. One
-/// thread.
+/// The end of a run on one worker, after all workers are done: it tests the model and combines the
+/// results. Confined to one thread.
 ///
-/// @param before this run, as far as a checkpoint has told this worker
-/// @param session with which it looks at the model
+/// @param before the history before this run, if this worker has read it from a checkpoint
+/// @param session for reading the model
 record RunFinalizer(
     ServedTraining training,
     WorkerLoop.Plan plan,
@@ -42,9 +42,9 @@ record RunFinalizer(
   private static final int TEST_BATCH = 500;
   private static final int FINAL_STEPS = 50;
 
-  /// @param rows what the workers said
+  /// @param rows the results of the workers
   /// @param nanos of this worker's steps
-  /// @param updates where this worker drove them
+  /// @param updates if this worker ran them
   /// @param lost workers
   ServedResult served(
       List<WorkerResults.Row> rows,
@@ -108,7 +108,7 @@ record RunFinalizer(
         lost);
   }
 
-  /// Of the steps of the same number, over the workers that took it.
+  /// Returns, for each step number, the mean loss over the workers that took the step.
   private List<Double> means(List<WorkerResults.Row> rows) {
     int workers = training.servers().workers();
     List<Double> losses = new ArrayList<>();

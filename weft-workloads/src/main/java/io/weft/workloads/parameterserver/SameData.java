@@ -11,12 +11,12 @@ import io.weft.workloads.data.Examples;
 import io.weft.workloads.training.TrainingException;
 import java.lang.foreign.ValueLayout;
 
-/// Each worker reads the data by itself: with fewer examples it would take fewer steps.
+/// A check of the workers' data, because workers with fewer examples would take fewer steps.
 public final class SameData {
 
   private SameData() {}
 
-  /// Throws `TrainingException.Unfit` unless all workers have read as many examples. Collective.
+  /// Throws `TrainingException.Unfit` unless the workers' data have equal extents. Collective.
   public static void require(Weft weft, Communicator workers, Examples data)
       throws InterruptedException {
     try (TensorLease mine = weft.allocate(DType.INT64, Shape.of(1, 2))) {

@@ -3,8 +3,8 @@ package io.weft.workloads.parameterserver;
 
 import io.weft.workloads.training.TrainingOutcome;
 
-/// What the worker that reports knows at the end.
+/// The result of a training with servers, on the worker that reports.
 ///
 /// @param outcome as of any training
-/// @param facts what only a training with servers has
+/// @param facts that only a training with servers has
 public record ServedResult(TrainingOutcome outcome, ServingFacts facts) {}

@@ -11,15 +11,15 @@ import io.weft.workloads.training.TrainingSettings;
 import java.time.Duration;
 import java.util.Optional;
 
-/// One task of a training with parameter servers, as the rank that it runs on says. All ranks of
-/// the job call `run` with the same settings. One thread.
+/// One task of a training with parameter servers; the rank determines the task. All ranks of the
+/// job call `run` with equal settings. Confined to one thread.
 ///
 /// @param settings of the training
-/// @param servers how many tasks do what
+/// @param servers the numbers of tasks
 /// @param source of the data, which each worker reads
 /// @param weft the job; borrowed
 /// @param threads that share the computation of a node, at least 1
-/// @param observer hears how this worker trains, if it is the lowest that is left
+/// @param observer notified of this worker's progress if it is the lowest remaining worker
 public record ServedTraining(
     TrainingSettings settings,
     Servers servers,
@@ -28,15 +28,15 @@ public record ServedTraining(
     int threads,
     TrainingObserver observer) {
 
-  /// A server serves at most so long.
+  /// The time for which a server serves at most.
   private static final Duration SERVING = Duration.ofDays(365);
 
-  /// Serves until all workers have left, or trains, waits for the other workers, and says what came
-  /// of it if this is the lowest worker that is left.
+  /// Runs the task. A server serves until all workers have left. A worker trains and waits for the
+  /// other workers. The lowest remaining worker returns the result, the other tasks return empty.
   ///
-  /// Throws `CommException.Setup` if the job has not one rank for each task, `StepException` or,
-  /// under gRPC, `GraphException` naming the task that failed or is lost, `DataException` and
-  /// `TrainingException`.
+  /// Throws `CommException.Setup` if the job does not have one rank for each task. Throws
+  /// `StepException` or, under gRPC, `GraphException`, which names the task that failed or is lost.
+  /// Throws `DataException` and `TrainingException`.
   public Optional<ServedResult> run() throws InterruptedException {
     if (weft.size() != servers.ranks()) {
       throw new CommException.Setup(

@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// The checkpoints of a run with servers, which the first worker keeps on its host: what the
-/// servers remember after each epoch. One thread at a time: that of the worker until its first
-/// step, then the one that ends epochs.
+/// The checkpoints of a run with servers: the state of the servers after each epoch. The first
+/// worker keeps them on its host. Used by one thread at a time: by the worker's thread until its
+/// first step, then by the thread that ends epochs.
 final class ServerCheckpoints {
 
   private final Checkpoints checkpoints;
@@ -40,7 +40,7 @@ final class ServerCheckpoints {
     this.limit = limit;
   }
 
-  /// Empty if the run keeps none.
+  /// Returns the checkpoints; empty if the run keeps none.
   ///
   /// @param limit of a step
   static Optional<ServerCheckpoints> of(
@@ -51,7 +51,7 @@ final class ServerCheckpoints {
         .map(directory -> new ServerCheckpoints(directory, training, memory, limit));
   }
 
-  /// A checkpoint of a run without servers has other variables.
+  /// Returns a manifest that differs from that of a run without servers, which has other variables.
   private Manifest manifest(int epochs) {
     Manifest plain = settings.manifest(dataset, epochs);
     Map<String, String> facts = new LinkedHashMap<>(plain.facts());
@@ -59,8 +59,8 @@ final class ServerCheckpoints {
     return new Manifest(epochs, facts);
   }
 
-  /// Gives the servers what they remembered, if the run was begun before; returns how many epochs
-  /// were done. Throws `CheckpointException`.
+  /// Restores the state of the servers from a checkpoint, if there is one. Returns the number of
+  /// completed epochs. Throws `CheckpointException`.
   ///
   /// @param stepsPerEpoch of this run
   int restore(GraphSession session, int stepsPerEpoch) throws InterruptedException {
@@ -75,7 +75,7 @@ final class ServerCheckpoints {
     return epochs;
   }
 
-  /// Saves what the servers remember now; where that fails, the observer hears of it.
+  /// Saves the state of the servers. A failure is reported to the observer.
   ///
   /// @param losses of the epoch, step by step
   void endEpoch(GraphSession session, double[] losses) throws InterruptedException {
@@ -87,7 +87,7 @@ final class ServerCheckpoints {
     }
   }
 
-  /// Of the steps before this run, once restored.
+  /// Returns the history before this run, after `restore`.
   History history() {
     return history;
   }

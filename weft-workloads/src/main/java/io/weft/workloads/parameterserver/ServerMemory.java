@@ -24,19 +24,19 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.proto.DataType;
 import org.tensorflow.types.TFloat32;
 
-/// All that the servers remember from step to step of what is learnt: weights, and the state of the
-/// optimizer. Read, and brought back, through a session, wherever each variable is.
+/// The training state of the servers: weights and optimizer state. It is read and restored through
+/// a session, on the server of each variable.
 ///
 /// @param variables in the order in which they were added to the graph
 record ServerMemory(List<Held> variables) {
 
-  /// Nothing can be brought back.
+  /// A state without variables.
   static final ServerMemory NONE = new ServerMemory(List.of());
 
   private static final String VALUE = "_value";
   private static final String RESTORE = "_restore";
 
-  /// So many bytes are brought back by one step, or one variable that is longer.
+  /// The bytes that one step restores at most, except for a single larger variable.
   private static final long STEP_BYTES = 16 << 20;
 
   /// A variable, FLOAT32.
@@ -47,7 +47,7 @@ record ServerMemory(List<Held> variables) {
     }
   }
 
-  /// Of all variables of float32 that are in the graph now; adds what brings them back.
+  /// Returns the state of all float32 variables now in the graph; adds the ops that restore them.
   static ServerMemory addTo(Graph graph) {
     List<Output<TFloat32>> found = new ArrayList<>();
     graph
@@ -77,13 +77,13 @@ record ServerMemory(List<Held> variables) {
     return op.type().equals("VariableV2") && op.output(0).dataType().equals(DataType.DT_FLOAT_REF);
   }
 
-  /// All variables, by one step. The tensors are borrowed from the fetches, which are the caller's.
+  /// Reads all variables in one step. The caller owns the fetches.
   Fetched read(GraphSession session, Duration limit) throws InterruptedException {
     List<String> fetches = variables.stream().map(held -> held.name + ":0").toList();
     return session.run(new GraphCall(List.of(), fetches, List.of()), Map.of(), limit);
   }
 
-  /// What `read` fetched, as a checkpoint has it.
+  /// Returns the fetches of `read` in the form of a checkpoint; borrowed from `fetched`.
   List<SavedTensor> saved(Fetched fetched) {
     List<SavedTensor> saved = new ArrayList<>();
     for (int i = 0; i < variables.size(); i++) {
@@ -92,7 +92,7 @@ record ServerMemory(List<Held> variables) {
     return saved;
   }
 
-  /// Room for all variables.
+  /// Allocates memory for all variables.
   List<SavedTensor> empty(Arena arena) {
     return variables.stream()
         .map(
@@ -103,7 +103,7 @@ record ServerMemory(List<Held> variables) {
         .toList();
   }
 
-  /// Gives the variables these values.
+  /// Assigns these values to the variables.
   ///
   /// @param values in the order of the variables
   void write(GraphSession session, List<SavedTensor> values, Duration limit)

@@ -3,22 +3,21 @@ package io.weft.workloads.parameterserver;
 
 import java.util.Locale;
 
-/// How many tasks do what. Servers are the first ranks, workers those behind them.
+/// The numbers of tasks of each kind. Servers are the first ranks; workers follow.
 ///
-/// @param via how the model gets to the workers
+/// @param via the runtime that carries the model to the workers
 /// @param workers that compute gradients, at least 1
 /// @param servers that keep variables, at least 1
-/// @param backup of the workers, in synchronous training: a step waits for the gradients of the
-///   others only
-/// @param dense where the gradients of layers go that are not looked up row by row
+/// @param backup the number of workers for whose gradients a synchronous step does not wait
+/// @param dense the place of layers that are not looked up row by row
 public record Servers(Via via, int workers, int servers, int backup, Dense dense) {
 
-  /// With dense layers on the servers too.
+  /// Creates the numbers with dense layers on the servers.
   public Servers(Via via, int workers, int servers, int backup) {
     this(via, workers, servers, backup, Dense.SERVERS);
   }
 
-  /// How the model gets to the workers.
+  /// The runtime that carries the model to the workers.
   public enum Via {
     /// Weft.
     WEFT,
@@ -33,9 +32,9 @@ public record Servers(Via via, int workers, int servers, int backup, Dense dense
     }
   }
 
-  /// Where dense layers are.
+  /// The place of dense layers.
   public enum Dense {
-    /// On the servers, as the tables are.
+    /// On the servers, like the tables.
     SERVERS,
     /// On each worker; the sums of the workers' gradients keep them equal.
     ALLREDUCE;
@@ -46,7 +45,7 @@ public record Servers(Via via, int workers, int servers, int backup, Dense dense
     }
   }
 
-  /// Throws `IllegalArgumentException` unless there are servers, and workers that count.
+  /// Throws `IllegalArgumentException` unless there are servers and workers that are not backup.
   public Servers {
     if (workers < 1 || servers < 1 || backup < 0 || backup >= workers) {
       throw new IllegalArgumentException(
@@ -54,12 +53,12 @@ public record Servers(Via via, int workers, int servers, int backup, Dense dense
     }
   }
 
-  /// Ranks of the job.
+  /// Returns the number of ranks of the job.
   public int ranks() {
     return servers + workers;
   }
 
-  /// Gradients that a synchronous step waits for.
+  /// Returns the number of gradients for which a synchronous step waits.
   public int counted() {
     return workers - backup;
   }

@@ -6,19 +6,19 @@ import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What the report of a training says that has parameter servers.
+/// The part of a training's report that only a training with parameter servers has.
 ///
-/// @param via how the model got to the workers: "weft", "grpc" or "ps"
+/// @param via the runtime that carried the model to the workers: "weft", "grpc" or "ps"
 /// @param workers at the start
 /// @param servers that kept the variables
-/// @param mode "async" or "sync"; of tables how the workers stay together: "async", "gradients" or
-///   "ssp:N"
+/// @param mode "async" or "sync"; with tables the synchronization of the workers: "async",
+///   "gradients" or "ssp:N"
 /// @param backup workers for which no step waits
-/// @param requestsPerStep messages in which a worker asked for tensors, mean over the steps of all
-///   workers; null where the runtime does not tell
-/// @param droppedGradients of workers' steps that came too late to count
+/// @param requestsPerStep messages in which a worker requested tensors, mean over the steps of all
+///   workers; null if the runtime does not count them
+/// @param droppedGradients of workers' steps that arrived too late to count
 /// @param lostWorkers indices of workers that were lost
-/// @param tables where the model is in tables
+/// @param tables counts of requests, if the model is in tables
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record ServingFacts(
     String via,
@@ -31,19 +31,19 @@ public record ServingFacts(
     List<Integer> lostWorkers,
     @JsonUnwrapped @Nullable Tables tables) {
 
-  /// Of all workers and tables.
+  /// The requests of all workers to all tables.
   ///
-  /// @param pushes to them
-  /// @param pulls from them, those ahead of their step included
-  /// @param staleness of what was pulled
+  /// @param pushes to the tables
+  /// @param pulls from the tables, including pulls ahead of their step
+  /// @param staleness of the pulled values
   public record Tables(long pushes, long pulls, Staleness staleness) {}
 
-  /// By how many clocks the slowest worker was behind one that pulled, as shards have measured it.
+  /// The clocks by which the slowest worker was behind a pulling worker, as measured by shards.
   ///
-  /// @param max the most
+  /// @param max the maximum
   public record Staleness(long max) {}
 
-  /// Without tables.
+  /// Creates facts of a training without tables.
   public ServingFacts(
       String via,
       int workers,

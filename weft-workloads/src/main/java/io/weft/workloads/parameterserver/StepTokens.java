@@ -11,8 +11,8 @@ import org.tensorflow.op.Ops;
 import org.tensorflow.op.io.FifoQueue;
 import org.tensorflow.types.TInt64;
 
-/// How workers learn that a step is over: a queue for each on the first server, into which the
-/// update puts the number of the next step.
+/// The queues that notify workers of completed steps. Each worker has a queue on the first server,
+/// into which the update puts the number of the next step.
 final class StepTokens {
 
   /// The placeholder of the next step.
@@ -25,22 +25,22 @@ final class StepTokens {
 
   private StepTokens() {}
 
-  /// Fetches of the token that worker `index` waits for, and of how many more there are.
+  /// Returns the fetches of a token for worker `index` and of the number of further tokens.
   static List<String> fetches(int index) {
     return List.of(TAKE + index + ":0", LEFT + index + ":0");
   }
 
-  /// Takes a further token, and nothing else.
+  /// Returns the call that takes one further token.
   static GraphCall more(int index) {
     return new GraphCall(List.of(), List.of(DRAIN + index + ":0"), List.of());
   }
 
   /// Adds a queue for each worker.
   ///
-  /// @param server whose device is the first server's
+  /// @param server ops that are placed on the first server's device
   /// @param next number of the next step
-  /// @param put what a worker does before it waits
-  /// @return what gives all workers their token
+  /// @param put ops that a worker runs before it waits
+  /// @return the ops that give all workers their token
   static List<Op> add(
       Ops server, int workers, Operand<TInt64> next, List<Operation> put, Op updated) {
     List<Op> given = new ArrayList<>();

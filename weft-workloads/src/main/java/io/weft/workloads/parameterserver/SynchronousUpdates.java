@@ -11,9 +11,9 @@ import java.util.function.Consumer;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt64;
 
-/// The other half of synchronous steps, which the first worker drives on a thread of its own: takes
-/// the gradients on the servers once enough have come, brings them into the variables, and lets the
-/// workers go on.
+/// The server side of synchronous steps, which the first worker runs on a separate thread. It takes
+/// the gradients on the servers when enough have arrived, applies them to the variables, and
+/// releases the workers.
 final class SynchronousUpdates {
 
   private final GraphSession session;
@@ -24,8 +24,8 @@ final class SynchronousUpdates {
   private final double[] counts;
   private final CompletableFuture<Boolean> end = new CompletableFuture<>();
 
-  /// @param session of its own
-  /// @param checkpoints saves what an epoch's last update has brought, before the next update
+  /// @param session used only by these updates
+  /// @param checkpoints saves the result of an epoch's last update before the next update
   SynchronousUpdates(
       GraphSession session,
       Replica replica,
@@ -39,7 +39,7 @@ final class SynchronousUpdates {
     this.counts = new double[plan.steps()];
   }
 
-  /// @param onFailure hears why no step will end any more, on the thread
+  /// @param onFailure called with the reason of a failed update, on the updating thread
   void start(Consumer<String> onFailure) {
     Thread.ofPlatform().daemon().name("weft-updates").start(() -> run(onFailure));
   }
@@ -69,7 +69,7 @@ final class SynchronousUpdates {
     }
   }
 
-  /// Waits for the last one; throws what one threw.
+  /// Waits for the last update; throws the exception of a failed update.
   void await() throws InterruptedException {
     try {
       var unused = end.get();
@@ -81,7 +81,7 @@ final class SynchronousUpdates {
     }
   }
 
-  /// Of each step that was taken, over the shares that count in it.
+  /// Returns the loss of each step, averaged over the shares that count in it.
   double[] losses() {
     return losses(Math.min(plan.begin(), plan.steps()), plan.steps());
   }
@@ -95,7 +95,7 @@ final class SynchronousUpdates {
     return losses;
   }
 
-  /// How many gradients count in all steps together.
+  /// Returns the number of gradients that count in all steps.
   double counted() {
     return Arrays.stream(counts).sum();
   }

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/// Which rank is which task: servers first, as tasks are ordered by the names of their jobs.
+/// The mapping of ranks to tasks: servers first, in the order of the names of their jobs.
 ///
-/// @param servers how many of each
+/// @param servers the numbers of tasks
 record TaskLayout(Servers servers) {
 
   /// The job of servers.
@@ -25,7 +25,7 @@ record TaskLayout(Servers servers) {
     return rank < servers.servers();
   }
 
-  /// Number of a worker among the workers.
+  /// Returns the index of a worker among the workers.
   int worker(int rank) {
     return rank - servers.servers();
   }
@@ -34,12 +34,12 @@ record TaskLayout(Servers servers) {
     return isServer(rank) ? new Task(SERVERS, rank) : new Task(WORKERS, worker(rank));
   }
 
-  /// The ranks of all workers.
+  /// Returns the ranks of all workers.
   ProcessSet workers() {
     return new ProcessSet(IntStream.range(servers.servers(), servers.ranks()).boxed().toList());
   }
 
-  /// The tasks at these addresses, by rank.
+  /// Returns the tasks at these addresses, by rank.
   ClusterSpec at(List<String> addresses) {
     return ClusterSpec.of(
         Map.of(
@@ -49,7 +49,7 @@ record TaskLayout(Servers servers) {
             addresses.subList(servers.servers(), servers.ranks())));
   }
 
-  /// The tasks where nobody listens: Weft reaches ranks, not addresses.
+  /// Returns the tasks at addresses on which no process listens, because Weft uses ranks instead.
   ClusterSpec nowhere() {
     return at(
         IntStream.range(0, servers.ranks()).mapToObj(r -> "127.0.0.1:" + (NO_PORT + r)).toList());

@@ -27,8 +27,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.tensorflow.proto.GraphDef;
 
-/// A worker: reads its share of the data, trains, waits for the others, and reports if it is the
-/// lowest that is left. One thread.
+/// A worker. It reads its share of the data, trains, waits for the other workers, and reports if it
+/// is the lowest remaining worker. Confined to one thread.
 final class TrainingWorker {
 
   private final ServedTraining training;
@@ -110,7 +110,7 @@ final class TrainingWorker {
     updates.await();
   }
 
-  /// A step waits for ever for a worker that is lost; of a server that is, Weft's learns by itself.
+  /// Abandons steps that would wait for a lost worker. Weft's session detects a lost server itself.
   private void abandon(GraphSession session, CommException cause) {
     String why = String.valueOf(cause.getMessage());
     if (!(cause instanceof CommException.PeerLost lost)) {
@@ -120,8 +120,8 @@ final class TrainingWorker {
     }
   }
 
-  /// The first worker gives the variables their values, new ones or those of a checkpoint; the
-  /// others wait for that. Returns how many epochs are done.
+  /// Initializes the variables on the first worker, with new values or those of a checkpoint; the
+  /// other workers wait for it. Returns the number of completed epochs.
   private int begin(
       GraphSession session,
       Optional<ServerCheckpoints> checkpoints,
@@ -157,9 +157,9 @@ final class TrainingWorker {
     return (int) epochs;
   }
 
-  /// Nobody trains before all know how to begin: else a worker that is lost soon would take with it
-  /// those that are still about to ask. Who knows it can do without one that is lost, unless steps
-  /// wait for all.
+  /// Waits until all workers know the first step. Otherwise a worker that is lost early would fail
+  /// workers that still wait for the broadcast. A worker that knows the first step can train
+  /// without a lost worker, unless steps wait for all workers.
   private void awaitOthers(Communicator workers) throws InterruptedException {
     try {
       var unused = workers.barrier(CollectiveOptions.named("weft-train/begun")).await();
@@ -170,7 +170,7 @@ final class TrainingWorker {
     }
   }
 
-  /// Whether no worker below is left.
+  /// Returns whether no lower worker remains.
   private boolean isLowest() {
     List<Task> gone = member.gone();
     return IntStream.range(0, index)

@@ -20,7 +20,7 @@ import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TInt64;
 
-/// The steps of one worker, and what it remembers of them. One thread.
+/// The steps of one worker, and their times and losses. Confined to one thread.
 final class WorkerLoop {
 
   private final Plan plan;
@@ -38,11 +38,11 @@ final class WorkerLoop {
   private double epochLoss;
   private int epochSteps;
 
-  /// What is to be done.
+  /// The plan of a worker's steps.
   ///
-  /// @param columns which examples stand in which batch
+  /// @param columns the assignment of examples to batches
   /// @param index of the worker
-  /// @param begin the first step, counted from that of the run that a checkpoint may have begun
+  /// @param begin the first step, counted from the first step before any checkpoint
   /// @param limit of a step
   record Plan(
       TrainingSettings settings,
@@ -52,17 +52,17 @@ final class WorkerLoop {
       int begin,
       Duration limit) {
 
-    /// Of the whole run.
+    /// Returns the number of steps of the whole run.
     int steps() {
       return columns.steps() * settings.epochs();
     }
 
-    /// Whether an epoch ends with this step.
+    /// Returns whether an epoch ends with this step.
     boolean endsEpoch(int step) {
       return (step + 1) % columns.steps() == 0;
     }
 
-    /// Falls in a straight line over the whole run, where the optimizer follows.
+    /// Returns a factor that falls linearly to 0 if updates scale with the gradients, else 1.
     float rateFactor(int step) {
       return settings.optimizer().followsGradientScale()
           ? (float) (1 - step / (double) steps())
@@ -88,10 +88,10 @@ final class WorkerLoop {
     this.askedBefore = session.requests();
   }
 
-  /// All steps, without waiting for anybody. The steps of all workers together move the model as
-  /// far as one synchronous step does.
+  /// Takes all steps without waiting for other workers. One step of each worker moves the model as
+  /// far as one synchronous step.
   ///
-  /// @param checkpoints saves when this worker ends an epoch, whatever the others do
+  /// @param checkpoints saves when this worker ends an epoch, independently of the others
   void asynchronous(Optional<ServerCheckpoints> checkpoints) throws InterruptedException {
     try (var feed = new Feed(examples, width)) {
       for (int step = plan.begin; step < plan.steps(); step++) {
@@ -112,15 +112,15 @@ final class WorkerLoop {
     }
   }
 
-  /// The mean losses of this worker's share, in the epoch that ends with this step.
+  /// Returns the mean losses of this worker's share, in the epoch that ends with this step.
   private double[] ownLosses(int step) {
     return Arrays.stream(losses, step + 1 - plan.columns.steps(), step + 1)
         .map(sum -> sum / width)
         .toArray();
   }
 
-  /// All steps, each together with the other workers. A step that was over for the others before
-  /// this worker came to it is left out.
+  /// Takes all steps together with the other workers. Skips each step that the others completed
+  /// before this worker began it.
   void synchronous() throws InterruptedException {
     try (var feed = new Feed(examples, width)) {
       int step = plan.begin;
@@ -170,7 +170,7 @@ final class WorkerLoop {
     return feeds;
   }
 
-  /// The batch itself is the feed's.
+  /// Closes the feeds except the batch, which belongs to the `Feed`.
   private static void close(Map<String, Tensor> feeds) {
     feeds.keySet().removeAll(Replica.FEEDS);
     feeds.values().forEach(Tensor::close);
@@ -209,12 +209,12 @@ final class WorkerLoop {
     return total / 1e9;
   }
 
-  /// Of each step that was taken.
+  /// Returns the duration of each step that was taken.
   List<Long> nanos() {
     return List.copyOf(nanos);
   }
 
-  /// What there is to say at the end.
+  /// Returns the result of this worker.
   WorkerResults.Row row(long bytesSent) {
     long requests = askedBefore < 0 ? -1 : session.requests() - askedBefore;
     return new WorkerResults.Row(

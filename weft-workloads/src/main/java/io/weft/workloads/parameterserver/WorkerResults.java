@@ -18,10 +18,10 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.types.TFloat64;
 import org.tensorflow.types.TInt32;
 
-/// What each worker has to say when it is done, in a variable on the first server with a row for
-/// each worker: so it needs no connection between workers, and outlives them.
+/// The results of the workers, in a variable on the first server with a row for each worker. This
+/// needs no connection between workers, and the results outlive them.
 ///
-/// @param steps whose losses a row has room for
+/// @param steps whose losses fit into a row
 record WorkerResults(int steps) {
 
   private static final String VALUES = "tally";
@@ -29,11 +29,11 @@ record WorkerResults(int steps) {
 
   /// One worker's row.
   ///
-  /// @param done whether it has been written
-  /// @param examples that it trained on
+  /// @param done true if the row has been written
+  /// @param examples that the worker trained on
   /// @param seconds that its steps took
-  /// @param requests in which it asked for tensors; negative if unknown
-  /// @param bytesSent by it
+  /// @param requests in which it requested tensors; negative if unknown
+  /// @param bytesSent by the worker
   /// @param losses of its steps, each summed over its share of the batch; NaN for a step that it
   ///   did not take
   record Row(
@@ -50,7 +50,7 @@ record WorkerResults(int steps) {
 
   /// Adds the variable to the graph.
   ///
-  /// @param server whose device is the first server's
+  /// @param server ops that are placed on the first server's device
   void addTo(Ops server, int workers) {
     var values = server.withName(VALUES).variable(Shape.of(workers, width()), TFloat64.class);
     Ops init = server.withInitScope();
@@ -68,7 +68,7 @@ record WorkerResults(int steps) {
     assert read.asOutput().shape().get(0) == workers;
   }
 
-  /// Says what worker `index` has to say; it is done with that.
+  /// Writes the result of worker `index`, which is then done.
   void write(GraphSession session, int index, Row row, Duration limit) throws InterruptedException {
     double[] numbers = new double[width()];
     numbers[0] = 1;
@@ -87,7 +87,7 @@ record WorkerResults(int steps) {
     }
   }
 
-  /// What all have said so far, by worker.
+  /// Reads the rows of all workers, by worker.
   List<Row> read(GraphSession session, Duration limit) throws InterruptedException {
     var call = new GraphCall(List.of(), List.of(VALUES + "_read:0"), List.of());
     try (Fetched fetched = session.run(call, Map.of(), limit)) {

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// Which workers are done, which still train, and which are lost. One thread.
+/// The states of the workers: done, training or lost. Confined to one thread.
 final class WorkerStates {
 
   private static final long LOOK_MILLIS = 50;
@@ -18,7 +18,7 @@ final class WorkerStates {
   private final GraphSession session;
   private final Duration limit;
 
-  /// @param limit of each look
+  /// @param limit of each read of the results
   WorkerStates(WeftServer member, WorkerResults results, GraphSession session, Duration limit) {
     this.member = member;
     this.results = results;
@@ -26,10 +26,10 @@ final class WorkerStates {
     this.limit = limit;
   }
 
-  /// Waits until each worker is done or lost; as long as a worker lives it is waited for.
+  /// Waits until each worker is done or lost, without a time limit for a live worker.
   List<WorkerResults.Row> awaitAll() throws InterruptedException {
     while (true) {
-      List<Task> gone = member.gone(); // first: who is done and leaves was done before
+      List<Task> gone = member.gone(); // before the rows: a worker writes its row, then leaves
       List<WorkerResults.Row> rows = results.read(session, limit);
       boolean all = true;
       for (int worker = 0; worker < rows.size(); worker++) {
@@ -42,7 +42,7 @@ final class WorkerStates {
     }
   }
 
-  /// Workers that have left and were not done.
+  /// Returns the workers that have left before they were done.
   List<Integer> lost(List<WorkerResults.Row> rows) {
     List<Integer> lost = new ArrayList<>();
     for (int worker = 0; worker < rows.size(); worker++) {
@@ -53,7 +53,7 @@ final class WorkerStates {
     return lost;
   }
 
-  /// Whether no lower worker is done: that one reports.
+  /// Returns whether no lower worker is done, so that this worker reports.
   boolean isLowest(int index, List<WorkerResults.Row> rows) {
     return rows.subList(0, index).stream().noneMatch(WorkerResults.Row::done);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Trains with parameter servers: variables live on server tasks, each worker computes gradients of
-/// its share of the data, over Weft's Send/Recv or TensorFlow's own runtime. Each task is a rank.
-/// Runs on the thread that calls it, and one more for the updates of synchronous training.
+/// Training with parameter servers. Variables are on server tasks; each worker computes gradients
+/// of its share of the data. Weft's Send/Recv or TensorFlow's own runtime carries the tensors. Each
+/// task is a rank. It runs on the calling thread, and on another for synchronous updates.
 @NullMarked
 package io.weft.workloads.parameterserver;
 

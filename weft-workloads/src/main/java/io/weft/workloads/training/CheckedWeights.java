@@ -10,7 +10,7 @@ import io.weft.tensor.TensorView;
 import java.util.LinkedHashMap;
 import java.util.List;
 
-/// Compares an engine's weights with those of the other ranks. One thread.
+/// A comparison of an engine's weights with the weights of the other ranks. Confined to one thread.
 final class CheckedWeights {
 
   private final Engine engine;
@@ -19,7 +19,7 @@ final class CheckedWeights {
   private final List<ModelState.Slot> weights;
   private final DivergenceSentinel sentinel;
 
-  /// @param stepsBefore steps of the training before the first one that is counted here
+  /// @param stepsBefore the number of training steps before the first step counted here
   CheckedWeights(WeightCheck check, Communicator communicator, Engine engine, long stepsBefore) {
     this.engine = engine;
     this.check = check;
@@ -30,8 +30,8 @@ final class CheckedWeights {
     this.sentinel = new DivergenceSentinel(communicator, check.every(), check.policy(), named);
   }
 
-  /// Counts a step that the engine has taken. Throws `TrainingException.Diverged` where the policy
-  /// is to stop.
+  /// Counts a step that the engine has taken. Throws `TrainingException.Diverged` if the weights
+  /// differ and the policy is to stop.
   void step(TrainingObserver observer) {
     boolean reads = sentinel.isNextCheck();
     if (reads) {

@@ -11,7 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// What one rank needs of the data.
+/// One rank's part of the data.
 ///
 /// @param train the examples of its columns, as `Columns.rows` orders them
 /// @param test its part of the test set
@@ -19,8 +19,8 @@ import java.util.stream.IntStream;
 /// @param testCount examples in the whole test set
 record DataShard(Examples train, Examples test, Columns columns, int testCount) {
 
-  /// Reads, in the way that the settings say. Throws `DataException`, and `TrainingException.Unfit`
-  /// if batch, ranks and data do not go together.
+  /// Reads the data in the settings' read mode. Throws `DataException`, and
+  /// `TrainingException.Unfit` if batch, ranks and data do not fit each other.
   static DataShard read(
       TrainingSettings settings, DataSource source, TrainingJob job, RankExchange exchange) {
     requireRanks(settings, job);
@@ -34,7 +34,7 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
     return fromRoot(settings, source, job, exchange);
   }
 
-  /// How much the whole data is, in words: the same on all ranks that read the same files.
+  /// Returns the size of the data set in words, equal on all ranks that read the same files.
   String extent() {
     return "%d examples of %d values to train on and %d to test with"
         .formatted(columns.examples(), train.features(), testCount);
@@ -48,7 +48,7 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
     return new DataShard(mine, part(test, job.rank(), job.size()), columns, test.count());
   }
 
-  /// Rank 0 reads and sends [VIS16 §3.3.1]; if it cannot, the others hear of it and stop too.
+  /// Reads on rank 0 and scatters [VIS16 §3.3.1]. If rank 0 cannot read, all other ranks stop too.
   private static DataShard fromRoot(
       TrainingSettings settings, DataSource source, TrainingJob job, RankExchange exchange) {
     if (job.rank() != 0) {
@@ -89,8 +89,8 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
         (int) facts[1]);
   }
 
-  /// What rank 0 sends: values and labels of the training rows of all ranks in order of rank, then
-  /// of the test rows.
+  /// The data that rank 0 sends: values and labels of the training rows of all ranks in order of
+  /// rank, then of the test rows.
   private static final class Parcel {
 
     private final long[] facts;
@@ -103,7 +103,7 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
       this.splits = splits;
     }
 
-    /// What another rank has to send.
+    /// Returns the parcel of a rank other than 0, which sends no rows.
     static Parcel empty(int size) {
       List<Long> none = Collections.nCopies(size, 0L);
       return new Parcel(new long[0], new byte[4][0], List.of(none, none));
@@ -146,7 +146,7 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
     return (int) ((long) rank * count / size);
   }
 
-  /// Which columns a rank has.
+  /// Returns the columns of a rank.
   static RankShards shards(TrainingSettings settings, Columns columns, int rank, int size) {
     int count = settings.exchange() instanceof GradientExchange.Shards fixed ? fixed.count() : size;
     return new RankShards(columns, count, rank, size);
@@ -182,7 +182,7 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
   private static void requireShards(TrainingSettings settings, int shards, int ranks) {
     if (shards % ranks != 0) {
       throw new TrainingException.Unfit(
-          "%d shards are not to be divided among %d ranks; train on a number of ranks that divides"
+          "%d shards cannot be divided among %d ranks; train on a number of ranks that divides"
                   .formatted(shards, ranks)
               + " them, or give --reproducible shards:N with another N");
     }

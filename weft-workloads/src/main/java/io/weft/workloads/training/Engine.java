@@ -30,8 +30,8 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 
-/// A model in a TensorFlow session: takes steps, counts right answers, gives and takes its state.
-/// One thread. Owns graph and session.
+/// A model in a TensorFlow session. It takes training steps, counts correct predictions, and saves
+/// and restores its state. Confined to one thread. Owns graph and session.
 final class Engine implements AutoCloseable {
 
   private static final int TEST_BATCH = 500;
@@ -42,23 +42,23 @@ final class Engine implements AutoCloseable {
   private final ModelState state;
   private final Session session;
 
-  /// How a step changes the variables.
+  /// The way in which a step changes the variables.
   private sealed interface Updating {
 
-    /// In the run that computes the gradients.
+    /// An update in the run that computes the gradients.
     record AtOnce(Op train) implements Updating {}
 
-    /// The same, with gradients that travel by a layer.
+    /// An update in the run that computes the gradients, which a data-parallel layer exchanges.
     ///
-    /// @param shares of this rank, where each updates its own
-    /// @param job whose communicator the layer is over
+    /// @param shares of this rank, if each rank updates its own shares
+    /// @param job whose communicator the layer uses
     record Layered(Op train, DataParallel gradients, List<Share> shares, TrainingJob job)
         implements Updating {}
 
-    /// The same, while an autotuner looks for the best exchange.
+    /// An update in the run that computes the gradients, while an autotuner tunes the exchange.
     record Tuned(Op train, TunedGradients gradients) implements Updating {}
 
-    /// In a run of its own, after those that compute the gradients of shards.
+    /// An update in a separate run, after the runs that compute the gradients of the shards.
     record ByShards(ShardGradients gradients) implements Updating {}
   }
 
@@ -75,12 +75,12 @@ final class Engine implements AutoCloseable {
     this.session = session;
   }
 
-  /// What a step brought: loss summed over this rank's slice, and right answers in it.
+  /// The loss of a step, summed over this rank's slice, and the number of correct predictions.
   record StepLoss(double lossSum, int correct) {}
 
-  /// Builds the graph and initializes its variables, from the seed alone.
+  /// Builds the graph and initializes its variables, which depend only on the seed.
   ///
-  /// @param data like what it will see
+  /// @param data examples of the same shape as the training data
   static Engine start(TrainingSettings settings, Examples data, TrainingJob job) {
     Model model = settings.model(data);
     Optimizer optimizer = settings.optimizer().in(model.graph(), settings.rate());
@@ -122,7 +122,7 @@ final class Engine implements AutoCloseable {
     };
   }
 
-  /// Exchanges gradients by a layer of the training.
+  /// Exchanges gradients through a data-parallel layer for the training.
   private static Updating layered(
       GradientOptions how, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
     DataParallelOptions options = DataParallelOptions.of(job.weft().config()).named("training");
@@ -145,31 +145,31 @@ final class Engine implements AutoCloseable {
         gradients);
   }
 
-  /// Which tensors are reduced, and how often: what was found for one is nothing for another.
+  /// Returns the workload and batch, because tuned values of one do not apply to another.
   private static String work(TrainingSettings settings) {
     return settings.workload().title() + ", batch " + settings.batch();
   }
 
-  /// A step took so long on this rank. Collective where an autotuner looks on.
+  /// Reports the duration of a step on this rank. Collective if an autotuner is in use.
   void stepEnded(long nanos, TrainingObserver observer) {
     if (updating instanceof Updating.Tuned tuned) {
       tuned.gradients().stepEnded(nanos, observer);
     }
   }
 
-  /// Training is over.
+  /// Reports the end of the training.
   void trainingEnded(TrainingObserver observer) {
     if (updating instanceof Updating.Tuned tuned) {
       tuned.gradients().trainingEnded(observer);
     }
   }
 
-  /// The samples of an autotuner as lines of CSV; empty where there is none.
+  /// Returns the samples of an autotuner as lines of CSV; empty without an autotuner.
   List<String> tuningLog() {
     return updating instanceof Updating.Tuned tuned ? tuned.gradients().log() : List.of();
   }
 
-  /// When the last gradient was submitted, where a layer carries them.
+  /// Returns the time of the last submission, if a layer exchanges the gradients.
   OptionalLong submittedNanos() {
     return updating instanceof Updating.Layered by
         ? by.gradients().over(by.job().communicator()).lastReductionNanos()
@@ -184,16 +184,16 @@ final class Engine implements AutoCloseable {
     return session;
   }
 
-  /// Weights and biases, without the optimizer's state, in order of creation.
+  /// Returns weights and biases, without the optimizer's state, in order of creation.
   List<ModelState.Slot> weights() {
     Set<String> names =
         model.variables().stream().map(v -> v.op().name()).collect(Collectors.toSet());
     return state.slots().stream().filter(slot -> names.contains(slot.name())).toList();
   }
 
-  /// One step of training on what is in `feed`.
+  /// Takes one training step on the examples in `feed`.
   ///
-  /// @param lossFactor what the sum of the losses is multiplied by
+  /// @param lossFactor the factor by which the sum of the losses is multiplied
   StepLoss step(RankFeed feed, float lossFactor) {
     try (TFloat32 scalar = TFloat32.scalarOf(lossFactor)) {
       return switch (updating) {
@@ -242,13 +242,13 @@ final class Engine implements AutoCloseable {
         ((TFloat32) result.get(at)).getFloat(), ((TInt32) result.get(at + 1)).getInt());
   }
 
-  /// What the model says of examples.
+  /// The evaluation of examples by the model.
   ///
-  /// @param correct how many it names right
-  /// @param ranking of its scores; empty where the workload is not ranked
+  /// @param correct the number of correct predictions
+  /// @param ranking of its scores; empty if the workload is not ranked
   record Evaluation(long correct, Ranking ranking) {}
 
-  /// Looks at examples without learning.
+  /// Evaluates examples without training on them.
   Evaluation judge(Examples examples) {
     long correct = 0;
     var ranking = new Ranking();
@@ -277,12 +277,12 @@ final class Engine implements AutoCloseable {
     return new Evaluation(correct, ranking);
   }
 
-  /// Number of weights and biases.
+  /// Returns the number of weights and biases.
   long parameters() {
     return model.parameters();
   }
 
-  /// Fingerprint of weights and biases.
+  /// Returns a fingerprint of weights and biases.
   String digest() {
     return WeightsDigest.of(session, model.variables());
   }

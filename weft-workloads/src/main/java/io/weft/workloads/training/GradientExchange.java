@@ -5,16 +5,16 @@ import io.weft.dataparallel.compress.Compression;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/// How the gradients of all ranks become one in each step of synchronous training. A value; the
-/// same on all ranks. `toString` is what the command line says.
+/// The exchange of gradients in each step of synchronous training. A value that is equal on all
+/// ranks. `toString` returns the option value of the command line.
 public sealed interface GradientExchange {
 
-  /// As they are.
+  /// An average of uncompressed gradients.
   GradientExchange PLAIN = new Averaged(new Compression.None());
 
-  /// Each rank computes one gradient of its part of the batch, and these are averaged.
+  /// An average of one gradient per rank, computed over its part of the batch.
   ///
-  /// @param compression how they travel
+  /// @param compression of the gradients in transit
   record Averaged(Compression compression) implements GradientExchange {
     @Override
     public String toString() {
@@ -22,11 +22,11 @@ public sealed interface GradientExchange {
     }
   }
 
-  /// As they are; an autotuner finds out during the first steps which of them travel together, and
-  /// in what segments.
+  /// An average of uncompressed gradients. During the first steps an autotuner determines which
+  /// gradients are fused and the size of the segments.
   ///
-  /// @param store directory where rank 0 keeps what was found, and looks before it searches; empty:
-  ///   each run searches
+  /// @param store the directory in which rank 0 keeps tuned values, and where it looks before a
+  ///   search; if empty, each run searches
   record Tuned(Optional<Path> store) implements GradientExchange {
     @Override
     public String toString() {
@@ -34,8 +34,8 @@ public sealed interface GradientExchange {
     }
   }
 
-  /// As they are, each rank a share of their mean; each rank updates its share of the weights, and
-  /// has that share of the optimizer's state.
+  /// An average of uncompressed gradients in which each rank receives a share of the mean. Each
+  /// rank updates its share of the weights and keeps that share of the optimizer's state.
   record InShares() implements GradientExchange {
     @Override
     public String toString() {
@@ -43,13 +43,13 @@ public sealed interface GradientExchange {
     }
   }
 
-  /// The batch is cut into shards, however many ranks there are; each rank computes a gradient of
-  /// each of its shards, and all are added in one order: the same bits for each number of ranks
-  /// that divides the shards.
+  /// A sum over shards of the batch, whose number does not depend on the number of ranks. Each rank
+  /// computes a gradient for each of its shards, and all gradients are added in one order. The
+  /// result is bitwise equal for each number of ranks that divides the number of shards.
   ///
   /// @param count of shards, a power of two
   record Shards(int count) implements GradientExchange {
-    /// Throws `IllegalArgumentException` for another number.
+    /// Throws `IllegalArgumentException` if the number is not a power of two.
     public Shards {
       if (Integer.bitCount(count) != 1 || count < 1) {
         throw new IllegalArgumentException(count + " shards; expected a power of two");

@@ -8,15 +8,15 @@ import io.weft.tensor.TensorView;
 import java.util.LinkedHashMap;
 import java.util.List;
 
-/// Local SGD on the weights of an engine: brings them out of the session and back when they are
-/// exchanged. One thread.
+/// Local SGD on the weights of an engine. At each exchange it copies the weights out of the session
+/// and back. Confined to one thread.
 final class LocalTraining {
 
   private final Engine engine;
   private final List<ModelState.Slot> weights;
   private final LocalSgd local;
 
-  /// From the engine's weights, which are equal on all ranks.
+  /// Starts from the engine's weights, which must be equal on all ranks.
   LocalTraining(LocalSgdOptions options, Communicator communicator, Engine engine) {
     this.engine = engine;
     this.weights = engine.weights();
@@ -28,7 +28,7 @@ final class LocalTraining {
 
   /// Counts a step that the engine has taken.
   ///
-  /// @param last whether all ranks are to have the same weights after it
+  /// @param last true if all ranks must have equal weights after the step
   void step(boolean last) {
     boolean exchanges = local.isNextExchange() || last;
     if (exchanges) {
@@ -48,7 +48,7 @@ final class LocalTraining {
     }
   }
 
-  /// How often the outer optimizer has changed the weights.
+  /// Returns the number of times that the outer optimizer has changed the weights.
   long outerSteps() {
     return local.outerSteps();
   }

@@ -27,9 +27,9 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.proto.DataType;
 import org.tensorflow.types.TFloat32;
 
-/// All that a graph remembers from step to step, weights and optimizer state, copied to and from
-/// native memory, where it can be averaged, broadcast, saved. Of what ranks have shares, a rank has
-/// its share in the session, and all of it in memory. One thread. Owns the memory.
+/// The weights and optimizer state of a graph, copied to and from native memory, where they can be
+/// averaged, broadcast and saved. If ranks have shares of a variable, the session has this rank's
+/// share and the memory has the whole. Confined to one thread. Owns the memory.
 final class ModelState implements AutoCloseable {
 
   private final Arena arena = Arena.ofShared();
@@ -37,12 +37,12 @@ final class ModelState implements AutoCloseable {
   private final List<SavedTensor> saved = new ArrayList<>();
   private final RankExchange exchange;
 
-  /// One variable, its copy, and the ops that bring the copy back.
+  /// One variable, its copy, and the ops that restore the copy.
   ///
   /// @param name of the variable in the graph
   /// @param copy FLOAT32, of the variable's shape
-  /// @param whole of all ranks, where each has its share; else the copy
-  /// @param isShare whether each rank has its share
+  /// @param whole the shares of all ranks if each rank has a share; otherwise the copy
+  /// @param isShare true if each rank has a share
   record Slot(
       String name,
       TensorView copy,
@@ -52,9 +52,9 @@ final class ModelState implements AutoCloseable {
       Placeholder<TFloat32> value,
       Op assign) {}
 
-  /// Of all variables that are in the graph now, in the order in which they were added.
+  /// Creates the state of all variables in the graph, in order of creation.
   ///
-  /// @param shares of this rank; empty where all ranks have all
+  /// @param shares of this rank; empty if each rank has all variables whole
   ModelState(Graph graph, List<Share> shares, RankExchange exchange) {
     this.exchange = exchange;
     Ops tf = Ops.create(graph);
@@ -81,7 +81,7 @@ final class ModelState implements AutoCloseable {
     parts.forEach((name, view) -> saved.add(new SavedTensor(name, view)));
   }
 
-  /// The state of each variable by the name that it has where ranks have no shares.
+  /// Adds the state of each variable under its name in a graph without shares.
   private static void cut(
       Share share,
       String slot,
@@ -144,18 +144,18 @@ final class ModelState implements AutoCloseable {
     return List.copyOf(slots);
   }
 
-  /// Whether ranks have shares of it: then `fetch` of all is collective.
+  /// Returns whether variables are divided into shares; if so, fetching all slots is collective.
   boolean isShared() {
     return slots.stream().anyMatch(Slot::isShare);
   }
 
-  /// Returns the bytes that a session has of it beside the weights.
+  /// Returns the bytes of this state in a session, without the weights.
   long optimizerBytes(List<Slot> weights) {
     return slots.stream().mapToLong(slot -> slot.copy.bytes()).sum()
         - weights.stream().mapToLong(slot -> slot.copy.bytes()).sum();
   }
 
-  /// The copies, as a checkpoint has them; borrowed.
+  /// Returns the copies that a checkpoint saves; borrowed.
   List<SavedTensor> saved() {
     return List.copyOf(saved);
   }
@@ -169,7 +169,7 @@ final class ModelState implements AutoCloseable {
     fetch(session, slots);
   }
 
-  /// The same of some.
+  /// Copies some slots from the session to memory.
   void fetch(Session session, List<Slot> some) {
     Session.Runner runner = session.runner();
     for (Slot slot : some) {
@@ -192,7 +192,7 @@ final class ModelState implements AutoCloseable {
     assign(session, slots);
   }
 
-  /// The same of some.
+  /// Copies some slots from memory to the session.
   void assign(Session session, List<Slot> some) {
     for (Slot slot : some) {
       try (TFloat32 value = TensorViews.copyOf(slot.copy, TFloat32.class)) {

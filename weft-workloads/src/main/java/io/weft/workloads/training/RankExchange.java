@@ -21,8 +21,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.DoubleStream;
 
-/// What the ranks tell each other besides gradients: counts, times, digests, examples. Every call
-/// is collective and waits. With one rank each returns its argument. One thread.
+/// The exchange of counts, times, digests and examples between ranks. Every call is collective and
+/// waits. In a job of one rank each call returns its argument. Confined to one thread.
 final class RankExchange {
 
   private static final String PREFIX = "weft-train/";
@@ -37,7 +37,7 @@ final class RankExchange {
     return job.size() == 1;
   }
 
-  /// Element by element over all ranks, in the same bits on each and wherever ranks are.
+  /// Combines all ranks' values element by element, bitwise equal on all ranks and for all hosts.
   double[] combine(String what, ReduceOp op, double... values) {
     if (alone()) {
       return values.clone();
@@ -50,7 +50,7 @@ final class RankExchange {
     }
   }
 
-  /// Sets the clock beside that of the first rank.
+  /// Compares the clock with that of the first rank.
   void compare(JobClock clock) {
     if (alone()) {
       return;
@@ -63,12 +63,12 @@ final class RankExchange {
     }
   }
 
-  /// Rank 0's numbers on all ranks.
+  /// Returns rank 0's numbers on all ranks.
   long[] fromRoot(String what, long... values) {
     return from(0, what, values);
   }
 
-  /// One rank's numbers on all ranks.
+  /// Returns one rank's numbers on all ranks.
   long[] from(int root, String what, long... values) {
     if (alone()) {
       return values.clone();
@@ -81,14 +81,14 @@ final class RankExchange {
     }
   }
 
-  /// One rank's numbers on all ranks; each gives as many.
+  /// Returns one rank's numbers on all ranks; every rank must pass an equal number of values.
   double[] from(int root, String what, double... values) {
     long[] bits = Arrays.stream(values).mapToLong(Double::doubleToRawLongBits).toArray();
     MemorySegment agreed = MemorySegment.ofArray(from(root, what, bits));
     return agreed.toArray(ValueLayout.JAVA_DOUBLE);
   }
 
-  /// One rank's history, of these lengths, on all ranks.
+  /// Returns one rank's history, of these lengths, on all ranks.
   History from(int root, History mine, int losses, int accuracies) {
     return new History(
         numbers(root, "history/losses", mine.losses(), losses),
@@ -106,14 +106,14 @@ final class RankExchange {
     return DoubleStream.of(from(root, what, numbers)).boxed().toList();
   }
 
-  /// One rank's memory into that of all ranks.
+  /// Copies one rank's memory into the memory of all ranks.
   void from(int root, String what, TensorView memory) {
     if (!alone()) {
       await(communicator().broadcast(memory, root, named(what)));
     }
   }
 
-  /// Returns when all ranks have come here.
+  /// Returns when all ranks have called it.
   void barrier(String what) {
     if (!alone()) {
       var unused = communicator().barrier(named(what));
@@ -121,7 +121,7 @@ final class RankExchange {
     }
   }
 
-  /// A word of each rank, in order of rank.
+  /// Returns the word of each rank, in order of rank.
   List<String> gather(String what, String word) {
     if (alone()) {
       return List.of(word);
@@ -145,8 +145,8 @@ final class RankExchange {
     }
   }
 
-  /// Rank 0's rows, cut into a part for each rank: returns this rank's part. Other ranks give no
-  /// rows.
+  /// Scatters rank 0's rows, cut into a part for each rank. Returns this rank's part. Other ranks
+  /// pass no rows.
   byte[] scatter(String what, int width, byte[] rows, List<Long> splits) {
     if (alone()) {
       return rows;
@@ -162,7 +162,7 @@ final class RankExchange {
     }
   }
 
-  /// Averages each of these in place over all ranks, all at the same time.
+  /// Averages each of these tensors in place over all ranks, all at the same time.
   void average(String what, List<TensorView> tensors) {
     if (alone()) {
       return;
@@ -174,8 +174,8 @@ final class RankExchange {
     var unused = await(communicator().allreduceAll(requests));
   }
 
-  /// Adds each of these in place over all ranks, all at the same time, in the tree of all ranks,
-  /// wherever they are.
+  /// Sums each of these tensors in place over all ranks, all at the same time. The order of the
+  /// additions is a tree of all ranks and does not depend on their hosts.
   void sum(String what, List<TensorView> tensors) {
     if (alone()) {
       return;

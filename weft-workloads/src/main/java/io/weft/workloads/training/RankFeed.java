@@ -7,8 +7,8 @@ import io.weft.workloads.data.Examples;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What one rank computes in a step: the examples of each of its shards. One thread. Owns the
-/// tensors.
+/// The examples that one rank trains on in a step, for each of its shards. Confined to one thread.
+/// Owns the tensors.
 final class RankFeed implements AutoCloseable {
 
   private final RankShards shards;
@@ -27,24 +27,24 @@ final class RankFeed implements AutoCloseable {
     }
   }
 
-  /// Examples in a step.
+  /// Returns the number of examples in a step.
   int width() {
     return shards.width();
   }
 
-  /// Takes the order of this epoch, from 0.
+  /// Loads the order of this epoch; epochs count from 0.
   void begin(int epoch) {
     orders = shards.orders(epoch);
   }
 
-  /// Takes the examples of this step of the epoch, from 0.
+  /// Loads the examples of this step of the epoch; steps count from 0.
   void fill(int step) {
     for (int i = 0; i < widths.length; i++) {
       feeds.get(i).fill(orders[i], step * widths[i]);
     }
   }
 
-  /// One for each shard, ascending; borrowed.
+  /// Returns one feed for each shard, ascending; borrowed.
   List<Feed> feeds() {
     return List.copyOf(feeds);
   }

@@ -3,11 +3,11 @@ package io.weft.workloads.training;
 
 import java.util.Locale;
 
-/// Who reads the data.
+/// The ranks that read the data.
 public enum ReadMode {
   /// Rank 0 reads and sends each rank its examples [VIS16 §3.3.1].
   ROOT,
-  /// Every rank reads all and keeps its examples.
+  /// Every rank reads all data and keeps its examples.
   SHARDED;
 
   @Override

@@ -9,12 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.tensorflow.Session;
 
-/// Takes training on after ranks were lost: shrinks the job, and brings those that are left to one
-/// state, that of the rank which has come furthest. What that rank has, all have contributed to; a
-/// step that nobody has completed is taken again. One thread.
+/// The recovery of a training after ranks were lost. It shrinks the job and brings the remaining
+/// ranks to the state of the rank with the most progress. All ranks have contributed to that state;
+/// a step that no rank has completed is repeated. Confined to one thread.
 final class Recovery {
 
-  /// Failures in a row that no loss explains, before they are taken for a defect.
+  /// The number of consecutive failures without a lost rank after which a defect is assumed.
   private static final int MOST_FRUITLESS = 3;
 
   private final TrainingJob job;
@@ -34,7 +34,7 @@ final class Recovery {
     this.members = job.members();
   }
 
-  /// Whether ranks were lost that the training has not gone on without yet.
+  /// Returns whether ranks were lost and training has not continued since.
   boolean isUnderWay() {
     return !why.isEmpty();
   }
@@ -43,8 +43,8 @@ final class Recovery {
     return List.copyOf(shrinks);
   }
 
-  /// Goes on in the next epoch of the job. Collective. Throws `TrainingException.Lost` where the
-  /// job shall not, or cannot.
+  /// Continues in the next epoch of the job. Collective. Throws `TrainingException.Lost` if the job
+  /// must not shrink, or cannot.
   void shrink(CommException cause, long progress) {
     boolean helps =
         switch (cause) {
@@ -79,8 +79,8 @@ final class Recovery {
     }
   }
 
-  /// Brings all ranks to the state of the one that has come furthest, the lowest if there are
-  /// several. Collective. Returns false if no rank had begun.
+  /// Brings all ranks to the state of the rank with the most progress, the lowest such rank if
+  /// there are several. Collective. Returns false if no rank had begun.
   boolean agree(TrainingProgress progress, ModelState state, Session session, int share) {
     List<Long> all =
         exchange.gather("progress", Long.toString(progress.progress())).stream()
@@ -121,14 +121,14 @@ final class Recovery {
     for (int i = 0; i < slots.size(); i++) {
       exchange.from(root, "state/" + i, slots.get(i).copy());
     }
-    // Only now is it known to be whole: until here this rank kept its own.
+    // The state is complete only now; until here this rank kept its own state.
     if (job.rank() != root) {
       state.assign(session);
     }
     progress.follow(furthest, known, sums, examples, share);
   }
 
-  /// Training goes on now.
+  /// Reports that training continues, if ranks were lost.
   void done(TrainingProgress progress, TrainingObserver observer) {
     if (!isUnderWay()) {
       return;

@@ -7,8 +7,8 @@ import io.weft.workloads.checkpoint.Checkpoints;
 import io.weft.workloads.checkpoint.History;
 import java.util.List;
 
-/// Brings all ranks to the same beginning: rank 0's checkpoint, or rank 0's initial weights. Every
-/// method is collective.
+/// The start of a training with equal state on all ranks: rank 0's checkpoint, or rank 0's initial
+/// weights. Every method is collective.
 ///
 /// @param stepsPerEpoch of this run
 record Resume(
@@ -18,8 +18,8 @@ record Resume(
     TrainingJob job,
     RankExchange exchange) {
 
-  /// Gives the engine its state and returns what was before. Throws `CheckpointException` on all
-  /// ranks if rank 0's checkpoint cannot be used.
+  /// Restores the engine's state and returns the history before this run. Throws
+  /// `CheckpointException` on all ranks if rank 0's checkpoint cannot be used.
   History begin(Engine engine) {
     if (settings.checkpoint().isEmpty()) {
       return fresh(engine);
@@ -64,8 +64,8 @@ record Resume(
     return exchange.from(0, history, (int) counts[1], (int) counts[2]);
   }
 
-  /// Writes a checkpoint on rank 0, if the run keeps any. Where that fails, the observer hears of
-  /// it: training is more than its checkpoints.
+  /// Writes a checkpoint on rank 0, if the run keeps checkpoints. A failure is reported to the
+  /// observer and does not end the training.
   void save(Engine engine, History history, TrainingObserver observer) {
     if (settings.checkpoint().isEmpty()) {
       return;

@@ -27,10 +27,10 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.family.TType;
 
-/// Gradients of single shards of the batch, added in one tree of shards whatever number of ranks
-/// has them: neighbours first, then those at distance 2, 4 and so on. A rank has neighbouring
-/// shards, so that its additions are the first levels of this tree, and those between ranks, in
-/// their order, are the rest. One thread. Owns its memory.
+/// Gradients of single shards of the batch, added in one tree of shards for any number of ranks:
+/// neighbours first, then sums at distance 2, 4 and so on. A rank has neighbouring shards, so that
+/// its additions are the first levels of this tree. The additions between ranks, in their order,
+/// are the remaining levels. Confined to one thread. Owns its memory.
 final class ShardGradients implements AutoCloseable {
 
   private static final Reducer ADD = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
@@ -39,15 +39,15 @@ final class ShardGradients implements AutoCloseable {
   private final List<Part> parts = new ArrayList<>();
   private final Op update;
 
-  /// Level l holds the sum of 2 to the power of l shards.
+  /// The partial sums; level l is the sum of 2 to the power of l shards.
   private final List<List<TensorView>> levels = new ArrayList<>();
 
   private final RankExchange exchange;
 
-  /// One variable's gradient, and where the sum comes in.
+  /// One variable's gradient, and the placeholder to which the sum is fed.
   private record Part(Output<TFloat32> gradient, Placeholder<TFloat32> sum, Shape shape) {}
 
-  /// Adds to the graph what `optimizer` does with a sum of gradients of `loss`.
+  /// Adds to the graph the update that `optimizer` makes with a sum of gradients of `loss`.
   ///
   /// @param exchange of the ranks
   ShardGradients(Graph graph, Optimizer optimizer, Operand<TFloat32> loss, RankExchange exchange) {
@@ -68,19 +68,19 @@ final class ShardGradients implements AutoCloseable {
     return new GradAndVar<>(sum.asOutput(), variable);
   }
 
-  /// Asks a run for the gradients, before anything else that it fetches.
+  /// Fetches the gradients in a run, before all other results.
   void fetch(Session.Runner runner) {
     parts.forEach(part -> runner.fetch(part.gradient));
   }
 
-  /// How many results of a run are gradients.
+  /// Returns the number of gradients among the results of a run.
   int count() {
     return parts.size();
   }
 
   /// Adds the gradients of a run.
   ///
-  /// @param turn how many were added before in this step
+  /// @param turn the number of gradients added before in this step
   void add(Result gradients, int turn) {
     int ones = Integer.numberOfTrailingZeros(~turn);
     while (levels.size() <= ones) {
@@ -111,9 +111,9 @@ final class ShardGradients implements AutoCloseable {
     }
   }
 
-  /// Adds the sums of all ranks and gives them to the optimizer. Collective.
+  /// Sums over all ranks and passes the sums to the optimizer. Collective.
   ///
-  /// @param shards that were added here in this step, a power of two
+  /// @param shards the number of shards that this rank added in this step, a power of two
   void apply(Session session, int shards) {
     List<TensorView> sums = levels.get(Integer.numberOfTrailingZeros(shards));
     exchange.sum("shards", sums);

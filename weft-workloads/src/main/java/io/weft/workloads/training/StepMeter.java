@@ -10,12 +10,12 @@ import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Watches the collectives of each step, as an observer of the job. All methods from any thread.
+/// An observer of the job that measures the collectives of each step. Any thread may call it.
 ///
-/// Of a step, `ready` is the time until its last gradient was submitted: from then on this rank has
-/// nothing to compute but updates of weights. `exposed` is the time from there until the last
-/// collective was done: communication that no computation hides. `inFlight` is the time during
-/// which at least one collective was running, hidden or not.
+/// In a step, `ready` is the time until its last gradient was submitted: from then on this rank
+/// only updates weights. `exposed` is the time from there until the last collective completed:
+/// communication that no computation hides. `inFlight` is the time during which at least one
+/// collective was running, hidden or not.
 final class StepMeter implements OperationObserver {
 
   private final Ticker ticker;
@@ -32,10 +32,10 @@ final class StepMeter implements OperationObserver {
 
   /// One step, in nanoseconds.
   ///
-  /// @param begunNanos when it began, by the rank's clock
+  /// @param begunNanos the time at which the step began, by the rank's clock
   record MeteredStep(long begunNanos, long total, long ready, long exposed, long inFlight) {
 
-    /// When its last gradient was submitted.
+    /// Returns the time at which its last gradient was submitted.
     long readyNanos() {
       return begunNanos + ready;
     }
@@ -50,8 +50,8 @@ final class StepMeter implements OperationObserver {
 
   /// Ends a step.
   ///
-  /// @param submitted when the last gradient was submitted to a layer, whose collectives begin when
-  ///   all ranks have it; empty, or before the step: gradients are collectives
+  /// @param submitted the time of the last submission to a layer, whose collectives begin when all
+  ///   ranks have submitted; empty, or before the step, if gradients are collectives themselves
   synchronized MeteredStep end(OptionalLong submitted) {
     long layer = submitted.orElse(begun);
     long ready = layer > begun ? layer : lastSubmitted;
@@ -89,7 +89,7 @@ final class StepMeter implements OperationObserver {
     }
   }
 
-  /// Forgets what is running: its communicator has ended.
+  /// Forgets the running collectives, because their communicator has ended.
   synchronized void forget() {
     running.clear();
   }

@@ -4,10 +4,10 @@ package io.weft.workloads.training;
 import io.weft.dataparallel.local.LocalSgdOptions;
 import io.weft.dataparallel.local.OuterOptimizer;
 
-/// How the ranks keep their models together.
+/// The way in which the ranks keep their models consistent.
 public sealed interface Sync {
 
-  /// Every gradient is averaged in every step, so that all ranks have the same model throughout.
+  /// Ranks average every gradient in every step, so that all ranks always have equal models.
   record Gradients() implements Sync {
     @Override
     public String toString() {
@@ -15,8 +15,8 @@ public sealed interface Sync {
     }
   }
 
-  /// Each rank trains a model of its own; every so many steps, and at the end of each epoch, the
-  /// models become their average [VIS16 §3.3.3], optimizer state included.
+  /// Each rank trains a separate model. Every `steps` steps, and at the end of each epoch, the
+  /// ranks average their models [VIS16 §3.3.3], optimizer state included.
   ///
   /// @param steps at least 1
   record Weights(int steps) implements Sync {
@@ -26,9 +26,9 @@ public sealed interface Sync {
     }
   }
 
-  /// Each rank trains a model of its own; every so many steps an outer optimizer makes new weights
-  /// of what the ranks' weights have changed [DILOCO §2]. State of the ranks' optimizers stays
-  /// where it is. The ranks have the same weights at the end of each epoch.
+  /// Each rank trains a separate model. At regular intervals an outer optimizer computes new
+  /// weights from the changes of the ranks' weights [DILOCO §2]. The ranks do not exchange the
+  /// state of their optimizers. The ranks have equal weights at the end of each epoch.
   record Local(LocalSgdOptions options) implements Sync {
     @Override
     public String toString() {
@@ -44,8 +44,8 @@ public sealed interface Sync {
     }
   }
 
-  /// There is one model, on parameter servers; each worker's gradients change it when they come,
-  /// and nobody waits for another worker.
+  /// One model is on parameter servers. Each worker's gradients change it on arrival, and no worker
+  /// waits for another.
   record Asynchronous() implements Sync {
     @Override
     public String toString() {
@@ -53,9 +53,9 @@ public sealed interface Sync {
     }
   }
 
-  /// There is one model, on parameter servers; each worker's gradients change it when they come,
-  /// and no worker goes on that is more than so many steps ahead of one whose gradients it lacks
-  /// [HCC13 §3].
+  /// One model is on parameter servers. Each worker's gradients change it on arrival. A worker
+  /// waits while it is more than `steps` steps ahead of a worker whose gradients it lacks [HCC13
+  /// §3].
   ///
   /// @param steps at least 1
   record Bounded(int steps) implements Sync {

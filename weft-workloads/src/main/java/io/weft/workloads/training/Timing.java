@@ -4,13 +4,13 @@ package io.weft.workloads.training;
 import java.util.List;
 import java.util.Optional;
 
-/// Where the time of the steps went. The three shares add up to the time of all steps and are means
-/// over the ranks; tests and checkpoints are not in them.
+/// The distribution of the time of the steps. The three shares add up to the time of all steps and
+/// are means over the ranks; tests and checkpoints are excluded.
 ///
-/// *Computing* lasts from the start of a step until its last collective is submitted, plus what
-/// follows the end of the last one; communication that is hidden behind it counts here.
-/// *Communicating* is what of the rest even the slowest rank of the step had to wait for. *Waiting*
-/// is the remainder: time that a rank waits because another one submitted later.
+/// *Computing* lasts from the start of a step until its last collective is submitted, plus the time
+/// after the last collective; it includes communication that computation hides. *Communicating* is
+/// the part of the rest for which even the slowest rank of the step had to wait. *Waiting* is the
+/// remainder: the time for which a rank waits because another rank submitted later.
 ///
 /// With parameter servers the shares are not known: they are NaN.
 ///
@@ -20,7 +20,7 @@ import java.util.Optional;
 /// @param communicationSeconds as above
 /// @param waitSeconds as above
 /// @param inFlightSeconds during which any collective was running, hidden or not
-/// @param steady those of the steps that began 5 s or more after the first one
+/// @param steady the timing of the steps that began 5 s or more after the first step
 public record Timing(
     double samplesPerSecond,
     List<Long> stepNanos,
@@ -42,7 +42,7 @@ public record Timing(
         samplesPerSecond, stepNanos, unknown, unknown, unknown, unknown, Optional.empty());
   }
 
-  /// The time in milliseconds that this part (0 to 1) of the steps did not exceed; 0 without steps.
+  /// Returns the step time in milliseconds at this quantile (0 to 1); 0 without steps.
   public double quantileMillis(double part) {
     if (stepNanos.isEmpty()) {
       return 0;

@@ -10,13 +10,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/// Collects the times of steps and compares them over the ranks at the end of each epoch, by the
-/// clock of the first rank: of the exposed communication of a step, a rank waits until the last
-/// rank has submitted its last gradient of that step (`Waiting`), as in the report of a timeline.
-/// One thread.
+/// A recorder of step times, which compares them over the ranks at the end of each epoch by the
+/// clock of the first rank. Within the exposed communication of a step, a rank waits until the last
+/// rank has submitted its last gradient of that step (`Waiting`). The report of a timeline uses the
+/// same definition. Confined to one thread.
 final class TimingRecorder {
 
-  /// After which the steps count as steady.
+  /// The time after the first step from which steps count as steady.
   private static final long WARM_NANOS = 5_000_000_000L;
 
   private final RankExchange exchange;
@@ -27,7 +27,7 @@ final class TimingRecorder {
   private final Sums steady = new Sums();
   private long firstBegun = -1;
 
-  /// The times of some steps, added up; seconds but for the list.
+  /// The sums of the times of some steps, in seconds, and a list of their nanoseconds.
   private static final class Sums {
     private final List<Long> totals = new ArrayList<>();
     private double compute;
@@ -35,7 +35,7 @@ final class TimingRecorder {
     private double wait;
     private double inFlight;
 
-    /// Adds a step of which a rank waited so many nanoseconds for another one.
+    /// Adds a step in which this rank waited `late` nanoseconds for another rank.
     private void add(StepMeter.MeteredStep step, long late) {
       wait += late / 1e9;
       communication += (step.exposed() - late) / 1e9;
@@ -54,14 +54,14 @@ final class TimingRecorder {
     epoch.add(step);
   }
 
-  /// Before the first step of an epoch. Collective.
+  /// Prepares for the first step of an epoch. Collective.
   void beginEpoch() {
     if (!clock.isCompared()) {
       exchange.compare(clock);
     }
   }
 
-  /// Collective.
+  /// Compares the steps of the epoch over the ranks and adds them. Collective.
   void endEpoch() {
     exchange.compare(clock);
     double[] ready = new double[epoch.size()];
@@ -93,8 +93,8 @@ final class TimingRecorder {
     }
   }
 
-  /// Counts the steps of an epoch in which a rank was lost. They are not compared with those of the
-  /// others: what they waited for another rank counts as communicating.
+  /// Adds the steps of an epoch in which a rank was lost. They are not compared with the steps of
+  /// the other ranks, so time spent waiting for another rank counts as communicating.
   void cut() {
     for (StepMeter.MeteredStep step : epoch) {
       add(step, 0);
@@ -103,7 +103,7 @@ final class TimingRecorder {
     clock.forget();
   }
 
-  /// Collective. Means over the ranks.
+  /// Returns means over the ranks. Collective.
   Timing result(int batch) {
     Timing warm = result("timing/steady", steady, batch, Optional.empty());
     Optional<Timing> known =

@@ -25,11 +25,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.exceptions.TensorFlowException;
 
-/// Trains a workload on the ranks of a job. All ranks call `run` with the same settings. One
-/// thread.
+/// The training of a workload on the ranks of a job. All ranks call `run` with equal settings.
+/// Confined to one thread.
 ///
-/// Where the job shrinks on failure, a run goes on with the ranks that are left, from the last step
-/// that any of them has completed; its global batch stays the same, cut anew.
+/// If the job shrinks on failure, a run continues with the remaining ranks from the last step that
+/// any of them has completed. Its global batch keeps its size and is divided again.
 public final class Trainer {
 
   private final TrainingSettings settings;
@@ -53,7 +53,7 @@ public final class Trainer {
   private long begunNanos;
   private List<String> tuningLog = List.of();
 
-  /// A run that begins with `run`. Borrows the job.
+  /// Creates a run that begins with `run`. Borrows the job.
   public Trainer(
       TrainingSettings settings, DataSource source, TrainingJob job, TrainingObserver observer) {
     this.settings = settings;
@@ -66,13 +66,13 @@ public final class Trainer {
     this.recovery = new Recovery(job, exchange, Ticker.SYSTEM);
   }
 
-  /// Reads, trains, tests. Collective. Throws `DataException` and `TrainingException`.
+  /// Reads the data, trains and tests. Collective. Throws `DataException` and `TrainingException`.
   public TrainingOutcome run() {
     return run(outcome -> {});
   }
 
-  /// The same, and hands the outcome to `report` on rank 0 before any rank is let go, so that
-  /// another one can do it if that rank is lost meanwhile.
+  /// Runs, and passes the outcome to `report` on rank 0. If the job shrinks on failure, all ranks
+  /// wait for `report`, so that another rank can report if rank 0 is lost.
   public TrainingOutcome run(Consumer<TrainingOutcome> report) {
     job.observe(meter);
     try {
@@ -106,12 +106,12 @@ public final class Trainer {
     }
   }
 
-  /// After `run`: the samples of an autotuner as lines of CSV; empty where there was none.
+  /// Returns, after `run`, the samples of an autotuner as lines of CSV; empty without an autotuner.
   public List<String> tuningLog() {
     return tuningLog;
   }
 
-  /// Each rank reads the data by itself: with fewer examples it would take fewer steps.
+  /// Checks that all ranks have read equal data. A rank with fewer examples would take fewer steps.
   private void requireSameData(DataShard shard) {
     List<String> all = exchange.gather("data", shard.extent());
     for (int rank = 1; rank < all.size(); rank++) {
@@ -154,7 +154,7 @@ public final class Trainer {
     if (!goesOn) {
       run.begin(resume.begin(model));
     } else if (run.epochs() > 0 && run.next() == 0) {
-      save(resume, model, run); // who did so may be lost
+      save(resume, model, run); // the rank that saved before may be lost
     }
     if (!announced) {
       announced = true;
@@ -180,12 +180,12 @@ public final class Trainer {
     }
     model.trainingEnded(observer);
     if (exchange.alone() && settings.exchange() instanceof GradientExchange.Tuned) {
-      observer.onTuned("autotune: one rank exchanges nothing, and nothing was looked for");
+      observer.onTuned("autotune: a job of one rank has no exchange to tune");
     }
     return outcome(model, run.history(), auc(model, shard));
   }
 
-  /// Whether the limit of time has passed on a rank. Collective where there is one.
+  /// Returns whether the time limit has passed on any rank. Collective if there is a limit.
   private boolean isOver() {
     if (settings.limit().isEmpty() || !hasBegun) {
       return false;
@@ -203,7 +203,7 @@ public final class Trainer {
     job.goodput().add(TimeUse.CHECKPOINT, job.timeline().nanos() - begun);
   }
 
-  /// What is left of one pass over the data; returns the mean loss of each global batch.
+  /// Trains on the rest of one pass over the data. Returns the mean loss of each global batch.
   private double[] epoch(TrainingProgress run, int steps, Engine model, RankFeed feed) {
     int epoch = run.epochs();
     int width = feed.width();
@@ -255,9 +255,9 @@ public final class Trainer {
     return global(run, epoch);
   }
 
-  /// What a sum of losses is multiplied by. Gradients are averaged over the ranks; with slices of
-  /// different size, the mean over the batch is that of lossSum * ranks / batch. Gradients of
-  /// shards are added.
+  /// Returns the factor by which a sum of losses is multiplied. Gradients are averaged over the
+  /// ranks; with slices of different size, the mean over the batch is the average of lossSum *
+  /// ranks / batch. Gradients of shards are added.
   private float weight(int width) {
     if (settings.exchange() instanceof GradientExchange.Shards) {
       return 1f / settings.batch();
@@ -267,7 +267,7 @@ public final class Trainer {
         : 1f / width;
   }
 
-  /// Falls in a straight line over the whole run, where the optimizer follows.
+  /// Returns a factor that falls linearly over the run if updates scale with the gradients, else 1.
   private float rateFactor(long stepsDone, int stepsPerEpoch) {
     return settings.optimizer().followsGradientScale()
         ? (float) (1 - stepsDone / ((double) stepsPerEpoch * settings.epochs()))
@@ -292,7 +292,7 @@ public final class Trainer {
     return losses;
   }
 
-  /// Whether the ranks average their models after so many steps.
+  /// Returns whether the ranks average their models after this number of steps.
   private boolean averages(long steps, boolean endOfEpoch) {
     return settings.sync() instanceof Sync.Weights every
         && (endOfEpoch || steps % every.steps() == 0);
@@ -310,14 +310,14 @@ public final class Trainer {
     run.join();
   }
 
-  /// Once on a communicator; all ranks have the same weights.
+  /// Starts local SGD once on each communicator. All ranks must have equal weights.
   private void beginLocal(Engine model) {
     if (local == null && settings.sync() instanceof Sync.Local how && !exchange.alone()) {
       local = new LocalTraining(how.options(), job.communicator(), model);
     }
   }
 
-  /// Its communicator has ended, or training has.
+  /// Ends local SGD and the check of weights, because their communicator or the training has ended.
   private void endLocal() {
     checked = null;
     if (local != null) {

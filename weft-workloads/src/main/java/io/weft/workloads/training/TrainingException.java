@@ -4,7 +4,7 @@ package io.weft.workloads.training;
 import io.weft.comm.CommException;
 import java.io.Serial;
 
-/// A training run that cannot begin or go on, for a reason that is not communication.
+/// A training run that cannot begin or continue.
 public abstract sealed class TrainingException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
@@ -13,31 +13,31 @@ public abstract sealed class TrainingException extends RuntimeException {
     super(message);
   }
 
-  /// The settings do not fit the data or the ranks. Nothing was trained.
+  /// The settings do not fit the data or the ranks. No step was taken.
   public static final class Unfit extends TrainingException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With the option, its value and what is allowed.
+    /// Creates the exception with the option, its value and the allowed values.
     public Unfit(String message) {
       super(message);
     }
   }
 
-  /// Training went wrong: the loss is no number any more. Checkpoints before are kept.
+  /// The loss is not finite, or the ranks' weights differ. Earlier checkpoints are kept.
   public static final class Diverged extends TrainingException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With the step and what to do.
+    /// Creates the exception with the step and the remedy.
     public Diverged(String message) {
       super(message);
     }
   }
 
-  /// Communication failed, as the cause says; the job cannot go on. Checkpoints before are kept.
+  /// Communication failed and the job cannot continue. Earlier checkpoints are kept.
   public static final class Lost extends TrainingException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With the first failure that this rank saw.
+    /// Creates the exception with the first failure that this rank detected.
     public Lost(CommException cause) {
       super(String.valueOf(cause.getMessage()));
       initCause(cause);

@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 
-/// The ranks that train together, seen from one of them.
+/// The ranks that train together, as one of them sees the job.
 public interface TrainingJob {
 
-  /// The job that this process has joined; the caller still closes it.
+  /// Returns the job that this process has joined; the caller still closes `weft`.
   ///
-  /// @param threads that compute; empty: this rank's share of the host's cores
-  /// @param timeline where its steps are recorded
+  /// @param threads that compute; if empty, this rank's share of the host's cores
+  /// @param timeline that records the rank's steps
   static TrainingJob of(Weft weft, OptionalInt threads, Timeline timeline) {
     long uptime = ManagementFactory.getRuntimeMXBean().getUptime();
     return new WeftJob(
@@ -29,54 +29,54 @@ public interface TrainingJob {
         timeline.nanos() - TimeUnit.MILLISECONDS.toNanos(uptime));
   }
 
-  /// Where steps, input, tests and checkpoints are recorded.
+  /// Returns the timeline that records steps, input, tests and checkpoints.
   Timeline timeline();
 
-  /// Where its time goes.
+  /// Returns the meter of the time that the job uses for each purpose.
   GoodputMeter goodput();
 
-  /// When its process began, by the clock of its timeline.
+  /// Returns the time at which the process began, by the clock of its timeline.
   long begunNanos();
 
-  /// This rank among the present ones, from 0.
+  /// Returns this rank among the present ranks, from 0.
   int rank();
 
-  /// How many ranks there are at present.
+  /// Returns the number of present ranks.
   int size();
 
-  /// The present ranks by the numbers with which the job began, ascending.
+  /// Returns the present ranks by the numbers with which the job began, ascending.
   List<Integer> members();
 
-  /// How often the job has shrunk.
+  /// Returns the number of times that the job has shrunk.
   long epoch();
 
-  /// What happens when a rank is lost.
+  /// Returns the reaction to the loss of a rank.
   OnFailure onFailure();
 
-  /// Goes on with the ranks that are left, which do the same: the others are out, and `rank`,
-  /// `size`, `members` and `communicator` speak of those that are left. Graphs that were built on
-  /// the communicator go on with the next one. Throws `CommException` if that cannot be done.
+  /// Continues with the remaining ranks, which must also call this method. From then on `rank`,
+  /// `size`, `members` and `communicator` refer to these ranks, and graphs built on the
+  /// communicator use the next one. Throws `CommException` if the job cannot continue.
   void shrink() throws InterruptedException;
 
-  /// Threads that compute here; with one number, a rank adds in one order.
+  /// Returns the number of computing threads, which determines the order of a rank's additions.
   int threads();
 
-  /// The job as the ranks have joined it. A job of one rank is never asked.
+  /// Returns the job of the ranks. A job of one rank does not use it.
   Weft weft();
 
-  /// The communicator of all present ranks. A job of one rank is never asked.
+  /// Returns the communicator of all present ranks. A job of one rank does not use it.
   Communicator communicator();
 
-  /// Tells `observer` of all operations of this rank, until `unobserve`.
+  /// Notifies `observer` of all operations of this rank until `unobserve`.
   void observe(OperationObserver observer);
 
-  /// Tells it nothing more.
+  /// Stops notifying `observer`.
   void unobserve(OperationObserver observer);
 
-  /// Scheme of the transport; "none" for one rank.
+  /// Returns the scheme of the transport; "none" for one rank.
   String transport();
 
-  /// Bytes that this rank has exchanged with others so far: sent to them, or read and written where
-  /// it maps their memory.
+  /// Returns the bytes that this rank has exchanged with other ranks: sent to them, or read and
+  /// written in their mapped memory.
   long bytesSent();
 }

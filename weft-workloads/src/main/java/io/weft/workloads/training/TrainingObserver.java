@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
-/// Hears how training goes, on the training thread; must be quick.
+/// A listener to the progress of a training, called on the training thread; must be quick.
 public interface TrainingObserver {
 
-  /// Hears nothing.
+  /// A listener that does nothing.
   TrainingObserver SILENT =
       new TrainingObserver() {
         @Override
@@ -23,56 +23,56 @@ public interface TrainingObserver {
         public void onUnsaved(String why) {}
       };
 
-  /// What is about to happen.
+  /// The facts of a training that is about to begin.
   ///
   /// @param dataset as the report names it
   /// @param parameters of the network
   /// @param examples in the training set
-  /// @param stepsPerEpoch full batches in it
+  /// @param stepsPerEpoch full batches in the training set
   /// @param epochsDone before this run, by a checkpoint
   record Start(String dataset, long parameters, int examples, int stepsPerEpoch, int epochsDone) {}
 
-  /// After a step.
+  /// A completed step.
   ///
   /// @param epoch from 1
   /// @param step in the epoch, from 1
   /// @param loss mean over this rank's slice
-  /// @param seconds since this run's first step began
+  /// @param seconds the time of all steps of this run
   record TrainedStep(int epoch, int step, double loss, double seconds) {}
 
-  /// After an epoch.
+  /// A completed epoch.
   ///
   /// @param epoch from 1
-  /// @param loss mean over the epoch and all ranks; of a worker of parameter servers, its own
-  /// @param accuracy on the test set; NaN where it was not tested
+  /// @param loss mean over the epoch and all ranks; for a worker of parameter servers, its own mean
+  /// @param accuracy on the test set; NaN if it was not tested
   record TrainedEpoch(int epoch, double loss, double accuracy) {}
 
-  /// Data and model are ready.
+  /// Called when data and model are ready.
   void onStart(Start start);
 
-  /// A step is done.
+  /// Called after a step.
   void onStep(TrainedStep step);
 
-  /// Ranks were lost, and training goes on without them.
+  /// Called when training continues without lost ranks.
   ///
-  /// @param why in words
+  /// @param why the cause of the loss in words
   void onShrink(Shrink shrink, String why);
 
-  /// A checkpoint could not be written; training goes on without it.
+  /// Called when a checkpoint could not be written; training continues without it.
   ///
-  /// @param why with the file and the reason
+  /// @param why the file and the reason
   void onUnsaved(String why);
 
-  /// The ranks' weights differ.
+  /// Called when the ranks' weights differ.
   ///
-  /// @param what ranks, tensors, steps, and whether they are equal again
+  /// @param what ranks, tensors, steps, and the outcome of healing
   default void onDivergence(String what) {}
 
-  /// An autotuner has found sizes, or took those that were found before.
+  /// Called when an autotuner has found sizes, or has taken sizes that an earlier run found.
   ///
-  /// @param what they are
+  /// @param what description of the sizes
   default void onTuned(String what) {}
 
-  /// An epoch is done, and what follows it: test and checkpoint.
+  /// Called after an epoch with its test and checkpoint.
   void onEpoch(TrainedEpoch epoch);
 }

@@ -7,21 +7,21 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
-/// What a training run came to.
+/// The outcome of a training run.
 ///
-/// @param dataset what it was trained on
-/// @param losses of each global batch since the first epoch, resumed ones included
+/// @param dataset the name of the training data
+/// @param losses of each global batch since the first epoch, resumed epochs included
 /// @param accuracies on the test set after each epoch
-/// @param auc on the test set at the end, where the workload is judged by it
+/// @param auc on the test set at the end, if the workload is evaluated by it
 /// @param finalLoss mean over the last 50 steps
 /// @param digests of the weights, by rank
 /// @param timing of the steps of this run
-/// @param bytesSent by all ranks that are left
-/// @param bytesPerStep what they sent in a step of this run; empty where it is not known
+/// @param bytesSent by all remaining ranks
+/// @param bytesPerStep sent by all remaining ranks in a step of this run; empty if unknown
 /// @param shrinks in order of time; empty if no rank was lost
-/// @param outerSteps of local SGD; empty where it was another training
-/// @param goodput where the time of the job went; empty where it is not known
-/// @param optimizerBytes of the optimizer's state on the lowest rank; empty where it is not known
+/// @param outerSteps of local SGD; empty for other kinds of training
+/// @param goodput the use of the job's time; empty if unknown
+/// @param optimizerBytes of the optimizer's state on the lowest rank; empty if unknown
 public record TrainingOutcome(
     String dataset,
     List<Double> losses,

@@ -4,8 +4,8 @@ package io.weft.workloads.training;
 import io.weft.workloads.checkpoint.History;
 import java.util.Arrays;
 
-/// How far a run has come on this rank: steps taken, epochs ended, and what the steps of the epoch
-/// under way lost. One thread.
+/// The progress of a run on this rank: the steps taken, the epochs completed, and the losses of the
+/// steps of the current epoch. Confined to one thread.
 final class TrainingProgress {
 
   private final int stepsPerEpoch;
@@ -22,7 +22,7 @@ final class TrainingProgress {
     this.examples = new double[stepsPerEpoch];
   }
 
-  /// The model is what it is after these epochs, on all ranks.
+  /// Starts from a model that all ranks have after these epochs.
   void begin(History before) {
     history = before;
     steps = (long) before.accuracies().size() * stepsPerEpoch;
@@ -34,39 +34,39 @@ final class TrainingProgress {
     return history;
   }
 
-  /// Epochs that have ended, test included.
+  /// Returns the number of completed epochs, tests included.
   int epochs() {
     return history.accuracies().size();
   }
 
-  /// Steps taken since the first epoch, resumed ones included; -1 before `begin`.
+  /// Returns the steps taken since the first epoch, resumed epochs included; -1 before `begin`.
   long steps() {
     return steps;
   }
 
-  /// Step of the epoch under way to be taken next; `stepsPerEpoch` if all are.
+  /// Returns the next step of the current epoch; `stepsPerEpoch` if all steps are taken.
   int next() {
     return (int) (steps - (long) epochs() * stepsPerEpoch);
   }
 
-  /// Whether the ranks have the same model.
+  /// Returns whether the ranks have equal models.
   boolean isJoined() {
     return joined;
   }
 
-  /// The ranks have averaged their models.
+  /// Records that the ranks have averaged their models.
   void join() {
     joined = true;
   }
 
-  /// Whether a rank was lost in the epoch under way, whose losses are not known entirely.
+  /// Returns whether a rank was lost in the current epoch, so that some losses are unknown.
   boolean isDisturbed() {
     return disturbed;
   }
 
-  /// A step is taken.
+  /// Records a step.
   ///
-  /// @param together whether the ranks have the same model after it
+  /// @param together true if the ranks have equal models after it
   void step(double lossSum, int count, boolean together) {
     int at = next();
     lossSums[at] = lossSum;
@@ -75,17 +75,17 @@ final class TrainingProgress {
     joined = together;
   }
 
-  /// What the examples that this rank saw in each step of the epoch lost, summed.
+  /// Returns the sum of the losses of this rank's examples, for each step of the epoch.
   double[] lossSums() {
     return lossSums.clone();
   }
 
-  /// How many they were.
+  /// Returns the number of this rank's examples, for each step of the epoch.
   double[] examples() {
     return examples.clone();
   }
 
-  /// The epoch under way has ended.
+  /// Ends the current epoch.
   void endEpoch(double[] losses, double accuracy) {
     history = history.plus(losses, accuracy);
     clear();
@@ -97,13 +97,13 @@ final class TrainingProgress {
     disturbed = false;
   }
 
-  /// Grows with everything that is done: of two ranks the one with more has come further.
+  /// Returns a number that grows with all progress; the rank with the largest number is ahead.
   long progress() {
     long ended = (long) epochs() * stepsPerEpoch == steps ? 1 : 0;
     return steps < 0 ? -1 : steps * 4 + (joined ? 2 : 0) + ended;
   }
 
-  /// Goes on from where another rank is; `share` is this rank's part of a batch.
+  /// Takes over another rank's progress; `share` is the number of this rank's examples in a batch.
   void follow(long progress, History known, double[] theirSums, double[] theirExamples, int share) {
     if (known.accuracies().size() != epochs()) {
       clear();
@@ -122,7 +122,7 @@ final class TrainingProgress {
     disturbed = true;
   }
 
-  /// A rank was lost; this one goes on from where it is.
+  /// Records that a rank was lost and that this rank keeps its progress.
   void disturb() {
     disturbed = true;
   }

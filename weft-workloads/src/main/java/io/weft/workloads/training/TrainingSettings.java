@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 
-/// What a training run is to do; the same on all ranks.
+/// The settings of a training run, which are equal on all ranks.
 ///
 /// @param workload network and data
 /// @param epochs passes over the data
@@ -20,14 +20,14 @@ import java.util.Optional;
 /// @param rate of learning
 /// @param optimizer that applies gradients
 /// @param seed of weights, order and embedded data
-/// @param sync how ranks stay together
-/// @param read who reads the data
+/// @param sync how ranks keep their models consistent
+/// @param read the ranks that read the data
 /// @param checkpoint directory to save to and resume from
-/// @param check that ranks compare their weights; with `Sync.Gradients` alone
-/// @param exchange of gradients; other than plain with `Sync.Gradients` alone
+/// @param check the comparison of weights between ranks; only with `Sync.Gradients`
+/// @param exchange of gradients; an exchange other than plain requires `Sync.Gradients`
 /// @param hidden layers of the network
-/// @param limit after which, counted from the first step, training ends with the epoch that is
-///   under way; it then has fewer epochs
+/// @param limit the time from the first step after which training ends with the current epoch; the
+///   run then has fewer epochs
 public record TrainingSettings(
     Workload workload,
     int epochs,
@@ -43,7 +43,7 @@ public record TrainingSettings(
     Hidden hidden,
     Optional<Duration> limit) {
 
-  /// The same without a check of weights, and with gradients that travel as they are.
+  /// Creates settings with plain gradients and standard layers, without weight check or limit.
   public TrainingSettings(
       Workload workload,
       int epochs,
@@ -70,22 +70,22 @@ public record TrainingSettings(
         Optional.empty());
   }
 
-  /// The same with other checks of weights.
+  /// Returns these settings with another check of weights.
   public TrainingSettings with(WeightCheck other) {
     return of(Optional.of(other), exchange, hidden, limit);
   }
 
-  /// The same with another exchange of gradients.
+  /// Returns these settings with another exchange of gradients.
   public TrainingSettings with(GradientExchange other) {
     return of(check, other, hidden, limit);
   }
 
-  /// The same with other hidden layers.
+  /// Returns these settings with other hidden layers.
   public TrainingSettings with(Hidden other) {
     return of(check, exchange, other, limit);
   }
 
-  /// The same with a limit of time.
+  /// Returns these settings with a time limit.
   public TrainingSettings with(Duration other) {
     return of(check, exchange, hidden, Optional.of(other));
   }
@@ -111,15 +111,15 @@ public record TrainingSettings(
         time);
   }
 
-  /// The network, for examples like these.
+  /// Builds the network for examples like these.
   public Model model(Examples like) {
     return Model.of(workload, hidden, like.features(), seed, like.scale());
   }
 
-  /// What a checkpoint of a run with these settings says of it.
+  /// Returns the description that a checkpoint of a run with these settings contains.
   ///
   /// @param dataset as the report names it
-  /// @param epochs done
+  /// @param epochs completed
   public Manifest manifest(String dataset, int epochs) {
     var facts = new LinkedHashMap<String, String>();
     facts.put("workload", workload.title());

@@ -22,9 +22,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// Gradients whose exchange an autotuner changes during the first steps. What a setting says other
-/// than its default stays. What was found is kept where the user has named a directory, and taken
-/// from there by the next run of this kind. One thread. Owned.
+/// Gradients whose exchange an autotuner changes during the first steps. Settings other than their
+/// defaults stay. Tuned values are kept in the user's directory, if any, and the next run of the
+/// same work takes them from there. Confined to one thread. The caller closes it.
 final class TunedGradients implements AutoCloseable {
 
   private final DataParallel fused;
@@ -39,9 +39,9 @@ final class TunedGradients implements AutoCloseable {
   private @Nullable String news;
   private boolean ended;
 
-  /// Collective.
+  /// Creates the exchange. Collective.
   ///
-  /// @param work what is reduced, in words that are the same in each run
+  /// @param work a description of the reduced tensors that is equal in each run
   TunedGradients(TrainingJob job, GradientExchange.Tuned how, String work) {
     Weft weft = job.weft();
     DataParallelOptions options = DataParallelOptions.of(weft.config());
@@ -64,7 +64,7 @@ final class TunedGradients implements AutoCloseable {
     takeKept(new RankExchange(job));
   }
 
-  /// Rank 0 has read what a run before has found: all ranks take it, and none searches.
+  /// Applies the tuned values that rank 0 has read, if any, on all ranks instead of a search.
   private void takeKept(RankExchange exchange) {
     Optional<List<Long>> kept =
         isRoot ? store.flatMap(it -> it.find(fingerprint, parameters)) : Optional.empty();
@@ -80,7 +80,7 @@ final class TunedGradients implements AutoCloseable {
       List<Long> values = Arrays.stream(all).skip(1).boxed().toList();
       waiting(() -> sizes.apply(values));
       ended = true;
-      news = "autotune: taken as found before: " + words(values);
+      news = "autotune: reused values of an earlier run: " + words(values);
     }
   }
 
@@ -92,7 +92,7 @@ final class TunedGradients implements AutoCloseable {
     return String.join(", ", words);
   }
 
-  /// What the setting says, else `otherwise`.
+  /// Returns the setting, or `otherwise` if the setting is automatic.
   private static Fusion either(DataParallelOptions options, Fusion otherwise) {
     return options.fusion() == Fusion.AUTO ? otherwise : options.fusion();
   }
@@ -119,12 +119,12 @@ final class TunedGradients implements AutoCloseable {
         + micros;
   }
 
-  /// For an optimizer.
+  /// Returns the reducers for an optimizer.
   GradientReducer.Factory reducers() {
     return communicator -> sizes;
   }
 
-  /// A step took so long on this rank. Collective.
+  /// Reports the duration of a step on this rank. Collective.
   void stepEnded(long nanos, TrainingObserver observer) {
     if (!ended) {
       waiting(() -> tuner.stepEnded(nanos));
@@ -146,12 +146,12 @@ final class TunedGradients implements AutoCloseable {
       try {
         store.get().keep(fingerprint, parameters, tuner.values());
       } catch (IOException e) {
-        news += "; it could not be kept for the next run: " + e.getMessage();
+        news += "; the values could not be saved for the next run: " + e.getMessage();
       }
     }
   }
 
-  /// What waits for other ranks.
+  /// An action that waits for other ranks.
   @FunctionalInterface
   private interface Waiting {
     void run() throws InterruptedException;
@@ -166,16 +166,16 @@ final class TunedGradients implements AutoCloseable {
     }
   }
 
-  /// Training is over: says so if the search is not.
+  /// Ends the training, and reports it if the search has not completed.
   void trainingEnded(TrainingObserver observer) {
     if (!ended) {
       observer.onTuned(
-          "autotune: training ended before the search, after %d samples of about 60; nothing was kept"
+          "autotune: training ended before the search, after %d of about 60 samples; none saved"
               .formatted(log.size() - 1));
     }
   }
 
-  /// Each sample so far as a line of CSV, below a head.
+  /// Returns each sample as a line of CSV, after a header line.
   List<String> log() {
     return List.copyOf(log);
   }

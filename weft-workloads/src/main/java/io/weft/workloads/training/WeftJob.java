@@ -13,10 +13,10 @@ import java.util.OptionalInt;
 
 /// The job that this process has joined.
 ///
-/// @param wanted how many threads compute; empty: the ranks of a host share its cores
-/// @param timeline where its steps are recorded
-/// @param goodput where its time goes
-/// @param begunNanos when the process began
+/// @param wanted the number of threads that compute; if empty, the ranks of a host share its cores
+/// @param timeline that records the rank's steps
+/// @param goodput the meter of the job's use of time
+/// @param begunNanos the time at which the process began
 record WeftJob(
     Weft weft, OptionalInt wanted, Timeline timeline, GoodputMeter goodput, long begunNanos)
     implements TrainingJob {

@@ -4,10 +4,10 @@ package io.weft.workloads.training;
 import io.weft.dataparallel.sentinel.DivergencePolicy;
 import java.util.Locale;
 
-/// That ranks compare their weights while they train.
+/// A comparison of the ranks' weights during training.
 ///
-/// @param every how many steps, at least 1
-/// @param policy what happens where they differ
+/// @param every the number of steps between comparisons, at least 1
+/// @param policy the reaction to a difference
 public record WeightCheck(int every, DivergencePolicy policy) {
   @Override
   public String toString() {

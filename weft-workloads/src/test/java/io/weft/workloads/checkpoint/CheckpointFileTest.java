@@ -71,7 +71,7 @@ class CheckpointFileTest {
       assertThatThrownBy(() -> CheckpointFile.verified(file))
           .as("byte %d of %d", at, whole.length)
           .isInstanceOf(IOException.class)
-          .hasMessage("its checksum is not that of its bytes");
+          .hasMessage("its checksum does not match its bytes");
     }
   }
 

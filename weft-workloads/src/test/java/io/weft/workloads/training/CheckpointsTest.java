@@ -121,8 +121,8 @@ class CheckpointsTest {
     byte[] whole = Files.readAllBytes(newest);
     byte[] flipped = whole.clone();
     flipped[whole.length / 2] ^= 1;
-    String older = "; epoch-00001.weft is whole: move this one away to resume from there";
-    refused(saving, newest, flipped, "is damaged: its checksum is not that of its bytes" + older);
+    String older = "; epoch-00001.weft is intact: move this one away to resume from it";
+    refused(saving, newest, flipped, "is damaged: its checksum does not match its bytes" + older);
     refused(saving, newest, Arrays.copyOf(whole, whole.length - 5), "checksum");
     refused(saving, newest, Arrays.copyOf(whole, whole.length + 1), "checksum");
     refused(saving, newest, Arrays.copyOf(whole, 5), "is damaged: it ends too early" + older);

@@ -140,8 +140,8 @@ class GradientExchangeTest {
 
     assertThat(tunedBy(tuned(1, 50, store)))
         .containsExactly(
-            "autotune: taken as found before: " + found,
-            "autotune: taken as found before: " + found);
+            "autotune: reused values of an earlier run: " + found,
+            "autotune: reused values of an earlier run: " + found);
     assertThat(tunedBy(tuned(1, 20, store)))
         .hasSize(2)
         .allSatisfy(it -> assertThat(it).contains("training ended before the search"));

@@ -90,7 +90,7 @@ class ShardsTest {
     TrainingSettings four = settings(4, OptimizerKind.SGD, ReadMode.SHARDED);
     assertThatThrownBy(() -> Runs.together(3, four))
         .isInstanceOf(TrainingException.Unfit.class)
-        .hasMessageContaining("4 shards are not to be divided among 3 ranks");
+        .hasMessageContaining("4 shards cannot be divided among 3 ranks");
     TrainingSettings many = settings(64, OptimizerKind.SGD, ReadMode.SHARDED);
     assertThatThrownBy(() -> Runs.together(2, many))
         .isInstanceOf(TrainingException.Unfit.class)
