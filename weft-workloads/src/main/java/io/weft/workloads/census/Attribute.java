@@ -7,21 +7,21 @@ import java.util.List;
 /// One of the 14 attributes of a person and the run of binary features that encodes it.
 sealed interface Attribute {
 
-  /// As in the set's description.
+  /// Returns the name in the description of the data set.
   String title();
 
-  /// Number of binary features.
+  /// Returns the number of binary features.
   int width();
 
-  /// Which of them is 1 for this text, -1 if the text is not a value of this attribute.
+  /// Returns the feature that is 1 for this text, -1 if the text is not a value of this attribute.
   int code(String text);
 
-  /// What texts are allowed, for errors.
+  /// Returns the allowed texts, for errors.
   String allowed();
 
-  /// A number, cut into bins.
+  /// A number, divided into bins.
   ///
-  /// @param bounds the least value of each bin but the first
+  /// @param bounds the least value of each bin except the first
   record Continuous(String title, List<Integer> bounds) implements Attribute {
 
     /// Copies the bounds.
@@ -54,7 +54,7 @@ sealed interface Attribute {
   /// One of a set of words, one feature each.
   record Discrete(String title, List<String> words) implements Attribute {
 
-    /// With the words in the order of their features.
+    /// Returns an attribute with the words in the order of their features.
     static Discrete of(String title, String words) {
       return new Discrete(title, Arrays.asList(words.split(" ", -1)));
     }

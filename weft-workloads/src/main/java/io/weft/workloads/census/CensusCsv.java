@@ -8,8 +8,9 @@ import io.weft.workloads.data.RowBuilder;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The published CSV: 14 attributes and the label, comma and space between; `?` is missing; the
-/// test file may begin with a comment line, and its labels end in a dot.
+/// A reader of the published CSV: 14 attributes and the label, separated by a comma and a space.
+/// `?` is a missing value. The test file may begin with a comment line, and its labels end in a
+/// dot.
 final class CensusCsv {
 
   private static final int COLUMNS = Encoding.ATTRIBUTES.size() + 1;
@@ -20,12 +21,12 @@ final class CensusCsv {
     return read(file, Integer.MAX_VALUE);
   }
 
-  /// At most `limit` rows from the start.
+  /// Reads at most `limit` rows from the start.
   static Examples read(DataFile file, int limit) {
     return read(file, limit, ReadProgress.SILENT);
   }
 
-  /// The same, of which `progress` hears.
+  /// Reads at most `limit` rows from the start and notifies `progress`.
   static Examples read(DataFile file, int limit, ReadProgress progress) {
     var rows = new RowBuilder(Encoding.FEATURES, 2, 1f);
     file.lines(

@@ -10,10 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/// The Adult files in one directory: `adult.data` and `adult.test` as published, else `a9a` and
-/// `a9a.t` in LIBSVM's text; each gzip or not.
+/// The Adult files in one directory: `adult.data` and `adult.test` as published, or else `a9a` and
+/// `a9a.t` in LIBSVM's text format. Each file may be compressed by gzip.
 ///
-/// @param directory where they are
+/// @param directory of the files
 public record CensusFiles(Path directory) implements DataSource {
 
   private static final String REMEDY =

@@ -5,12 +5,12 @@ import io.weft.workloads.census.Attribute.Continuous;
 import io.weft.workloads.census.Attribute.Discrete;
 import java.util.List;
 
-/// The 14 attributes as 123 binary features, as LIBSVM's a9a has them: discrete attributes one
-/// feature a word, in the order of the set's description; continuous ones in bins, most of them
-/// fifths of the training set. A missing value sets no feature.
+/// The encoding of the 14 attributes as 123 binary features, like LIBSVM's a9a. Discrete attributes
+/// have a feature per word, in the order of the data set's description. Continuous attributes have
+/// one per bin, most of them fifths of the training set. A missing value sets no feature.
 final class Encoding {
 
-  /// Width of the whole.
+  /// The total number of features.
   static final int FEATURES = 123;
 
   static final List<Attribute> ATTRIBUTES =
@@ -52,8 +52,8 @@ final class Encoding {
 
   private Encoding() {}
 
-  /// Sets the features of one person in `row`, which is zero before. Returns the attribute whose
-  /// text is not allowed, -1 if all are.
+  /// Sets the features of one person in `row`, which must be all zeros. Returns the attribute whose
+  /// text is not allowed, -1 if all texts are allowed.
   static int encode(List<String> texts, byte[] row) {
     int first = 0;
     for (int a = 0; a < ATTRIBUTES.size(); a++) {

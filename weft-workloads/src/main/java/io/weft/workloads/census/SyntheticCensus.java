@@ -7,9 +7,9 @@ import io.weft.workloads.data.ReadProgress;
 import io.weft.workloads.data.RowBuilder;
 import java.util.SplittableRandom;
 
-/// People who never were, in the 123 features of the Adult set: each attribute is drawn with
-/// falling frequency, and a planted model of weights and pairs of attributes, blurred by noise,
-/// gives the label. The best possible accuracy is about 0.92. The same seed gives the same bytes.
+/// Synthetic people with the 123 features of the Adult set. Each attribute is drawn with falling
+/// frequency. A planted model of weights and pairs of attributes, with added noise, gives the
+/// label. The best possible accuracy is about 0.92. Equal seeds give equal bytes.
 ///
 /// @param seed of model and people
 public record SyntheticCensus(long seed) implements DataSource {
@@ -61,7 +61,7 @@ public record SyntheticCensus(long seed) implements DataSource {
     return rows.build();
   }
 
-  /// Mean and standard deviation of the planted score.
+  /// The mean and standard deviation of the planted score.
   private record Spread(double mean, double deviation) {}
 
   private static Spread spread(double[] weights, SplittableRandom random) {
@@ -84,7 +84,7 @@ public record SyntheticCensus(long seed) implements DataSource {
     return codes;
   }
 
-  /// A code below `width`, small ones more often.
+  /// Returns a random code below `width`; small codes are more frequent.
   private static int falling(SplittableRandom random, int width) {
     double u = random.nextDouble();
     return (int) (u * u * width);

@@ -143,7 +143,7 @@ public record Checkpoints(Path directory) {
 
   private CheckpointException damaged(Path file, Manifest run, IOException cause) {
     List<Path> older = files().reversed();
-    String remedy = "; its directory has no other checkpoint of this run: move it away to start again";
+    String remedy = "; no other checkpoint of this run is left: move it away to start again";
     for (Path other : older.subList(1, older.size())) {
       try {
         if (verified(other).difference(run).isEmpty()) {

@@ -9,12 +9,12 @@ import io.weft.workloads.data.RowBuilder;
 import java.nio.file.Path;
 import java.util.List;
 
-/// Criteo's display advertising challenge: `train.txt`, a click a line, separated by tabs: 0 or 1,
-/// 13 numbers, 26 categories of 8 hexadecimal digits; any of the 39 may be missing. Numbers become
-/// categories by their logarithm, categories by what is left when they are divided. The published
-/// test file has no labels, so every tenth line is kept for testing.
+/// Criteo's display advertising challenge. Each line of `train.txt` has 40 fields separated by
+/// tabs: the label 0 or 1, 13 numbers, and 26 categories of 8 hexadecimal digits. Any of the 39
+/// values may be missing. Numbers are mapped to ids by their logarithm, categories by a remainder.
+/// The published test file has no labels, so every tenth line is reserved for testing.
 ///
-/// @param directory where it is
+/// @param directory of the file
 public record CriteoFiles(Path directory) implements DataSource {
 
   private static final int NUMBERS = 13;
@@ -97,7 +97,7 @@ public record CriteoFiles(Path directory) implements DataSource {
     rows.add();
   }
 
-  /// 0 for none, 1 for one below 0, then two for each power of two; -1 for no number.
+  /// Returns 0 if empty, 1 if negative, then two ids per power of two; -1 if not a number.
   private static int ofNumber(String field) {
     if (field.isEmpty()) {
       return 0;
@@ -110,7 +110,7 @@ public record CriteoFiles(Path directory) implements DataSource {
     }
   }
 
-  /// 0 for none; -1 for no category.
+  /// Returns 0 for an empty field, and -1 if the field is not a category.
   private static int ofCategory(String field) {
     if (field.isEmpty()) {
       return 0;

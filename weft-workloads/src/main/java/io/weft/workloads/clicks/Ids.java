@@ -3,13 +3,13 @@ package io.weft.workloads.clicks;
 
 import java.util.Objects;
 
-/// Categories as `Examples` holds them: two bytes a column, the higher one first.
+/// The encoding of categories in `Examples`: two bytes a column, the higher byte first.
 public final class Ids {
 
-  /// Categories of a column: ids are 0 to this, exclusive.
+  /// The number of categories of a column; ids are below it.
   public static final int VOCABULARY = 500;
 
-  /// Of an id.
+  /// The bytes of an id.
   public static final int BYTES = 2;
 
   private Ids() {}
@@ -21,14 +21,14 @@ public final class Ids {
     row[BYTES * column + 1] = (byte) id;
   }
 
-  /// The key of a row's id in a table of all columns' categories.
+  /// Returns the key of a row's id in a table of all columns' categories.
   ///
-  /// @param first where the row begins
+  /// @param first the offset of the row
   public static long key(byte[] values, int first, int column) {
     return (long) column * VOCABULARY + get(values, first, column);
   }
 
-  /// A column's id in the row that begins at `first`.
+  /// Returns a column's id in the row that begins at `first`.
   static int get(byte[] values, int first, int column) {
     int at = first + BYTES * column;
     return (values[at] & 0xff) << Byte.SIZE | (values[at + 1] & 0xff);

@@ -8,9 +8,9 @@ import io.weft.workloads.data.RowBuilder;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/// Clicks that never were: each column's category is drawn by Zipf's law, and a planted model of
-/// weights and of pairs of columns gives the probability of a click, by which it is drawn. Most
-/// columns mean nothing, as in life. The same seed gives the same bytes.
+/// Synthetic clicks. Each column's category is drawn by Zipf's law. A planted model of weights and
+/// of pairs of columns gives the probability of a click, by which the click is drawn. As in real
+/// data, most columns do not affect the click. Equal seeds give equal bytes.
 ///
 /// @param columns at least 20
 /// @param trainRows clicks to train on
@@ -23,12 +23,12 @@ public record SyntheticClicks(int columns, int trainRows, long seed) implements 
   private static final double BIAS = -1.2;
   private static final double STEEPNESS = 0.6;
 
-  /// Hundreds of columns [FUSERECV: wide and deep models].
+  /// Returns clicks with hundreds of columns [FUSERECV: wide and deep models].
   public static SyntheticClicks standard(long seed) {
     return new SyntheticClicks(200, 24_000, seed);
   }
 
-  /// Throws `IllegalArgumentException` for fewer columns than the planted model looks at.
+  /// Throws `IllegalArgumentException` if there are fewer columns than the planted model reads.
   public SyntheticClicks {
     if (columns < MEANINGFUL) {
       throw new IllegalArgumentException(columns + " columns; at least " + MEANINGFUL);
@@ -53,7 +53,7 @@ public record SyntheticClicks(int columns, int trainRows, long seed) implements 
     return draw(TEST, 2 * seed + 1, progress);
   }
 
-  /// The planted model's probability of a click, for each row: no network can rank them better.
+  /// Returns the planted model's probability of a click, for each row. Its ranking is optimal.
   double[] probabilities(Examples examples) {
     double[][] weights = planted();
     double[] probabilities = new double[examples.count()];
@@ -104,7 +104,7 @@ public record SyntheticClicks(int columns, int trainRows, long seed) implements 
     return 1 / (1 + Math.exp(-BIAS - STEEPNESS * score));
   }
 
-  /// Of the categories up to each one, summed.
+  /// Returns the cumulative frequencies of the categories.
   private static double[] frequencies() {
     double[] sums = new double[Ids.VOCABULARY];
     double sum = 0;

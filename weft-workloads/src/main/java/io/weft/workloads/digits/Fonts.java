@@ -71,12 +71,12 @@ final class Fonts {
     return fonts.stream().map(font -> font.stream().map(Glyph::parse).toList()).toList();
   }
 
-  /// Number of fonts.
+  /// Returns the number of fonts.
   int count() {
     return glyphs.size();
   }
 
-  /// A digit's glyph.
+  /// Returns a digit's glyph.
   Glyph glyph(int font, int digit) {
     return glyphs.get(font).get(digit);
   }

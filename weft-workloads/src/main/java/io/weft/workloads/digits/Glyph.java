@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleUnaryOperator;
 
-/// Strokes of one character, in a box of 100 by 100.
+/// The strokes of one character, in a box of 100 by 100.
 ///
 /// @param marks the path, command by command
 record Glyph(List<Mark> marks) {
@@ -21,7 +21,7 @@ record Glyph(List<Mark> marks) {
   /// One command of a path.
   sealed interface Mark {}
 
-  /// Begins a stroke here.
+  /// The start of a stroke.
   record Move(double x, double y) implements Mark {}
 
   /// A cubic curve to (x, y); lines and quadratic curves are cubic curves too.
@@ -30,16 +30,16 @@ record Glyph(List<Mark> marks) {
   /// A straight line to (x, y).
   record Line(double x, double y) implements Mark {}
 
-  /// An elliptic arc, in degrees clockwise from the right; a line joins it to what was before.
+  /// An elliptic arc, in degrees clockwise from the right. A line joins it to the preceding point.
   record Arc(double x, double y, double rx, double ry, double from, double to) implements Mark {}
 
-  /// Takes straight pieces of strokes.
+  /// A receiver of straight pieces of strokes.
   @FunctionalInterface
   interface Pen {
     void line(double fromX, double fromY, double toX, double toY);
   }
 
-  /// Reads a path: M x y, L x y, Q and C as in SVG with absolute numbers, and A cx cy rx ry from
+  /// Parses a path: M x y, L x y, Q and C as in SVG with absolute numbers, and A cx cy rx ry from
   /// to.
   static Glyph parse(String path) {
     String[] words = path.split(" ", -1);
@@ -83,8 +83,8 @@ record Glyph(List<Mark> marks) {
     };
   }
 
-  /// Draws all strokes. Each coordinate passes `wobble` first, which makes every drawing of the
-  /// glyph a little different.
+  /// Draws all strokes. Each coordinate is first mapped by `wobble`, which makes each drawing of
+  /// the glyph slightly different.
   void draw(DoubleUnaryOperator wobble, Pen pen) {
     var hand = new Hand(pen);
     for (Mark mark : marks) {
@@ -121,7 +121,7 @@ record Glyph(List<Mark> marks) {
     return StrictMath.sin(StrictMath.toRadians(degrees));
   }
 
-  /// Where the drawing is.
+  /// The current position of the drawing.
   private static final class Hand {
     private final Pen pen;
     private double x = Double.NaN;

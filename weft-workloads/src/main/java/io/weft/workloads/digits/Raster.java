@@ -3,8 +3,8 @@ package io.weft.workloads.digits;
 
 import java.util.Arrays;
 
-/// A grey image that is drawn on with a round pen. The edge of a stroke falls off over `softness`
-/// pixels, which is anti-aliasing and blur in one. One thread.
+/// A grey image with a round pen. The edge of a stroke falls off over `softness` pixels, which
+/// combines anti-aliasing and blur. Confined to one thread.
 final class Raster implements Glyph.Pen {
 
   static final int SIDE = 28;
@@ -14,7 +14,7 @@ final class Raster implements Glyph.Pen {
   private final double softness;
   private final Affine affine;
 
-  /// An empty image.
+  /// Creates an empty image.
   ///
   /// @param width of the pen in pixels
   /// @param softness in pixels, 1 = plain anti-aliasing
@@ -69,7 +69,7 @@ final class Raster implements Glyph.Pen {
     return (int) StrictMath.clamp(StrictMath.floor(at), 0, SIDE - 1);
   }
 
-  /// The image, 0 to 1, row by row from the top.
+  /// Returns a copy of the image, with values 0 to 1, row by row from the top.
   float[] ink() {
     return Arrays.copyOf(ink, ink.length);
   }

@@ -6,11 +6,11 @@ import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.ReadProgress;
 import java.util.SplittableRandom;
 
-/// Images of 28 by 28 grey pixels of the digits 0 to 9: a glyph of a random font under a random
-/// affine map, with a random pen, blur, noise and specks. The same seed gives the same bytes; image
-/// i depends on the seed and i alone.
+/// Grey images of 28 by 28 pixels of the digits 0 to 9: a glyph of a random font under a random
+/// affine map, with a random pen, blur, noise and specks. Equal seeds give equal bytes; image i
+/// depends only on the seed and i.
 ///
-/// @param seed of everything
+/// @param seed of all random values
 /// @param trainCount images to train on
 /// @param testCount images to test on
 public record SyntheticDigits(long seed, int trainCount, int testCount) implements DataSource {
@@ -19,7 +19,7 @@ public record SyntheticDigits(long seed, int trainCount, int testCount) implemen
   private static final long TRAIN_STREAM = 0x74_7261_696eL;
   private static final long TEST_STREAM = 0x7465_7374L;
 
-  /// 12,000 images to train on, 2,000 to test on.
+  /// Returns 12,000 images to train on and 2,000 to test on.
   public static SyntheticDigits standard(long seed) {
     return new SyntheticDigits(seed, 12_000, 2_000);
   }
@@ -71,7 +71,7 @@ public record SyntheticDigits(long seed, int trainCount, int testCount) implemen
     }
   }
 
-  /// From the glyph's box of 100 by 100 to pixels: upright it would be 20 pixels high.
+  /// Returns a random map from the glyph's box to pixels; undistorted, a glyph is 20 pixels high.
   private static Raster.Affine affine(SplittableRandom random) {
     double angle = between(random, -0.3, 0.3);
     double shear = between(random, -0.25, 0.25);

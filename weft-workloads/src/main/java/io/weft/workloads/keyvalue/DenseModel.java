@@ -33,9 +33,9 @@ import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 
-/// A network of a worker whose weights and biases are dense tensors on servers. A step feeds the
-/// network with what was pulled last, pushes the gradients from where TensorFlow has computed them,
-/// and pulls into the memory that the next step feeds. One thread. Owns graph and session.
+/// A worker's network whose weights and biases are dense tensors on servers. A step feeds the last
+/// pulled weights to the network, pushes the gradients out of TensorFlow's memory, and pulls into
+/// the memory that the next step feeds. Confined to one thread. Owns graph and session.
 final class DenseModel implements WorkerModel {
 
   private static final int TEST_BATCH = 500;
@@ -53,8 +53,8 @@ final class DenseModel implements WorkerModel {
   ///
   /// @param reading its value, as the network uses it
   /// @param tensor on the servers
-  /// @param value what is fed for it
-  /// @param priority layers that are needed first go first
+  /// @param value the tensor that is fed for it
+  /// @param priority of its requests; layers that are needed earlier have a higher one
   private record Weight(Output<?> reading, KvTensor tensor, TFloat32 value, int priority) {
     MemorySegment memory() {
       return TensorViews.of(value).data();
@@ -67,7 +67,7 @@ final class DenseModel implements WorkerModel {
     Handle<Void> of(Weight weight, int index) throws InterruptedException;
   }
 
-  /// Registers the tensors and gives them their first values; all workers do.
+  /// Registers the tensors and initializes them. Every worker must create the model.
   ///
   /// @param width examples of a step
   DenseModel(KeyValueTraining training, KeyValueStore store, Examples mine, int width)
@@ -144,8 +144,8 @@ final class DenseModel implements WorkerModel {
     }
   }
 
-  /// Pushes gradients and pulls weights. Where pulls wait for slow workers, the step is over before
-  /// they begin; else both are one request.
+  /// Pushes gradients and pulls weights. With a staleness bound, the clock advances between the
+  /// push and the pull, because pulls wait for slow workers; otherwise one request does both.
   private void exchange(Result result) throws InterruptedException {
     if (consistency.staleness() > 0) {
       await((weight, i) -> weight.tensor().push(gradient(result, i), weight.priority()));
@@ -173,7 +173,7 @@ final class DenseModel implements WorkerModel {
     return runner;
   }
 
-  /// A step is over when its pushes are.
+  /// Does nothing, because a step completes with its pushes.
   @Override
   public void flush() {}
 

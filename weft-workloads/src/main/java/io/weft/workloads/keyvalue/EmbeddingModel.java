@@ -8,13 +8,13 @@ import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.EmbeddedModel;
 import io.weft.workloads.model.Ranking;
 
-/// The wide and deep network of a worker, with its embeddings in tables. One thread.
+/// A worker's wide and deep network with its embeddings in tables. Confined to one thread.
 ///
 /// @param columns of categories
 record EmbeddingModel(int columns, EmbeddingTables tables, EmbeddingReplica replica, KeyFeed feed)
     implements WorkerModel {
 
-  /// Registers its tables; all workers do.
+  /// Registers its tables. Every worker must call it.
   ///
   /// @param width examples of a step
   static EmbeddingModel of(KeyValueTraining training, KeyValueStore store, Examples mine, int width)

@@ -27,8 +27,8 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 
-/// A worker's network in a TensorFlow session: takes steps and looks at what was learned. One
-/// thread. Owns graph and session.
+/// A worker's network in a TensorFlow session, which takes steps and evaluates examples. Confined
+/// to one thread. Owns graph and session.
 final class EmbeddingReplica implements AutoCloseable {
 
   private static final int TEST_BATCH = 500;
@@ -40,7 +40,7 @@ final class EmbeddingReplica implements AutoCloseable {
   private final Session session;
 
   /// @param columns of categories
-  /// @param workers over which the dense layers' gradients are added up, where no server has them
+  /// @param workers that sum the dense layers' gradients, if no server keeps these layers
   /// @param threads that compute
   EmbeddingReplica(
       TrainingSettings settings,
@@ -58,8 +58,8 @@ final class EmbeddingReplica implements AutoCloseable {
     session.initialize();
   }
 
-  /// One way back for all gradients: those of the rows that were looked up, and of the dense
-  /// layers.
+  /// Adds one backward pass for the gradients of the looked-up rows and of the dense layers, and
+  /// the updates that use them.
   private void update(Ops tf, TrainingSettings settings, Communicator workers) {
     List<Output<?>> by = new ArrayList<>(model.lookedUp());
     int dense = by.size();
@@ -87,7 +87,7 @@ final class EmbeddingReplica implements AutoCloseable {
     }
   }
 
-  /// The dense layers change by the sum of all workers' gradients, alike on all.
+  /// Updates the dense layers by the sum of all workers' gradients, equally on all workers.
   private Operation allreduced(
       TrainingSettings settings, Communicator workers, List<Output<TFloat32>> gradients) {
     Graph graph = model.graph();
@@ -106,9 +106,9 @@ final class EmbeddingReplica implements AutoCloseable {
         .op();
   }
 
-  /// Takes a step; the loss, summed over the batch.
+  /// Takes a step. Returns the loss, summed over the batch.
   ///
-  /// @param scale what the gradients of the sum are multiplied by
+  /// @param scale the factor by which the gradients of the sum are multiplied
   double step(KeyFeed feed, float scale) {
     try (TFloat32 by = TFloat32.scalarOf(scale)) {
       Session.Runner runner =
@@ -125,7 +125,7 @@ final class EmbeddingReplica implements AutoCloseable {
     }
   }
 
-  /// How many examples it names right; ranks them too.
+  /// Returns the number of correct predictions, and adds the scores to `ranking`.
   long judge(Examples examples, Ranking ranking) {
     long correct = 0;
     int[] order = IntStream.range(0, examples.count()).toArray();
@@ -152,7 +152,7 @@ final class EmbeddingReplica implements AutoCloseable {
     return correct;
   }
 
-  /// Of the weights of the dense layers.
+  /// Returns a fingerprint of the weights of the dense layers.
   String digest() {
     return WeightsDigest.of(session, model.weights());
   }

@@ -13,13 +13,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// The tables of a training, as this worker has them. One thread.
+/// A worker's view of the tables of a training. Confined to one thread.
 record EmbeddingTables(EmbeddedModel.Tables tables) implements AutoCloseable {
 
-  /// Floats of a row of what dense layers have learned.
+  /// The number of floats in a row of the dense layers' learned differences.
   private static final int DENSE_WIDTH = 1024;
 
-  /// Registers them; all workers do.
+  /// Registers the tables. Every worker must call it.
   static EmbeddingTables register(
       TrainingSettings settings, Servers servers, Weft weft, KeyValueStore store)
       throws InterruptedException {
@@ -48,14 +48,14 @@ record EmbeddingTables(EmbeddedModel.Tables tables) implements AutoCloseable {
     return all;
   }
 
-  /// The worker's step is over.
+  /// Advances the worker's clock of each table after a step.
   void clock() throws InterruptedException {
     for (WeftEmbedding each : all()) {
       each.clock();
     }
   }
 
-  /// Waits until the servers have all pushes.
+  /// Waits until the servers have applied all pushes.
   void flush() throws InterruptedException {
     for (WeftEmbedding each : all()) {
       each.flush();

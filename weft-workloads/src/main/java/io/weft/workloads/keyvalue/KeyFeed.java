@@ -8,8 +8,8 @@ import org.tensorflow.ndarray.buffer.LongDataBuffer;
 import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TInt64;
 
-/// The tensors that carry a batch of categories into a session: filled anew for each run, which
-/// must have ended. One thread. Owns both tensors.
+/// The tensors that carry a batch of categories into a session. They may be filled again when the
+/// run that they were fed to has ended. Confined to one thread. Owns both tensors.
 final class KeyFeed implements AutoCloseable {
 
   private final Examples examples;
@@ -20,7 +20,7 @@ final class KeyFeed implements AutoCloseable {
   private final LongDataBuffer keyNumbers;
   private final long[] batch;
 
-  /// For batches of `size` of these examples.
+  /// Creates a feed for batches of `size` of these examples.
   KeyFeed(Examples examples, int size) {
     this.examples = examples;
     this.size = size;
@@ -31,7 +31,7 @@ final class KeyFeed implements AutoCloseable {
     this.keyNumbers = keys.asRawTensor().data().asLongs();
   }
 
-  /// Takes the examples at `order[from]` and the `size` - 1 after it.
+  /// Copies the examples at `order[from]` and at the `size` - 1 positions after it.
   void fill(int[] order, int from) {
     for (int i = 0; i < size; i++) {
       int row = order[from + i];
@@ -43,12 +43,12 @@ final class KeyFeed implements AutoCloseable {
     keyNumbers.write(batch);
   }
 
-  /// Of shape size by columns; borrowed.
+  /// Returns the keys, of shape size by columns; borrowed.
   TInt64 keys() {
     return keys;
   }
 
-  /// Of shape size; borrowed.
+  /// Returns the labels, of shape size; borrowed.
   TInt32 labels() {
     return labels;
   }

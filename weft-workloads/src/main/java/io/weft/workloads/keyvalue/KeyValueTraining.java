@@ -13,15 +13,15 @@ import io.weft.workloads.training.TrainingSettings;
 import java.time.Duration;
 import java.util.Optional;
 
-/// One rank of a training whose model lies in tables of a parameter server. All ranks of the job
-/// call `run` with the same settings. One thread.
+/// One rank of a training whose model is in tables of a parameter server. All ranks of the job call
+/// `run` with equal settings. Confined to one thread.
 ///
 /// @param settings of the training
-/// @param servers how many ranks do what
+/// @param servers the numbers of servers and workers
 /// @param source of the data, which each worker reads
 /// @param weft the job; borrowed
 /// @param threads that share the computation of a node, at least 1
-/// @param observer hears how the first worker trains
+/// @param observer notified of the first worker's progress
 public record KeyValueTraining(
     TrainingSettings settings,
     Servers servers,
@@ -30,13 +30,13 @@ public record KeyValueTraining(
     int threads,
     TrainingObserver observer) {
 
-  /// A server serves at most so long.
+  /// The time for which a server serves at most.
   private static final Duration SERVING = Duration.ofDays(365);
 
-  /// Serves until all workers have left, or trains; says what came of it on the first worker.
+  /// Serves until all workers have left, or trains. Only the first worker returns the result.
   ///
-  /// Throws `CommException.Setup` if the job has not one rank for each server and worker,
-  /// `CommException` where one of them is lost, `DataException` and `TrainingException`.
+  /// Throws `CommException.Setup` if the job does not have one rank for each server and worker,
+  /// `CommException` if a rank is lost, `DataException` and `TrainingException`.
   public Optional<ServedResult> run() throws InterruptedException {
     if (weft.size() != servers.ranks()) {
       throw new CommException.Setup(

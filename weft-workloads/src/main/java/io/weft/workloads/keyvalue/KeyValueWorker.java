@@ -33,14 +33,14 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/// A worker: reads its share of the data, takes its steps, and tells the others what came of them.
-/// One thread.
+/// A worker. It reads its share of the data, trains, and shares its results with the other workers.
+/// Confined to one thread.
 final class KeyValueWorker {
 
   private static final int FINAL_STEPS = 50;
 
-  /// What a worker tells, before its losses: examples, seconds, pushes, pulls, bytes sent,
-  /// staleness.
+  /// The numbers before the losses in a worker's results: examples, seconds, pushes, pulls, bytes
+  /// sent, staleness.
   private static final int FACTS = 6;
 
   private final KeyValueTraining training;
@@ -56,7 +56,7 @@ final class KeyValueWorker {
     this.workers = store.workers();
   }
 
-  /// Trains; what came of it on the first worker.
+  /// Trains. The first worker returns the result, the other workers return empty.
   Optional<ServedResult> run() throws InterruptedException {
     Examples all = training.source().train();
     SameData.require(training.weft(), workers, all);
@@ -78,7 +78,7 @@ final class KeyValueWorker {
       List<double[]> told = told(model, losses, width);
       model.finish();
       List<String> digests = digests(model);
-      // Nobody leaves, and no table goes on, before the first has looked at what was learned.
+      // No worker leaves, and no table changes, before the first worker has evaluated the model.
       Optional<ServedResult> result =
           workers.rank() == 0
               ? Optional.of(result(told, digests, columns, model))
@@ -103,8 +103,8 @@ final class KeyValueWorker {
     return new Columns(all.count(), settings.batch(), settings.seed());
   }
 
-  /// All steps. The steps of all workers together move the model as far as one of a single process
-  /// does.
+  /// Takes all steps. One step of each worker moves the model as far as one step of a single
+  /// process.
   private double[] train(Columns columns, int width, WorkerModel model)
       throws InterruptedException {
     int steps = columns.steps() * settings.epochs();
@@ -137,7 +137,7 @@ final class KeyValueWorker {
     return losses;
   }
 
-  /// Falls in a straight line over the whole run, where the optimizer follows.
+  /// Returns a factor that falls linearly to 0 if updates scale with the gradients, else 1.
   private float rateFactor(int step, int steps) {
     return settings.optimizer().followsGradientScale() ? (float) (1 - step / (double) steps) : 1;
   }
@@ -164,7 +164,7 @@ final class KeyValueWorker {
     }
   }
 
-  /// What all workers have to tell, by rank.
+  /// Returns the results of all workers, by rank.
   private List<double[]> told(WorkerModel model, double[] losses, int share)
       throws InterruptedException {
     int width = FACTS + losses.length;
@@ -192,7 +192,7 @@ final class KeyValueWorker {
     }
   }
 
-  /// Of what is dense: of each worker's own, or of those on the servers.
+  /// Returns fingerprints of the dense layers: those of each worker, or the one of the servers.
   private List<String> digests(WorkerModel model) throws InterruptedException {
     if (training.servers().dense() == Servers.Dense.SERVERS) {
       return workers.rank() == 0 ? List.of(model.digest()) : List.of();

@@ -5,10 +5,10 @@ import io.weft.kv.spec.Consistency;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingSettings;
 
-/// What tables and tensors of a training are registered with. Pure.
+/// The settings with which a training registers its tables and tensors. Pure.
 ///
-/// @param consistency when a pull is answered
-/// @param rule what the server does with a gradient, as TensorFlow's optimizer of that name does
+/// @param consistency the condition for the answer to a pull
+/// @param rule the update of a server by a gradient, equal to TensorFlow's optimizer of that name
 record TableSettings(Consistency consistency, String rule) {
 
   static TableSettings of(TrainingSettings settings) {
@@ -25,7 +25,7 @@ record TableSettings(Consistency consistency, String rule) {
     };
   }
 
-  /// With the defaults of TensorFlow Java's optimizers, which are not those of the rules.
+  /// Returns the rule, with TensorFlow Java's defaults instead of the rule's own.
   private static String rule(TrainingSettings settings) {
     String rule = settings.optimizer() + ":lr=" + settings.rate();
     return switch (settings.optimizer()) {

@@ -5,32 +5,32 @@ import io.weft.kv.spec.TableCounts;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Ranking;
 
-/// The model of a worker, whose weights are on servers: takes steps, and looks at what was learned.
-/// One thread.
+/// A worker's model whose weights are on servers. It takes steps and evaluates examples. Confined
+/// to one thread.
 interface WorkerModel extends AutoCloseable {
 
-  /// Number of weights and biases.
+  /// Returns the number of weights and biases.
   long parameters();
 
-  /// Takes a step on this worker's examples at `order[from]` and those behind it; the loss, summed
-  /// over them.
+  /// Takes a step on this worker's examples from `order[from]` on. Returns the loss, summed over
+  /// these examples.
   ///
-  /// @param scale what the gradients of the sum are multiplied by
+  /// @param scale the factor by which the gradients of the sum are multiplied
   double step(int[] order, int from, float scale) throws InterruptedException;
 
-  /// Waits until the servers have all pushes.
+  /// Waits until the servers have applied all pushes.
   void flush() throws InterruptedException;
 
-  /// What was counted so far.
+  /// Returns the counts of requests.
   TableCounts counts();
 
-  /// All workers have done their steps: takes what the servers have now.
+  /// Pulls the final weights, after all workers have completed their steps.
   void finish() throws InterruptedException;
 
-  /// How many examples it names right; ranks them too, where the workload is ranked.
+  /// Returns the number of correct predictions; adds the scores to `ranking` for a ranked workload.
   long judge(Examples examples, Ranking ranking) throws InterruptedException;
 
-  /// Of the weights of the dense layers.
+  /// Returns a fingerprint of the weights of the dense layers.
   String digest();
 
   @Override

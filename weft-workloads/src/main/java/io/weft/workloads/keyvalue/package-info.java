@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Training whose model lies in tables of a parameter server (`--via ps`): what a worker's graph
-/// is, its steps, and what comes of them.
+/// Training with the model in tables of a parameter server (`--via ps`): a worker's graph, its
+/// steps and its results.
 @NullMarked
 package io.weft.workloads.keyvalue;
 

@@ -10,14 +10,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The binary version of CIFAR-10: records of one byte of label and 3,072 of pixels, red, green and
-/// blue one plane after the other.
+/// A reader of the binary version of CIFAR-10. A record has one byte of label and 3,072 bytes of
+/// pixels: a red, a green and a blue plane.
 final class BinaryBatches {
 
   private static final int BATCHES = 5;
   private static final int RECORD = 1 + CifarFiles.PICTURE;
 
-  /// Records of a batch; what is longer is not one.
+  /// The records of a batch; a longer file is rejected.
   private static final int MOST = 10_000;
 
   private BinaryBatches() {}

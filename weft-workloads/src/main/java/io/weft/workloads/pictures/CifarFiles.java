@@ -7,22 +7,22 @@ import io.weft.workloads.data.ReadProgress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// CIFAR-10 in one directory: the binary batches under their standard names, gzip or not, or the
-/// folders `train` and `test` with a folder of images for each class.
+/// CIFAR-10 in one directory: the binary batches under their standard names, compressed by gzip or
+/// not, or the folders `train` and `test` with a folder of images for each class.
 ///
-/// @param directory where they are
+/// @param directory of the files
 public record CifarFiles(Path directory) implements DataSource {
 
-  /// Pixels of a side.
+  /// The pixels of a side.
   static final int SIDE = 32;
 
-  /// Bytes of a picture: planes of red, green and blue.
+  /// The bytes of a picture: planes of red, green and blue.
   static final int PICTURE = 3 * SIDE * SIDE;
 
-  /// Classes.
+  /// The number of classes.
   static final int CLASSES = 10;
 
-  /// Where the files can be had.
+  /// The place where the files are published.
   static final String REMEDY =
       "CIFAR-10 is the six files data_batch_1.bin to data_batch_5.bin and test_batch.bin of"
           + " https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz, or the folders train and"

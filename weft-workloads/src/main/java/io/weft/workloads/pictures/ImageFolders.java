@@ -18,13 +18,13 @@ import java.util.List;
 import java.util.Locale;
 import javax.imageio.ImageIO;
 
-/// Images of 32x32 pixels in a folder for each class: classes are numbered by the order of the
-/// folders' names, images are read in the order of theirs. PNG, JPEG, GIF and BMP.
+/// A reader of images of 32x32 pixels in one folder per class. Classes are numbered in the order of
+/// the folders' names, and images are read in the order of theirs. PNG, JPEG, GIF and BMP.
 final class ImageFolders {
 
   private static final List<String> ENDINGS = List.of(".png", ".jpg", ".jpeg", ".gif", ".bmp");
 
-  /// An encoded image of 32x32 pixels is far shorter.
+  /// The bytes that are read of an image at most; encoded images of 32x32 pixels are far smaller.
   private static final int MOST_BYTES = 1 << 20;
 
   private ImageFolders() {}

@@ -7,11 +7,11 @@ import io.weft.workloads.data.ReadProgress;
 import java.util.Random;
 import java.util.SplittableRandom;
 
-/// Pictures of 32 by 32 pixels in three colours, in ten classes: each class has a pattern of smooth
-/// patches of colour, which a picture shows shifted, in other contrast, and under noise. The same
-/// seed gives the same bytes; the patterns do not depend on it.
+/// Pictures of 32 by 32 pixels in three colours and ten classes. Each class has a pattern of smooth
+/// patches of colour, which a picture shows shifted, with random contrast, and under noise. Equal
+/// seeds give equal bytes; the patterns do not depend on the seed.
 ///
-/// @param seed of everything but the patterns
+/// @param seed of all random values except the patterns
 /// @param trainCount pictures to train on
 /// @param testCount pictures to test on
 public record SyntheticPictures(long seed, int trainCount, int testCount) implements DataSource {
@@ -22,7 +22,7 @@ public record SyntheticPictures(long seed, int trainCount, int testCount) implem
   private static final double NOISE = 40;
   private static final long TEST_STREAM = 0x7465_7374L;
 
-  /// 8,000 pictures to train on, 1,600 to test on.
+  /// Returns 8,000 pictures to train on and 1,600 to test on.
   public static SyntheticPictures standard(long seed) {
     return new SyntheticPictures(seed, 8_000, 1_600);
   }
@@ -71,7 +71,7 @@ public record SyntheticPictures(long seed, int trainCount, int testCount) implem
     }
   }
 
-  /// Between the four corners of the grid around a pixel.
+  /// Interpolates between the four corners of the grid around a pixel.
   private static double patch(double[] pattern, int plane, int x, int y) {
     double across = Math.clamp(x / (double) (SIDE - 1), 0, 1) * (GRID - 1.0001);
     double along = Math.clamp(y / (double) (SIDE - 1), 0, 1) * (GRID - 1.0001);

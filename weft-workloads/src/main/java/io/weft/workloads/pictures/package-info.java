@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Small pictures in colour: CIFAR-10 in binary batches or folders of images, and synthetic ones.
+/// Small colour pictures: CIFAR-10 in binary batches or folders of images, and synthetic pictures.
 @NullMarked
 package io.weft.workloads.pictures;
 
