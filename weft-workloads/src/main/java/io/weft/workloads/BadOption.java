@@ -3,7 +3,7 @@ package io.weft.workloads;
 
 import java.io.Serial;
 
-/// A command line that cannot be carried out. The message names option, value and what is allowed.
+/// A command line with an error. The message names the option, its value and the allowed values.
 final class BadOption extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
@@ -12,7 +12,7 @@ final class BadOption extends RuntimeException {
     super(message);
   }
 
-  /// "--epochs x: expected a whole number".
+  /// Returns an error such as "--epochs x: expected a whole number".
   static BadOption of(String option, String value, String expected) {
     return new BadOption(option + " " + value + ": expected " + expected);
   }

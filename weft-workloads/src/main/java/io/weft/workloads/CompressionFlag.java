@@ -9,12 +9,12 @@ final class CompressionFlag {
 
   static final String NAME = "--compression";
   static final String DESCRIPTION =
-      "of gradients: none (default), fp16, bf16, int8, int4, or topk:RATIO; what the last three"
-          + " leave out is added in the next step";
+      "of gradients: none (default), fp16, bf16, int8, int4, or topk:RATIO; the residual of the"
+          + " last three is added in the next step";
 
   private CompressionFlag() {}
 
-  /// Reads it. Throws `BadOption`.
+  /// Parses the option. Throws `BadOption`.
   static Compression parse(Optional<String> given) {
     String text = given.orElse("none");
     try {

@@ -12,10 +12,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/// The task of a training with parameter servers that `TF_CONFIG` says this process is: whoever
-/// starts TensorFlow's clusters so starts Weft's ranks. Servers are the tasks of job `ps`, workers
-/// those of job `worker`; all meet at the address of the first server, whose port nothing else
-/// uses.
+/// The task of a training with parameter servers that `TF_CONFIG` assigns to this process, so that
+/// a launcher of TensorFlow clusters can start Weft's ranks. Servers are the tasks of job `ps`,
+/// workers the tasks of job `worker`. All ranks meet at the address of the first server, whose port
+/// nothing else uses.
 ///
 /// @param config the variable's value
 record ConfiguredTask(TfConfig config) {
@@ -23,7 +23,7 @@ record ConfiguredTask(TfConfig config) {
   private static final String SERVERS = "ps";
   private static final String WORKERS = "worker";
 
-  /// Throws `CommException.Setup` for a cluster of other jobs, or with indices that are missing.
+  /// Throws `CommException.Setup` if the cluster has other jobs or missing indices.
   ConfiguredTask {
     ClusterSpec cluster = config.cluster();
     for (String job : List.of(SERVERS, WORKERS)) {
@@ -33,12 +33,12 @@ record ConfiguredTask(TfConfig config) {
       }
     }
     if (cluster.tasks(SERVERS).size() + cluster.tasks(WORKERS).size() < cluster.tasks().size()) {
-      throw refused("cluster must have no jobs but ps and worker; it has " + cluster);
+      throw refused("cluster must have only the jobs ps and worker; it has " + cluster);
     }
   }
 
-  /// What the environment says, unless a launcher has started this process as a rank, which says
-  /// more. Throws `CommException.Setup`.
+  /// Returns the task in the environment. A launcher's own variables take precedence, and the
+  /// result is then empty. Throws `CommException.Setup`.
   static Optional<ConfiguredTask> read(Map<String, String> environment) {
     return LaunchEnvironment.detect(environment).launched()
         ? Optional.empty()
@@ -53,12 +53,12 @@ record ConfiguredTask(TfConfig config) {
     return config.cluster().tasks(WORKERS).size();
   }
 
-  /// The rank that the task is: tasks in their order.
+  /// Returns the rank of the task: its position in the order of tasks.
   int rank() {
     return config.cluster().tasks().indexOf(config.task());
   }
 
-  /// What a launcher would have told this process.
+  /// Returns the variables that a launcher would have set for this process.
   LaunchEnvironment launch(Map<String, String> environment) {
     Task first = config.cluster().tasks().getFirst();
     String store = environment.getOrDefault("WEFT_STORE", config.cluster().address(first));

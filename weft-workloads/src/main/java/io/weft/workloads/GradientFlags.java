@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
 
-/// The options that say how gradients become one in synchronous training.
+/// The options for the exchange of gradients in synchronous training.
 final class GradientFlags {
 
   static final String AUTOTUNE = "--autotune";
@@ -38,28 +38,28 @@ final class GradientFlags {
         OptionSpec.builder(AUTOTUNE)
             .arity("0")
             .type(Boolean.class)
-            .description("look during the first steps for the fastest exchange of gradients")
+            .description("search during the first steps for the fastest exchange of gradients")
             .build());
     spec.addOption(
         OptionSpec.builder(OPTIMIZER_SHARES)
             .arity("0")
             .type(Boolean.class)
             .description(
-                "each of n ranks updates 1/n of the weights, and has 1/n of the optimizer's state;"
-                    + " the weights become the same, bit by bit")
+                "each of n ranks updates 1/n of the weights and keeps 1/n of the optimizer's"
+                    + " state; the weights have the same bits as without it")
             .build());
-    TrainCommandLine.option(spec, AUTOTUNE_LOG, "FILE", "write each sample of it there, as CSV");
+    TrainCommandLine.option(spec, AUTOTUNE_LOG, "FILE", "write autotuner samples there, as CSV");
     TrainCommandLine.option(
         spec,
         AUTOTUNE_STORE,
         "DIR",
-        "keep what it finds there; the next run of as many ranks, laid out alike, takes it and does"
-            + " not look");
+        "keep the autotuner's values there; the next run on an equal number and layout of ranks"
+            + " uses them without a search");
   }
 
-  /// Reads them. Throws `BadOption`.
+  /// Parses the options. Throws `BadOption`.
   ///
-  /// @param environment in which Horovod's variable may ask for an autotuner
+  /// @param environment in which Horovod's variable may request an autotuner
   static GradientExchange parse(ParseResult parsed, Map<String, String> environment) {
     Compression compression =
         CompressionFlag.parse(TrainCommandLine.text(parsed, CompressionFlag.NAME));
@@ -91,12 +91,13 @@ final class GradientFlags {
           compression.toString(),
           "none with "
               + ShardsFlag.NAME
-              + ": what compression leaves out depends on the number of ranks");
+              + ": the residual of compression depends on the number of ranks");
     }
     return shards.get();
   }
 
-  /// Horovod's variable counts where the command line does not ask for something else.
+  /// Returns whether to autotune. Another exchange on the command line overrides Horovod's
+  /// variable.
   private static boolean asksForTuning(
       ParseResult parsed,
       Optional<GradientExchange.Shards> shards,
@@ -111,7 +112,7 @@ final class GradientFlags {
         || (!other && "1".equals(environment.get(AUTOTUNE_VARIABLE)));
   }
 
-  /// What to say of Horovod's variable; empty where it is not set.
+  /// Returns a notice about Horovod's variable; empty if it is not set.
   static Optional<String> variable(TrainingSettings settings, Map<String, String> environment) {
     return Optional.ofNullable(environment.get(AUTOTUNE_VARIABLE))
         .map(
@@ -123,7 +124,7 @@ final class GradientFlags {
                         ? " is understood as " + AUTOTUNE
                         : " changes nothing: 1 would mean "
                             + AUTOTUNE
-                            + ", where the command line asks for nothing else"));
+                            + ", where the command line requests no other exchange"));
   }
 
   private static void requirePlain(
@@ -157,11 +158,11 @@ final class GradientFlags {
       throw BadOption.of(
           option(exchange),
           exchange.toString(),
-          "it only with --sync gradients and --via allreduce: else ranks exchange no gradients");
+          "it only with --sync gradients and --via allreduce, where ranks exchange gradients");
     }
   }
 
-  /// Threads that compute: with more than one, or another number on some rank, bits may differ.
+  /// Returns the computing threads: by default one with shards, because more may change bits.
   ///
   /// @param given by the user
   static OptionalInt threads(TrainingSettings settings, OptionalInt given) {
@@ -169,7 +170,7 @@ final class GradientFlags {
     return one ? OptionalInt.of(1) : given;
   }
 
-  /// What ranks must have been told alike, by option.
+  /// Returns the values that must be equal on all ranks, by option.
   static Map<String, String> facts(TrainingSettings settings, OptionalInt threads) {
     Map<String, String> facts = new LinkedHashMap<>();
     facts.put(CompressionFlag.NAME, "none");
@@ -182,7 +183,7 @@ final class GradientFlags {
     return facts;
   }
 
-  /// The name of the option that asks for this.
+  /// Returns the name of the option that requests this exchange.
   static String option(GradientExchange exchange) {
     return switch (exchange) {
       case GradientExchange.Averaged _ -> CompressionFlag.NAME;

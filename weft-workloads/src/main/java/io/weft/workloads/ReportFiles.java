@@ -14,14 +14,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// What a training leaves beside the model and its summary: report and picture. That one cannot be
-/// written keeps neither the other nor the summary back; it is told at the end. One thread.
+/// The files that a training writes besides the model: report, plot and autotuner log. A failure to
+/// write one prevents neither the others nor the summary; it is reported at the end.
 final class ReportFiles {
 
   private final TrainOptions options;
   private final List<String> missing = new ArrayList<>();
 
-  /// A training that ended well, but something that was asked for beside it is not on disk.
+  /// A training that succeeded, but of whose requested files some could not be written.
   static final class Unwritten extends RuntimeException {
 
     @Serial private static final long serialVersionUID = 1L;
@@ -40,7 +40,7 @@ final class ReportFiles {
     this.options = options;
   }
 
-  /// Removes what killed processes have left of these files.
+  /// Removes partial files of killed processes.
   void sweep() {
     options.json().ifPresent(NewFile::sweep);
     options.plot().ifPresent(NewFile::sweep);
@@ -58,13 +58,13 @@ final class ReportFiles {
     write(GradientFlags.AUTOTUNE_LOG, options.autotuneLog(), file -> NewFile.write(file, text));
   }
 
-  /// Throws `Unwritten` if something is missing.
+  /// Throws `Unwritten` if a file is missing.
   ///
-  /// @param unsaved whether a checkpoint could not be written
+  /// @param unsaved true if a checkpoint could not be written
   void require(boolean unsaved) {
     List<String> all = new ArrayList<>(missing);
     if (unsaved) {
-      all.addFirst("not all checkpoints could be written, as was told above");
+      all.addFirst("not all checkpoints could be written (see above)");
     }
     if (!all.isEmpty()) {
       throw new Unwritten(all);
@@ -80,7 +80,7 @@ final class ReportFiles {
     } catch (IOException unwritable) {
       missing.add(option + " " + file.get() + " cannot be written: " + Refusal.reason(unwritable));
     } catch (RuntimeException undrawable) {
-      missing.add(option + " " + file.get() + " cannot be made: " + undrawable);
+      missing.add(option + " " + file.get() + " cannot be created: " + undrawable);
     }
   }
 }

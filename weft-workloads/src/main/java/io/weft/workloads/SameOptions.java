@@ -17,15 +17,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// What the ranks of a training must have been told alike: options that change its numbers, or what
-/// ranks send each other. Asked once, before anything else is sent; ranks would else train on with
-/// different models, or wait for each other until the deadline.
+/// A check that all ranks of a training have equal values of the options that change its numbers or
+/// its messages. It runs once before any other message. Otherwise ranks would train different
+/// models, or wait for each other until the deadline.
 final class SameOptions {
 
   private SameOptions() {}
 
-  /// Collective. Throws `TrainingException.Unfit` on all ranks with an option, two ranks and what
-  /// each was told.
+  /// Throws `TrainingException.Unfit` on all ranks if an option differs, with the option, two ranks
+  /// and their values. Collective.
   static void require(Weft weft, TrainOptions options) throws InterruptedException {
     if (weft.size() == 1) {
       return;
@@ -56,12 +56,12 @@ final class SameOptions {
       List<String> its = ranks.get(rank);
       if (its.size() != first.size()) {
         throw new TrainingException.Unfit(
-            "rank %d and rank 0 are of different versions of Weft".formatted(rank));
+            "rank %d and rank 0 run different versions of Weft".formatted(rank));
       }
       for (int i = 0; i < names.size(); i++) {
         if (!its.get(i).equals(first.get(i))) {
           throw new TrainingException.Unfit(
-              "rank 0 was started with %s %s, rank %d with %s; start all ranks with the same options"
+              "rank 0 was started with %s %s, rank %d with %s; start all ranks with equal options"
                   .formatted(names.get(i), first.get(i), rank, its.get(i)));
         }
       }
@@ -81,7 +81,7 @@ final class SameOptions {
     facts.put("--epochs", "" + settings.epochs());
     facts.put("--minutes", settings.limit().map(Duration::toString).orElse("none"));
     facts.put("--batch", "" + settings.batch());
-    // Before the rate, which has a default for each.
+    // The optimizer precedes the rate, whose default depends on it.
     facts.put("--optimizer", settings.optimizer().toString());
     facts.put("--lr", "" + settings.rate());
     facts.put("--seed", "" + settings.seed());
@@ -95,7 +95,7 @@ final class SameOptions {
     return facts;
   }
 
-  /// Not where it lies, which may differ from host to host.
+  /// Returns the kind of data without its directory, which may differ between hosts.
   private static String kind(String source) {
     int where = source.indexOf(" in ");
     return where < 0 ? source : source.substring(0, where);

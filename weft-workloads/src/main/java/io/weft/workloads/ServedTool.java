@@ -23,14 +23,15 @@ final class ServedTool {
 
   private ServedTool() {}
 
-  /// What a launcher must know: how many ranks, which one reports, without which the others go on
-  /// (asynchronous workers need no other worker), and whether this process is one of them.
+  /// Returns the facts for a launcher: the number of ranks, the rank that reports, dispensable
+  /// ranks (asynchronous workers need no other worker), and this process's rank in `TF_CONFIG`, if
+  /// any.
   static String ranks(TrainOptions options, Servers servers) {
     StringBuilder ranks = new StringBuilder();
     ranks.append("ranks=").append(servers.ranks()).append(" reports=").append(servers.servers());
     boolean alone =
         options.settings().sync() instanceof Sync.Asynchronous
-            && servers.via() != Servers.Via.PS; // whose workers meet at the end
+            && servers.via() != Servers.Via.PS; // its workers meet at the end
     if (alone && servers.workers() > 1) {
       ranks.append(" dispensable=").append(servers.servers());
       ranks.append('-').append(servers.ranks() - 1);
@@ -39,8 +40,8 @@ final class ServedTool {
     return ranks.toString();
   }
 
-  /// Serves or trains, and tells what came of it on the rank that reports. Where nobody trains on
-  /// without a rank that is lost, the loss of one ends it here.
+  /// Serves or trains, and prints the summary on the rank that reports. Gives up if a rank is lost
+  /// without which this rank cannot continue.
   static void train(
       TrainOptions options, Servers servers, Weft weft, PrintWriter out, PrintWriter err)
       throws IOException {
@@ -85,7 +86,7 @@ final class ServedTool {
             preparation,
             TrainTool.style(),
             settings,
-            () -> true); // of a worker that is not the lowest it hears nothing
+            () -> true); // called only on the worker that reports
     var extras = new ReportFiles(options);
     if (weft.rank() == servers.servers()) {
       extras.sweep();

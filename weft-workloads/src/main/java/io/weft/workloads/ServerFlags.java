@@ -28,7 +28,7 @@ final class ServerFlags {
   private static final int MOST = 4096;
   private static final int MOST_STALENESS = 1_000_000;
 
-  /// Options of other trainings that mean nothing here.
+  /// Options of other trainings that do not apply here.
   private static final List<String> NOT_HERE = List.of("--read");
 
   private ServerFlags() {}
@@ -39,13 +39,12 @@ final class ServerFlags {
         VIA,
         "HOW",
         "allreduce (default); weft: parameter servers over Weft, --sync async (default) or"
-            + " gradients; grpc: the same over TensorFlow's own runtime, whose ports are open to"
-            + " everybody, with the jar of weft-perf; ps: tensors and tables of a parameter server"
+            + " gradients; grpc: like weft, but over TensorFlow's own runtime, whose ports accept"
+            + " any peer, with the jar of weft-perf; ps: tensors and tables of a parameter server"
             + " by keys");
     TrainCommandLine.option(
-        spec, WORKERS, "W", "with parameter servers; default 1, or what TF_CONFIG says");
-    TrainCommandLine.option(
-        spec, SERVERS, "M", "parameter servers; default 1, or what TF_CONFIG says");
+        spec, WORKERS, "W", "workers of parameter servers; default 1, or as in TF_CONFIG");
+    TrainCommandLine.option(spec, SERVERS, "M", "parameter servers; default 1, or as in TF_CONFIG");
     TrainCommandLine.option(
         spec, BACKUP, "N", "workers for which no step waits, with --sync gradients; default 0");
     TrainCommandLine.option(
@@ -58,18 +57,18 @@ final class ServerFlags {
         spec,
         DENSE,
         "WHERE",
-        "with --via ps, of layers that are not looked up row by row: servers (default), or"
-            + " allreduce: on each worker, their gradients added up over the workers");
+        "with --via ps, the place of dense layers: servers (default), or allreduce: on each"
+            + " worker, with the sum of all workers' gradients");
   }
 
-  /// Whether servers are asked for.
+  /// Returns whether parameter servers are requested.
   static boolean asked(ParseResult parsed) {
     return text(parsed, VIA).filter(how -> !how.equals(ALLREDUCE)).isPresent();
   }
 
-  /// Empty where no servers are asked for. Throws `BadOption`.
+  /// Returns the numbers of tasks; empty if no servers are requested. Throws `BadOption`.
   ///
-  /// @param task that this process is said to be, with its cluster
+  /// @param task that `TF_CONFIG` assigns to this process, with its cluster
   static Optional<Servers> servers(ParseResult parsed, Optional<ConfiguredTask> task) {
     Optional<String> via = text(parsed, VIA);
     if (via.isEmpty() || !asked(parsed)) {
@@ -86,10 +85,10 @@ final class ServerFlags {
       throw BadOption.of(
           VIA, via.get(), ALLREDUCE + ", weft or ps; " + how + " needs the jar of weft-perf");
     }
-    refuse(parsed, NOT_HERE, "nothing like it with " + VIA + " " + how);
+    refuse(parsed, NOT_HERE, "no such option with " + VIA + " " + how);
     if (how == Servers.Via.PS) {
       refuse(parsed, List.of("--sync", BACKUP), "--staleness with " + VIA + " ps");
-      refuse(parsed, List.of("--checkpoint"), "nothing like it with " + VIA + " ps");
+      refuse(parsed, List.of("--checkpoint"), "no such option with " + VIA + " ps");
     } else {
       refuse(parsed, List.of(STALENESS, DENSE), "--via ps with it");
       text(parsed, "--optimizer")
@@ -109,7 +108,7 @@ final class ServerFlags {
     return Optional.of(new Servers(how, workers, servers, backup, dense));
   }
 
-  /// Throws `BadOption` for dense layers that are not beside tables.
+  /// Throws `BadOption` if dense layers are to be on the workers in a workload without tables.
   static void requireFits(Optional<Servers> servers, Workload workload) {
     if (servers.isPresent()
         && servers.get().dense() == Servers.Dense.ALLREDUCE
@@ -117,7 +116,7 @@ final class ServerFlags {
       throw BadOption.of(
           DENSE,
           ALLREDUCE,
-          Servers.Dense.SERVERS + " with " + workload.title() + "; allreduce is of wide-deep");
+          Servers.Dense.SERVERS + " with " + workload.title() + "; allreduce needs wide-deep");
     }
   }
 
@@ -140,7 +139,7 @@ final class ServerFlags {
     return count;
   }
 
-  /// How the workers of servers stay together. Throws `BadOption`.
+  /// Returns how workers keep their models consistent. Throws `BadOption`.
   static Sync sync(ParseResult parsed) {
     if (text(parsed, VIA).filter(Servers.Via.PS.toString()::equals).isPresent()) {
       return staleness(parsed);

@@ -10,8 +10,8 @@ final class ShardsFlag {
   static final String NAME = "--reproducible";
   static final String DEFAULT = "shards";
   static final String DESCRIPTION =
-      "shards[:N]: the same bits on 1, 2, 4... up to N ranks; each computes gradients of its part"
-          + " of N shards of a batch one by one; default 8; --threads is then 1 unless given";
+      "shards[:N]: the same bits on 1, 2, 4... up to N ranks; each computes the gradients of its"
+          + " part of N shards of a batch in turn; default 8; --threads is then 1 unless given";
 
   private static final String ALLOWED = "shards, or shards:N with N a power of two from 1 to 1024";
   private static final int SHARDS = 8;
@@ -19,7 +19,7 @@ final class ShardsFlag {
 
   private ShardsFlag() {}
 
-  /// Reads it. Throws `BadOption`.
+  /// Parses the option. Throws `BadOption`.
   static Optional<GradientExchange.Shards> parse(Optional<String> given) {
     return given.map(
         text -> {

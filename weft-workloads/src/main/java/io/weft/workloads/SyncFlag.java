@@ -24,7 +24,7 @@ final class SyncFlag {
 
   private SyncFlag() {}
 
-  /// Reads it. Throws `BadOption`.
+  /// Parses the option. Throws `BadOption`.
   static Sync parse(Optional<String> given) {
     String text = given.orElse("gradients");
     if (text.equals("gradients")) {

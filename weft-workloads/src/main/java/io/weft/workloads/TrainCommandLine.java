@@ -34,7 +34,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParseResult;
 
-/// The options of `weft train` and their meaning. Nothing here starts anything.
+/// The options of `weft train` and their values. Parsing has no side effects.
 final class TrainCommandLine {
 
   private static final String ENLARGED = "--enlarged";
@@ -50,12 +50,12 @@ final class TrainCommandLine {
   private final CommandLine commandLine = new CommandLine(spec());
   private final Supplier<Optional<ConfiguredTask>> task;
 
-  /// @param task that this process is said to be, asked only where it matters
+  /// @param task that `TF_CONFIG` assigns to this process, read only if it matters
   TrainCommandLine(Supplier<Optional<ConfiguredTask>> task) {
     this.task = task;
   }
 
-  /// Every option as text; what a text means, and the message where it means nothing, is ours.
+  /// Returns the options, all as text, because this class parses the values and words the errors.
   private static CommandSpec spec() {
     CommandSpec spec = CommandSpec.create().name("weft train");
     spec.usageMessage()
@@ -64,9 +64,9 @@ final class TrainCommandLine {
             "",
             "Example: train a digit classifier on two processes, on digits drawn at run time",
             "  weft train mnist-cnn -np 2",
-            "The same on the published files, with a report",
+            "Train on the published files, with a report",
             "  weft train mnist-cnn -np 2 --data mnist/ --json report.json",
-            "A model on two parameter servers, and two workers that wait for nobody",
+            "A model on two parameter servers, and two workers that do not wait",
             "  weft train wide-deep --via ps --workers 2 --servers 2");
     spec.addPositional(
         PositionalParamSpec.builder()
@@ -79,16 +79,16 @@ final class TrainCommandLine {
     option(spec, "--data", "DIR", "published files; without it, embedded data");
     option(spec, "--epochs", "E", "passes over the data");
     option(
-        spec, MINUTES, "M", "end with the epoch in which so many have passed; 0.5 is half of one");
+        spec, MINUTES, "M", "end with the epoch in which M minutes have passed, for example 0.5");
     option(spec, "--batch", "B", "examples in a step, over all ranks; default 128, alexnet 24");
-    option(spec, "--lr", "R", "learning rate; by default one that fits workload and optimizer");
+    option(spec, "--lr", "R", "learning rate; the default suits workload and optimizer");
     option(spec, "--optimizer", "O", "sgd, momentum (default), adam, adagrad");
     spec.addOption(
         OptionSpec.builder(ENLARGED)
             .type(boolean.class)
             .description("hidden layers of 2048 and 1024 units, of mnist-* and cifar10-*")
             .build());
-    option(spec, "--seed", "S", "of weights, order and embedded data; default 1");
+    option(spec, "--seed", "S", "seed of weights, order and embedded data; default 1");
     option(spec, "--transport", "T", "auto (default) or a scheme, such as tcp");
     option(spec, SyncFlag.NAME, "HOW", SyncFlag.DESCRIPTION);
     GradientFlags.addTo(spec);
@@ -96,7 +96,7 @@ final class TrainCommandLine {
     ServerFlags.addTo(spec);
     option(spec, "--read", "WHO", "sharded (default): every rank reads; root: rank 0 sends");
     option(spec, "--checkpoint", "DIR", "save there after each epoch, and resume from there");
-    option(spec, "--threads", "N", "that compute on each rank; default: its share of the cores");
+    option(spec, "--threads", "N", "computing threads of a rank; default: its share of the cores");
     option(spec, "--plot", "FILE", "draw loss, accuracy and speed to FILE.svg or FILE.png");
     option(spec, "--json", "FILE", "write the report there");
     option(spec, "--timeline", "DIR", "each rank leaves its timeline there; see weft trace");
@@ -114,12 +114,12 @@ final class TrainCommandLine {
             .build());
   }
 
-  /// The help text.
+  /// Returns the help text.
   String usage() {
     return commandLine.getUsageMessage(CommandLine.Help.Ansi.OFF);
   }
 
-  /// Reads a command line; empty if it asks for help. Throws `BadOption`.
+  /// Parses a command line; empty if it requests help. Throws `BadOption`.
   Optional<TrainOptions> parse(List<String> arguments) {
     ParseResult parsed;
     try {
@@ -130,8 +130,8 @@ final class TrainCommandLine {
     return parsed.isUsageHelpRequested() ? Optional.empty() : Optional.of(options(parsed));
   }
 
-  /// Which option was probably meant, of this tool's or of the launcher's, who hands on what it
-  /// does not know.
+  /// Returns a suggestion of an option of this tool or of the launcher, which passes on options
+  /// that it does not know.
   private String meant(CommandLine.ParameterException wrong) {
     if (!(wrong instanceof CommandLine.UnmatchedArgumentException unmatched)
         || unmatched.getUnmatched().isEmpty()) {
@@ -208,7 +208,7 @@ final class TrainCommandLine {
         return minutes.map(each -> Duration.ofMillis(Math.max(1, Math.round(each * 60_000))));
       }
     } catch (NumberFormatException e) {
-      // Reported below, like a number out of range.
+      // A malformed number is reported below, like a number out of range.
     }
     throw BadOption.of(MINUTES, text.orElse(""), "a number above 0 and at most 1000000");
   }
@@ -251,7 +251,7 @@ final class TrainCommandLine {
                 BadOption.of(
                     "--data",
                     directory.toString(),
-                    "nothing: " + workload.title() + " trains on what is drawn at run time"));
+                    "nothing: " + workload.title() + " trains on data drawn at run time"));
   }
 
   private static OptionalInt threads(ParseResult parsed) {
@@ -288,7 +288,7 @@ final class TrainCommandLine {
         : Optional.ofNullable(System.getenv("HOROVOD_AUTOTUNE_LOG")).map(Path::of);
   }
 
-  /// A directory that can be written. Throws `BadOption`.
+  /// Returns a directory that is writable or can be created. Throws `BadOption`.
   static Optional<Path> directory(ParseResult parsed, String option) {
     Optional<Path> directory = path(parsed, option);
     if (directory.isPresent()) {
@@ -304,7 +304,7 @@ final class TrainCommandLine {
     return directory;
   }
 
-  /// A file that can be written when training is done.
+  /// Returns a file that can be written when training is done.
   private static Optional<Path> output(ParseResult parsed, String option) {
     Optional<Path> file = path(parsed, option);
     if (text(parsed, option).filter("-"::equals).isPresent()) {
@@ -338,7 +338,7 @@ final class TrainCommandLine {
         return rate;
       }
     } catch (NumberFormatException e) {
-      // Reported below, like a number out of range.
+      // A malformed number is reported below, like a number out of range.
     }
     throw BadOption.of("--lr", text.orElse(""), "a number above 0 and at most 1000");
   }
@@ -351,7 +351,7 @@ final class TrainCommandLine {
         return value;
       }
     } catch (NumberFormatException e) {
-      // Reported below, like a number out of range.
+      // A malformed number is reported below, like a number out of range.
     }
     throw BadOption.of(option, text.orElse(""), "a whole number from " + least + " to " + most);
   }

@@ -8,18 +8,18 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/// A whole command line, checked.
+/// A complete and checked command line.
 ///
 /// @param settings of the training
-/// @param servers that keep the variables, and workers beside them; empty: every rank has them all
-/// @param task which of them this process is, where no launcher says so
+/// @param servers the numbers of servers and workers; empty if every rank has all variables
+/// @param task of this process, if `TF_CONFIG` assigns it
 /// @param source of its data
-/// @param transport "auto" or a scheme; empty = not said here
-/// @param threads that compute on each rank; empty: its share of the host's cores
-/// @param plot picture to draw
+/// @param transport "auto" or a scheme; empty if not given
+/// @param threads that compute on each rank; if empty, its share of the host's cores
+/// @param plot to draw
 /// @param json report to write
-/// @param timeline directory where each rank leaves its timeline; empty = not said here
-/// @param autotuneLog samples of an autotuner, to write
+/// @param timeline directory in which each rank writes its timeline; empty if not given
+/// @param autotuneLog file for the samples of an autotuner
 record TrainOptions(
     TrainingSettings settings,
     Optional<Servers> servers,

@@ -12,17 +12,17 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/// The timeline of a rank that trains: opened before the training and written behind it.
+/// The timeline of a rank that trains, opened before the training and written after it.
 final class TrainTimeline {
 
   private TrainTimeline() {}
 
-  /// Where it goes: what the command line says, else the setting.
+  /// Returns the directory on the command line, or else that of the setting.
   static Optional<Path> directory(TrainOptions options, Weft weft) {
     return options.timeline().or(() -> weft.config().value(TimelineConfig.DIRECTORY));
   }
 
-  /// Throws `BadOption` where the directory cannot be written.
+  /// Throws `BadOption` if the directory cannot be written.
   static RankTimeline open(TrainOptions options, Weft weft) {
     Optional<Path> directory = directory(options, weft);
     try {
@@ -35,7 +35,7 @@ final class TrainTimeline {
     }
   }
 
-  /// Compares the clocks, where there will be a file. Collective.
+  /// Compares the clocks if a file will be written. Collective.
   static void begin(RankTimeline timeline) {
     if (timeline.isKept()) {
       try {
@@ -47,8 +47,8 @@ final class TrainTimeline {
     }
   }
 
-  /// Compares the clocks once more and writes the file. Collective. Throws `ReportFiles.Unwritten`
-  /// where it cannot be written; the training is done by then.
+  /// Compares the clocks again and writes the file. Collective. Throws `ReportFiles.Unwritten` if
+  /// the file cannot be written; the training has then completed.
   static void end(RankTimeline timeline) {
     if (!timeline.isKept()) {
       return;
@@ -56,14 +56,14 @@ final class TrainTimeline {
     try {
       begin(timeline);
     } catch (CommException left) {
-      // Another rank has gone after its training: then the clocks as they were at the beginning do.
+      // Another rank has left after its training, so the first comparison of the clocks stays.
       assert left.getMessage() != null;
     }
     try {
       timeline.write();
     } catch (IOException refused) {
       throw new ReportFiles.Unwritten(
-          List.of("the timeline is not written: " + Refusal.words(refused)));
+          List.of("the timeline could not be written: " + Refusal.words(refused)));
     }
   }
 }

@@ -35,22 +35,21 @@ import java.util.spi.ToolProvider;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.exceptions.TensorFlowException;
 
-/// The tool `weft-train`: trains a workload as one rank of the job that the environment names. The
-/// summary goes to `out`, progress and errors to `err`. Returns 0 when trained, 1 when the job
-/// failed, 2 for a wrong command line or data, 3 where something is missing here.
+/// The tool `weft-train`, which trains a workload as one rank of the job that the environment
+/// names. The summary is printed to `out`, progress and errors to `err`. Returns 0 after training,
+/// 1 if the job failed, 2 for a wrong command line or data, 3 if a file or library is missing.
 ///
-/// `--list` prints the workloads. `--validate` as the first argument checks options and files and
-/// starts nothing; where servers keep the variables it prints how many ranks there must be, which
-/// one reports, and which ones the others can do without, such as `ranks=4 reports=2
-/// dispensable=2-3`; and ` task=3` behind it if `TF_CONFIG` says that this process is a rank, for
-/// which `--validate=own` does not look.
+/// `--list` prints the workloads. `--validate` as the first argument only checks options and files.
+/// With parameter servers it prints the number of ranks, the rank that reports, and the ranks that
+/// are dispensable, such as `ranks=4 reports=2 dispensable=2-3`. It adds ` task=3` if `TF_CONFIG`
+/// assigns a rank to this process; `--validate=own` ignores `TF_CONFIG`.
 public final class TrainTool implements ToolProvider {
 
   private static final int FAILED = 1;
   private static final int WRONG = 2;
   private static final int MISSING = 3;
 
-  /// For the service loader.
+  /// Creates the tool for the service loader.
   public TrainTool() {}
 
   @Override
@@ -75,7 +74,7 @@ public final class TrainTool implements ToolProvider {
         | TrainingException.Unfit
         | CheckpointException
         | CommException.Setup e) {
-      // Other ranks did not come, or have other settings: nothing is wrong with this command.
+      // If other ranks are absent or have other settings, this command itself is not wrong.
       boolean ofOthers = e instanceof CommException.Setup setup && !setup.ranks().isEmpty();
       return failed(err, ofOthers ? FAILED : WRONG, e.getMessage());
     } catch (DataException.Missing e) {
@@ -137,7 +136,7 @@ public final class TrainTool implements ToolProvider {
   private static void train(TrainOptions options, PrintWriter out, PrintWriter err)
       throws IOException {
     if (options.settings().read() == ReadMode.SHARDED) {
-      // Every rank reads: better to say what is wrong before any rank waits for this one.
+      // Every rank reads, so each checks its data before any rank waits for another.
       options.source().check();
     }
     WeftConfig.Builder config = WeftConfig.builder();
@@ -168,7 +167,7 @@ public final class TrainTool implements ToolProvider {
     }
   }
 
-  /// Null where nobody asked for them.
+  /// Returns the metrics; null if they are not configured.
   private static @Nullable RankMetrics metrics(Weft weft, GoodputMeter goodput) {
     return weft.config()
         .value(MetricsConfig.ADDRESS)

@@ -11,17 +11,17 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-/// A training on a daemon thread of its own. What TensorFlow computes or loads cannot be
-/// interrupted; whoever waits here for a training whose job has failed is let go all the same.
+/// A training on a separate daemon thread. TensorFlow's computing and loading cannot be
+/// interrupted, so a caller that waits for a training of a failed job returns without it.
 final class TrainingThread {
 
-  /// In which the training may end by itself, in order and with more to say.
+  /// The time in which the training may end by itself, with a more precise error.
   private static final Duration GRACE = Duration.ofSeconds(1);
 
   private static final Executor LATER =
       CompletableFuture.delayedExecutor(Span.millis(GRACE), TimeUnit.MILLISECONDS);
 
-  /// What the thread runs.
+  /// The code that the thread runs.
   @FunctionalInterface
   interface Training {
     void run() throws IOException;
@@ -46,13 +46,13 @@ final class TrainingThread {
     }
   }
 
-  /// The job has failed: `await` returns soon. Does not wait. Any thread.
+  /// Makes `await` return soon, because the job has failed. Does not wait. Any thread may call it.
   void giveUp(CommException cause) {
     LATER.execute(() -> end.completeExceptionally(new TrainingException.Lost(cause)));
   }
 
-  /// Waits as long as the training takes, and throws what it threw; `TrainingException.Lost` where
-  /// it was given up and goes on to its next operation, which fails.
+  /// Waits for the training and throws its exception. Throws `TrainingException.Lost` if it was
+  /// given up; the training then runs until its next operation fails.
   void await() throws IOException {
     try {
       var unused = end.get();

@@ -20,7 +20,7 @@ final class WeightCheckFlag {
 
   private WeightCheckFlag() {}
 
-  /// Reads it. Throws `BadOption`.
+  /// Parses the option. Throws `BadOption`.
   static Optional<WeightCheck> parse(Optional<String> given) {
     return given.map(
         text -> {
@@ -35,13 +35,13 @@ final class WeightCheckFlag {
         });
   }
 
-  /// Throws `BadOption` for a training whose ranks have other weights between exchanges.
+  /// Throws `BadOption` for a training whose ranks have different weights between exchanges.
   static void requireFits(TrainingSettings settings, boolean servers) {
     if (settings.check().isPresent() && (servers || !(settings.sync() instanceof Sync.Gradients))) {
       throw BadOption.of(
           NAME,
           settings.check().get().toString(),
-          "it only with --sync gradients and without servers: else ranks differ on purpose");
+          "it only with --sync gradients and without servers; other ranks differ on purpose");
     }
   }
 }

@@ -54,7 +54,7 @@ class ConfiguredTaskTest {
     assertRefused(
         "\"ps\": [\"h:1\"], \"worker\": {\"0\": \"h:2\", \"2\": \"h:3\"}", worker, "0 to");
     assertRefused(
-        "\"ps\": [\"h:1\"], \"worker\": [\"h:2\"], \"chief\": [\"h:3\"]", worker, "no jobs but");
+        "\"ps\": [\"h:1\"], \"worker\": [\"h:2\"], \"chief\": [\"h:3\"]", worker, "only the jobs");
   }
 
   private static void assertRefused(String cluster, String task, String why) {

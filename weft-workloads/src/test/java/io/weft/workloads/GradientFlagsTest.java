@@ -35,7 +35,7 @@ class GradientFlagsTest {
     assertThat(GradientFlags.variable(PLAIN, Map.of("HOROVOD_AUTOTUNE", "0")))
         .contains(
             "HOROVOD_AUTOTUNE=0 changes nothing: 1 would mean --autotune, where the command line"
-                + " asks for nothing else");
+                + " requests no other exchange");
     assertThat(GradientFlags.variable(PLAIN, Map.of())).isEmpty();
   }
 }

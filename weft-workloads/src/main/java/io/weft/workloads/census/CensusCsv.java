@@ -9,8 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /// A reader of the published CSV: 14 attributes and the label, separated by a comma and a space.
-/// `?` is a missing value. The test file may begin with a comment line, and its labels end in a
-/// dot.
+/// `?` is a missing value. The test file may begin with a comment, and its labels end in a dot.
 final class CensusCsv {
 
   private static final int COLUMNS = Encoding.ATTRIBUTES.size() + 1;

@@ -147,8 +147,7 @@ public record Checkpoints(Path directory) {
     for (Path other : older.subList(1, older.size())) {
       try {
         if (verified(other).difference(run).isEmpty()) {
-          remedy =
-              "; " + other.getFileName() + " is intact: move this one away to resume from it";
+          remedy = "; " + other.getFileName() + " is intact: move this one away to resume from it";
           break;
         }
       } catch (IOException damagedToo) {

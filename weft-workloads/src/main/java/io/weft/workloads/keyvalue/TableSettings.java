@@ -25,7 +25,7 @@ record TableSettings(Consistency consistency, String rule) {
     };
   }
 
-  /// Returns the rule, with TensorFlow Java's defaults instead of the rule's own.
+  /// Returns the rule with TensorFlow Java's defaults, which differ from the rule's defaults.
   private static String rule(TrainingSettings settings) {
     String rule = settings.optimizer() + ":lr=" + settings.rate();
     return switch (settings.optimizer()) {

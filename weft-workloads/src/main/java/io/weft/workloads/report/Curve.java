@@ -7,7 +7,7 @@ import io.weft.workloads.training.TrainingOutcome;
 import java.util.ArrayList;
 import java.util.List;
 
-/// One line of a picture.
+/// One curve of a plot.
 ///
 /// @param title of the vertical axis
 /// @param x steps since the start of training
@@ -16,8 +16,8 @@ record Curve(String title, List<Double> x, List<Double> y) {
 
   private static final int POINTS = 200;
 
-  /// Loss, accuracy and speed over a run. Curves without a point are left out. Steps are averaged
-  /// in groups where there are more than 200.
+  /// Returns loss, accuracy and speed over a run, without curves that have no points. If there are
+  /// more than 200 steps, their values are averaged in groups.
   static List<Curve> of(TrainingOutcome outcome, int batch) {
     int steps = outcome.losses().size();
     int epochs = outcome.accuracies().size();

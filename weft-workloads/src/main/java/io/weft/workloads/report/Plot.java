@@ -9,18 +9,18 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/// A picture of a run: loss, accuracy and speed, one above the other. SVG is written as text and
-/// needs nothing; PNG needs the JDK's graphics and a font.
+/// A plot of a run: loss, accuracy and speed in three charts. SVG is written as text and has no
+/// requirements; PNG needs the JDK's graphics and a font.
 public final class Plot {
 
   private Plot() {}
 
-  /// Whether the file's ending says what to draw: `.svg` or `.png`.
+  /// Returns whether the file's ending is a supported format: `.svg` or `.png`.
   public static boolean draws(Path file) {
     return ending(file, ".svg") || ending(file, ".png");
   }
 
-  /// Draws. Throws `IOException` with what to install where PNG cannot be drawn here.
+  /// Draws the plot. Throws `IOException` with the packages to install if PNG is unsupported.
   public static void write(Path file, TrainReport report, TrainingOutcome outcome)
       throws IOException {
     String title =

@@ -16,7 +16,7 @@ import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/// The picture as pixels, by XChart.
+/// The plot as pixels, drawn by XChart.
 final class PngPlot {
 
   private static final int WIDTH = 900;
@@ -46,7 +46,7 @@ final class PngPlot {
     NewFile.write(file, out.toByteArray());
   }
 
-  /// All charts of a picture begin and end at the same place, with the same steps across.
+  /// Returns a chart. All charts of a plot have the same left and right edges and the same steps.
   private static XYChart chart(String title, Curve curve, Scale steps) {
     Scale values = Scale.of(curve.y());
     XYChart chart =

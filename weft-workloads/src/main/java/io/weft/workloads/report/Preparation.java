@@ -6,10 +6,10 @@ import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.function.BooleanSupplier;
 
-/// Tells people what happens before the first step, and how much of it is done, when a part of that
-/// takes more than two seconds: on a terminal in one line that is drawn again, elsewhere a line
-/// every few seconds. A thread of its own looks at what the training thread does, which may be a
-/// single call that lasts. Closed by its owner; what begins afterwards is told by nobody.
+/// A printer of the progress before the first step. It reports each part that takes more than two
+/// seconds: on a terminal in one line that is redrawn, elsewhere in a line every few seconds. A
+/// separate thread observes the training thread, which may be in a single long call. The owner
+/// closes it; parts that begin afterwards are not reported.
 public final class Preparation implements AutoCloseable {
 
   private static final long FIRST_NANOS = 2_000_000_000;
@@ -22,20 +22,20 @@ public final class Preparation implements AutoCloseable {
   private final BooleanSupplier speaks;
   private final Ticker ticker;
 
-  // Of the part that runs. Guarded by this.
+  // The current part; guarded by this.
   private String what = "";
   private long begun;
   private long nextNanos;
   private boolean closed;
 
-  // How much of it is done; read without order, since the next look sees what this one missed.
+  // The progress of the current part. A report may mix old and new values; the next one is correct.
   private volatile long done;
   private volatile long all;
   private volatile String unit = "";
 
-  /// Tells nothing before the first `begin`.
+  /// Reports nothing before the first `begin`.
   ///
-  /// @param speaks whether this is the rank that tells
+  /// @param speaks returns whether this rank reports
   /// @param ticker the clock
   Preparation(PrintWriter err, ProgressPrinter.Style style, BooleanSupplier speaks, Ticker ticker) {
     this.err = err;
@@ -44,7 +44,7 @@ public final class Preparation implements AutoCloseable {
     this.ticker = ticker;
   }
 
-  /// Makes one that tells by itself, on a daemon thread that ends with `close`.
+  /// Creates a printer that reports on a daemon thread, which ends with `close`.
   public static Preparation start(
       PrintWriter err, ProgressPrinter.Style style, BooleanSupplier speaks) {
     var preparation = new Preparation(err, style, speaks, Ticker.SYSTEM);
@@ -52,7 +52,7 @@ public final class Preparation implements AutoCloseable {
     return preparation;
   }
 
-  /// The next part begins, and the one before is over. Any thread.
+  /// Begins the next part and ends the preceding one. Any thread may call it.
   ///
   /// @param part in words
   public synchronized void begin(String part) {
@@ -62,14 +62,14 @@ public final class Preparation implements AutoCloseable {
     nextNanos = begun + FIRST_NANOS;
   }
 
-  /// So much of the present part is done, as `ReadProgress` has it. Any thread.
+  /// Sets the progress of the current part, like `ReadProgress`. Any thread may call it.
   public void at(long count, long of, String what) {
     done = count;
     all = of;
     unit = what;
   }
 
-  /// There is nothing left to wait for. Any thread; a second call has no effect.
+  /// Ends the reports. Any thread may call it; a second call has no effect.
   @Override
   public synchronized void close() {
     closed = true;
@@ -87,7 +87,7 @@ public final class Preparation implements AutoCloseable {
     }
   }
 
-  /// Tells how far the present part is, if it is time.
+  /// Reports the progress of the current part, if it is time.
   synchronized void tell() {
     long now = ticker.nanos();
     if (closed || what.isEmpty() || now - nextNanos < 0 || !speaks.getAsBoolean()) {

@@ -10,8 +10,8 @@ import java.util.Locale;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Tells people how training goes: on a terminal one line that is drawn again, elsewhere a line
-/// every few seconds.
+/// A printer of training progress: on a terminal one line that is redrawn, elsewhere a line every
+/// few seconds.
 public final class ProgressPrinter implements TrainingObserver {
 
   private static final double TERMINAL_SECONDS = 0.2;
@@ -31,18 +31,18 @@ public final class ProgressPrinter implements TrainingObserver {
   private String accuracy = "";
   private volatile boolean unsaved;
 
-  /// How lines are shown.
+  /// The style of progress lines.
   public enum Style {
-    /// Drawn again in place.
+    /// One line, redrawn in place.
     TERMINAL,
-    /// Line after line.
+    /// One line after another.
     LOG
   }
 
-  /// For a run with these settings.
+  /// Creates a printer for a run with these settings.
   ///
-  /// @param preparation what comes before the first step, which ends it
-  /// @param speaks whether this is the rank that tells, at present; the others only listen
+  /// @param preparation the reports before the first step, which ends them
+  /// @param speaks returns whether this rank currently reports; other ranks print nothing
   public ProgressPrinter(
       PrintWriter err,
       Preparation preparation,
@@ -83,7 +83,7 @@ public final class ProgressPrinter implements TrainingObserver {
       return;
     }
     loss = Double.isNaN(loss) ? step.loss() : KEPT * loss + (1 - KEPT) * step.loss();
-    // The first step builds TensorFlow's kernels; speed and time left count from its end.
+    // The first step builds TensorFlow's kernels, so speed and time left count from its end.
     TrainedStep from = first;
     if (from == null) {
       first = step;
@@ -139,7 +139,7 @@ public final class ProgressPrinter implements TrainingObserver {
             tested));
   }
 
-  /// A limit of time, not their number, ends a run that has one.
+  /// Returns the epoch, without the number of epochs if a time limit ends the run.
   private String ofEpochs(int epoch) {
     return settings.limit().isPresent() ? "" + epoch : epoch + "/" + settings.epochs();
   }
@@ -160,7 +160,7 @@ public final class ProgressPrinter implements TrainingObserver {
     line(what);
   }
 
-  /// Whether a checkpoint could not be written. Any thread.
+  /// Returns whether a checkpoint could not be written. Any thread may call it.
   public boolean isUnsaved() {
     return unsaved;
   }

@@ -4,7 +4,7 @@ package io.weft.workloads.report;
 import java.util.List;
 import java.util.Locale;
 
-/// Numbers to mark on an axis: round ones, from `low` to `high`, `step` apart.
+/// The marks of an axis: round numbers from `low` to `high`, `step` apart.
 ///
 /// @param low at most the smallest value
 /// @param high at least the largest value, above `low`
@@ -31,18 +31,18 @@ record Scale(double low, double high, double step) {
     return new Scale(from, Math.max(from + step, Math.ceil(high / step) * step), step);
   }
 
-  /// Where a value is, from 0 to 1.
+  /// Returns the position of a value, from 0 to 1.
   double part(double value) {
     return (value - low) / (high - low);
   }
 
-  /// A mark, with as many decimals as the step has.
+  /// Returns the label of a mark, with the number of decimals of the step.
   String number(double value) {
     return String.format(Locale.ROOT, "%,." + decimals() + "f", value);
   }
 
-  /// A mark where others choose them, perhaps nearer to each other: one decimal more, if it says
-  /// something.
+  /// Returns the label of a mark that a library has placed, perhaps between the scale's marks. It
+  /// has one more decimal, unless that decimal is 0.
   String numberBetween(double value) {
     String all = String.format(Locale.ROOT, "%,." + (decimals() + 1) + "f", value);
     return all.endsWith("0") ? number(value) : all;

@@ -11,12 +11,12 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// The end of a run in words.
+/// The summary of a run in words.
 public final class Summary {
 
   private Summary() {}
 
-  /// A few lines, each ended.
+  /// Returns a few lines, each with a terminator.
   public static String of(TrainReport report, TrainingOutcome outcome) {
     Timing timing = outcome.timing();
     return String.format(
@@ -93,7 +93,7 @@ public final class Summary {
       lines.append(
           String.format(
               Locale.ROOT,
-              "  dropped        gradients of %d steps of workers, which came too late%n",
+              "  dropped        gradients of %d steps of workers, which arrived too late%n",
               serving.droppedGradients()));
     }
     if (!serving.lostWorkers().isEmpty()) {
@@ -103,7 +103,7 @@ public final class Summary {
     return lines.toString();
   }
 
-  /// "rank 2", "ranks 0 and 3".
+  /// Returns "rank 2", "ranks 0 and 3".
   static String ranks(List<Integer> ranks) {
     String all = ranks.stream().map(String::valueOf).collect(Collectors.joining(", "));
     int comma = all.lastIndexOf(", ");
@@ -133,7 +133,7 @@ public final class Summary {
     }
     double all = timing.computeSeconds() + timing.communicationSeconds() + timing.waitSeconds();
     if (all == 0) {
-      return "  time           no step was left to take\n";
+      return "  time           no steps were left\n";
     }
     return String.format(
         Locale.ROOT,

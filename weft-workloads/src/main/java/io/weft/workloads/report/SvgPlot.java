@@ -4,7 +4,7 @@ package io.weft.workloads.report;
 import java.util.List;
 import java.util.Locale;
 
-/// The picture as SVG text.
+/// The plot as SVG text.
 final class SvgPlot {
 
   private static final int WIDTH = 900;

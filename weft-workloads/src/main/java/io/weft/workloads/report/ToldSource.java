@@ -5,10 +5,10 @@ import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.ReadProgress;
 
-/// A source whose reading people hear of when it takes long.
+/// A data source whose reading is reported when it takes long.
 ///
-/// @param source what is read
-/// @param preparation tells it
+/// @param source the source of the examples
+/// @param preparation the printer of the reports
 public record ToldSource(DataSource source, Preparation preparation) implements DataSource {
 
   @Override

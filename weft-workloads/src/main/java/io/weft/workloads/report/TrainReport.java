@@ -29,32 +29,31 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param workload name on the command line
 /// @param dataset "synthetic digits", "MNIST files in DIR"
 /// @param ranks that trained, at the end
-/// @param epochs asked for, those of a resumed checkpoint included
+/// @param epochs requested, those of a resumed checkpoint included
 /// @param globalBatch examples in a step, over all ranks
 /// @param seed of weights, order and embedded data
 /// @param samplesPerSecond over all ranks, while training
 /// @param stepMillis time of a step on the lowest rank
 /// @param finalLoss mean training loss of the last 50 global batches
-/// @param testAccuracy part of the test set that the network names right
-/// @param testAuc area under the curve on the test set; left out where a workload is not ranked
-/// @param weightsDigest SHA-256 of the weights, by rank, of those that are left
-/// @param shrinks when ranks were lost, and training went on without them
-/// @param computeSeconds mean over the ranks; see `Timing`, as for the next two; all three are left
-///   out where it is not known, as with parameter servers
+/// @param testAccuracy fraction of correct predictions on the test set
+/// @param testAuc area under the curve on the test set; left out if a workload is not ranked
+/// @param weightsDigest SHA-256 of the weights, by remaining rank
+/// @param shrinks the losses of ranks after which training continued
+/// @param computeSeconds mean over the ranks; see `Timing`, also for the next two; all three are
+///   left out if unknown, as with parameter servers
 /// @param communicationSeconds not hidden behind computing
 /// @param waitSeconds because another rank was later
-/// @param steady of the steps that began 5 s or more after the first one; left out where there are
-///   none
-/// @param bytesSent by all ranks; with parameter servers, by the workers, over shm without what
-///   servers read out of their memory
-/// @param bytesPerStep sent by all ranks in a step, what they send at the ends of epochs not
-///   included; left out for one rank and with parameter servers
-/// @param outerSteps of local SGD; left out where it is another training
+/// @param steady the steps that began 5 s or more after the first step; left out if there are none
+/// @param bytesSent by all ranks; with parameter servers, by the workers, over shm without the
+///   bytes that servers read out of their memory
+/// @param bytesPerStep sent by all ranks in a step, without the bytes at the ends of epochs; left
+///   out for one rank and with parameter servers
+/// @param outerSteps of local SGD; left out for other kinds of training
 /// @param transport scheme, "none" for one rank
-/// @param goodput where the time of the job went; left out where it is not known
-/// @param optimizerBytes of the optimizer's state on the lowest rank, such as momenta; left out
-///   where servers have it
-/// @param serving what only a training with parameter servers reports, as fields of this object
+/// @param goodput the use of the job's time; left out if unknown
+/// @param optimizerBytes of the optimizer's state on the lowest rank, such as momenta; left out if
+///   servers have it
+/// @param serving the facts of a training with parameter servers, as fields of this object
 /// @param host of the lowest rank
 /// @param weftVersion of this library
 public record TrainReport(
@@ -85,7 +84,7 @@ public record TrainReport(
     TrainingHost host,
     String weftVersion) {
 
-  /// Median and 99th percentile.
+  /// The median and the 99th percentile.
   public record StepMillis(double p50, double p99) {
 
     private static StepMillis of(Timing timing) {
@@ -93,11 +92,11 @@ public record TrainReport(
     }
   }
 
-  /// Steps after the warm-up, in which Java and TensorFlow have compiled what they run.
+  /// The steps after the warm-up, during which Java and TensorFlow compile.
   ///
-  /// @param steps how many
-  /// @param exposedShare of their time that communicating took, hidden behind nothing
-  /// @param waitShare of their time that was waited for another rank
+  /// @param steps the number of steps
+  /// @param exposedShare the fraction of their time for communication that no computation hid
+  /// @param waitShare the fraction of their time for waiting for another rank
   public record Steady(
       int steps,
       double samplesPerSecond,
@@ -117,13 +116,13 @@ public record TrainReport(
     }
   }
 
-  /// Of an outcome.
+  /// Returns the report of a training.
   public static TrainReport of(
       TrainingSettings settings, TrainingOutcome outcome, TrainingJob job) {
     return of(settings, outcome, job.size(), job.transport(), null);
   }
 
-  /// Of a training with parameter servers, on so many ranks.
+  /// Returns the report of a training with parameter servers on this number of ranks.
   public static TrainReport of(
       TrainingSettings settings, ServedResult served, int ranks, String transport) {
     return of(settings, served.outcome(), ranks, transport, served.facts());
@@ -169,7 +168,7 @@ public record TrainReport(
     return Double.isNaN(seconds) ? OptionalDouble.empty() : OptionalDouble.of(seconds);
   }
 
-  /// Writes it, whole or not at all.
+  /// Writes the report; the file appears whole or not at all.
   public void write(Path file) throws IOException {
     byte[] json =
         JsonMapper.builder()

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// The machine and the JVM that measured.
+/// The machine and the JVM of a measurement.
 ///
 /// @param cpu model name
 /// @param cores that this process may use
@@ -13,7 +13,7 @@ import java.nio.file.Path;
 /// @param jdk version of the JVM
 public record TrainingHost(String cpu, int cores, String kernel, String jdk) {
 
-  /// Of this process.
+  /// Returns the host of this process.
   public static TrainingHost here() {
     return new TrainingHost(
         cpuModel(),

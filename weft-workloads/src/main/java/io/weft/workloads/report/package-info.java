@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What people and programs see of a run: progress, summary, JSON, picture. The thread that trains
+/// The output of a run for people and programs: progress, summary, JSON, plot. The training thread
 /// calls all of it.
 @NullMarked
 package io.weft.workloads.report;
