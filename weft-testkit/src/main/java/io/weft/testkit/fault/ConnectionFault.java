@@ -6,15 +6,15 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Objects;
 
-/// One thing that goes wrong, once for each connection between the ranks that it names.
+/// A fault that happens once in each direction between two ranks that it names; a cut happens once
+/// for both directions.
 ///
-/// @param kind what
-/// @param links between whom, and which way
-/// @param amount how long a stall lasts, zero = for ever; how late a delay makes bytes; zero for
-///   all others
-/// @param moment when
+/// @param kind of the fault
+/// @param links the affected ranks and directions
+/// @param amount length of a stall, zero = forever; lateness of a delay; zero for all others
+/// @param moment of the fault
 public record ConnectionFault(FaultKind kind, Links links, Duration amount, Moment moment) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if a component is null.
   public ConnectionFault {
     Objects.requireNonNull(kind, "kind");
     Objects.requireNonNull(links, "links");
@@ -22,48 +22,48 @@ public record ConnectionFault(FaultKind kind, Links links, Duration amount, Mome
     Objects.requireNonNull(moment, "moment");
   }
 
-  /// What goes wrong.
+  /// The kind of a fault.
   public enum FaultKind {
-    /// The connection is closed. At a moment in time both ends see it reset; after a number of
-    /// bytes the receiver gets exactly these and then the end of the stream, in the midst of a
-    /// frame or not.
+    /// The connection is closed. At a moment in time both ends see a reset. After a number of bytes
+    /// the receiver gets exactly these bytes and then the end of the stream, perhaps in the middle
+    /// of a frame.
     CUT,
-    /// No more bytes come this way, and the receiver is told so; the other way goes on.
+    /// The receiver sees the end of the stream; the other direction continues.
     HALF_CLOSE,
-    /// Nothing moves, as if a cable had been pulled: neither bytes nor news of an end. What was
-    /// sent arrives when it is over.
+    /// Nothing moves, as if a cable had been pulled: neither bytes nor the end of the connection.
+    /// The bytes that were sent arrive after the stall.
     STALL,
     /// Each byte arrives later.
     DELAY,
     /// One bit of one byte is flipped.
     CORRUPT;
 
-    /// As a plan says it.
+    /// Returns the word for this kind in a plan.
     String word() {
       return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
   }
 
-  /// When a fault comes, counted from when the connection was made.
+  /// The moment of a fault, counted from when the connection was made.
   public sealed interface Moment {
 
-    /// After a time; zero = at once.
+    /// A moment after a time; zero = at once.
     ///
-    /// @param since the connection was made
+    /// @param since the time since the connection was made
     record After(Duration since) implements Moment {
-      /// Throws `NullPointerException` where a part is missing.
+      /// Throws `NullPointerException` if a component is null.
       public After {
         Objects.requireNonNull(since, "since");
       }
     }
 
-    /// Behind a number of bytes of the direction, which are not affected.
+    /// A moment after a number of bytes in this direction, which are not affected.
     ///
-    /// @param bytes that went this way, the handshake's included
+    /// @param bytes sent in this direction, the handshake's included
     record Behind(long bytes) implements Moment {}
   }
 
-  /// As a plan says it: `stall=0-1:3000ms@2000ms`.
+  /// Returns the fault as a plan's item: `stall=0-1:3000ms@2000ms`.
   @Override
   public String toString() {
     String much = amount.isZero() ? "" : ":" + Span.millis(amount) + "ms";

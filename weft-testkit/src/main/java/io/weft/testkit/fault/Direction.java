@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.fault;
 
-/// What holds for everything that one rank sends to another, over all connections that they make.
-/// Any thread.
+/// The state of one direction between two ranks, for all connections that they make. Thread-safe.
 final class Direction {
 
   private final int sender;
@@ -24,7 +23,7 @@ final class Direction {
     return receiver;
   }
 
-  /// How much later bytes arrive.
+  /// Returns the lateness of bytes.
   long delayNanos() {
     return delayNanos;
   }
@@ -33,7 +32,7 @@ final class Direction {
     delayNanos = nanos;
   }
 
-  /// How much longer nothing moves; 0 = it moves.
+  /// Returns the remaining time of a stall; 0 if nothing is stalled.
   long stalledNanos(long now) {
     long length = stalledNanos;
     return length == 0 ? 0 : Math.max(0, length - (now - stalledFrom));

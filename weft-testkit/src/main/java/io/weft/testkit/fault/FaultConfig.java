@@ -5,10 +5,10 @@ import io.weft.config.ConfigOption;
 import io.weft.config.OptionProvider;
 import java.util.List;
 
-/// The variable that says what goes wrong with the transport `faulty-tcp`. Stateless; any thread.
+/// The declaration of the variable with the faults of `faulty-tcp`. Any thread may use it.
 public final class FaultConfig implements OptionProvider {
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public FaultConfig() {}
 
   @Override

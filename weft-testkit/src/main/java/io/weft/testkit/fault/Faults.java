@@ -10,8 +10,8 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The faults in force between the ranks whose transports were opened with it: those of a plan, and
-/// those that a test adds while the job runs. Any thread.
+/// The faults between the ranks whose transports were opened with this object: the faults of a
+/// plan, and those that a test adds while the job runs. Thread-safe.
 public final class Faults {
 
   private static final Logger LOG = LoggerFactory.getLogger(Faults.class);
@@ -24,22 +24,22 @@ public final class Faults {
   private volatile int version;
   private int added;
 
-  /// With nothing going wrong yet.
+  /// Creates an object without faults.
   public Faults() {}
 
-  /// With this plan.
+  /// Creates an object with the faults of this plan.
   public Faults(FaultPlan plan) {
     this();
     add(plan);
   }
 
-  /// A fault of a plan, and which one it was of all that were added.
+  /// A fault of a plan, and its number among all added faults.
   record Planned(int number, ConnectionFault fault) {}
 
   private record Happened(int number, int sender, int receiver) {}
 
-  /// Adds what shall go wrong from now on. Moments count from when each connection was made; what
-  /// is already past happens at once.
+  /// Adds faults. Moments count from when each connection was made; a moment in the past is due at
+  /// once.
   public void add(FaultPlan plan) {
     synchronized (this) {
       plan.faults().forEach(fault -> planned.add(new Planned(added++, fault)));
@@ -48,7 +48,7 @@ public final class Faults {
     wakeRelays();
   }
 
-  /// Forgets what has not happened yet, and ends stalls and delays: what was held back arrives.
+  /// Removes faults that have not happened yet, and ends stalls and delays: stalled bytes arrive.
   public void heal() {
     synchronized (this) {
       planned.clear();
@@ -58,14 +58,14 @@ public final class Faults {
     wakeRelays();
   }
 
-  /// What has happened, in words and in order, such as `cut 0-1`.
+  /// Returns the faults that have happened, in order, such as `cut 0-1`.
   public synchronized List<String> happened() {
     return List.copyOf(happened);
   }
 
   // --- for relays
 
-  /// Changes when `planned` does.
+  /// Returns a number that changes when `planned` does.
   int version() {
     return version;
   }
@@ -75,7 +75,7 @@ public final class Faults {
         List.of(sender, receiver), pair -> new Direction(sender, receiver));
   }
 
-  /// What has not happened yet to what `sender` sends to `receiver`.
+  /// Returns the faults that have not yet happened to bytes from `sender` to `receiver`.
   synchronized List<Planned> planned(int sender, int receiver) {
     return planned.stream()
         .filter(p -> p.fault().links().covers(sender, receiver))
@@ -83,7 +83,7 @@ public final class Faults {
         .toList();
   }
 
-  /// It happened here; each fault does so once for each direction, a cut once for both.
+  /// Records that a fault has happened: once in each direction, a cut once for both.
   void happened(Planned what, int sender, int receiver, String circumstances) {
     ConnectionFault.FaultKind kind = what.fault().kind();
     boolean both = kind == ConnectionFault.FaultKind.CUT;

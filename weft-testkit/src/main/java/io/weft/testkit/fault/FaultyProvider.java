@@ -8,17 +8,17 @@ import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.util.Objects;
 
-/// Another provider whose connections go through a relay, which does to them what the faults say.
-/// For transports that connect by TCP and whose addresses are `HOST:PORT`. Any thread.
+/// A provider that wraps another and sends its connections through a relay, which applies the
+/// faults. The wrapped transport must connect by TCP and have addresses `HOST:PORT`. Thread-safe.
 ///
-/// Each connection has its relay in the process that makes it, which for two ranks is the higher
-/// one; so all ranks of a job can be told the same plan.
+/// The relay of a connection is in the process that makes it, which of two ranks is the higher one.
+/// All ranks of a job may therefore have the same plan.
 public final class FaultyProvider implements TransportProvider {
 
   private final TransportProvider real;
   private final Faults faults;
 
-  /// Faults on the connections of `real`.
+  /// Creates a provider that applies the faults to the connections of `real`.
   public FaultyProvider(TransportProvider real, Faults faults) {
     Objects.requireNonNull(real, "real");
     Objects.requireNonNull(faults, "faults");
@@ -26,7 +26,7 @@ public final class FaultyProvider implements TransportProvider {
     this.faults = faults;
   }
 
-  /// `faulty-` and the real one's.
+  /// Returns `faulty-` followed by the scheme of the wrapped provider.
   @Override
   public String scheme() {
     return "faulty-" + real.scheme();

@@ -9,14 +9,14 @@ import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.util.Objects;
 
-/// TCP with the faults that the environment says: `--transport faulty-tcp`, and a plan in the
-/// system property `weft.fault` or else the variable `WEFT_FAULT`. Stateless; any thread.
+/// TCP with the faults in the environment: `--transport faulty-tcp`, and a plan in the system
+/// property `weft.fault` or else the variable `WEFT_FAULT`. Stateless; any thread may use it.
 public final class FaultyTcp implements TransportProvider {
 
   private static final String PROPERTY = "weft.fault";
   static final String VARIABLE = "WEFT_FAULT";
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public FaultyTcp() {}
 
   @Override
@@ -29,7 +29,7 @@ public final class FaultyTcp implements TransportProvider {
     return tcp().probe();
   }
 
-  /// As that of the real one; also throws `DeviceLost` where the plan cannot be read.
+  /// Opens a TCP transport with faults; also throws `DeviceLost` if the plan cannot be parsed.
   @Override
   public Transport open(TransportConfig config, FrameSink sink) {
     Objects.requireNonNull(sink, "sink");

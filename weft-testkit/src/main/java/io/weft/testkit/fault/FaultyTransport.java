@@ -6,7 +6,7 @@ import io.weft.transport.Address;
 import io.weft.transport.Endpoint;
 import io.weft.transport.Transport;
 
-/// Another transport that makes its connections by way of a relay.
+/// A transport that makes the connections of another through a relay.
 final class FaultyTransport extends ForwardingTransport {
 
   private final Relay relay;

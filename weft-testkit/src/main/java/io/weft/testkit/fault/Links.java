@@ -8,15 +8,15 @@ import java.util.stream.Collectors;
 /// All connections between two groups of ranks.
 ///
 /// @param from world ranks of one group
-/// @param to of the other
-/// @param way which of the two directions
+/// @param to world ranks of the other
+/// @param way one or both directions
 public record Links(List<Integer> from, List<Integer> to, LinkDirections way) {
 
-  /// Directions of a connection.
+  /// The directions of a connection.
   public enum LinkDirections {
-    /// Only what `from` sends to `to`.
+    /// Only from `from` to `to`.
     THERE,
-    /// Both.
+    /// Both directions.
     BOTH
   }
 
@@ -27,14 +27,14 @@ public record Links(List<Integer> from, List<Integer> to, LinkDirections way) {
     to = List.copyOf(to);
   }
 
-  /// Whether what `sender` sends to `receiver` is meant.
+  /// Returns whether these links include the direction from `sender` to `receiver`.
   boolean covers(int sender, int receiver) {
     boolean there = from.contains(sender) && to.contains(receiver);
     boolean back = from.contains(receiver) && to.contains(sender);
     return there || (way == LinkDirections.BOTH && back);
   }
 
-  /// `0,1-2,3`, or `0>1` for one way.
+  /// Returns `0,1-2,3`, or `0>1` for one direction.
   @Override
   public String toString() {
     return joined(from) + (way == LinkDirections.BOTH ? "-" : ">") + joined(to);

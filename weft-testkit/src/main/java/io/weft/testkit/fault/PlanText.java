@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Reads the text of a plan, and draws what it leaves open.
+/// A parser of plans, which draws the random values.
 final class PlanText {
 
   private static final String RANKS = "\\*|\\?|\\d{1,6}(?:,\\d{1,6})*";
@@ -65,7 +65,7 @@ final class PlanText {
 
   private FaultKind kind(String item, String word) {
     if (word.equals("any")) {
-      // A delay harms nobody.
+      // A delay does no harm.
       List<FaultKind> harmful =
           List.of(FaultKind.CUT, FaultKind.HALF_CLOSE, FaultKind.STALL, FaultKind.CORRUPT);
       return harmful.get(random.nextInt(harmful.size()));
@@ -77,9 +77,9 @@ final class PlanText {
             () ->
                 wrong(
                     item,
-                    "there is no '"
+                    "unknown kind '"
                         + word
-                        + "', but any and "
+                        + "'; expected any or one of "
                         + Stream.of(FaultKind.values()).map(FaultKind::word).toList()));
   }
 
@@ -115,7 +115,7 @@ final class PlanText {
   private Duration amount(String item, FaultKind kind, @Nullable String text) {
     if (text == null) {
       if (kind == FaultKind.DELAY) {
-        throw wrong(item, "a delay needs how much, such as delay=0-1:20ms");
+        throw wrong(item, "a delay needs an amount, such as delay=0-1:20ms");
       }
       return Duration.ZERO;
     }

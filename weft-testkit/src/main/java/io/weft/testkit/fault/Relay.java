@@ -17,8 +17,8 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// All connections that one rank makes, on their way to its peers: one thread, which also keeps
-/// time. For each peer it listens on a port of its own, at the address of the rank's transport.
+/// The relay of the connections that one rank makes. One thread moves the bytes and keeps time. For
+/// each peer the relay listens on a separate port, at the address of the rank's transport.
 final class Relay implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Relay.class);
@@ -36,7 +36,7 @@ final class Relay implements AutoCloseable {
   private final List<ServerSocketChannel> doors = new ArrayList<>();
   private volatile boolean closing;
 
-  /// A port that stands for a peer.
+  /// A port on which the relay accepts connections to a peer.
   private record Door(ServerSocketChannel channel, InetSocketAddress peer, int node) {}
 
   Relay(int node, Faults faults) {
@@ -53,7 +53,7 @@ final class Relay implements AutoCloseable {
     thread = Thread.ofPlatform().daemon().name("weft-fault-relay-" + node).start(this::run);
   }
 
-  /// Where a connection to this peer must be made instead. Any thread.
+  /// Returns the relay's address for connections to this peer. Any thread may call it.
   Address to(Address peer, int peerNode, Address own) {
     try {
       ServerSocketChannel channel = ServerSocketChannel.open();
@@ -157,7 +157,7 @@ final class Relay implements AutoCloseable {
     }
   }
 
-  /// Lets out what is on its way to the peers, at most a second, then ends all.
+  /// Drains the bytes to the peers for at most a second, then closes all connections.
   @Override
   public void close() {
     closing = true;

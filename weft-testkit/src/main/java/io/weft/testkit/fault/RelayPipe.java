@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 
-/// One direction of a relayed connection: what was read and not written yet, at most 1 MiB, then it
-/// is not read any more. Confined to the relay's thread.
+/// One direction of a relayed connection. It buffers at most 1 MiB of bytes that were read and not
+/// yet written, and then stops reading. Confined to the relay's thread.
 final class RelayPipe {
 
   private static final int MAX_BYTES = 1 << 20;
@@ -25,7 +25,7 @@ final class RelayPipe {
   private boolean sourceOver;
   private boolean over;
 
-  /// What comes out at the other end, in this order.
+  /// The output of the pipe, in order.
   private sealed interface Item {
 
     record Bytes(ByteBuffer bytes, long readNanos) implements Item {}
@@ -33,14 +33,14 @@ final class RelayPipe {
     /// The end of the stream.
     record End() implements Item {}
 
-    /// The end of the connection, in order.
+    /// The end of the connection by a close.
     record Close() implements Item {}
 
     /// The end of the connection by a reset.
     record Reset() implements Item {}
   }
 
-  /// What became of the whole connection.
+  /// The state of the whole connection.
   enum PipeState {
     GOES_ON,
     CLOSE,
@@ -57,17 +57,17 @@ final class RelayPipe {
     return direction;
   }
 
-  /// Bytes read so far.
+  /// Returns the number of bytes read.
   long position() {
     return position;
   }
 
-  /// Whether the end of the stream was handed on.
+  /// Returns whether the end of the stream was forwarded.
   boolean isOver() {
     return over;
   }
 
-  /// Whether nothing can come out any more but what stalls hold back.
+  /// Returns whether the pipe has ended, or is stalled after the end of its input.
   boolean isDrained(long now) {
     return over || (sourceOver && direction.stalledNanos(now) > 0);
   }
@@ -80,7 +80,7 @@ final class RelayPipe {
     return blocked;
   }
 
-  /// Reads what there is, but not beyond `mark`; returns the bytes.
+  /// Reads available bytes, but not beyond `mark`. Returns their number.
   int take(long mark, long now) {
     if (!wantsRead() || mark <= position) {
       return 0;
@@ -122,9 +122,9 @@ final class RelayPipe {
     }
   }
 
-  // --- faults, behind what was read so far
+  // --- faults, which follow the bytes read before them
 
-  /// The other end sees an end of the stream; what still comes is thrown away.
+  /// Ends the stream at the other end; bytes that are read later are discarded.
   void halfClose() {
     if (!discards && !sourceOver) {
       discards = true;
@@ -132,7 +132,7 @@ final class RelayPipe {
     }
   }
 
-  /// The connection ends when what was read has been written.
+  /// Ends the connection after all bytes that were read have been written.
   void closeBehind() {
     discards = true;
     sourceOver = true;
@@ -143,7 +143,7 @@ final class RelayPipe {
     corruptNext = true;
   }
 
-  /// Writes what is due.
+  /// Writes the output that is due.
   PipeState give(long now) {
     blocked = false;
     while (!items.isEmpty() && direction.stalledNanos(now) == 0) {
@@ -178,7 +178,7 @@ final class RelayPipe {
     return PipeState.GOES_ON;
   }
 
-  /// How long until something is due that no socket will tell of.
+  /// Returns the time until output is due without an event of a socket.
   long quietNanos(long now) {
     if (items.isEmpty() || blocked) {
       return Long.MAX_VALUE;

@@ -13,8 +13,8 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
 
-/// A connection from this process's rank to another, in two halves: from our transport to the
-/// relay, and from there to the peer. Confined to the relay's thread.
+/// A connection from this process's rank to another, in two halves: from the local transport to the
+/// relay, and from the relay to the peer. Confined to the relay's thread.
 final class RelayedConnection {
 
   private static final long FOR_EVER = Long.MAX_VALUE;
@@ -33,7 +33,7 @@ final class RelayedConnection {
   private boolean connected;
   private boolean over;
 
-  /// Takes `inner` over, and begins to connect to the peer.
+  /// Takes over `inner`, and begins to connect to the peer.
   RelayedConnection(
       Faults faults,
       SocketChannel inner,
@@ -64,12 +64,12 @@ final class RelayedConnection {
     return over;
   }
 
-  /// Whether nothing more can reach the peer.
+  /// Returns whether no more bytes can reach the peer.
   boolean isDrained(long now) {
     return over || there.isDrained(now);
   }
 
-  /// Moves bytes, and lets happen what is due.
+  /// Moves bytes, and applies the faults that are due.
   void pump(long now) {
     if (!over && !connected) {
       connect(now);
@@ -122,7 +122,7 @@ final class RelayedConnection {
     } while (got > 0 && !over && version == faults.version());
   }
 
-  /// Lets happen what is due, and returns up to where bytes may be read then.
+  /// Applies the faults that are due. Returns the position up to which bytes may then be read.
   private long mark(RelayPipe pipe, List<Planned> planned, long now) {
     long mark = FOR_EVER;
     for (Planned p : planned) {
@@ -136,7 +136,7 @@ final class RelayedConnection {
     return mark;
   }
 
-  /// How many bytes may pass before; 0 = it is due, `FOR_EVER` = bytes do not matter.
+  /// Returns the bytes that may pass before the moment; 0 = it is due, `FOR_EVER` = it is a time.
   private long bytesUntil(Moment moment, RelayPipe pipe, long now) {
     return switch (moment) {
       case Moment.After(Duration since) -> now - connectedNanos >= Span.nanos(since) ? 0 : FOR_EVER;
@@ -177,7 +177,7 @@ final class RelayedConnection {
     }
   }
 
-  /// How long until something is due that no socket will tell of.
+  /// Returns the time until an action is due without an event of a socket.
   long quietNanos(long now) {
     if (over || !connected) {
       return FOR_EVER;
@@ -193,13 +193,13 @@ final class RelayedConnection {
     return version == faults.version() ? quiet : 0;
   }
 
-  /// Both ends see a reset, and lose what they have not read.
+  /// Resets both ends, which lose their unread bytes.
   private void reset() {
     for (SocketChannel channel : List.of(inner, outer)) {
       try {
         channel.setOption(StandardSocketOptions.SO_LINGER, 0);
       } catch (IOException gone) {
-        // Then it is closed without.
+        // The channel is then closed without the option.
         assert !gone.toString().isEmpty();
       }
     }
@@ -212,7 +212,7 @@ final class RelayedConnection {
       try {
         channel.close();
       } catch (IOException gone) {
-        // Nothing is left to close.
+        // The channel is already closed.
         assert !channel.isOpen();
       }
     }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/// A disk that is soon full: a file system in memory, mounted on a directory. Owned.
+/// A small disk that fills up soon: a file system in memory, mounted on a directory.
 public final class SmallDisk implements AutoCloseable {
 
   private static final long LIMIT_SECONDS = 20;
@@ -19,8 +19,8 @@ public final class SmallDisk implements AutoCloseable {
     this.directory = directory;
   }
 
-  /// Mounts one of so many KiB on an empty directory; empty where this process may not, which root
-  /// on Linux may as a rule.
+  /// Mounts a disk of this many KiB on an empty directory; empty if this process may not, which
+  /// usually requires root on Linux.
   public static Optional<SmallDisk> on(Path directory, int kibibytes) {
     try {
       List<String> mount = List.of("mount", "-t", "tmpfs", "-o", "size=" + kibibytes + "k");
@@ -32,12 +32,12 @@ public final class SmallDisk implements AutoCloseable {
     }
   }
 
-  /// Where it is mounted.
+  /// Returns the directory on which it is mounted.
   public Path directory() {
     return directory;
   }
 
-  /// Unmounts it.
+  /// Unmounts the disk.
   @Override
   public void close() throws IOException {
     if (!run(List.of("umount"), directory.toString())) {

@@ -11,12 +11,12 @@ import io.weft.transport.Slice;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Hands everything to another endpoint.
+/// An endpoint that forwards all calls to another.
 public class ForwardingEndpoint implements Endpoint {
 
   private final Endpoint real;
 
-  /// In front of `real`.
+  /// Creates an endpoint in front of `real`.
   public ForwardingEndpoint(Endpoint real) {
     this.real = real;
   }

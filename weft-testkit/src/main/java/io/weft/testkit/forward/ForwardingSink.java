@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.IdentityHashMap;
 import java.util.function.UnaryOperator;
 
-/// Tells another sink what it hears, as if it came from endpoints in front of the real ones.
-/// Polling thread.
+/// A sink that forwards all events to another, as events of the endpoints in front of the real
+/// ones. Confined to the polling thread.
 public final class ForwardingSink implements FrameSink {
 
   private final FrameSink sink;
@@ -22,7 +22,7 @@ public final class ForwardingSink implements FrameSink {
     this.front = front;
   }
 
-  /// What stands in front of this endpoint.
+  /// Returns the endpoint in front of this one.
   public Endpoint inFrontOf(Endpoint real) {
     return fronts.computeIfAbsent(real, front);
   }

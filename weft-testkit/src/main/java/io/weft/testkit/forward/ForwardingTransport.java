@@ -9,12 +9,12 @@ import io.weft.transport.Transport;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
-/// Hands everything to another transport, which it closes.
+/// A transport that forwards all calls to another, which it closes.
 public class ForwardingTransport implements Transport {
 
   private final Transport real;
 
-  /// In front of `real`.
+  /// Creates a transport in front of `real`.
   public ForwardingTransport(Transport real) {
     this.real = real;
   }

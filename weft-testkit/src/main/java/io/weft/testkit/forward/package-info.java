@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A transport in the clothes of another one: each class hands everything on, and a subclass says
-/// what it does instead. Threads as those of the real one.
+/// Wrappers of a transport. Each class forwards all calls, and a subclass overrides some of them.
+/// The rules for threads are those of the wrapped transport.
 @NullMarked
 package io.weft.testkit.forward;
 

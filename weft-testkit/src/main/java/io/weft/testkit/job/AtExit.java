@@ -3,13 +3,13 @@ package io.weft.testkit.job;
 
 import java.util.Objects;
 
-/// What is to be undone when it is closed, and also when this process is ended before.
+/// An action that runs on `close`, and also if this process ends before.
 public final class AtExit implements AutoCloseable {
 
   private final Runnable undo;
   private final Thread hook;
 
-  /// From now on.
+  /// Registers the action.
   public AtExit(String name, Runnable undo) {
     Objects.requireNonNull(undo, "undo");
     this.undo = undo;
@@ -17,13 +17,13 @@ public final class AtExit implements AutoCloseable {
     Runtime.getRuntime().addShutdownHook(hook);
   }
 
-  /// Undoes it, twice if the process is being ended meanwhile.
+  /// Runs the action, twice if the process ends at the same time.
   @Override
   public void close() {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException exiting) {
-      assert hook.isAlive(); // it does the same
+      assert hook.isAlive(); // it runs the action
     }
     undo.run();
   }

@@ -14,18 +14,18 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// What all ranks of a local job do at once, each on a thread of its own: until all have ended, or
-/// one has thrown and the others have had the time to say why they fail too.
+/// The concurrent bodies of all ranks of a local job, each on a separate thread. They run until all
+/// have ended, or until one has thrown and the others have had time to report their failures.
 ///
-/// @param <T> what each brings
+/// @param <T> the result of a body
 final class Bodies<T> {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
-  /// How long the others have after the first failure before they are ended.
+  /// The time for which the others may still run after the first failure.
   private static final Duration LAST_WORDS = Duration.ofSeconds(1);
 
-  /// How long they may take to end then.
+  /// The time that they may then take to end after an interrupt.
   private static final Duration ENDING = Duration.ofSeconds(20);
 
   private final BlockingQueue<Ended<T>> ended = new LinkedBlockingQueue<>();
@@ -34,16 +34,16 @@ final class Bodies<T> {
   private @Nullable Ended<T> first;
   private int left;
 
-  /// One rank's end.
+  /// The end of one rank's body.
   private record Ended<T>(int rank, @Nullable T result, @Nullable Throwable failure) {}
 
-  /// Ends the rank whose body was the first to fail, so that nobody waits for it.
+  /// Ends the rank whose body failed first, so that no rank waits for it.
   @FunctionalInterface
   interface Abandon {
     void rank(int rank, Throwable cause);
   }
 
-  /// Begins to run them, by rank.
+  /// Starts the bodies, by rank.
   Bodies(ExecutorService threads, List<Callable<T>> bodies) {
     left = bodies.size();
     results = new ArrayList<>(Collections.nCopies(left, null));
@@ -62,8 +62,8 @@ final class Bodies<T> {
     }
   }
 
-  /// Returns what all brought, by rank. Throws the failure that came first, with those of the
-  /// others suppressed in it.
+  /// Returns the results, by rank. Throws the first failure; the failures of the others are
+  /// suppressed in it.
   @SuppressWarnings("NullAway") // a result is null only where T may be
   List<T> results(Abandon abandon) {
     try {
@@ -101,7 +101,7 @@ final class Bodies<T> {
     }
   }
 
-  /// Until all have ended, or the first has failed where none had, or so long.
+  /// Waits until all have ended, for the first failure if none had failed before, or for `limit`.
   private void await(Duration limit) throws InterruptedException {
     long end = System.nanoTime() + Span.nanos(limit);
     boolean untilFailure = first == null;

@@ -4,9 +4,9 @@ package io.weft.testkit.job;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/// Every thread that carries virtual ones is kept, as by programs that block in native calls: until
-/// this is closed no other virtual thread of this process runs. What must work then, works without
-/// them.
+/// Virtual threads that occupy all carrier threads, like programs that block in native calls. Until
+/// this is closed, no other virtual thread of this process runs. A test with it shows that code
+/// does not depend on virtual threads.
 public final class BusyCarriers implements AutoCloseable {
 
   private final int count =
@@ -15,18 +15,18 @@ public final class BusyCarriers implements AutoCloseable {
   private final CountDownLatch kept = new CountDownLatch(count);
   private volatile boolean over;
 
-  /// Returns when all are kept. Throws `IllegalStateException` where that takes longer than 20 s.
+  /// Returns when all carriers are busy. Throws `IllegalStateException` if that takes over 20 s.
   public BusyCarriers() throws InterruptedException {
     for (int i = 0; i < count; i++) {
       var unused = Thread.ofVirtual().name("busy-", i).start(this::keep);
     }
     if (!kept.await(20, TimeUnit.SECONDS)) {
       over = true;
-      throw new IllegalStateException("other virtual threads keep their carriers for ever");
+      throw new IllegalStateException("other virtual threads occupy their carriers");
     }
   }
 
-  /// How many there are.
+  /// Returns the number of carriers.
   public int count() {
     return count;
   }

@@ -4,12 +4,12 @@ package io.weft.testkit.job;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 
-/// What became of operations that are to fail.
+/// The failures of operations that are expected to fail.
 public final class ExpectedFailures {
 
   private ExpectedFailures() {}
 
-  /// Waits for the operation's end. Throws `AssertionError` if it succeeds.
+  /// Waits for the operation and returns its failure. Throws `AssertionError` if it succeeds.
   public static CommException of(Handle<?> handle) throws InterruptedException {
     Object result;
     try {

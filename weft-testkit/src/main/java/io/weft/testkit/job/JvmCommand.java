@@ -6,18 +6,18 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Command lines of programs in processes of their own, by this process's Java and on its class
-/// path, with little to start.
+/// Command lines of programs in separate processes, with this process's Java and class path, and
+/// flags for a fast start.
 public final class JvmCommand {
 
   private JvmCommand() {}
 
-  /// Runs this program with these arguments; the list is the caller's.
+  /// Returns a command for this program with these arguments; the caller owns the list.
   public static List<String> of(Class<?> program, String... arguments) {
     return of(List.of(), program, arguments);
   }
 
-  /// The same with more flags of the JVM.
+  /// Returns a command with additional flags of the JVM.
   public static List<String> of(List<String> flags, Class<?> program, String... arguments) {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

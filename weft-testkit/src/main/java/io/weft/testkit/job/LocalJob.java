@@ -26,7 +26,7 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
-/// A job of several ranks in this process. Owned; `close` ends all ranks.
+/// A job of several ranks in this process. The caller closes it, which ends all ranks.
 public final class LocalJob implements AutoCloseable {
 
   private static final String JOB = "test";
@@ -41,15 +41,15 @@ public final class LocalJob implements AutoCloseable {
     this.late = late;
   }
 
-  /// What one rank does.
+  /// The program of one rank.
   @FunctionalInterface
   public interface Body<T> {
 
-    /// Runs on a thread of its own.
+    /// Runs on a separate thread.
     T run(Weft weft) throws Exception;
   }
 
-  /// Starts a job of `size` ranks with the same settings and a random secret.
+  /// Starts a job of `size` ranks with equal settings and a random secret.
   public static LocalJob start(int size, WeftConfig config) {
     return start(
         size,
@@ -58,21 +58,21 @@ public final class LocalJob implements AutoCloseable {
             Weft.init(with, environment(rank, size), store, secret, JOB));
   }
 
-  /// The same over the transport of this scheme, with all else as it is.
+  /// Starts a job over the transport of this scheme, with default settings.
   public static LocalJob over(String transport, int size) {
     return start(size, WeftConfig.builder().transport(transport).build());
   }
 
-  /// The same over a transport that is given, not looked for on the class path.
+  /// Starts a job over this transport instead of one from the class path.
   public static LocalJob start(int size, WeftConfig config, TransportProvider transport) {
     JobProcess process = JobProcess.current();
     return start(size, config, surrounded(size, rank -> transport, rank -> process));
   }
 
-  /// The same over several hosts.
+  /// Starts a job over several hosts.
   ///
-  /// @param hosts name of the host that rank r says it runs on
-  /// @param transports what ranks of a host of this name open
+  /// @param hosts the host name of each rank
+  /// @param transports the transport of each host name
   public static LocalJob across(
       List<String> hosts, WeftConfig config, Function<String, TransportProvider> transports) {
     Objects.requireNonNull(config, "config");
@@ -129,7 +129,7 @@ public final class LocalJob implements AutoCloseable {
     }
   }
 
-  /// How a rank joins.
+  /// The way in which a rank joins.
   @FunctionalInterface
   private interface Joining {
     Weft join(WeftConfig config, int rank, Store store, Secret secret);
@@ -146,29 +146,29 @@ public final class LocalJob implements AutoCloseable {
         new StoreLocation.InProcess());
   }
 
-  /// The ranks, in order.
+  /// Returns the ranks, in order.
   public List<Weft> ranks() {
     return ranks;
   }
 
-  /// One more process of this job, while it runs; the caller closes it. Any thread.
+  /// Adds a process to this job while it runs; the caller closes it. Any thread may call it.
   ///
   /// @param config with the setting `join`
   public Weft join(WeftConfig config) {
     return late.apply(config);
   }
 
-  /// Runs the body on all ranks that began the job at once and returns what each brought. Throws
-  /// the failure that came first, as it was; those of other ranks are suppressed in it. Where other
-  /// bodies still run a second later, as they wait for the rank whose body has thrown, that rank
-  /// leaves the job and the others are interrupted: then the job can only be closed.
+  /// Runs the body on all initial ranks at the same time and returns their results. Throws the
+  /// first failure unchanged; the failures of other ranks are suppressed in it. If other bodies
+  /// still run a second later, because they wait for the failed rank, that rank leaves the job and
+  /// the others are interrupted. The job can then only be closed.
   public <T> List<T> run(Body<T> body) {
     Objects.requireNonNull(body, "body");
     List<Callable<T>> bodies = ranks.stream().<Callable<T>>map(w -> () -> body.run(w)).toList();
     return new Bodies<>(threads, bodies).results(this::abandon);
   }
 
-  /// A rank ends as a process that has failed: the others hear of it.
+  /// Ends a rank like a failed process, so that the others are notified.
   private void abandon(int rank, Throwable cause) {
     Weft weft = ranks.get(rank);
     try {
@@ -180,7 +180,7 @@ public final class LocalJob implements AutoCloseable {
     weft.close();
   }
 
-  /// Ends all ranks. Throws what one throws, when all have ended.
+  /// Ends all ranks. Throws the first exception after all have ended.
   @Override
   public void close() {
     List<Callable<Boolean>> closing =

@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// Two network namespaces of this machine, with a third one between them that carries packets from
-/// one to the other until they are parted: two hosts, as programs see it. Needs root. `close`
-/// removes them, and so does the end of this process.
+/// Two network namespaces of this machine, which programs see as two hosts. A third namespace
+/// between them forwards packets until the two are parted. It requires root. `close` removes the
+/// namespaces, and so does the end of this process.
 public final class Networks implements AutoCloseable {
 
   private static final int LIMIT_SECONDS = 20;
@@ -27,8 +27,8 @@ public final class Networks implements AutoCloseable {
     this.onExit = new AtExit("weft-networks", this::remove);
   }
 
-  /// Makes them, and below `directory` a replacement for ssh that starts programs in the far one.
-  /// Throws `IOException` with what the system said where they cannot be had.
+  /// Creates the namespaces, and in `directory` a replacement for ssh that starts programs in the
+  /// far one. Throws `IOException` with the system's message if that is not possible.
   public static Networks create(Path directory) throws IOException, InterruptedException {
     String name = "weft" + ProcessHandle.current().pid();
     Path ssh = directory.resolve("ssh");
@@ -36,7 +36,7 @@ public final class Networks implements AutoCloseable {
         ssh,
         """
         #!/bin/sh
-        # Stands in for ssh: `ssh [-G] [options] -- HOST COMMAND`, where HOST is a network namespace.
+        # Replaces ssh: `ssh [-G] [options] -- HOST COMMAND`, where HOST is a network namespace.
         while [ "$1" != -- ]; do
           [ "$1" = -G ] && { echo "hostname 10.77.2.2"; exit; }
           shift
@@ -85,12 +85,12 @@ public final class Networks implements AutoCloseable {
     in("m", "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward");
   }
 
-  /// From now on nothing goes from one to the other, and nobody is told.
+  /// Drops all packets between the two from now on, without notifying either.
   public void part() throws IOException, InterruptedException {
     in("m", "sh", "-c", "ip link set toa down; ip link set tob down");
   }
 
-  /// From now on the links to both carry so many bits a second each way, such as "1gbit".
+  /// Limits the links of both to this number of bits a second in each direction, such as "1gbit".
   public void limit(String rate) throws IOException, InterruptedException {
     for (String end : List.of("toa", "tob")) {
       in(
@@ -101,7 +101,7 @@ public final class Networks implements AutoCloseable {
     }
   }
 
-  /// Begins a command that shall run in the near one, under its own host name.
+  /// Returns the start of a command for the near namespace, with that namespace's host name.
   public List<String> here() {
     return List.of(
         "ip",
@@ -116,12 +116,12 @@ public final class Networks implements AutoCloseable {
         name + "a");
   }
 
-  /// What the far one is called, as the name of a host for `ssh`.
+  /// Returns the name of the far namespace, as a host name for `ssh`.
   public String far() {
     return name + "b";
   }
 
-  /// The replacement for ssh.
+  /// Returns the replacement for ssh.
   public Path ssh() {
     return ssh;
   }

@@ -6,9 +6,9 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 
-/// A loopback address on which no other process binds, unless it means to: for tests that must name
-/// a port before the process that binds it has started. On 127.0.0.1 another test may take such a
-/// port in the meantime.
+/// A loopback address to which no other process binds by accident, for tests that must name a port
+/// before the process that binds it has started. On 127.0.0.1 another test may take such a port in
+/// the meantime.
 public final class OwnLoopback {
 
   private static final int LOW_BITS = 7;
@@ -16,7 +16,7 @@ public final class OwnLoopback {
 
   private OwnLoopback() {}
 
-  /// Returns the address of this process, `127.A.B.C` of its id.
+  /// Returns the address of this process: `127.A.B.C`, derived from its id.
   public static InetAddress address() {
     long pid = ProcessHandle.current().pid();
     long low = pid & ((1 << LOW_BITS) - 1);
@@ -30,8 +30,7 @@ public final class OwnLoopback {
     }
   }
 
-  /// Returns the address and the first of `count` ports in a row that are free on it, as
-  /// `HOST:PORT`.
+  /// Returns the address and the first of `count` consecutive free ports, as `HOST:PORT`.
   public static String free(int count) {
     InetAddress address = address();
     while (true) {

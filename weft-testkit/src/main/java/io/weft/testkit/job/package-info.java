@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whole jobs inside one process, for tests: each rank a thread of its own, on a real transport.
+/// Whole jobs inside one process, for tests: each rank is a thread, on a real transport.
 @NullMarked
 package io.weft.testkit.job;
 

@@ -9,7 +9,7 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/// Skips a test, or all tests of a class, where an optional program is not usable, and says why.
+/// Marks tests that are skipped, with a reason, if an optional program is not usable.
 @Documented
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
@@ -17,6 +17,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(ProgramCondition.class)
 public @interface Needs {
 
-  /// Names the programs, all of which the test uses.
+  /// Returns the required programs.
   OptionalProgram[] value();
 }

@@ -10,21 +10,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// A program or a library that some tests use, and without which they are skipped. Whether it is
-/// usable is tried, once in a JVM, by doing with it what the tests do: a half-installed one, such
-/// as a compiler without the headers, is not usable. The system property `weft.test.without` hides
-/// programs by their names, with commas between them, or `all`. Thread-safe.
+/// A program or library that some tests require; without it they are skipped. Its usability is
+/// tried once in a JVM by a script that uses it like the tests. A half-installed program, such as a
+/// compiler without the headers, is not usable. The system property `weft.test.without` hides
+/// programs by name, separated by commas, or `all`. Thread-safe.
 public enum OptionalProgram {
-  /// A compiler of C.
+  /// A C compiler.
   GCC("gcc", "gcc libc6-dev", "echo 'int main(void) { return 0; }' > a.c; gcc a.c; ./a.out"),
 
-  /// A compiler of C++.
+  /// A C++ compiler.
   GXX(
       "g++",
       "g++",
       "printf '#include <vector>\\nint main() { return 0; }\\n' > a.cc; g++ a.cc; ./a.out"),
 
-  /// The library under PyTorch's collectives on processors.
+  /// The library of PyTorch's collectives on processors.
   GLOO(
       "gloo",
       "libgloo-dev g++",
@@ -37,7 +37,7 @@ public enum OptionalProgram {
   /// Open MPI's launcher.
   MPIRUN("mpirun", "openmpi-bin", "mpirun --allow-run-as-root --oversubscribe -np 2 true"),
 
-  /// Open MPI with what programs are compiled against it with.
+  /// Open MPI with its compiler and headers.
   OPENMPI(
       "openmpi",
       "openmpi-bin libopenmpi-dev gcc",
@@ -48,7 +48,7 @@ public enum OptionalProgram {
       mpirun --allow-run-as-root --oversubscribe -np 2 ./a.out\
       """),
 
-  /// A server of ssh, with its client.
+  /// An ssh server, with its client.
   SSHD(
       "sshd",
       "openssh-server openssh-client",
@@ -60,7 +60,7 @@ public enum OptionalProgram {
       /usr/sbin/sshd -t -f "$PWD/config\"\
       """),
 
-  /// Network namespaces of this host with links between them, which root may make.
+  /// Network namespaces of this host with links between them, which root may create.
   NETWORKS(
       "networks",
       "iproute2 util-linux",
@@ -83,21 +83,21 @@ public enum OptionalProgram {
       grep drawn page\
       """),
 
-  /// Binds a process to processors.
+  /// The program that binds a process to processors.
   TASKSET("taskset", "util-linux", "taskset -p $$"),
 
-  /// Starts a process in a session of its own.
+  /// The program that starts a process in a new session.
   SETSID("setsid", "util-linux", "setsid true"),
 
-  /// Has a process end with the one that started it.
+  /// The program that ends a process together with its parent.
   SETPRIV("setpriv", "util-linux", "setpriv --pdeathsig TERM true"),
 
-  /// Changes the limits of a process.
+  /// The program that changes the limits of a process.
   PRLIMIT("prlimit", "util-linux", "prlimit --pid $$ --nofile");
 
   private static final String HIDDEN = "weft.test.without";
 
-  /// What came of each trial in this JVM.
+  /// The result of each trial in this JVM.
   private static final Map<OptionalProgram, Optional<String>> TRIED = new ConcurrentHashMap<>();
 
   private final String word;
@@ -105,16 +105,16 @@ public enum OptionalProgram {
   private final String trial;
 
   /// @param word its name in `weft.test.without`
-  /// @param packages what `apt-get install` needs for it
-  /// @param trial a script of the shell that uses it, in an empty directory
+  /// @param packages the packages to install with `apt-get install`
+  /// @param trial a shell script that uses it, in an empty directory
   OptionalProgram(String word, String packages, String trial) {
     this.word = word;
     this.packages = packages;
     this.trial = trial;
   }
 
-  /// Returns why the program is not usable, in a sentence; empty where it is. The first call tries
-  /// it, which takes seconds.
+  /// Returns the reason why the program is not usable, in a sentence; empty if it is usable. The
+  /// first call tries it, which takes seconds.
   public Optional<String> missing() {
     return TRIED.computeIfAbsent(
         this,
@@ -124,7 +124,7 @@ public enum OptionalProgram {
                 new Trial(System.getenv().getOrDefault("PATH", "/usr/bin:/bin"))));
   }
 
-  /// Returns what it does not work without.
+  /// Returns the programs that it requires.
   private List<OptionalProgram> parts() {
     return switch (this) {
       case GLOO -> List.of(GXX);
@@ -133,7 +133,7 @@ public enum OptionalProgram {
     };
   }
 
-  /// Tries the program, unless it is hidden, without remembering what came of it.
+  /// Tries the program unless it is hidden, without storing the result.
   Optional<String> missing(String hidden, Trial how) {
     if (isHidden(hidden)) {
       return Optional.of(word + " is hidden by -D" + HIDDEN + "=" + hidden);
@@ -156,7 +156,7 @@ public enum OptionalProgram {
       String stripped = name.strip();
       if (!stripped.isEmpty() && !stripped.equals("all") && !known.contains(stripped)) {
         throw new IllegalArgumentException(
-            "-D%s=%s: there is no optional program '%s'; there are: all, %s"
+            "-D%s=%s: unknown optional program '%s'; expected all, %s"
                 .formatted(
                     HIDDEN,
                     hidden,

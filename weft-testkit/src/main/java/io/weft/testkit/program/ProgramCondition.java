@@ -7,7 +7,7 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/// Decides for [Needs]. Stateless.
+/// The condition of [Needs]. Stateless.
 final class ProgramCondition implements ExecutionCondition {
 
   @Override
@@ -21,6 +21,6 @@ final class ProgramCondition implements ExecutionCondition {
         }
       }
     }
-    return ConditionEvaluationResult.enabled("all that the test needs is usable");
+    return ConditionEvaluationResult.enabled("all programs of the test are usable");
   }
 }

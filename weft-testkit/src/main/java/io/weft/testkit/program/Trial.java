@@ -12,15 +12,15 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/// Runs scripts of the shell, each in an empty directory that is removed afterwards.
+/// A runner of shell scripts, each in an empty directory that is removed afterwards.
 ///
-/// @param path where their programs are looked for
+/// @param path the directories of their programs
 record Trial(String path) {
 
   private static final int LIMIT_SECONDS = 60;
 
-  /// Runs the script, whose first command that fails ends it. Returns why it did not do well; empty
-  /// where it did. Blocks for at most a minute.
+  /// Runs the script, which ends at its first failed command. Returns the reason of a failure;
+  /// empty on success. Blocks for at most a minute.
   Optional<String> run(String script) {
     try {
       Path directory = Files.createTempDirectory("weft-program");
@@ -62,7 +62,7 @@ record Trial(String path) {
     return Optional.of(why(Files.readAllLines(said), process.exitValue()));
   }
 
-  /// Returns the line that says what is wrong, as far as can be told.
+  /// Returns the most likely line with the error.
   private static String why(List<String> said, int code) {
     List<String> lines = said.stream().filter(line -> !line.isBlank()).toList();
     return lines.stream()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The programs that tests use where they are installed: whether one is usable is decided here.
+/// Optional programs of tests, and the decision whether each is usable.
 @NullMarked
 package io.weft.testkit.program;
 

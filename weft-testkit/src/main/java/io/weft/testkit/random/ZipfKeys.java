@@ -4,13 +4,13 @@ package io.weft.testkit.random;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-/// Numbers of rows of which few come often: the k-th most frequent one has a share that falls with
-/// a power of k. The frequent ones lie anywhere.
+/// Row numbers, a few of them frequent: the frequency of the k-th most frequent row falls with a
+/// power of k. The frequent rows are at random positions.
 public final class ZipfKeys {
 
   private ZipfKeys() {}
 
-  /// Draws numbers of 0 to, without it, `rows`.
+  /// Draws numbers from 0 to `rows`, exclusive.
   public static int[] draw(int rows, double exponent, int count, long seed) {
     double[] sums = new double[rows];
     double sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is drawn for measurements and tests.
+/// Random values for measurements and tests.
 @NullMarked
 package io.weft.testkit.random;
 

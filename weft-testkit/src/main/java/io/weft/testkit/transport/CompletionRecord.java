@@ -5,7 +5,7 @@ import io.weft.transport.Completion;
 import io.weft.transport.TransportException;
 import org.jspecify.annotations.Nullable;
 
-/// A completion that remembers; armed for one operation when made.
+/// A completion that records its outcome; it is created armed for one operation.
 final class CompletionRecord extends Completion {
 
   private int fired;

@@ -22,27 +22,27 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Making and losing endpoints: who is connected to whom, who is refused, what the end looks like.
+/// The contract of connections: connecting, refusing and losing endpoints.
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 public abstract class ConnectionContract {
 
   private @Nullable Net net;
 
-  /// For subclasses.
+  /// Constructor for subclasses.
   protected ConnectionContract() {}
 
-  /// The transport under test.
+  /// Returns the transport under test.
   protected abstract TransportProvider provider();
 
-  /// A place where any number of transports can be opened.
+  /// Returns an address at which any number of transports can be opened.
   protected abstract String bind();
 
-  /// Factor of what is waited for anything: more than 1 where the machine is emulated.
+  /// Returns the factor of all time limits: more than 1 on an emulated machine.
   protected int waitFactor() {
     return 1;
   }
 
-  /// The nodes of this test.
+  /// Returns the nodes of the current test.
   final Net net() {
     Net open = net;
     if (open == null) {
@@ -257,7 +257,7 @@ public abstract class ConnectionContract {
     MemoryRegion into = b.region(64 << 20);
     CompletionRecord done = new CompletionRecord();
     net().post(() -> endpoint.tryWrite(from.slice(0, 64 << 20), Transfers.whole(into), 1, done));
-    // The receiver is awaited, too: an await that never sleeps or never ends would show.
+    // The receiver also awaits, so that an await that never sleeps or never ends is detected.
     long awaits = 0;
     while (b.heard(SinkEvent.Notified.class).isEmpty()) {
       a.poll();
@@ -280,7 +280,7 @@ public abstract class ConnectionContract {
         .isGreaterThan(20_000_000);
   }
 
-  /// Polls until `node` hears that an endpoint is lost, for a reason with these words.
+  /// Polls until `node` is notified of a lost endpoint, for a reason with these words.
   final void assertLost(Node node, String... words) {
     net().until(() -> !node.heard(SinkEvent.Failed.class).isEmpty(), "the loss is heard");
     assertThat(node.heard(SinkEvent.Failed.class).getFirst().cause())

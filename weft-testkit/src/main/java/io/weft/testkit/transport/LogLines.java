@@ -9,7 +9,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
-/// What a logger has written since.
+/// The lines that a logger has written since this object was created.
 public final class LogLines extends Handler {
 
   private static final SimpleFormatter WORDS = new SimpleFormatter();
@@ -21,14 +21,14 @@ public final class LogLines extends Handler {
     this.logger = logger;
   }
 
-  /// Of the logger with this name, until it is closed.
+  /// Collects the lines of the logger with this name until it is closed.
   public static LogLines of(String name) {
     LogLines lines = new LogLines(Logger.getLogger(name));
     lines.logger.addHandler(lines);
     return lines;
   }
 
-  /// Whether one line has all these words.
+  /// Returns whether one line contains all these words.
   public boolean has(String... words) {
     Objects.requireNonNull(words, "words");
     return lines.stream().anyMatch(line -> List.of(words).stream().allMatch(line::contains));
@@ -41,7 +41,7 @@ public final class LogLines extends Handler {
 
   @Override
   public void flush() {
-    // Nothing is kept back.
+    // No line is buffered.
   }
 
   @Override

@@ -16,14 +16,14 @@ import java.lang.foreign.ValueLayout;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/// Registered memory, remote writes and remote reads.
+/// The contract of registered memory, remote writes and remote reads.
 public abstract class MemoryContract extends MessageContract {
 
   private static final long[] LENGTHS = {
     0, 1, 7, 4095, 4096, 4097, 65_537, 262_143, 262_144, 262_145, 1_000_003, 8 << 20
   };
 
-  /// For subclasses.
+  /// Constructor for subclasses.
   protected MemoryContract() {}
 
   @Test
@@ -203,8 +203,8 @@ public abstract class MemoryContract extends MessageContract {
     assertUsable(a, b, endpoint);
   }
 
-  /// A write may have completed here before the peer sees it; then nobody is told. In no case is
-  /// anything written or notified, and the endpoint works on.
+  /// A write may have completed here before the peer sees it; the writer is then not notified. In
+  /// no case is memory written or the peer notified, and the endpoint remains usable.
   @Test
   final void writeToAClosedRegionTouchesNothing() {
     for (int bytes : new int[] {0, 100, 100_000, 8 << 20}) {

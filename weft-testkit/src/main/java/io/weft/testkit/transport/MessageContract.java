@@ -12,10 +12,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/// Small messages: contents, limits, order, back-pressure.
+/// The contract of small messages: contents, limits, order, back-pressure.
 public abstract class MessageContract extends ConnectionContract {
 
-  /// For subclasses.
+  /// Constructor for subclasses.
   protected MessageContract() {}
 
   @Test
@@ -103,7 +103,7 @@ public abstract class MessageContract extends ConnectionContract {
     Endpoint endpoint = net().connect(a, b, 1);
     MemorySegment message = MemorySegment.ofArray(new byte[1024]);
     int posted = 0;
-    // The peer is not polled: sooner or later there is no room.
+    // The peer is not polled, so there is eventually no room.
     for (int i = 0; i < 1_000_000; i++) {
       message.set(ValueLayout.JAVA_INT_UNALIGNED, 0, posted);
       if (endpoint.trySend(message) == PostResult.POSTED) {

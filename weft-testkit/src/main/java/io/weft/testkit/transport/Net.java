@@ -26,7 +26,7 @@ final class Net implements AutoCloseable {
     this(provider, bind, 1);
   }
 
-  /// @param factor factor of what is waited for anything
+  /// @param factor of all time limits
   Net(TransportProvider provider, String bind, int factor) {
     this.provider = provider;
     this.bind = bind;
@@ -46,7 +46,7 @@ final class Net implements AutoCloseable {
     return node;
   }
 
-  /// An endpoint of `from` to node `number` at `to`, usable on both sides.
+  /// Connects `from` to node `number` at `to` until both ends are usable.
   Endpoint connect(Node from, Node to, int number) {
     int accepted = to.connected().size();
     Endpoint endpoint = from.transport().connect(to.address(), number);
@@ -56,14 +56,14 @@ final class Net implements AutoCloseable {
     return endpoint;
   }
 
-  /// Polls all nodes until `condition` holds; fails after 20 seconds, times patience.
+  /// Polls all nodes until `condition` is true; fails after 20 seconds times the factor.
   void until(BooleanSupplier condition, String what) {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
       int work = poll();
       if (System.nanoTime() - start > limitSeconds * 1_000_000_000L) {
         fail(
-            "not within %d s: %s; heard: %s",
+            "not within %d s: %s; events: %s",
             limitSeconds, what, nodes.stream().map(Node::events).toList());
       }
       if (work == 0) {
@@ -72,7 +72,7 @@ final class Net implements AutoCloseable {
     }
   }
 
-  /// Posts until it is accepted.
+  /// Posts until the post is accepted.
   void post(Supplier<PostResult> post) {
     PostResult[] last = new PostResult[1];
     until(

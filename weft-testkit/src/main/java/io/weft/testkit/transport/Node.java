@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/// One node of a test: an open transport with a sink that remembers what it heard.
+/// One node of a test: an open transport with a sink that records its events.
 final class Node implements FrameSink, AutoCloseable {
 
   static final Duration CONNECT_DEADLINE = Duration.ofSeconds(15);
@@ -73,7 +73,7 @@ final class Node implements FrameSink, AutoCloseable {
     return events.stream().filter(kind::isInstance).map(kind::cast).toList();
   }
 
-  /// Bytes of the `i`-th message.
+  /// Returns the bytes of the `i`-th message.
   byte[] heardMessage(int i) {
     return ((SinkEvent.Received) events.get(i + firstMessage())).bytes();
   }
@@ -86,12 +86,12 @@ final class Node implements FrameSink, AutoCloseable {
     return i;
   }
 
-  /// Endpoints in the order in which they became usable.
+  /// Returns the endpoints in the order in which they became usable.
   List<Endpoint> connected() {
     return heard(SinkEvent.Connected.class).stream().map(SinkEvent.Connected::endpoint).toList();
   }
 
-  /// Its endpoint to this node.
+  /// Returns its endpoint to this node.
   Endpoint to(int node) {
     return connected().stream()
         .filter(endpoint -> endpoint.node() == node)
@@ -99,14 +99,14 @@ final class Node implements FrameSink, AutoCloseable {
         .orElseThrow(() -> new AssertionError("no endpoint to rank " + node + ": " + events));
   }
 
-  /// A region that is closed with this node.
+  /// Allocates a region that is closed with this node.
   MemoryRegion region(long bytes) {
     MemoryRegion region = transport.allocate(bytes);
     regions.add(region);
     return region;
   }
 
-  /// A region with random contents.
+  /// Allocates a region with random contents.
   MemoryRegion region(long bytes, Random random) {
     MemoryRegion region = region(bytes);
     fill(region.segment(), random);

@@ -19,10 +19,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// One side of random traffic. Both sides draw the same operations from the seed, so the receiver
-/// knows what must come next. Every operation has a number; its bytes are a function of seed,
-/// sender and number. Writes go to a ring of slots in the peer's region and are acknowledged by a
-/// message, so that a slot is written again only after it was checked. Reads fetch a constant
-/// region.
+/// knows the next operation. Every operation has a number; its bytes are a function of seed, sender
+/// and number. Writes use a ring of slots in the peer's region. A message acknowledges each write,
+/// so that a slot is written again only after it was checked. Reads fetch a constant region.
 final class RandomTraffic implements FrameSink, AutoCloseable {
 
   private static final int SLOTS = 8;
@@ -104,7 +103,7 @@ final class RandomTraffic implements FrameSink, AutoCloseable {
       done = isComplete();
       finished = done;
       if (done && other().finished) {
-        // The peer may still wait for what is on its way.
+        // The peer may still wait for data in flight.
         transport.poll(now);
         return;
       }
@@ -238,7 +237,7 @@ final class RandomTraffic implements FrameSink, AutoCloseable {
     skipReads();
   }
 
-  // The peer's next operation that we can see; -1 = not drawn.
+  // The peer's next operation that this side can observe; -1 = not drawn.
   private int expectedKind = -1;
   private int expectedLength;
 
@@ -249,7 +248,7 @@ final class RandomTraffic implements FrameSink, AutoCloseable {
     return expectedLength;
   }
 
-  /// Draws the peer's operations up to the next one that this side hears of.
+  /// Draws the peer's operations up to the next one that this side can observe.
   private void skipReads() {
     while (expectedKind < 0 && received < operations) {
       expectedKind = theirs.nextInt(3);
@@ -312,7 +311,7 @@ final class RandomTraffic implements FrameSink, AutoCloseable {
     }
 
     void cancel() {
-      // Stays armed for the next attempt.
+      // It stays armed for the next attempt.
     }
 
     @Override

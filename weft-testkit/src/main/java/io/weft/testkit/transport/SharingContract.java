@@ -15,13 +15,13 @@ import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/// Peers' memory as memory of this process, for transports with `Capabilities.directAccess`; the
-/// others give none.
+/// The contract of mapped memory of peers, for transports with `Capabilities.directAccess`; the
+/// others must not map any.
 public abstract class SharingContract extends MemoryContract {
 
   private static final MemorySegment ONE_BYTE = MemorySegment.ofArray(new byte[] {1});
 
-  /// For subclasses.
+  /// Constructor for subclasses.
   protected SharingContract() {}
 
   @Test

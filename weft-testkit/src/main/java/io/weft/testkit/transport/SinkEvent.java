@@ -6,16 +6,16 @@ import io.weft.transport.TransportException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// What a sink heard.
+/// An event of a sink.
 sealed interface SinkEvent {
 
-  /// Whom it was about.
+  /// Returns the endpoint of the event.
   Endpoint endpoint();
 
-  /// Usable.
+  /// The endpoint became usable.
   record Connected(Endpoint endpoint) implements SinkEvent {}
 
-  /// A message; a copy of it.
+  /// A message arrived; a copy of it.
   record Received(Endpoint endpoint, MemorySegment message) implements SinkEvent {
 
     byte[] bytes() {
@@ -23,9 +23,9 @@ sealed interface SinkEvent {
     }
   }
 
-  /// A write has landed.
+  /// A write landed.
   record Notified(Endpoint endpoint, int immediate) implements SinkEvent {}
 
-  /// Dead.
+  /// The endpoint failed.
   record Failed(Endpoint endpoint, TransportException cause) implements SinkEvent {}
 }

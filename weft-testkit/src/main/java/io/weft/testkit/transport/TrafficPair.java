@@ -7,8 +7,7 @@ import io.weft.transport.spi.TransportProvider;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// Two nodes on two threads that send each other random messages, writes and reads and check what
-/// they get.
+/// Two nodes on two threads that exchange random messages, writes and reads and check the data.
 final class TrafficPair implements AutoCloseable {
 
   private static final long LIMIT_MILLIS = 40_000;

@@ -6,23 +6,23 @@ import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
 import java.lang.foreign.MemorySegment;
 
-/// Short forms for slices and contents.
+/// Functions for slices and contents.
 final class Transfers {
 
   private Transfers() {}
 
-  /// All of a peer's region.
+  /// Returns a peer's whole region.
   static RemoteSlice whole(MemoryRegion region) {
     RemoteRegion remote = region.export();
     return new RemoteSlice(remote, 0, remote.bytes());
   }
 
-  /// A part of a peer's region.
+  /// Returns a part of a peer's region.
   static RemoteSlice part(MemoryRegion region, long offset, long bytes) {
     return new RemoteSlice(region.export(), offset, bytes);
   }
 
-  /// Where two parts differ first, -1 if nowhere.
+  /// Returns the first position at which two parts differ, -1 if they are equal.
   static long mismatch(
       MemoryRegion one, long oneOffset, MemoryRegion other, long otherOffset, long bytes) {
     return MemorySegment.mismatch(

@@ -11,17 +11,17 @@ import java.util.Random;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
-/// What every transport must do. A transport's test extends this class and says which provider to
-/// test and where it can listen; nothing else. The random tests take their seed from the system
-/// property `weft.test.seed` and print it.
+/// The contract of every transport. A transport's test extends this class and only defines the
+/// provider under test and an address to listen on. The random tests take their seed from the
+/// system property `weft.test.seed` and print it.
 public abstract class TransportContract extends SharingContract {
 
   private static final int OPERATIONS = 2000;
 
-  /// For subclasses.
+  /// Constructor for subclasses.
   protected TransportContract() {}
 
-  /// Random operations of each side of a traffic test: fewer where the machine is emulated.
+  /// Returns the random operations of each side of a traffic test: fewer on an emulated machine.
   protected int operations() {
     return OPERATIONS;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every transport must do, as a test suite: extend `TransportContract`. Test threads.
+/// The contract of every transport as a test suite, for subclasses of `TransportContract`.
 @NullMarked
 package io.weft.testkit.transport;
 

@@ -57,11 +57,11 @@ class FaultPlanTest {
       delimiter = '|',
       quoteCharacter = '"',
       value = {
-        "break=0-1          | there is no 'break', but any and [cut, half-close,",
+        "break=0-1          | unknown kind 'break'; expected any or one of [cut, half-close,",
         "cut=0+1            | not KIND=LINKS",
         "cut=0-?            | '?' needs ranks=N",
         "cut=0-1:3s         | cut has no amount",
-        "delay=0-1          | a delay needs how much",
+        "delay=0-1          | a delay needs an amount",
         "stall=0-1:64K      | '64K' is not a time",
         "cut=0-1@tomorrow   | 'tomorrow' is not a time",
         "cut=0-1@5s..2s     | the range '5s..2s' is empty",

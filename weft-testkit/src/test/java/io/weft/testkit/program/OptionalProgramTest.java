@@ -64,7 +64,7 @@ class OptionalProgramTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> OptionalProgram.GCC.missing("glo", here()))
         .withMessageStartingWith(
-            "-Dweft.test.without=glo: there is no optional program 'glo'; there are: all,"
+            "-Dweft.test.without=glo: unknown optional program 'glo'; expected all,"
                 + " chromium,");
   }
 
