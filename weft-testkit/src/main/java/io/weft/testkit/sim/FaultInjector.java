@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/// Lets the faults of a script strike.
+/// The injector of a script's faults.
 final class FaultInjector {
 
-  /// Longest pause before a sender whose bytes were not acknowledged tries again.
+  /// The longest pause before a sender whose bytes were not acknowledged retransmits them.
   private static final long RETRANSMISSION_NANOS = 400_000_000;
 
   private final SimRun<?> world;
@@ -119,7 +119,7 @@ final class FaultInjector {
         () -> walls.forEach(wall -> network.remove(wall, RETRANSMISSION_NANOS)));
   }
 
-  /// Whose line in the trace tells of it.
+  /// Returns the rank under which the trace records the fault.
   private int rankOf(SimFault fault) {
     return switch (fault) {
       case SimFault.Delay delay -> delay.from();

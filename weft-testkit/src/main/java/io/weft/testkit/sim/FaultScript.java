@@ -16,7 +16,7 @@ import java.util.random.RandomGenerator;
 /// @param faults in any order
 public record FaultScript(List<SimFault> faults) {
 
-  /// Nothing goes wrong.
+  /// A script without faults.
   public static final FaultScript NONE = new FaultScript(List.of());
 
   /// Copies the list.
@@ -24,12 +24,12 @@ public record FaultScript(List<SimFault> faults) {
     faults = List.copyOf(faults);
   }
 
-  /// What random scripts are about.
+  /// The parameters of random scripts.
   ///
   /// @param ranks of the simulation, at least 2
   /// @param hosts of the simulation
-  /// @param horizon until when faults strike
-  /// @param longest how long a fault lasts at most
+  /// @param horizon the time until which faults begin
+  /// @param longest the longest duration of a fault
   /// @param kinds to draw from
   public record Scene(
       int ranks, int hosts, Duration horizon, Duration longest, List<SimFaultKind> kinds) {
@@ -41,7 +41,7 @@ public record FaultScript(List<SimFault> faults) {
     }
   }
 
-  /// Kinds of faults that are drawn.
+  /// The kinds of random faults.
   public enum SimFaultKind {
     /// See `SimFault.Delay`.
     DELAY,
@@ -53,9 +53,9 @@ public record FaultScript(List<SimFault> faults) {
     CRASH,
     /// See `SimFault.HostCrash`.
     HOST_CRASH,
-    /// A crash and, later, a new process of the rank.
+    /// A crash followed later by a new process of the rank.
     RESTART,
-    /// See `SimFault.Partition`; of few ranks, in any direction.
+    /// See `SimFault.Partition`; of one or two ranks, in any direction.
     PARTITION,
     /// See `SimFault.Cut`.
     CUT,
@@ -63,7 +63,7 @@ public record FaultScript(List<SimFault> faults) {
     CLOCK_JUMP
   }
 
-  /// So many random faults; equal seeds give equal scripts.
+  /// Returns a script of `number` random faults; equal seeds give equal scripts.
   public static FaultScript random(long seed, Scene scene, int number) {
     RandomGenerator random = new SplittableRandom(seed);
     FaultScript script = NONE;
@@ -119,7 +119,7 @@ public record FaultScript(List<SimFault> faults) {
     return Duration.ofNanos(random.nextLong(Math.max(1, Span.nanos(most))));
   }
 
-  /// The same and one more.
+  /// Returns this script with one more fault.
   public FaultScript and(SimFault fault) {
     List<SimFault> more = new ArrayList<>(faults);
     more.add(fault);

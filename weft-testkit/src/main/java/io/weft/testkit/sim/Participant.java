@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.random.RandomGenerator;
 
-/// One process's place in the world, as its program sees it.
+/// A process in a simulation, as its program sees it.
 final class Participant<T> implements SimRank {
 
   private static final String JOB = "simulated";

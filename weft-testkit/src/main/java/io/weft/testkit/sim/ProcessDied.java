@@ -3,8 +3,8 @@ package io.weft.testkit.sim;
 
 import java.io.Serial;
 
-/// Ends the program of a process that has died in a simulation: whatever it calls throws this. Not
-/// to be caught.
+/// The error that ends the program of a dead process: every call of the program throws it. It must
+/// not be caught.
 final class ProcessDied extends Error {
 
   @Serial private static final long serialVersionUID = 1L;

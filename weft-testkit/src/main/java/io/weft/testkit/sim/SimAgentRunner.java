@@ -7,8 +7,8 @@ import io.weft.testkit.sim.clock.ScheduledEvent;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Turns an agent in virtual time: when something has come for it or was submitted, again at once
-/// while it finds work, and every few milliseconds when nothing happens.
+/// An agent runner in virtual time. The agent runs a duty cycle after an arrival or submission,
+/// again at once while it finds work, and every few milliseconds while it is idle.
 final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
 
   private final SimProcess process;
@@ -30,7 +30,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
     return agent;
   }
 
-  /// What the agent has died of; null if it has not.
+  /// Returns the error that the agent died of; null if it has not died.
   @Nullable Throwable defect() {
     return defect;
   }
@@ -76,7 +76,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
     return process.nanos();
   }
 
-  /// The next turn comes by then, or as soon as the processor is free.
+  /// Schedules the next duty cycle for this time, or for when the processor is free.
   void turnBy(long nanos) {
     if (started && !closed) {
       process.timeline().notAfter(Math.max(nanos, process.freeNanos()), this);
@@ -143,7 +143,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
     }
   }
 
-  /// Ends the turning and nothing else.
+  /// Stops the duty cycles and does not close the agent.
   void halt() {
     closed = true;
     process.timeline().cancel(this);

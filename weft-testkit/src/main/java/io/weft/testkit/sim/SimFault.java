@@ -5,16 +5,16 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 
-/// Something that goes wrong in a simulation, from a moment of virtual time on. Ranks are world
-/// ranks, hosts are numbered from 0. `toString` is what a trace and a report show.
+/// A fault in a simulation that begins at a moment of virtual time. Ranks are world ranks, hosts
+/// are numbered from 0. `toString` is its form in a trace and a report.
 public sealed interface SimFault {
 
-  /// When, counted from the start of the simulation.
+  /// Returns the moment at which it begins, counted from the start of the simulation.
   Duration at();
 
-  /// What one rank sends another takes longer for a while.
+  /// Bytes from one rank to another take longer for a while.
   record Delay(Duration at, Duration length, int from, int to, Duration extra) implements SimFault {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Delay {
       Objects.requireNonNull(at, "at");
       Objects.requireNonNull(length, "length");
@@ -22,9 +22,9 @@ public sealed interface SimFault {
     }
   }
 
-  /// Each turn of a rank's agent takes so long for a while: a host that is overcommitted.
+  /// Each duty cycle of a rank's agent takes `turn` for a while, as on an overcommitted host.
   record Slow(Duration at, Duration length, int rank, Duration turn) implements SimFault {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Slow {
       Objects.requireNonNull(at, "at");
       Objects.requireNonNull(length, "length");
@@ -32,43 +32,43 @@ public sealed interface SimFault {
     }
   }
 
-  /// A rank does nothing for a while, and its clock goes on: a garbage collection, SIGSTOP, a
+  /// A rank does nothing for a while but its clock advances: a garbage collection, SIGSTOP, a
   /// debugger.
   record Pause(Duration at, Duration length, int rank) implements SimFault {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Pause {
       Objects.requireNonNull(at, "at");
       Objects.requireNonNull(length, "length");
     }
   }
 
-  /// A process dies; its host closes its connections.
+  /// A process dies, and its host closes its connections.
   record Crash(Duration at, int rank) implements SimFault {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Crash {
       Objects.requireNonNull(at, "at");
     }
   }
 
-  /// A host dies with all its processes: silence.
+  /// A host and all its processes die without a message.
   record HostCrash(Duration at, int host) implements SimFault {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public HostCrash {
       Objects.requireNonNull(at, "at");
     }
   }
 
-  /// The rank is started once more, whether its first process has died or not.
+  /// A new process of the rank starts, even if the present one has not died.
   record Restart(Duration at, int rank, Memory memory) implements SimFault {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Restart {
       Objects.requireNonNull(at, "at");
       Objects.requireNonNull(memory, "memory");
     }
   }
 
-  /// Bytes between these ranks and all others do not arrive for a while; then they do. Where
-  /// `resetAfter` is shorter, the sending ends give their connections up by then.
+  /// Bytes between these ranks and all others arrive only after a while. If `resetAfter` is
+  /// shorter, the senders give up their connections after that time.
   record Partition(
       Duration at, Duration length, Set<Integer> ranks, Direction direction, Duration resetAfter)
       implements SimFault {
@@ -82,39 +82,39 @@ public sealed interface SimFault {
     }
   }
 
-  /// The next thing that one rank sends another breaks off in the middle, and both ends of the
-  /// connection are reset.
+  /// The next packet from one rank to another is cut in the middle, and both ends of the connection
+  /// are reset.
   record Cut(Duration at, int from, int to) implements SimFault {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Cut {
       Objects.requireNonNull(at, "at");
     }
   }
 
-  /// A rank's clock goes forward at once.
+  /// A rank's clock jumps forward.
   record ClockJump(Duration at, int rank, Duration by) implements SimFault {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public ClockJump {
       Objects.requireNonNull(at, "at");
       Objects.requireNonNull(by, "by");
     }
   }
 
-  /// Which bytes a partition stops.
+  /// The bytes that a partition stops.
   enum Direction {
-    /// Those that the ranks send.
+    /// The bytes that the ranks send.
     OUTWARD,
-    /// Those that the ranks should get.
+    /// The bytes that the ranks receive.
     INWARD,
-    /// All.
+    /// All bytes.
     BOTH
   }
 
-  /// What a process that is started once more knows.
+  /// The knowledge of a restarted process.
   enum Memory {
-    /// What the store has now.
+    /// The present contents of the store.
     NOTHING,
-    /// The topology of the job's start, as if it were the first: it asks no store.
+    /// The topology of the job's start, as if this were the rank's first process.
     FIRST_TOPOLOGY
   }
 }

@@ -16,7 +16,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// One process of a simulated job: its clock, its processor, its program and its progress threads.
-/// A processor does one turn at a time, and none while the process is stopped.
+/// The processor runs one duty cycle at a time, and none while the process is stopped.
 final class SimProcess implements SimNode, Ticker, AgentRunners {
 
   private final Timeline timeline;
@@ -34,11 +34,11 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   private boolean inTransport;
   private @Nullable Weft weft;
 
-  /// What all processes of a simulation share.
+  /// The times that all processes of a simulation share.
   ///
-  /// @param turnNanos how long a turn takes
-  /// @param idleNanos how often an agent is turned when nothing happens
-  /// @param wakeNanos how long a thread that sleeps in its transport takes to wake
+  /// @param turnNanos duration of a duty cycle
+  /// @param idleNanos time between the duty cycles of an idle agent
+  /// @param wakeNanos time that a thread that sleeps in its transport takes to wake
   record Pace(long turnNanos, long idleNanos, long wakeNanos) {}
 
   SimProcess(Timeline timeline, Pace pace, int rank, int host, int incarnation) {
@@ -58,7 +58,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
     return Objects.requireNonNull(simThread);
   }
 
-  /// The latest membership of its program, null if it has none yet.
+  /// Returns the latest membership of its program; null if it has none.
   @Nullable Weft weft() {
     return weft;
   }
@@ -89,24 +89,24 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
     return timeline.now() + skewNanos;
   }
 
-  /// The virtual moment at which this process's clock shows `nanos`.
+  /// Returns the virtual moment at which this process's clock shows `nanos`.
   long moment(long nanos) {
     return nanos - skewNanos;
   }
 
-  /// Its clock goes forward, and whatever waits for it looks again.
+  /// Advances the process's clock and wakes everything that waits for it.
   void skew(long nanos) {
     skewNanos += nanos;
     stir();
     simThread().resumeAt(timeline.now());
   }
 
-  /// When the processor is free for this process.
+  /// Returns the time at which the processor is free for this process.
   long freeNanos() {
     return Math.max(busyUntil, stoppedUntil);
   }
 
-  /// A turn begins.
+  /// Begins a duty cycle.
   void works() {
     busyUntil = timeline.now() + turnNanos;
   }
@@ -160,7 +160,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
     works();
   }
 
-  /// The calling program waits until it is resumed, or until this moment of virtual time.
+  /// Blocks the calling program until it is resumed, or until this moment of virtual time.
   void block(long untilNanos) {
     requireOwnThread();
     simThread().blockUntil(untilNanos);
@@ -169,9 +169,9 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   void requireOwnThread() {
     if (!simThread().isCurrent()) {
       throw new IllegalStateException(
-          "a thread of its own waits in the simulated rank "
+          "a thread other than the program waits in the simulated rank "
               + rank
-              + "; only the rank's program may, since only it runs in virtual time");
+              + "; only the rank's program may, because only it runs in virtual time");
     }
     ProcessDied dead = death;
     if (dead != null) {

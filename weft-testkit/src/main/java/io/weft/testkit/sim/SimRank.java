@@ -6,30 +6,30 @@ import io.weft.WeftConfig;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/// What a simulated program knows of its process. Only the program's own thread may use it.
+/// A simulated program's view of its process. Only the program's own thread may use it.
 public interface SimRank {
 
-  /// World rank.
+  /// Returns the world rank.
   int rank();
 
-  /// Ranks in the job.
+  /// Returns the number of ranks in the job.
   int size();
 
-  /// Number of its host.
+  /// Returns the number of its host.
   int host();
 
-  /// Joins the job with the simulation's settings, as `Weft.init` does. The program closes it.
+  /// Joins the job with the simulation's settings, like `Weft.init`. The program closes the result.
   Weft join();
 
-  /// The same with these settings.
+  /// Joins the job with these settings. The program closes the result.
   Weft join(WeftConfig config);
 
-  /// Computes for so long: virtual time passes, and the rank's progress thread goes on meanwhile.
+  /// Computes for this time: virtual time passes, and the rank's progress thread continues.
   void compute(Duration time);
 
-  /// Virtual time since the simulation began.
+  /// Returns the virtual time since the simulation began.
   Duration now();
 
-  /// Chance, from the simulation's seed and this rank.
+  /// Returns random numbers derived from the simulation's seed and this rank.
   RandomGenerator random();
 }

@@ -8,14 +8,14 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Collectors;
 
-/// How a simulation went.
+/// The report of a simulation.
 ///
-/// @param seed that makes it happen again
+/// @param seed that reproduces the run
 /// @param outcomes of the ranks' first processes, in order of rank
 /// @param restarts outcomes of the processes that faults started, in order
-/// @param faults that struck
-/// @param virtual time when the last program ended, or the limit
-/// @param trace what happened
+/// @param faults that happened
+/// @param virtual time at which the last program ended, or the limit
+/// @param trace of the events
 public record SimReport<T>(
     long seed,
     List<RankResult<T>> outcomes,
@@ -31,43 +31,43 @@ public record SimReport<T>(
     faults = List.copyOf(faults);
   }
 
-  /// How one process ended.
+  /// The end of one process.
   public sealed interface RankResult<T> {
 
-    /// Its rank.
+    /// Returns its rank.
     int rank();
 
-    /// The program returned this.
+    /// The program returned this value.
     record Returned<T>(int rank, T value) implements RankResult<T> {}
 
-    /// The program threw this.
+    /// The program threw this exception.
     record Threw<T>(int rank, Throwable cause) implements RankResult<T> {
-      /// Throws `NullPointerException` where a part is missing.
+      /// Throws `NullPointerException` if a component is null.
       public Threw {
         Objects.requireNonNull(cause, "cause");
       }
     }
 
-    /// A fault killed it.
+    /// A fault killed the process.
     record Died<T>(int rank, String why) implements RankResult<T> {
-      /// Throws `NullPointerException` where a part is missing.
+      /// Throws `NullPointerException` if a component is null.
       public Died {
         Objects.requireNonNull(why, "why");
       }
     }
 
-    /// The program had not ended when the simulation's limit was reached.
+    /// The program had not ended at the simulation's limit.
     ///
-    /// @param where what it waits for, and since when
+    /// @param where the place and duration of its wait
     record Hung<T>(int rank, String where) implements RankResult<T> {
-      /// Throws `NullPointerException` where a part is missing.
+      /// Throws `NullPointerException` if a component is null.
       public Hung {
         Objects.requireNonNull(where, "where");
       }
     }
   }
 
-  /// What the ranks returned, in order. Throws `AssertionError` with `summary` if one did not
+  /// Returns the ranks' results, in order. Throws `AssertionError` with `summary` if one did not
   /// return.
   public List<T> values() {
     return outcomes.stream()
@@ -91,7 +91,7 @@ public record SimReport<T>(
     return error;
   }
 
-  /// The processes that had not ended at the limit.
+  /// Returns the processes that had not ended at the limit.
   public List<RankResult.Hung<T>> hung() {
     return java.util.stream.Stream.concat(outcomes.stream(), restarts.stream())
         .filter(RankResult.Hung.class::isInstance)
@@ -99,12 +99,12 @@ public record SimReport<T>(
         .toList();
   }
 
-  /// How to see it again: the property that tests of this kind read.
+  /// Returns the property that repeats the run in tests of this kind.
   public String replay() {
     return "-Dweft.sim.seed=" + seed;
   }
 
-  /// Seed, faults and what became of each rank, a line each.
+  /// Returns seed, faults and the outcome of each rank, one line each.
   public String summary() {
     return String.format(
             Locale.ROOT,

@@ -37,7 +37,7 @@ final class SimRun<T> {
   private final List<SimProcess> present = new ArrayList<>();
   private long lastEndNanos;
 
-  /// One process and what became of its program.
+  /// One process and the outcome of its program.
   private final class Life {
     final SimProcess process;
     @Nullable RankResult<T> outcome;
@@ -76,7 +76,7 @@ final class SimRun<T> {
     return SECRET;
   }
 
-  /// The latest process of a rank.
+  /// Returns the latest process of a rank.
   SimProcess present(int rank) {
     return present.get(rank);
   }
@@ -111,7 +111,7 @@ final class SimRun<T> {
     return process;
   }
 
-  /// Starts the rank's program in one more process.
+  /// Starts the rank's program in a new process.
   void restart(int rank, SimFault.Memory memory) {
     SimProcess process = process(rank, present.get(rank).incarnation() + 1);
     present.set(rank, process);

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// The job's store in virtual time. Always in reach: it stands for the launcher's. What is put
-/// reaches those that wait for it a little later; what is there costs no time.
+/// The job's store in virtual time, always reachable like a launcher's store. A new value reaches
+/// waiting processes after a short delay; reads of existing values take no time.
 final class SimStore {
 
   private static final long NEWS_NANOS = 200_000;
@@ -25,13 +25,13 @@ final class SimStore {
 
   private record Waiting(SimProcess process, String key) {}
 
-  /// The way of one process to it.
+  /// Returns a process's view of the store.
   Store of(SimProcess process) {
     return new View(process);
   }
 
-  /// The way of a process that remembers what was there first: it sees what others put, and nobody
-  /// sees what it puts.
+  /// Returns the view of a process that remembers the first topology. It sees the values of others
+  /// except its rank's member entry, and no other process sees its values.
   Store rememberedBy(SimProcess process) {
     return new Memory(process);
   }
@@ -93,7 +93,7 @@ final class SimStore {
           .orElseThrow(
               () ->
                   new CommException.Setup(
-                      "nobody put '"
+                      "no rank put '"
                           + key
                           + "' into the simulated store within "
                           + Span.millis(timeout) / 1000.0

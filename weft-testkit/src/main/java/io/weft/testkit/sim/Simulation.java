@@ -12,26 +12,26 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
-/// A job in virtual time: each rank runs a plain, blocking program over Weft's production code, on
-/// a simulated network, with the faults that are asked for. Only one thread runs at a time, and
-/// what happens is a function of the settings and the seed.
+/// A job in virtual time. Each rank runs a plain, blocking program over Weft's production code, on
+/// a simulated network with the configured faults. Only one thread runs at a time, and the events
+/// are a function of the settings and the seed.
 ///
 /// ```java
 /// SimReport<Float> report =
 ///     Simulation.of(16).hosts(4).seed(42)
-///         .fault(new Fault.Crash(Duration.ofMillis(30), 5))
+///         .fault(new SimFault.Crash(Duration.ofMillis(30), 5))
 ///         .run(weft -> sumOnce(weft.communicator()));
 /// ```
 ///
-/// Configured and run by one thread; may be run again.
+/// It is configured and run by one thread, and may be run again.
 public final class Simulation {
 
-  /// How long one turn of an agent takes until told otherwise.
+  /// The default duration of an agent's duty cycle.
   public static final Duration TURN = Duration.ofNanos(1000);
 
   private static final int MAX_RANKS = 2048;
 
-  /// Measured on machines of today (`IdleStrategy`), rounded down.
+  /// The wake-up time measured on current machines (`IdleStrategy`), rounded down.
   private static final long WAKE_NANOS = 20_000;
 
   private final int ranks;
@@ -53,24 +53,24 @@ public final class Simulation {
     this.ranks = ranks;
   }
 
-  /// What one rank does, on a thread of its own that runs only while the others wait. It may wait
-  /// in Weft's calls and in `SimRank`'s only: whatever else blocks stops the whole simulation.
+  /// The program of one rank, on a separate thread that runs only while the others wait. It may
+  /// wait only in Weft's calls and in `SimRank`'s; any other blocking stops the whole simulation.
   @FunctionalInterface
   public interface Program<T> {
 
-    /// Runs. What it throws is the rank's outcome.
+    /// Runs the program. An exception is the rank's outcome.
     T run(SimRank self) throws Exception;
   }
 
-  /// What one rank does once it has joined the job.
+  /// The program of one rank after it has joined the job.
   @FunctionalInterface
   public interface Body<T> {
 
-    /// Runs. What it throws is the rank's outcome.
+    /// Runs the program. An exception is the rank's outcome.
     T run(Weft weft) throws Exception;
   }
 
-  /// A simulation of 1 to 2,048 ranks, on one host until told otherwise.
+  /// Returns a simulation of 1 to 2,048 ranks, by default on one host.
   public static Simulation of(int ranks) {
     if (ranks < 1 || ranks > MAX_RANKS) {
       throw new IllegalArgumentException(ranks + " ranks; 1 to " + MAX_RANKS + " are simulated");
@@ -78,7 +78,7 @@ public final class Simulation {
     return new Simulation(ranks);
   }
 
-  /// On how many hosts: rank r is on host `r * hosts / ranks`, rounded down.
+  /// Sets the number of hosts: rank r is on host `r * hosts / ranks`, rounded down.
   public Simulation hosts(int number) {
     if (number < 1 || number > ranks) {
       throw new IllegalArgumentException(number + " hosts for " + ranks + " ranks");
@@ -87,27 +87,27 @@ public final class Simulation {
     return this;
   }
 
-  /// What all chance comes from. Default 1.
+  /// Sets the seed of all random values. Default 1.
   public Simulation seed(long number) {
     seed = number;
     return this;
   }
 
-  /// The way between two hosts. Default `SimLink.ETHERNET`.
+  /// Sets the link between two hosts. Default `SimLink.ETHERNET`.
   public Simulation between(SimLink link) {
     Objects.requireNonNull(link, "link");
     between = link;
     return this;
   }
 
-  /// The way between two ranks of one host. Default `SimLink.MEMORY`.
+  /// Sets the link between two ranks of one host. Default `SimLink.MEMORY`.
   public Simulation within(SimLink link) {
     Objects.requireNonNull(link, "link");
     within = link;
     return this;
   }
 
-  /// How much an end of a connection takes. Default `Limits.DEFAULT`.
+  /// Sets the limits of an end of a connection. Default `Limits.DEFAULT`.
   public Simulation limits(Limits of) {
     limits = of;
     return this;
@@ -134,28 +134,28 @@ public final class Simulation {
     return this;
   }
 
-  /// How long one turn of an agent takes. Default `TURN`, 1 us.
+  /// Sets the duration of an agent's duty cycle. Default `TURN`, 1 us.
   public Simulation turn(Duration time) {
     Objects.requireNonNull(time, "time");
     turn = time;
     return this;
   }
 
-  /// How often an agent is turned when nothing happens. Default 10 ms, as in production.
+  /// Sets the time between duty cycles of an idle agent. Default 10 ms, as in production.
   public Simulation idle(Duration time) {
     Objects.requireNonNull(time, "time");
     idle = time;
     return this;
   }
 
-  /// The virtual time after which a program that has not ended hangs. Default 10 minutes.
+  /// Sets the virtual time after which a program that has not ended hangs. Default 10 minutes.
   public Simulation limit(Duration time) {
     Objects.requireNonNull(time, "time");
     limit = time;
     return this;
   }
 
-  /// How long, in real time, one program may compute or block before the simulation gives up.
+  /// Sets the real time for which one program may compute or block before the simulation fails.
   /// Default 1 minute.
   public Simulation realTimeLimit(Duration time) {
     Objects.requireNonNull(time, "time");
@@ -163,14 +163,14 @@ public final class Simulation {
     return this;
   }
 
-  /// The settings of all ranks. Default: those of this process.
+  /// Sets the settings of all ranks. Default: those of this process.
   public Simulation config(WeftConfig settings) {
     Objects.requireNonNull(settings, "settings");
     config = settings;
     return this;
   }
 
-  /// How many of the last events the trace keeps as lines; the hash is over all. Default 1000.
+  /// Sets the number of events that the trace keeps as lines, the last ones. Default 1000.
   public Simulation traceLines(int lines) {
     traceLines = lines;
     return this;
@@ -188,7 +188,7 @@ public final class Simulation {
         });
   }
 
-  /// Runs a program on all ranks that joins by itself.
+  /// Runs a program on all ranks that itself joins the job.
   public <T> SimReport<T> runRanks(Program<T> program) throws InterruptedException {
     Objects.requireNonNull(program, "program");
     Network.Setup network = new Network.Setup(hosts, between, within, limits, tamper);
@@ -206,7 +206,7 @@ public final class Simulation {
     return new SimRun<>(terms, program).run();
   }
 
-  /// All settings of a run.
+  /// The settings of a run.
   record Terms(
       int ranks,
       long seed,

@@ -9,9 +9,9 @@ import java.util.Locale;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// What happened in a simulation, one line an event: virtual time, rank, what, peer, bytes, and the
-/// message in words where it has some. All events go into the hash, whose equality means equal
-/// runs; the last ones are kept as lines. Read it after the run.
+/// The events of a simulation, one line each: virtual time, rank, kind, peer, bytes, and a
+/// description of the message if it has one. All events enter the hash; equal hashes mean equal
+/// runs. The last events are kept as lines. The trace may be read after the run.
 public final class Trace implements Journal {
 
   private static final long PRIME = 0x100000001b3L;
@@ -41,7 +41,7 @@ public final class Trace implements Journal {
     }
   }
 
-  /// @param keep how many of the last events become lines
+  /// @param keep the number of the last events kept as lines
   Trace(LongSupplier clock, Wording wording, int keep) {
     this.clock = clock;
     this.wording = wording;
@@ -56,7 +56,7 @@ public final class Trace implements Journal {
     }
   }
 
-  /// Writes down something that is said in words, which are part of the hash.
+  /// Records an event in words, which are part of the hash.
   void say(What what, SimNode who, String words) {
     add(what, who, -1, 0);
     for (int i = 0; i < words.length(); i++) {
@@ -91,17 +91,17 @@ public final class Trace implements Journal {
     hash ^= hash >>> 29;
   }
 
-  /// Of all events, in order. Equal seeds and settings give equal hashes on every machine.
+  /// Returns the hash of all events, in order. It depends only on seed and settings.
   public String hash() {
     return String.format(Locale.ROOT, "%016x", hash);
   }
 
-  /// How many events there were.
+  /// Returns the number of events.
   public long events() {
     return count;
   }
 
-  /// The last events, oldest first.
+  /// Returns the last events, oldest first.
   public List<String> lines() {
     List<String> text = new ArrayList<>(lines.size());
     for (int i = 0; i < lines.size(); i++) {

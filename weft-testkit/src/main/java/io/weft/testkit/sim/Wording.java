@@ -9,13 +9,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/// Puts the messages of a trace into words. The name of an operation does not travel, only its key:
-/// it is looked up in what the sender remembers of its own operations.
+/// The descriptions of messages in a trace. A message has the key of an operation but not its name,
+/// which is looked up in the sender's flight recorder.
 final class Wording {
 
   private final Map<Long, String> names = new HashMap<>();
 
-  /// At the moment when it is sent.
+  /// Returns the description of a message at the moment when it is sent.
   String of(SimNode sender, byte[] message) {
     if (message.length < 2) {
       return "";

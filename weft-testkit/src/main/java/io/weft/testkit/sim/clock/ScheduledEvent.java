@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.clock;
 
-/// Something that happens at a moment of virtual time. May be used again once it has happened.
+/// An event at a moment of virtual time. It may be scheduled again after it has happened.
 public abstract class ScheduledEvent {
 
   static final int NOWHERE = -1;
 
-  /// Where it stands in the timeline's heap.
+  /// The position in the timeline's heap.
   int position = NOWHERE;
 
-  /// For subclasses.
+  /// Constructor for subclasses.
   protected ScheduledEvent() {}
 
-  /// Happens; the timeline's time is the event's.
+  /// Runs the event; the timeline's time is the event's.
   protected abstract void happen();
 
-  /// Whether it is still to come.
+  /// Returns whether the event is scheduled.
   public final boolean isDue() {
     return position != NOWHERE;
   }

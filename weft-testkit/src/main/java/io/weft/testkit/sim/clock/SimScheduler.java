@@ -9,10 +9,10 @@ import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Passes the right to run between the programs of a simulation: one thread has it at any time.
-/// Whoever waits lets the timeline go on, on its own thread, until the next program's moment comes;
-/// so a wait costs a change of threads only where another program is due. The handing over orders
-/// what the threads see.
+/// The scheduler of a simulation's programs, which lets one thread run at a time. A program that
+/// waits drives the timeline on its own thread until the next program is due. A wait therefore
+/// switches threads only if another program is due. Each hand-over orders the memory accesses of
+/// the threads.
 public final class SimScheduler {
 
   private static final long LOOK_NANOS = 200_000_000;
@@ -29,9 +29,9 @@ public final class SimScheduler {
   private int alive;
   private boolean closing;
 
-  /// Made by the thread that will call `run`, and holds the scheduler meanwhile.
+  /// Creates a scheduler on the thread that will call `run`, which holds it until then.
   ///
-  /// @param limit how long a program may keep the scheduler in real time
+  /// @param limit the real time for which a program may hold the scheduler
   public SimScheduler(Timeline timeline, Duration limit) {
     Objects.requireNonNull(timeline, "timeline");
     Objects.requireNonNull(limit, "limit");
@@ -40,9 +40,9 @@ public final class SimScheduler {
     this.root = new SimThread(this, "root", null, () -> 0);
   }
 
-  /// A program that begins when it is started.
+  /// Creates a program that begins when it is started.
   ///
-  /// @param notBefore a moment before which it must not run: what it waits for is put off so long
+  /// @param notBefore returns the moment before which it must not run or resume
   public SimThread simThread(String name, Runnable program, LongSupplier notBefore) {
     Objects.requireNonNull(program, "program");
     Objects.requireNonNull(notBefore, "notBefore");
@@ -52,9 +52,9 @@ public final class SimScheduler {
     return simThread;
   }
 
-  /// Lets all happen until every program has ended or `limitNanos` of virtual time are over.
-  /// Returns the programs that have not ended; each of them may be looked at, then `close`. Throws
-  /// `IllegalStateException` if a program blocks in real time, or what an event has thrown.
+  /// Runs events until every program has ended or `limitNanos` of virtual time have passed. Returns
+  /// the programs that have not ended, for inspection before `close`. Throws
+  /// `IllegalStateException` if a program blocks in real time or an event has thrown.
   public List<SimThread> run(long limitNanos) throws InterruptedException {
     this.limitNanos = limitNanos;
     driveUntilDue(root);
@@ -93,7 +93,7 @@ public final class SimScheduler {
     next = simThread;
   }
 
-  /// The calling program has ended.
+  /// Ends the calling program.
   void leave() {
     alive--;
     if (closing) {
@@ -103,7 +103,7 @@ public final class SimScheduler {
     }
   }
 
-  /// Lets events happen until it is the caller's turn again. `self` is null if the caller ends.
+  /// Runs events until the caller is due again. `self` is null if the caller ends.
   void driveUntilDue(@Nullable SimThread self) {
     while (true) {
       SimThread due = next;
@@ -120,7 +120,7 @@ public final class SimScheduler {
     }
   }
 
-  /// One event; false if the simulation is over.
+  /// Runs one event; returns false if the simulation has ended.
   private boolean goesOn() {
     if (alive == 0 || stopped || closing) {
       return false;
@@ -144,7 +144,7 @@ public final class SimScheduler {
     }
   }
 
-  /// The starting thread's wait: it looks whether the programs go on in real time.
+  /// Waits on the starting thread, and checks that the programs make progress in real time.
   private void watch() {
     long seen = -1;
     long since = System.nanoTime();

@@ -5,8 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// A blocking program in virtual time: a thread that runs only while it holds the scheduler. When
-/// it waits, time goes on without it. All methods are called by whoever holds the scheduler.
+/// A blocking program in virtual time: a thread that runs only while it holds the scheduler. Time
+/// passes while it waits. Only the thread that holds the scheduler may call its methods.
 public final class SimThread {
 
   private final SimScheduler scheduler;
@@ -20,7 +20,7 @@ public final class SimThread {
   private long waitingSince;
   private @Nullable Error death;
 
-  /// `body` is the program; null for the thread that starts the simulation, which has one already.
+  /// Creates a thread for `body`; null for the existing thread that starts the simulation.
   SimThread(SimScheduler scheduler, String name, @Nullable Runnable body, LongSupplier notBefore) {
     this.scheduler = scheduler;
     this.name = name;
@@ -43,7 +43,7 @@ public final class SimThread {
     }
   }
 
-  /// Begins at this moment.
+  /// Starts the program at this moment.
   public void startAt(long nanos) {
     waiting = true;
     waitingSince = nanos;
@@ -51,8 +51,8 @@ public final class SimThread {
     scheduler.timeline().at(nanos, resumption);
   }
 
-  /// Waits until it is resumed, or returns early for no reason. Only by its own thread. Throws what
-  /// it was killed with.
+  /// Waits until it is resumed, or returns early without a reason. Only its own thread may call it.
+  /// Throws the error with which it was killed.
   public void block() {
     throwIfDead();
     waiting = true;
@@ -62,21 +62,21 @@ public final class SimThread {
     throwIfDead();
   }
 
-  /// The same until a moment at the latest.
+  /// Waits like `block`, until a moment at the latest.
   public void blockUntil(long nanos) {
     scheduler.timeline().notAfter(nanos, resumption);
     block();
     scheduler.timeline().cancel(resumption);
   }
 
-  /// Ends its wait at this moment, or when its process may run again; nothing if it does not wait.
+  /// Ends its wait, if it waits, at this moment or when its process may run again.
   public void resumeAt(long nanos) {
     if (waiting && !ended) {
       scheduler.timeline().notAfter(Math.max(nanos, notBefore.getAsLong()), resumption);
     }
   }
 
-  /// Ends it: its present wait and all later ones throw this.
+  /// Kills the program: its present wait and all later ones throw this error.
   public void kill(Error cause) {
     if (death == null) {
       death = cause;
@@ -86,7 +86,7 @@ public final class SimThread {
     }
   }
 
-  /// Throws what it was killed with.
+  /// Throws the error with which it was killed, if any.
   public void throwIfDead() {
     Error cause = death;
     if (cause != null) {
@@ -94,22 +94,22 @@ public final class SimThread {
     }
   }
 
-  /// Whether the caller is its thread.
+  /// Returns whether the caller is its thread.
   public boolean isCurrent() {
     return Thread.currentThread() == thread;
   }
 
-  /// Whether the program has returned or thrown.
+  /// Returns whether the program has returned or thrown.
   public boolean hasEnded() {
     return ended;
   }
 
-  /// Since when it waits.
+  /// Returns the time since which it waits.
   public long waitingSinceNanos() {
     return waitingSince;
   }
 
-  /// Where it stands now.
+  /// Returns its present stack.
   public StackTraceElement[] stack() {
     return thread.getStackTrace();
   }
@@ -120,7 +120,7 @@ public final class SimThread {
   }
 
   void give() {
-    holding = true; // volatile: releases all that happened before to awaitBaton
+    holding = true; // volatile: releases all earlier writes to awaitScheduler
     LockSupport.unpark(thread);
   }
 
@@ -131,7 +131,7 @@ public final class SimThread {
     holding = false;
   }
 
-  /// Waits for the scheduler at most so long in real time; returns whether it has come.
+  /// Waits for the scheduler for at most this real time; returns whether it got the scheduler.
   boolean awaitScheduler(long realNanos) {
     if (!holding) {
       LockSupport.parkNanos(this, realNanos);

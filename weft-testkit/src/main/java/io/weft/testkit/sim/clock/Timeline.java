@@ -4,9 +4,9 @@ package io.weft.testkit.sim.clock;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// The events to come, in order of time and, within one moment, of their scheduling: a heap of four
-/// children a node [Knuth, TAOCP 3, 5.2.3] whose keys lie side by side, so that equal seeds give
-/// equal orders whatever the machine does. Confined to the thread that holds the scheduler.
+/// The scheduled events in order of time and, within one moment, of their scheduling, so that equal
+/// seeds give equal orders on every machine. They form a heap of four children per node with keys
+/// in arrays [Knuth, TAOCP 3, 5.2.3]. Confined to the thread that holds the scheduler.
 public final class Timeline {
 
   private static final int CHILDREN_SHIFT = 2;
@@ -19,20 +19,20 @@ public final class Timeline {
   private long happened;
   private long now;
 
-  /// A timeline at time 0 on which nothing happens.
+  /// Creates a timeline at time 0 without events.
   public Timeline() {}
 
-  /// The present virtual time, in nanoseconds from 0.
+  /// Returns the present virtual time, in nanoseconds from 0.
   public long now() {
     return now;
   }
 
-  /// How many events have happened.
+  /// Returns the number of events that have happened.
   public long happened() {
     return happened;
   }
 
-  /// Schedules an event that is not due; a moment that has passed means now.
+  /// Schedules an event that is not scheduled; a moment in the past means now.
   public void at(long atNanos, ScheduledEvent event) {
     if (event.isDue()) {
       throw new IllegalStateException(event + " is due already");
@@ -46,7 +46,7 @@ public final class Timeline {
     up(event, Math.max(atNanos, now), scheduled++, size - 1);
   }
 
-  /// Lets an event happen at this moment unless it is due earlier anyway.
+  /// Schedules an event for this moment unless it is already scheduled earlier.
   public void notAfter(long atNanos, ScheduledEvent event) {
     if (event.isDue()) {
       if (nanos[event.position] <= atNanos) {
@@ -57,7 +57,7 @@ public final class Timeline {
     at(atNanos, event);
   }
 
-  /// Takes an event back; one that is not due stays as it is.
+  /// Cancels an event; has no effect if it is not scheduled.
   public void cancel(ScheduledEvent event) {
     int hole = event.position;
     if (hole != ScheduledEvent.NOWHERE) {
@@ -66,13 +66,13 @@ public final class Timeline {
     }
   }
 
-  /// When the next event happens; `Long.MAX_VALUE` if there is none.
+  /// Returns the time of the next event; `Long.MAX_VALUE` if there is none.
   public long nextNanos() {
     return size == 0 ? Long.MAX_VALUE : nanos[0];
   }
 
-  /// Goes on to the next event and lets it happen. Returns false, and changes nothing, if there is
-  /// none up to `limitNanos`.
+  /// Advances to the next event and runs it. Returns false, and changes nothing, if there is none
+  /// up to `limitNanos`.
   ///
   /// Hot path.
   public boolean step(long limitNanos) {
@@ -88,7 +88,7 @@ public final class Timeline {
     return true;
   }
 
-  /// Lets time pass up to this moment, by which all events have happened.
+  /// Advances time to this moment, by which all events must have happened.
   public void pass(long atNanos) {
     if (nextNanos() <= atNanos) {
       throw new IllegalStateException("an event at " + nextNanos() + " ns has not happened yet");

@@ -19,21 +19,23 @@ import io.weft.testkit.sim.Simulation;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 
-/// How long an allreduce takes in a simulation, from the moment at which all ranks submit it until
-/// the last one has its result, which is checked on all of them.
+/// The duration of an allreduce in a simulation, from the moment at which all ranks submit it until
+/// the last rank has its result, which is checked on all ranks.
 public final class AllreduceTime {
 
   private static final Duration LEAD = Duration.ofMillis(1);
 
   private AllreduceTime() {}
 
+  /// A measured duration.
+  ///
   /// @param time of the slowest rank
   /// @param report of the whole simulation
   public record Measured(Duration time, SimReport<Duration> report) {}
 
-  /// Sums so many floats.
+  /// Sums this number of floats.
   ///
-  /// @param algorithm as `CollectiveOptions.by` has it; empty: as Weft chooses
+  /// @param algorithm a name for `CollectiveOptions.by`; empty: Weft's choice
   public static Measured of(Simulation simulation, int floats, String algorithm)
       throws InterruptedException {
     CollectiveOptions options = algorithm.isEmpty() ? named("g") : named("g").by(algorithm);
@@ -57,7 +59,7 @@ public final class AllreduceTime {
     }
   }
 
-  /// A moment that no rank has passed yet.
+  /// Returns a moment that no rank has passed yet.
   private static Duration agree(SimRank self, Communicator communicator)
       throws InterruptedException {
     try (OwnedTensor now = OwnedTensor.allocate(DType.INT64, Shape.of(1))) {

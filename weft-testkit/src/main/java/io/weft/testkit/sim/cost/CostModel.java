@@ -12,61 +12,61 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
-/// What an allreduce costs by formula: the model of latency and bandwidth [THAKUR05 §3], in which a
-/// message of `b` bytes takes `alpha + beta b`, with Weft's own messages in it. Every rank has the
-/// same link to every other one and a port of its own each way: all ranks on one host, or one a
-/// host. Combining costs nothing, as in a simulation.
+/// The cost of an allreduce by formula: the model of latency and bandwidth [THAKUR05 §3], in which
+/// a message of `b` bytes takes `alpha + beta b`, extended by Weft's own messages. Every rank has
+/// equal links to all others and a separate port in each direction: all ranks are on one host, or
+/// one is on each host. Combining costs nothing, as in a simulation.
 ///
 /// Symbols: `n` ranks, `m` bytes of the tensor, `p` the largest power of two up to `n`. With the
 /// link's latency `L`, cost of a message `c`, and speed `B`:
 ///
-/// * `o(b) = c + b/B`: how long a message of `b` bytes keeps a port. `alpha` is `L + c`, `beta` is
-///   `1/B`.
+/// * `o(b) = c + b/B`: the time for which a message of `b` bytes occupies a port. `alpha` is `L +
+///   c`, `beta` is `1/B`.
 /// * A run of `b` bytes up to the eager limit is one message of `b + 64` bytes: a header of the
-///   transport and one of collectives. A longer one is `s` segments, each a write with a header of
-///   32 bytes: `O(b)` is the time that all of them keep a port.
-/// * `G = L + o(132)`: the grant without which nothing is written; 0 where all runs are eager. All
-///   grants leave when the operation begins.
+///   transport and one of collectives. A longer run is `s` segments, each a write with a header of
+///   32 bytes: `O(b)` is the time for which all of them occupy a port.
+/// * `G = L + o(132)`: the grant that must precede a write; 0 if all runs are eager. All grants are
+///   sent when the operation begins.
 ///
 /// | algorithm | time |
 /// |---|---|
 /// | ring [PY09 §3] | `G + L + O + (2(n-1) - 1) max(O, L + o)`, `O` of a chunk, `o` of a segment: a link that carries several segments a round never waits |
-/// | recursive doubling [THAKUR05 §4.5] | the same with `log2 p` rounds of the whole tensor |
+/// | recursive doubling [THAKUR05 §4.5] | as ring, but with `log2 p` rounds of the whole tensor |
 /// | binomial tree | `G + 2 ceil(log2 n) (L + O(m))`, for a tensor of one segment |
-/// | nested-direct, nested-halving [THAKUR05 §4.5] | `G + 2 sum over its exchanges, innermost first, of (L + (f-1) O(m / F))`: `f` members, `F` of all exchanges up to this one multiplied; in nested-direct a part goes in two runs in all but the last |
+/// | nested-direct, nested-halving [THAKUR05 §4.5] | `G + 2 sum over its exchanges, innermost first, of (L + (f-1) O(m / F))`: `f` members, `F` the product of the members of all exchanges up to this one; nested-direct sends a part in two runs in all exchanges but the last |
 /// | hierarchical-ring | one rank a host: as ring |
 ///
-/// Where `n` is no power of two, recursive doubling takes two steps more, of the whole tensor, and
-/// the innermost nested exchanges have different numbers of members, of which the largest counts;
-/// these are estimates, up to 15 % off, because the other ranks go on meanwhile. At the end come
-/// two turns of the agent, in which the operation ends and the caller wakes. What arrives during a
-/// turn waits for its end: where the latency is not much longer than a turn, small tensors take
-/// longer than the formula says.
+/// If `n` is not a power of two, recursive doubling takes two more steps of the whole tensor. The
+/// innermost nested exchanges then have different numbers of members, and the largest number
+/// counts. These are estimates, up to 15 % off, because the other ranks continue in the meantime.
+/// Two duty cycles of the agent follow at the end, in which the operation completes and the caller
+/// wakes. Data that arrive during a duty cycle wait for its end: if the latency is not much longer
+/// than a duty cycle, small tensors take longer than the formula.
 ///
 /// @param link between any two ranks
-/// @param turn of an agent
-/// @param eagerBytes runs up to this travel inside messages
-/// @param segmentBytes longest piece of a longer run
+/// @param turn duration of an agent's duty cycle
+/// @param eagerBytes longest run that travels inside a message
+/// @param segmentBytes longest segment of a longer run
 public record CostModel(SimLink link, Duration turn, long eagerBytes, long segmentBytes) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if a component is null.
   public CostModel {
     Objects.requireNonNull(link, "link");
     Objects.requireNonNull(turn, "turn");
   }
 
-  /// What the network puts before everything.
+  /// The header that the network adds to every packet.
   private static final int TRANSPORT_HEADER_BYTES = 32;
 
-  /// What collectives put before an eager run (docs/protocol/collective.md).
+  /// The header that collectives add to an eager run (docs/protocol/collective.md).
   private static final int HEADER_BYTES = 32;
 
   private static final int GRANT_BYTES = 100;
   private static final int LAST_TURNS = 2;
 
-  /// Logarithm of the most members of an exchange of nested-direct.
+  /// The logarithm of the largest number of members of an exchange of nested-direct.
   private static final int MOST_BITS = 3;
 
-  /// With the sizes that these settings have.
+  /// Returns a model with the sizes of these settings.
   public static CostModel of(SimLink link, Duration turn, WeftConfig config) {
     Objects.requireNonNull(link, "link");
     Objects.requireNonNull(turn, "turn");
@@ -81,8 +81,8 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
     return new CostModel(link, turn, eagerBytes, segmentBytes);
   }
 
-  /// The time from the moment at which all ranks submit an allreduce of so many bytes until the
-  /// last one has its result. Throws `IllegalArgumentException` for an unknown algorithm.
+  /// Returns the time from the submission of an allreduce of this size on all ranks until the last
+  /// rank has its result. Throws `IllegalArgumentException` for an unknown algorithm.
   public Duration allreduce(String algorithm, int ranks, long bytes) {
     Objects.requireNonNull(algorithm, "algorithm");
     if (ranks == 1) {
@@ -101,14 +101,14 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
         .plus(turn.multipliedBy(LAST_TURNS));
   }
 
-  /// So many rounds, each of which forwards what the one before has brought, segment by segment.
+  /// Returns the time of rounds that forward each other's data, segment by segment.
   private double pipeline(int rounds, double bytes) {
     double first = latency() + occupancy(Math.min(bytes, (double) segmentBytes));
     return step(bytes) + (rounds - 1) * Math.max(port(bytes), first);
   }
 
-  /// Each member of an exchange sends every other one a part, and gets one: in groups of more than
-  /// two, in two runs where the next exchange outwards needs them in turn.
+  /// Returns the time of nested exchanges of parts between all members. In groups of more than two
+  /// a part has two runs if the next outer exchange needs them in turn.
   private double nested(String algorithm, int ranks, double bytes) {
     int[] members = members(algorithm, ranks);
     double nanos = 0;
@@ -121,7 +121,7 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
     return nanos;
   }
 
-  /// How many members the exchanges of `NestedExchanges` have, innermost first.
+  /// Returns the numbers of members of the exchanges of `NestedExchanges`, innermost first.
   private static int[] members(String algorithm, int ranks) {
     int mostBits = algorithm.equals("nested-direct") ? MOST_BITS : 1;
     int levels = Math.ceilDiv(ceilLog2(ranks), mostBits);
@@ -135,12 +135,12 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
     return members;
   }
 
-  /// A rank more than a power of two hands its tensor over, and gets the result.
+  /// Returns the time in which ranks beyond a power of two send a tensor and get the result.
   private double folded(int ranks, double bytes) {
     return Integer.bitCount(ranks) == 1 ? 0 : 2 * step(bytes);
   }
 
-  /// The longest run of an algorithm.
+  /// Returns the longest run of an algorithm.
   private static double longest(String algorithm, int ranks, double bytes) {
     return switch (algorithm) {
       case "ring", "hierarchical-ring" -> bytes / ranks;
@@ -155,12 +155,12 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
         : latency() + occupancy(GRANT_BYTES); // the header is in `occupancy`
   }
 
-  /// One message or write after the other, and the way of the last one.
+  /// Returns the time of sequential messages or writes, including the latency of the last.
   private double step(double bytes) {
     return latency() + port(bytes);
   }
 
-  /// How long a run keeps a port.
+  /// Returns the time for which a run occupies a port.
   private double port(double bytes) {
     if (bytes <= eagerBytes) {
       return occupancy(HEADER_BYTES + bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What an allreduce costs: by formula, and in the virtual time of a simulation.
+/// The cost of an allreduce: by formula, and in the virtual time of a simulation.
 @NullMarked
 package io.weft.testkit.sim.cost;
 

@@ -3,24 +3,24 @@ package io.weft.testkit.sim.network;
 
 import org.jspecify.annotations.Nullable;
 
-/// Who writes down what happens.
+/// A recorder of the events of a network.
 public interface Journal {
 
-  /// Kinds of what happens. Their codes are part of a trace's hash.
+  /// The kinds of events. Their codes are part of a trace's hash.
   enum What {
-    /// A message leaves.
+    /// A message is sent.
     SEND(1),
-    /// A remote write leaves.
+    /// A remote write is sent.
     WRITE(2),
-    /// A remote read is asked for.
+    /// A remote read is requested.
     READ(3),
-    /// Bytes of a handshake leave.
+    /// Bytes of a handshake are sent.
     HANDSHAKE(4),
-    /// A message is there.
+    /// A message has arrived.
     ARRIVED(5),
     /// A write has landed and is notified.
     LANDED(6),
-    /// A part of a write has landed and nothing more will come.
+    /// A part of a write has landed and the rest will not arrive.
     TORN(7),
     /// Bytes wait for a partition to heal.
     HELD(8),
@@ -32,9 +32,9 @@ public interface Journal {
     REFUSED(11),
     /// A connection is lost.
     LOST(12),
-    /// A connection is closed from here.
+    /// A connection is closed by this side.
     CLOSED(13),
-    /// A fault strikes.
+    /// A fault begins.
     FAULT(14),
     /// A program begins.
     BEGUN(15),
@@ -47,16 +47,16 @@ public interface Journal {
       this.code = code;
     }
 
-    /// What stands for it in a hash.
+    /// Returns the value in a hash.
     public int code() {
       return code;
     }
   }
 
-  /// Writes it down.
+  /// Records an event.
   ///
-  /// @param who where it happens
-  /// @param peerRank the other side, -1 = nobody
+  /// @param who the process of the event
+  /// @param peerRank the other side, -1 = none
   /// @param bytes of payload
   /// @param message contents of a message, which are not part of the hash
   void record(What what, SimNode who, int peerRank, long bytes, byte @Nullable [] message);

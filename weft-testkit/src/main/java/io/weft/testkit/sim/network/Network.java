@@ -21,11 +21,11 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /// Hosts with one network card each, processes on them, and the connections between these. A
-/// connection keeps TCP's promises: what arrives, arrives in order; what a wall stops, waits; a
-/// process that dies has its connections reset by its host, a host that dies says nothing.
+/// connection has TCP's guarantees: bytes arrive in order, and bytes that a wall stops wait. If a
+/// process dies, its host closes or resets its connections; a host that dies sends nothing.
 public final class Network {
 
-  /// Payload that travels inside a message where no setting says otherwise.
+  /// The default limit on payload that travels inside a message.
   public static final int EAGER_BYTES = 8 << 10;
 
   private static final long PAGE_BYTES = 4096;
@@ -45,21 +45,21 @@ public final class Network {
   private long slabUsed;
   private int names;
 
-  /// What a network is made of.
+  /// The configuration of a network.
   ///
-  /// @param hosts how many
-  /// @param between two hosts
-  /// @param within a host
+  /// @param hosts their number
+  /// @param between the link between two hosts
+  /// @param within the link within a host
   /// @param limits of each end of a connection
-  /// @param tamper what breaks the protocol on purpose
+  /// @param tamper deliberate violations of the protocol
   public record Setup(int hosts, SimLink between, SimLink within, Limits limits, Tamper tamper) {}
 
-  /// Bytes of these ranks do not reach those; what is sent waits until the wall is gone.
+  /// A wall between ranks: bytes from one group to the other wait until the wall is removed.
   ///
-  /// @param from ranks
-  /// @param to ranks
+  /// @param from sending ranks
+  /// @param to receiving ranks
   public record Wall(BitSet from, BitSet to) {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Wall {
       Objects.requireNonNull(from, "from");
       Objects.requireNonNull(to, "to");
@@ -70,14 +70,14 @@ public final class Network {
     }
   }
 
-  /// What one rank sends another needs so much longer.
+  /// An additional latency from one rank to another.
   ///
   /// @param from rank
   /// @param to rank
   /// @param nanos more than usual
   public record DelayRule(int from, int to, long nanos) {}
 
-  /// A quiet network.
+  /// Creates a network without faults.
   ///
   /// @param random for jitter, and for how connections end
   public Network(Timeline timeline, RandomGenerator random, Setup setup, Journal journal) {
@@ -127,7 +127,7 @@ public final class Network {
     return setup.tamper();
   }
 
-  /// Chance for one process, from the network's.
+  /// Returns random numbers for one process, derived from the network's.
   RandomGenerator chance() {
     return new SplittableRandom(random.nextLong());
   }
@@ -136,8 +136,8 @@ public final class Network {
     return messages;
   }
 
-  /// Zeroed memory of a process's own, which the garbage collector frees: a process that dies frees
-  /// nothing.
+  /// Returns a process's own zeroed memory, which the garbage collector frees because a dead
+  /// process frees nothing.
   MemorySegment memory(long bytes) {
     if (bytes < 0) {
       throw new IllegalArgumentException("a region of " + bytes + " bytes");
@@ -154,7 +154,7 @@ public final class Network {
     return slab.asSlice(slabUsed - pages, bytes);
   }
 
-  // --- who is there
+  // --- listeners
 
   String listen(String bind, SimTransport transport) {
     String location = bind.indexOf(':') >= 0 ? bind : bind + ":" + ++names;
@@ -171,7 +171,7 @@ public final class Network {
     transports.remove(transport);
   }
 
-  /// Where a process of this host listens, up to the number.
+  /// Returns the address of processes on this host, without the number.
   public static String hostName(int host) {
     return "h" + host;
   }
@@ -186,9 +186,9 @@ public final class Network {
     }
   }
 
-  // --- the way of a parcel
+  // --- the path of a packet
 
-  /// Sends it through the port of its host.
+  /// Sends a packet through the port of its host.
   void send(SimPacket parcel) {
     if (parcel.kind == SimPacket.PacketKind.MESSAGE && setup.tamper() != Tamper.NONE) {
       sendTampered(parcel);
@@ -260,7 +260,7 @@ public final class Network {
     return peer == null ? Math.max(0, end.node()) : peer.transport().node().rank();
   }
 
-  /// The first byte is at the receiver's port.
+  /// Takes a packet whose first byte is at the receiver's port.
   void reached(SimPacket parcel) {
     SimEndpoint from = parcel.from;
     if (parcel.isTorn()) {
@@ -288,7 +288,7 @@ public final class Network {
     parcel.passesAt(port.take(timeline.now(), busy) + busy);
   }
 
-  /// The first parcel of a connection looks for its listener.
+  /// Finds the listener for the first packet of a connection.
   private @Nullable SimEndpoint accept(SimPacket parcel) {
     SimEndpoint caller = parcel.from;
     if (caller.isClosed() || !(caller.handshake() instanceof SimHandshake.Connect connect)) {
@@ -317,7 +317,7 @@ public final class Network {
     return called;
   }
 
-  /// All of it has passed the receiver's port.
+  /// Delivers a packet that has completely passed the receiver's port.
   void passed(SimPacket parcel) {
     SimEndpoint to = parcel.receiver();
     if (parcel.isTorn() || to.isClosed()) {
@@ -330,19 +330,19 @@ public final class Network {
     to.transport().arrive(parcel);
   }
 
-  /// The peer of `end` has taken something of its.
+  /// Returns credit to `end`, whose peer has taken bytes.
   void free(SimEndpoint end, long bytes) {
     networkFaults.free(end, bytes);
   }
 
   // --- faults
 
-  /// The fog comes.
+  /// Adds a delay.
   public void thicken(DelayRule delay) {
     networkFaults.thicken(delay);
   }
 
-  /// The fog goes.
+  /// Removes a delay.
   public void clear(DelayRule delay) {
     networkFaults.clear(delay);
   }
@@ -352,26 +352,26 @@ public final class Network {
     networkFaults.raise(wall);
   }
 
-  /// Removes a wall: what it held arrives after one more latency and up to `mostNanos`, when its
-  /// sender tries again.
+  /// Removes a wall. The bytes that it held arrive after one latency and up to `mostNanos` more,
+  /// when their sender retransmits.
   public void remove(Wall wall, long mostNanos) {
     networkFaults.remove(wall, mostNanos);
   }
 
-  /// Resets all connections whose bytes a wall holds, at the sender's end: it has tried for too
-  /// long. The peers hear of it when they can.
+  /// Resets all connections whose bytes a wall holds, at the sender's end, because its
+  /// retransmissions have timed out. The peers are notified when they can be reached.
   public void giveUpHeld() {
     networkFaults.giveUpHeld();
   }
 
-  /// The next thing that one rank sends another breaks off when `share` of it has left, and both
-  /// ends of the connection are reset.
+  /// Cuts the next packet from one rank to another when `share` of it has been sent, and resets
+  /// both ends of the connection.
   public void snapNext(int fromRank, int toRank, double share) {
     networkFaults.snapNext(fromRank, toRank, share);
   }
 
-  /// A process dies. Its host tells the peers, in order, or with a reset that throws away what they
-  /// have not read; or it dies too and says nothing.
+  /// Kills a process. Its host notifies the peers, in order, or by a reset that discards their
+  /// unread bytes; or the host dies too and sends nothing.
   public void kill(SimNode node, Death death) {
     for (SimTransport transport : List.copyOf(transports)) {
       if (transport.node() == node) {
@@ -389,9 +389,9 @@ public final class Network {
     }
   }
 
-  /// What a dying process's peers see.
+  /// The view of a dying process's peers.
   public enum Death {
-    /// The end of the stream after all that had left.
+    /// The end of the stream after all bytes that had been sent.
     CLOSED,
     /// A reset.
     RESET,

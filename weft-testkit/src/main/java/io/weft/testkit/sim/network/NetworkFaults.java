@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/// What is wrong with the ways of a network: walls that hold bytes, delays that slow them,
-/// connections that will snap.
+/// The faults on the paths of a network: walls that hold bytes, delays, and connections that will
+/// be cut.
 final class NetworkFaults {
 
   private final Network network;
@@ -37,7 +37,7 @@ final class NetworkFaults {
     return network.timeline();
   }
 
-  // --- fog
+  // --- delays
 
   void thicken(DelayRule delay) {
     delays.add(delay);
@@ -73,7 +73,7 @@ final class NetworkFaults {
     return false;
   }
 
-  /// Keeps a parcel if a wall stands in its way, or if earlier ones are kept.
+  /// Keeps a packet, and returns true, if a wall or earlier kept packets are in its way.
   boolean holds(SimPacket parcel) {
     SimEndpoint from = parcel.from;
     ArrayDeque<SimPacket> held = from.held();
@@ -89,7 +89,7 @@ final class NetworkFaults {
     return true;
   }
 
-  /// The peer of `end` has taken something; the news of it needs the way back.
+  /// Returns credit to `end`; a wall on its way back delays the credit.
   void free(SimEndpoint end, long bytes) {
     if (!walls.isEmpty() && blocks(Network.rankBehind(end), end.transport().node().rank())) {
       credits.add(new Credit(end, bytes));
@@ -139,13 +139,13 @@ final class NetworkFaults {
     }
   }
 
-  // --- connections that snap
+  // --- connections to be cut
 
   void snapNext(int fromRank, int toRank, double share) {
     snaps.add(new Snap(fromRank, toRank, share));
   }
 
-  /// This parcel leaves now.
+  /// Cuts the connection of this packet, which is now sent, if a cut is due.
   void snap(SimPacket parcel) {
     if (snaps.isEmpty() || !parcel.from.isOpen()) {
       return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.network;
 
-/// Something that waits in a transport until it is polled.
+/// An arrival that waits in a transport until the transport is polled.
 interface PendingArrival {
 
-  /// The transport is polled and takes it.
+  /// Takes the arrival, when the transport is polled.
   void take();
 }

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.weft.transport.region.LocalRegion;
 import java.lang.foreign.MemorySegment;
 
-/// A remote read: the request travels to the peer, whose poll answers it with the bytes or with a
+/// A remote read: the request travels to the peer, whose poll answers it with the bytes or a
 /// refusal.
 final class ReadTransfer extends SimTransfer {
 

@@ -18,8 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// One end of a connection. Small, because a job of 1,024 ranks has a million of them: what is
-/// seldom needed is made when it is.
+/// One end of a connection. It is small, because a job of 1,024 ranks has a million of them: rarely
+/// needed parts are created on demand.
 final class SimEndpoint implements Endpoint {
 
   static final int UNKNOWN = -1;
@@ -77,7 +77,7 @@ final class SimEndpoint implements Endpoint {
     return handshake;
   }
 
-  /// "rank 3 at sim:h0:7", for messages.
+  /// Returns "rank 3 at sim:h0:7", for messages.
   String who() {
     String name = node == UNKNOWN ? "a stranger" : "rank " + node;
     if (handshake instanceof SimHandshake.Connect connect) {
@@ -97,12 +97,12 @@ final class SimEndpoint implements Endpoint {
     handshake = begun;
   }
 
-  /// The listener has taken the call: both ends know each other.
+  /// Connects this end with the other, after the listener has accepted.
   void meet(SimEndpoint other) {
     peer = other;
   }
 
-  /// The attempt has failed; another one may follow.
+  /// Disconnects this end after a failed attempt; another attempt may follow.
   void hangUp() {
     peer = null;
   }
@@ -114,7 +114,7 @@ final class SimEndpoint implements Endpoint {
     }
   }
 
-  /// Both sides are proved.
+  /// Opens this end, after both sides have been authenticated.
   void open(Claim claim) {
     node = claim.node();
     peerIncarnation = claim.incarnation();
@@ -124,8 +124,8 @@ final class SimEndpoint implements Endpoint {
     transport.opened(this);
   }
 
-  /// Of a network that is tampered with: this end, which is connected, goes on with another process
-  /// than the one that was proved, and that one believes that it has been proved.
+  /// Connects this open end with another process than the authenticated one, which then also
+  /// believes that it is authenticated. Only a network with `Tamper` calls it.
   void goOnWith(SimEndpoint newcomer) {
     peer = newcomer;
     peerIncarnation = newcomer.transport.table().incarnation();
@@ -136,13 +136,13 @@ final class SimEndpoint implements Endpoint {
     newcomer.transport.arrive(() -> newcomer.transport.opened(newcomer));
   }
 
-  /// A stranger is sent away.
+  /// Drops a caller that is not authenticated.
   void drop() {
     record(What.REFUSED, 0);
     end();
   }
 
-  /// Ends it from here, for a reason that the sink is told.
+  /// Closes this end and reports the reason to the sink.
   void fail(String why) {
     TransportException cause = exception(why);
     record(What.REFUSED, 0);
@@ -248,7 +248,7 @@ final class SimEndpoint implements Endpoint {
     bytesInFlight += (int) bytes;
   }
 
-  /// The peer has taken something, so there is room for more, unless it cannot say so.
+  /// Returns credit, because the peer has taken bytes, unless a fault delays it.
   void freed(long bytes) {
     transport.network().free(this, bytes);
   }
@@ -287,20 +287,20 @@ final class SimEndpoint implements Endpoint {
     transport.countSent(bytes);
   }
 
-  // --- the way
+  // --- the path
 
-  /// The moment at which the next parcel reaches the peer: never before an earlier one.
+  /// Returns the moment at which the next packet reaches the peer, never before an earlier one.
   long inOrder(long headNanos) {
     lastHeadNanos = Math.max(lastHeadNanos, headNanos);
     return lastHeadNanos;
   }
 
-  /// What had not left by then never arrives.
+  /// Returns the moment of the cut; bytes that had not been sent by then never arrive.
   long cutNanos() {
     return cutNanos;
   }
 
-  /// What a wall has stopped, in order; null if nothing has been.
+  /// Returns the packets that a wall has stopped, in order; null if there are none.
   @Nullable ArrayDeque<SimPacket> held() {
     return held;
   }
@@ -309,7 +309,7 @@ final class SimEndpoint implements Endpoint {
     held = parcels;
   }
 
-  /// The connection breaks now; the ends do not know it yet.
+  /// Cuts the connection; its ends are not notified yet.
   void cut(long nowNanos) {
     if (cutNanos == NEVER) {
       cutNanos = nowNanos;
@@ -321,7 +321,7 @@ final class SimEndpoint implements Endpoint {
 
   // --- the end
 
-  /// The connection is gone.
+  /// Handles the loss of the connection.
   void lost(String why) {
     if (state == State.CLOSED) {
       return;
@@ -338,7 +338,7 @@ final class SimEndpoint implements Endpoint {
     transport.failed(this, cause);
   }
 
-  /// Its process has died: nobody is told here.
+  /// Ends this end without notification, because its process has died.
   void die() {
     state = State.CLOSED;
     handshake = null;

@@ -7,8 +7,8 @@ import io.weft.transport.secure.ResponderHandshake;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/// The part of a connection before both sides are proved: the production handshakes, whose bytes
-/// travel as parcels.
+/// The part of a connection before both sides are authenticated. It runs the production handshakes,
+/// whose bytes travel as packets.
 abstract class SimHandshake {
 
   final SimEndpoint end;
@@ -19,13 +19,13 @@ abstract class SimHandshake {
 
   abstract HandshakeStep receive(ByteBuffer bytes);
 
-  /// The connection has ended before the handshake has.
+  /// Handles the end of the connection before the end of the handshake.
   abstract void ended(String how);
 
-  /// Keeps time; returns when to look again.
+  /// Checks timeouts; returns the time of the next check.
   abstract long tick(long nowNanos);
 
-  /// The peer is to be told nothing more.
+  /// Handles a refusal, after which the peer gets no further bytes.
   abstract void refused(String why);
 
   final void send(ByteBuffer bytes) {
@@ -46,7 +46,7 @@ abstract class SimHandshake {
     }
   }
 
-  /// The side that connects: again and again until the deadline while nobody answers.
+  /// The connecting side, which retries until the deadline while no process answers.
   static final class Connect extends SimHandshake {
 
     private static final long FIRST_PAUSE_NANOS = 5_000_000;
@@ -59,7 +59,7 @@ abstract class SimHandshake {
     private long retryAtNanos;
     private long pauseNanos = FIRST_PAUSE_NANOS;
     private int attempts;
-    private String lastFailure = "nobody answered";
+    private String lastFailure = "no answer";
 
     Connect(SimEndpoint end, String location) {
       super(end);
@@ -106,7 +106,7 @@ abstract class SimHandshake {
     HandshakeStep receive(ByteBuffer bytes) {
       InitiatorHandshake begun = handshake;
       if (begun == null) {
-        throw new IllegalStateException("an answer to no call");
+        throw new IllegalStateException("an answer without a request");
       }
       return begun.receive(bytes);
     }
@@ -128,7 +128,7 @@ abstract class SimHandshake {
     }
   }
 
-  /// The side that was called.
+  /// The side that accepts.
   static final class Caller extends SimHandshake {
 
     private final ResponderHandshake handshake;

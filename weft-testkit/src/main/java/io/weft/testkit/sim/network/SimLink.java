@@ -5,14 +5,14 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/// What a way between two places costs. A message of b bytes keeps its sender's port and, later,
-/// its receiver's port busy for `perMessage + b / bytesPerSecond`; its first byte needs `latency`
-/// and up to `jitter` more. Ports serve one message at a time, in order: so contention is real.
+/// The cost of a path between two places. A message of b bytes occupies its sender's port and,
+/// later, its receiver's port for `perMessage + b / bytesPerSecond`. Its first byte takes `latency`
+/// and up to `jitter` more. Ports serve one message at a time, in order, which causes contention.
 ///
 /// @param latency of the first byte
 /// @param bytesPerSecond of a port
-/// @param perMessage what a message costs a port whatever its length
-/// @param jitter most that a message may be later, drawn evenly; order on a connection stays
+/// @param perMessage the cost of a message at a port, independent of its length
+/// @param jitter the maximum extra latency, drawn uniformly; a connection keeps its order
 public record SimLink(
     Duration latency, double bytesPerSecond, Duration perMessage, Duration jitter) {
 
@@ -23,7 +23,7 @@ public record SimLink(
   /// Two processes of one host: 2 us, 8 GB/s, 0.2 us a message.
   public static final SimLink MEMORY = of(Duration.ofNanos(2_000), 8e9, Duration.ofNanos(200));
 
-  /// Throws `IllegalArgumentException` where something is negative, or no byte ever leaves.
+  /// Throws `IllegalArgumentException` if a value is negative, or the speed is not positive.
   public SimLink {
     if (latency.isNegative()
         || perMessage.isNegative()
@@ -38,31 +38,31 @@ public record SimLink(
               + perMessage
               + " per message and jitter "
               + jitter
-              + ": nothing of it may be negative, and the speed must be positive");
+              + ": no value may be negative, and the speed must be positive");
     }
   }
 
-  /// Without jitter.
+  /// Returns a link without jitter.
   public static SimLink of(Duration latency, double bytesPerSecond, Duration perMessage) {
     return new SimLink(latency, bytesPerSecond, perMessage, Duration.ZERO);
   }
 
-  /// The same with this jitter.
+  /// Returns this link with this jitter.
   public SimLink jittered(Duration most) {
     return new SimLink(latency, bytesPerSecond, perMessage, most);
   }
 
-  /// How long a message keeps a port busy.
+  /// Returns the time for which a message occupies a port.
   long occupancyNanos(long bytes) {
     return Span.nanos(perMessage) + Math.round(bytes * 1e9 / bytesPerSecond);
   }
 
-  /// Bytes that pass a port in this time, after the message's own cost.
+  /// Returns the bytes that pass a port in this time, after the cost of the message.
   long bytesWithin(long nanos) {
     return (long) (Math.max(0, nanos - Span.nanos(perMessage)) * bytesPerSecond / 1e9);
   }
 
-  /// How long a first byte is on its way this time.
+  /// Returns the latency of one message, with random jitter.
   long delayNanos(RandomGenerator random) {
     long most = Span.nanos(jitter);
     return Span.nanos(latency) + (most == 0 ? 0 : random.nextLong(most + 1));

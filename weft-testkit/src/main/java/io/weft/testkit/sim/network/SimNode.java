@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.network;
 
-/// A process as the network sees it: where it is, and how it is told that something has come.
+/// A process from the network's view: its place, and the notification of arrivals.
 public interface SimNode {
 
-  /// Its rank.
+  /// Returns its rank.
   int rank();
 
-  /// Number of its host.
+  /// Returns the number of its host.
   int host();
 
-  /// Which process of this rank, from 0.
+  /// Returns the number of this process among those of its rank, from 0.
   int incarnation();
 
-  /// Something has come for its transport, which is to be polled when the process can.
+  /// Notifies the process of an arrival; it polls its transport when it can.
   void stir();
 
-  /// Waits on the polling thread until something comes or so much time has passed.
+  /// Waits on the polling thread until something arrives or this time has passed.
   void await(long maxNanos);
 }

@@ -5,11 +5,11 @@ import io.weft.testkit.sim.clock.ScheduledEvent;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Bytes on their way over one connection: they leave through the sender's port, reach the
-/// receiver's port, have passed it, and wait to be polled.
+/// Bytes that travel over one connection. They leave through the sender's port, reach the
+/// receiver's port, pass it, and wait to be polled.
 class SimPacket extends ScheduledEvent implements PendingArrival {
 
-  /// Of every frame, as over TCP (docs/protocol/tcp.md).
+  /// The bytes of a frame's header, as over TCP (docs/protocol/tcp.md).
   static final int HEADER_BYTES = 32;
 
   private static final byte[] NOTHING = {};
@@ -29,7 +29,7 @@ class SimPacket extends ScheduledEvent implements PendingArrival {
   final SimEndpoint from;
   byte[] data;
 
-  /// Null for the first parcel of a connection until it has found its listener.
+  /// The receiving end; null for the first packet of a connection until it has found its listener.
   @Nullable SimEndpoint to;
 
   SimLink link = SimLink.MEMORY;
@@ -48,12 +48,12 @@ class SimPacket extends ScheduledEvent implements PendingArrival {
     return new SimPacket(kind, from, NOTHING);
   }
 
-  /// Bytes that pass the ports.
+  /// Returns the bytes that pass the ports.
   long wireBytes() {
     return (long) HEADER_BYTES + data.length;
   }
 
-  /// Whether the connection was cut before all of it had left.
+  /// Returns whether the connection was cut before all bytes had been sent.
   boolean isTorn() {
     return leftNanos > from.cutNanos() && kind != PacketKind.RESET && kind != PacketKind.END;
   }
@@ -68,14 +68,14 @@ class SimPacket extends ScheduledEvent implements PendingArrival {
     }
   }
 
-  /// At the receiver's port, which it has passed at this moment.
+  /// Schedules the moment at which the packet has passed the receiver's port.
   void passesAt(long nanos) {
     atPort = true;
     reached();
     from.transport().network().timeline().at(nanos, this);
   }
 
-  /// Its first bytes are at the receiver.
+  /// Handles the arrival of the first bytes at the receiver.
   void reached() {}
 
   SimEndpoint receiver() {

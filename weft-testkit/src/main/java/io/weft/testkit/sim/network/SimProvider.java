@@ -8,7 +8,7 @@ import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.util.List;
 
-/// Opens the transports of one process of a simulated network.
+/// The provider of the transports of one process in a simulated network.
 public final class SimProvider implements TransportProvider {
 
   static final String SCHEME = "sim";
@@ -16,7 +16,7 @@ public final class SimProvider implements TransportProvider {
   private final Network network;
   private final SimNode node;
 
-  /// For a process of this network.
+  /// Creates a provider for a process of this network.
   public SimProvider(Network network, SimNode node) {
     this.network = network;
     this.node = node;

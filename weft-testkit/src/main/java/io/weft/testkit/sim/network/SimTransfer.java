@@ -6,8 +6,8 @@ import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
 import org.jspecify.annotations.Nullable;
 
-/// A posted read or write, until its completion. Each is completed once, in a poll of the side that
-/// posted it or when that side closes the endpoint.
+/// A posted read or write, until its completion. It completes once: in a poll of the posting side,
+/// or when that side closes the endpoint.
 abstract class SimTransfer extends SimPacket {
 
   final LocalRegion region;
@@ -18,7 +18,7 @@ abstract class SimTransfer extends SimPacket {
   private final Completion done;
   private boolean completed;
 
-  /// @param own the slice of this side
+  /// @param own the region of this side
   record Terms(
       LocalRegion own,
       long offset,
@@ -42,7 +42,7 @@ abstract class SimTransfer extends SimPacket {
     return completed;
   }
 
-  /// Tells whoever posted it; a second call has no effect.
+  /// Completes the transfer; a second call has no effect.
   void complete(@Nullable TransportException failure) {
     if (!completed) {
       completed = true;
@@ -52,7 +52,7 @@ abstract class SimTransfer extends SimPacket {
     }
   }
 
-  /// The connection is cut now: keeps what had left.
+  /// Keeps the bytes that had been sent when the connection was cut.
   abstract void tear(long nowNanos);
 
   TransportException refused(String why) {

@@ -76,7 +76,7 @@ final class SimTransport implements Transport {
     return connectNanos;
   }
 
-  /// The time of the last poll.
+  /// Returns the time of the last poll.
   long now() {
     return now;
   }
@@ -118,7 +118,7 @@ final class SimTransport implements Transport {
     return end;
   }
 
-  /// Somebody calls: an end that is to be proved.
+  /// Accepts a connection; the caller has yet to authenticate itself.
   SimEndpoint called(SimEndpoint caller) {
     SimEndpoint end = add(new SimEndpoint(this, SimEndpoint.UNKNOWN));
     end.begin(new SimHandshake.Caller(end));
@@ -127,7 +127,7 @@ final class SimTransport implements Transport {
     return end;
   }
 
-  /// The end that is connected with this rank; null if there is none.
+  /// Returns the end that is connected with this rank; null if there is none.
   @Nullable SimEndpoint openTo(int rank) {
     for (SimEndpoint end : endpoints) {
       if (end.isOpen() && end.node() == rank) {
@@ -179,7 +179,7 @@ final class SimTransport implements Transport {
     return work;
   }
 
-  /// Looks at the handshakes that have begun since the last poll, and at all when one is due.
+  /// Checks the handshakes that have begun since the last poll, and all of them when one is due.
   private void tick(long nowNanos) {
     if (nowNanos >= dueNanos) {
       dueNanos = Long.MAX_VALUE;
@@ -200,15 +200,15 @@ final class SimTransport implements Transport {
     }
   }
 
-  /// Handshakes are to be looked at then.
+  /// Schedules the next check of handshakes.
   void tickAt(long nanos) {
     dueNanos = Math.min(dueNanos, nanos);
   }
 
-  /// Waits in the transport until it is polled.
+  /// Queues an arrival until the transport is polled.
   void arrive(PendingArrival arrival) {
     if (!closed) {
-      boolean first = arrivals.isEmpty(); // else the process knows that something waits
+      boolean first = arrivals.isEmpty(); // otherwise the process has been notified
       arrivals.add(arrival);
       if (first) {
         node.stir();
@@ -216,7 +216,7 @@ final class SimTransport implements Transport {
     }
   }
 
-  /// A reset throws away what its end has received and not read.
+  /// Discards the arrivals that an end has not read, because of a reset.
   void forgetUnread(SimEndpoint end) {
     arrivals.removeIf(
         arrival ->
@@ -277,7 +277,7 @@ final class SimTransport implements Transport {
     end();
   }
 
-  /// Its process is dead: what had not left is lost, and nobody here is told.
+  /// Ends the transport of a dead process without notification. Unsent bytes are lost.
   void die(long nowNanos) {
     if (!closed) {
       for (SimEndpoint end : endpoints) {

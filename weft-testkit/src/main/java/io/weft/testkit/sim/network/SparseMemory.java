@@ -11,15 +11,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/// Zeroed memory of which only those pages take room that are written to: ranks take pools of
-/// megabytes, and a thousand of them use little of each. Pages of a file that has no name any more
-/// and ends with its mapping.
+/// Zeroed memory in which only written pages take space, because ranks allocate pools of megabytes
+/// and a thousand ranks use little of each. The pages belong to a deleted file and are freed with
+/// its mapping.
 final class SparseMemory {
 
   private SparseMemory() {}
 
-  /// So many bytes, which the garbage collector frees. Throws `UncheckedIOException` where there is
-  /// no directory for temporary files that can be written to.
+  /// Allocates memory, which the garbage collector frees. Throws `UncheckedIOException` if there is
+  /// no writable directory for temporary files.
   static MemorySegment allocate(long bytes) {
     try {
       Path file = Files.createTempFile("weft-simulated-", null);

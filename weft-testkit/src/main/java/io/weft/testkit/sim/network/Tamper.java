@@ -3,27 +3,27 @@ package io.weft.testkit.sim.network;
 
 import java.util.List;
 
-/// Breaks the protocol on purpose, so that a test shows that the simulation would catch a defect of
-/// this kind. Production code knows nothing of it.
+/// Deliberate violations of the protocol, with which a test shows that the simulation detects a
+/// defect of this kind. Production code does not know of them.
 public interface Tamper {
 
-  /// Changes nothing.
+  /// No violation.
   Tamper NONE = new Tamper() {};
 
-  /// What arrives in the place of a message, in this order: itself, nothing, itself twice, others.
+  /// Returns the messages that arrive in place of this one: itself, none, itself twice, or others.
   ///
-  /// @param message as it was sent (docs/protocol); not to be changed
+  /// @param message as it was sent (docs/protocol); must not be changed
   default List<byte[]> message(int fromRank, int toRank, byte[] message) {
     return List.of(message);
   }
 
-  /// Whether the receiver of a remote write is told twice that it has landed.
+  /// Returns whether the receiver of a remote write is notified twice.
   default boolean tellsTwice(int fromRank, int toRank) {
     return false;
   }
 
-  /// Whether whoever is connected with a process of a rank takes another process of that rank, when
-  /// it calls, for the same one, and regions of the one for regions of the other.
+  /// Returns whether a rank that is connected with a process takes a later process of the same rank
+  /// for the first one, and their regions for the same regions.
   default boolean takesOldForNew() {
     return false;
   }

@@ -8,9 +8,9 @@ import io.weft.transport.region.LocalRegion;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// A remote write. Its bytes are read as late as the promise allows, when the last one leaves, and
-/// land as early as they can, long before the notification: so whoever touches either memory too
-/// soon is found out.
+/// A remote write. Its bytes are read as late as the contract allows, when the last one is sent,
+/// and land as early as possible, long before the notification. A test therefore detects a rank
+/// that accesses either memory too early.
 final class WriteTransfer extends SimTransfer {
 
   private final int immediate;
@@ -83,7 +83,7 @@ final class WriteTransfer extends SimTransfer {
     return end.isClosed() ? null : end.transport().table().find(remoteKey);
   }
 
-  /// The receiver is polled: it hears of the write if the region is still open.
+  /// Notifies the receiver of the write when it is polled, if the region is still open.
   @Override
   public void take() {
     SimEndpoint end = receiver();
@@ -100,7 +100,7 @@ final class WriteTransfer extends SimTransfer {
     }
   }
 
-  /// The last byte has left: the memory may be used again.
+  /// The event that the last byte has been sent, after which the source memory may be reused.
   private final class Departure extends ScheduledEvent implements PendingArrival {
     @Override
     protected void happen() {

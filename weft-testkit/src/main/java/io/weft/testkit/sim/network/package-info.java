@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A network in virtual time: hosts, links between them, connections with TCP's promises and TCP's
-/// ways to fail, and the transport over it. Everything runs on the thread that holds the scheduler.
+/// A network in virtual time: hosts, links between them, connections with TCP's guarantees and
+/// failures, and the transport over it. All code runs on the thread that holds the scheduler.
 @NullMarked
 package io.weft.testkit.sim.network;
 
