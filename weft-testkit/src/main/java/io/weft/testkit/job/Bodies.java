@@ -57,7 +57,7 @@ final class Bodies<T> {
   private static <T> Ended<T> end(int rank, Callable<T> body) {
     try {
       return new Ended<>(rank, body.call(), null);
-    } catch (Exception | Error thrown) { // an assertion that fails is an error too
+    } catch (Exception | Error thrown) { // a failed assertion is an Error
       return new Ended<>(rank, null, thrown);
     }
   }

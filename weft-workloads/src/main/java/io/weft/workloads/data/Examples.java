@@ -13,7 +13,7 @@ import java.util.Objects;
 /// @param scale 1/255 for pixels, 1 for binary features
 /// @param values row after row, `count() * features` bytes
 /// @param labels one byte per example
-@SuppressWarnings("ArrayRecordComponent") // equals, hashCode and toString below see to the contents
+@SuppressWarnings("ArrayRecordComponent") // equals and hashCode below compare the contents
 public record Examples(int features, int classes, float scale, byte[] values, byte[] labels) {
 
   /// Throws `IllegalArgumentException` if the lengths of the arrays do not match or a label is out

@@ -67,7 +67,7 @@ final class ModelState implements AutoCloseable {
                 variables.put(op.name(), output(op));
               }
             });
-    shares.forEach(share -> variables.remove(share.variable())); // made anew in each step
+    shares.forEach(share -> variables.remove(share.variable())); // assigned again in each step
     Map<String, TensorView> parts = new LinkedHashMap<>();
     for (Output<TFloat32> variable : variables.values()) {
       String name = variable.op().name();

@@ -93,7 +93,7 @@ final class Recovery {
     }
     boolean apart = furthest / 2 % 2 == 0 && all.stream().allMatch(p -> p == furthest);
     if (apart) {
-      progress.disturb(); // each has a model of its own, and they are averaged next
+      progress.disturb(); // the ranks' models differ; they are averaged next
     } else {
       follow(root, furthest, progress, state, session, share);
     }

@@ -152,7 +152,7 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
   private double grant(double longest) {
     return longest <= eagerBytes
         ? 0
-        : latency() + occupancy(GRANT_BYTES); // the header is in `occupancy`
+        : latency() + occupancy(GRANT_BYTES); // `occupancy` adds the header
   }
 
   /// Returns the time of sequential messages or writes, including the latency of the last.

@@ -10,7 +10,7 @@ import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 
-/// Adds the ranks' numbers.
+/// A program that sums the numbers of the ranks.
 final class Sum {
 
   private Sum() {}

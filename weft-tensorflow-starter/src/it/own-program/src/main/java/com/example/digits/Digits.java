@@ -5,7 +5,7 @@ import java.util.Random;
 import org.tensorflow.ndarray.Shape;
 import org.tensorflow.types.TFloat32;
 
-/// Digits in seven segments, each at another place of its image, under noise.
+/// Images of seven-segment digits at random positions, with noise.
 final class Digits {
 
   static final int SIDE = 12;
@@ -17,19 +17,19 @@ final class Digits {
     0b1101011, 0b1101111, 0b1010010, 0b1111111, 0b1111011
   };
 
-  /// Row, column, height and width of each segment.
+  /// The row, column, height and width of each segment.
   private static final int[][] STROKES = {
     {0, 0, 1, 5}, {0, 0, 5, 1}, {0, 4, 5, 1}, {4, 0, 1, 5}, {4, 0, 5, 1}, {4, 4, 5, 1}, {8, 0, 1, 5}
   };
 
   private Digits() {}
 
-  /// The digit that image `index` shows.
+  /// Returns the digit in image `index`.
   static int label(int index) {
     return Math.floorMod(index * 7, CLASSES);
   }
 
-  /// Images, of shape rows by side by side by 1; equal for equal indices.
+  /// Returns images, of shape rows by side by side by 1; equal for equal indices.
   static TFloat32 images(int[] indices) {
     TFloat32 images = TFloat32.tensorOf(Shape.of(indices.length, SIDE, SIDE, 1));
     for (int row = 0; row < indices.length; row++) {
@@ -56,7 +56,7 @@ final class Digits {
     return images;
   }
 
-  /// One-hot, of shape rows by classes.
+  /// Returns one-hot labels, of shape rows by classes.
   static TFloat32 labels(int[] indices) {
     TFloat32 labels = TFloat32.tensorOf(Shape.of(indices.length, CLASSES));
     for (int row = 0; row < indices.length; row++) {

@@ -8,8 +8,8 @@ import org.tensorflow.SavedModelBundle;
 import org.tensorflow.Tensor;
 import org.tensorflow.types.TFloat32;
 
-/// Reads digits that the training has not seen, with the model in the directory that is its
-/// argument. Needs TensorFlow alone.
+/// A program that classifies new digits with the model in the directory of its argument. It needs
+/// only TensorFlow.
 final class Predict {
 
   private static final int FIRST = 1_000_000;

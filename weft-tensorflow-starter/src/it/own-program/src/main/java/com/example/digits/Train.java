@@ -30,9 +30,9 @@ import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt64;
 
-/// Trains a convolutional network on drawn digits, on all ranks of the job, with clipped gradients,
-/// a rate that falls, metrics of all ranks, and an early end; rank 0 exports the model. Argument:
-/// the directory for it.
+/// A program that trains a convolutional network on drawn digits on all ranks of the job, with
+/// clipped gradients, a falling rate, averaged metrics, and early stopping. Rank 0 exports the
+/// model to the directory of the argument.
 final class Train {
 
   private static final int TRAINING = 2000;
@@ -86,7 +86,7 @@ final class Train {
         new DistributedOptimizer(weft.communicator(), new Momentum(graph, 1, 0.9f));
     Op step = optimizer.applyGradients(clipped(optimizer.computeGradients(loss), rate), "train");
 
-    // Each rank validates its share: what is averaged is the same on all, and so what follows.
+    // Each rank validates its share. The averages, and hence all decisions, are equal on all ranks.
     var all = new WeftOps(graph, weft.communicator());
     Operand<TFloat32> meanLoss = all.allreduce(loss, "validation/loss", ReduceOp.AVERAGE);
     Operand<TFloat32> meanAccuracy =
@@ -153,7 +153,7 @@ final class Train {
     }
   }
 
-  /// This rank's part of `count` examples from `first` on.
+  /// Returns this rank's part of `count` examples from `first` on.
   private static int[] share(int first, int count, Weft weft) {
     int mine = count / weft.size();
     int[] indices = new int[mine];
@@ -163,7 +163,7 @@ final class Train {
     return indices;
   }
 
-  /// The averaged gradients, together no longer than `CLIP`, times the rate.
+  /// Returns the averaged gradients, clipped to the global norm `CLIP`, times the rate.
   private List<GradAndVar<?>> clipped(List<GradAndVar<?>> gradients, Operand<TFloat32> rate) {
     List<Operand<TFloat32>> squares = new ArrayList<>();
     for (GradAndVar<?> gradient : gradients) {
@@ -216,7 +216,7 @@ final class Train {
         tf.linalg.matMul(x, weights(inputs, inputs, outputs)), weights(0, outputs));
   }
 
-  /// Normal for `inputs` of them, or 0 for none.
+  /// Creates a variable, initially normal with deviation sqrt(2 / inputs), or 0 without inputs.
   private Variable<TFloat32> weights(int inputs, int... shape) {
     long[] extents = new long[shape.length];
     for (int i = 0; i < shape.length; i++) {
