@@ -46,7 +46,7 @@ final class GradientFlags {
             .type(Boolean.class)
             .description(
                 "each of n ranks updates 1/n of the weights and keeps 1/n of the optimizer's"
-                    + " state; the weights have the same bits as without it")
+                    + " state; the weights usually have the same bits")
             .build());
     TrainCommandLine.option(spec, AUTOTUNE_LOG, "FILE", "write autotuner samples there, as CSV");
     TrainCommandLine.option(
