@@ -162,7 +162,7 @@ final class GradientFlags {
     }
   }
 
-  /// Returns the computing threads: by default one with shards, because more may change bits.
+  /// Returns the number of threads: 1 by default with shards, because more may change bits.
   ///
   /// @param given by the user
   static OptionalInt threads(TrainingSettings settings, OptionalInt given) {

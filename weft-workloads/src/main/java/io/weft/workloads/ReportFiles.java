@@ -21,7 +21,7 @@ final class ReportFiles {
   private final TrainOptions options;
   private final List<String> missing = new ArrayList<>();
 
-  /// A training that succeeded, but of whose requested files some could not be written.
+  /// A successful training some of whose requested files could not be written.
   static final class Unwritten extends RuntimeException {
 
     @Serial private static final long serialVersionUID = 1L;

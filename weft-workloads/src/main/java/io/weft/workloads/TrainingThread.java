@@ -12,7 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /// A training on a separate daemon thread. TensorFlow's computing and loading cannot be
-/// interrupted, so a caller that waits for a training of a failed job returns without it.
+/// interrupted, so `await` leaves the thread of a failed job behind.
 final class TrainingThread {
 
   /// The time in which the training may end by itself, with a more precise error.

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/// A small disk that fills up soon: a file system in memory, mounted on a directory.
+/// A small disk, soon full: a file system in memory on a directory. The caller closes it.
 public final class SmallDisk implements AutoCloseable {
 
   private static final long LIMIT_SECONDS = 20;

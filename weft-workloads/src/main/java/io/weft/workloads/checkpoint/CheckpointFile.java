@@ -124,9 +124,9 @@ final class CheckpointFile {
     return new DataInputStream(new BufferedInputStream(ForeignFile.found(file).open(), 1 << 18));
   }
 
-  /// Reads a verified file into the tensors, in any order of the file. Throws `IOException` with
-  /// the defect, or `Misfit` if the file has other tensors; the contents of the tensors are then
-  /// undefined.
+  /// Reads a verified file into the tensors, whose order in the file may differ. Throws
+  /// `IOException` with the defect, or `Misfit` if the file has other tensors; the contents of the
+  /// tensors are then undefined.
   static History read(Path file, List<SavedTensor> tensors) throws IOException {
     var crc = new CRC32C();
     try (var in = new DataInputStream(new CheckedInputStream(open(file), crc))) {

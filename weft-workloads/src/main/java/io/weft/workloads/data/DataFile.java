@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.zip.GZIPInputStream;
 
-/// A published file on disk. Its first bytes, not its name, decide whether it is inflated by gzip.
+/// A published file on disk. Its first bytes, not its name, decide whether it is decompressed.
 ///
 /// @param path the file
 /// @param remedy the place where the file is published; ends every error message

@@ -55,7 +55,7 @@ record EmbeddingTables(EmbeddedModel.Tables tables) implements AutoCloseable {
     }
   }
 
-  /// Waits until the servers have applied all pushes.
+  /// Waits until all pushes have completed.
   void flush() throws InterruptedException {
     for (WeftEmbedding each : all()) {
       each.flush();

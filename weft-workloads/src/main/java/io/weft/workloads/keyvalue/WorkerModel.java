@@ -18,7 +18,7 @@ interface WorkerModel extends AutoCloseable {
   /// @param scale the factor by which the gradients of the sum are multiplied
   double step(int[] order, int from, float scale) throws InterruptedException;
 
-  /// Waits until the servers have applied all pushes.
+  /// Waits until all pushes have completed.
   void flush() throws InterruptedException;
 
   /// Returns the counts of requests.

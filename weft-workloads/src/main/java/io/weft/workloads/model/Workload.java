@@ -78,7 +78,7 @@ public enum Workload {
     return features;
   }
 
-  /// Returns whether ranking also evaluates the network: classes are 0 and 1, and few are 1.
+  /// Returns whether the ranking by score is evaluated too: classes are 0 and 1, and few are 1.
   public boolean isRanked() {
     return this == WIDE_DEEP;
   }

@@ -24,7 +24,7 @@ record IndependentUpdates(OptimizerKind kind, float rate) {
   /// The initial value of accumulators in TensorFlow Java.
   private static final float ACCUMULATED = 0.01f;
 
-  /// Throws `IllegalArgumentException` for an optimizer with state that no variable owns.
+  /// Throws `IllegalArgumentException` for Adam, which has state that belongs to no variable.
   IndependentUpdates {
     if (kind == OptimizerKind.ADAM) {
       throw new IllegalArgumentException(kind + " does not train with parameter servers");

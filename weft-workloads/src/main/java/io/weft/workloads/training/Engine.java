@@ -145,7 +145,7 @@ final class Engine implements AutoCloseable {
         gradients);
   }
 
-  /// Returns the workload and batch, because tuned values of one do not apply to another.
+  /// Returns the key of tuned values, which apply only to the same workload and batch.
   private static String work(TrainingSettings settings) {
     return settings.workload().title() + ", batch " + settings.batch();
   }

@@ -37,7 +37,7 @@ final class RankExchange {
     return job.size() == 1;
   }
 
-  /// Combines all ranks' values element by element, bitwise equal on all ranks and for all hosts.
+  /// Combines values element by element; the bits are equal on all ranks and for any placement.
   double[] combine(String what, ReduceOp op, double... values) {
     if (alone()) {
       return values.clone();

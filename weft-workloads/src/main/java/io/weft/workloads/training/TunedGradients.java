@@ -22,8 +22,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// Gradients whose exchange an autotuner changes during the first steps. Settings other than their
-/// defaults stay. Tuned values are kept in the user's directory, if any, and the next run of the
+/// Gradients whose exchange an autotuner changes during the first steps. Settings that the user has
+/// changed stay. Tuned values are kept in the user's directory, if any, and the next run of the
 /// same work takes them from there. Confined to one thread. The caller closes it.
 final class TunedGradients implements AutoCloseable {
 

@@ -22,8 +22,8 @@ public interface Tamper {
     return false;
   }
 
-  /// Returns whether a rank that is connected with a process takes a later process of the same rank
-  /// for the first one, and their regions for the same regions.
+  /// Returns whether a rank that is connected with a process accepts a later process of the same
+  /// rank, and its regions, as the first one.
   default boolean takesOldForNew() {
     return false;
   }
