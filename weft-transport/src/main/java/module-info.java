@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Moves bytes between processes: the transport seam, and the in-process and TCP transports.
+/// The transport API that moves bytes between processes, and the in-process and TCP transports.
 @org.jspecify.annotations.NullMarked
 @SuppressWarnings("module") // io.weft.comm, io.weft.shm and io.weft.verbs are compiled later
 module io.weft.transport {
@@ -11,10 +11,11 @@ module io.weft.transport {
   exports io.weft.transport.spi;
   exports io.weft.transport.limit;
   exports io.weft.transport.pool;
-  // The job's store, which is no transport, encrypts in the same way.
+  // The job's store is not a transport, but it uses the same encryption.
   exports io.weft.transport.tls to
       io.weft.comm;
-  // Shared memory and verbs carry on where TCP has proved the peer, with the same regions.
+  // Shared memory and verbs take over connections that TCP has authenticated, with the same
+  // regions.
   exports io.weft.transport.region to
       io.weft.shm,
       io.weft.verbs;

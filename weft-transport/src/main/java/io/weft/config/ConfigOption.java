@@ -9,22 +9,21 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// One setting, as data: the command line, the environment, the file and the documentation all read
-/// it from here. `start-deadline` is `--start-deadline`, `WEFT_START_DEADLINE` and
-/// `weft.start.deadline`. Declared once, as a constant of the module that reads it, in an
-/// `OptionProvider`. Immutable.
+/// An immutable description of one setting, which the command line, the environment, the file and
+/// the documentation share. For example, `start-deadline` is set by `--start-deadline`,
+/// `WEFT_START_DEADLINE` or `weft.start.deadline`. The module that reads an option declares it
+/// once, as a constant, and publishes it in an `OptionProvider`.
 ///
-/// @param <T> what its text means
+/// @param <T> type of the value
 public final class ConfigOption<T> {
 
-  /// Among which ranks the value must be the same, because they would not understand each other
-  /// else.
+  /// The set of ranks that must agree on the value, because they could not interoperate otherwise.
   public enum Scope {
-    /// Each rank may have its own.
+    /// Each rank may have a different value.
     RANK,
-    /// The same on all ranks of a job.
+    /// All ranks of a job must have the same value.
     JOB,
-    /// On all ranks of a job, or on none; each rank may have its own.
+    /// All ranks of a job must set the option, or none; the values may differ.
     PRESENCE
   }
 
@@ -55,80 +54,82 @@ public final class ConfigOption<T> {
     this.foreign = foreign;
   }
 
-  /// An option with a default. `name` is in lower case, words joined by hyphens; `help` is one line
-  /// for people. Each rank may have its own value.
+  /// Creates an option with a default, whose value may differ between ranks. `name` is in lower
+  /// case with hyphens between words; `help` is one line of text.
   public static <T> ConfigOption<T> of(
       String name, OptionType<T> type, String defaultText, String help) {
     return new ConfigOption<>(name, type, defaultText, Scope.RANK, help);
   }
 
-  /// An option whose value depends on the job where nothing is said; `help` says how.
+  /// Creates an option whose unset value depends on the job; `help` says how.
   public static <T> ConfigOption<T> withoutDefault(String name, OptionType<T> type, String help) {
     return new ConfigOption<>(name, type, null, Scope.RANK, help);
   }
 
-  /// The same option, with a value that ranks must agree on.
+  /// Returns this option with a value that the ranks must agree on.
   public ConfigOption<T> sameOn(Scope ranks) {
     return new ConfigOption<>(name, type, defaultText, ranks, help, foreign);
   }
 
-  /// The same option, which a variable of another system also sets where nothing else does.
+  /// Returns this option with a variable of another system as a fallback below all other sources.
   public ConfigOption<T> orVariable(ForeignVariable variable) {
     return new ConfigOption<>(name, type, defaultText, scope, help, variable);
   }
 
-  /// The variable of another system that sets it where nothing else does.
+  /// Returns the variable of another system that sets this option if no other source does.
   public Optional<ForeignVariable> foreign() {
     return Optional.ofNullable(foreign);
   }
 
-  /// Lower case, words joined by hyphens.
+  /// Returns the name in lower case, with hyphens between words.
   public String name() {
     return name;
   }
 
-  /// `--` and the name.
+  /// Returns `--` and the name.
   public String flag() {
     return "--" + name;
   }
 
-  /// The environment's variable.
+  /// Returns the name of the environment variable.
   public String variable() {
     return "WEFT_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
   }
 
-  /// The system property, which is also the key in a file.
+  /// Returns the name of the system property, which is also the key in a file.
   public String property() {
     return "weft." + name.replace('-', '.');
   }
 
-  /// The value that holds when nothing is said, as text; empty = it depends on the job, see `help`.
+  /// Returns the default as text; empty if the default depends on the job, see `help`.
   public Optional<String> defaultText() {
     return Optional.ofNullable(defaultText);
   }
 
-  /// What its text may be.
+  /// Returns the type of the value.
   public OptionType<T> type() {
     return type;
   }
 
-  /// Among which ranks the value must be the same.
+  /// Returns the set of ranks that must agree on the value.
   public Scope scope() {
     return scope;
   }
 
-  /// Whether its value names a file or directory, which a process elsewhere needs as a whole path.
+  /// Returns whether the value names a file or directory; a process elsewhere needs its absolute
+  /// path.
   public boolean isPath() {
     return type.valueType().equals(Path.class);
   }
 
-  /// One line for people.
+  /// Returns one line of text for users.
   public String help() {
     return help;
   }
 
-  /// Reads a value. Throws `IllegalArgumentException` naming the option, `origin` (where the text
-  /// was found), the text and what is allowed; its cause says the last alone.
+  /// Parses a value. Throws `IllegalArgumentException` naming the option, `origin` (the source of
+  /// the text), the text and the allowed values; the message of its cause names only the allowed
+  /// values.
   public T parse(String text, String origin) {
     try {
       return type.parse(text);
@@ -139,7 +140,7 @@ public final class ConfigOption<T> {
     }
   }
 
-  /// The name that is most like a mistyped one; empty where none is.
+  /// Returns the name most similar to a mistyped one; empty if none is similar enough.
   public static Optional<String> nearest(String mistyped, Collection<String> names) {
     return names.stream()
         .filter(name -> distance(mistyped, name) <= Math.max(1, name.length() / 4))
@@ -148,7 +149,7 @@ public final class ConfigOption<T> {
                 .thenComparing(Comparator.naturalOrder()));
   }
 
-  /// How many letters must be put in, taken out or replaced to make one text the other.
+  /// Returns the edit distance: the count of letters to insert, delete or replace.
   private static int distance(String one, String other) {
     int[] before = IntStream.rangeClosed(0, other.length()).toArray();
     for (int i = 1; i <= one.length(); i++) {

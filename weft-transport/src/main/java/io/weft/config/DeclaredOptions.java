@@ -10,9 +10,10 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// What the parts of Weft that are there declare. The order is that of their class names, so that
-/// help texts do not depend on the order of a class path. Found by the class loader of this class,
-/// so that they do not depend either on which thread asks first.
+/// The declarations of all parts of Weft that are present. They are sorted by the class names of
+/// their providers, so that help texts do not depend on the order of the class path. The class
+/// loader of this class finds the providers, so that the result does not depend on the first
+/// calling thread.
 ///
 /// @param providers one for each part
 record DeclaredOptions(

@@ -5,28 +5,29 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
-/// A variable of another system's environment that says what an option of Weft's says, so that
-/// scripts which set it go on to work.
+/// An environment variable of another system that has the meaning of a Weft option, so that
+/// existing scripts which set it continue to work.
 ///
 /// @param name of the variable
-/// @param translation from its text to that of the option; what cannot be translated it gives back
-///   as it is, so that the option refuses it; an empty text where it says nothing of this option
+/// @param translation converts the variable's text to the option's text; it returns text that it
+///   cannot convert unchanged, so that the option rejects it, and an empty text to leave the option
+///   unset
 public record ForeignVariable(String name, UnaryOperator<String> translation) {
 
-  /// Returns what an environment says of the option by this variable, as the option's text; empty
-  /// where it says nothing.
+  /// Returns the option's text according to this variable; empty if the environment does not set
+  /// it.
   public Optional<String> in(Map<String, String> environment) {
     return Optional.ofNullable(environment.get(name))
         .map(text -> text.isBlank() ? "" : translation.apply(text))
         .filter(text -> !text.isEmpty());
   }
 
-  /// With the same text as the option.
+  /// Returns a variable with the same text format as the option.
   public static ForeignVariable named(String name) {
     return new ForeignVariable(name, UnaryOperator.identity());
   }
 
-  /// A number in this unit: `60` is `60s`.
+  /// Returns a variable that holds a number in the given unit: `60` becomes `60s`.
   public static ForeignVariable inUnit(String name, String unit) {
     return new ForeignVariable(name, text -> text.strip() + unit);
   }

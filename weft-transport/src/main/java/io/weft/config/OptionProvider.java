@@ -5,46 +5,47 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
-/// The settings of one part of Weft, declared where they are read. Found by `ServiceLoader`: each
-/// jar with such a provider of Weft's has the same provider file, as for transports, and a class
-/// that is named there and absent is a part whose jar is not there. Stateless; any thread.
+/// The settings of one part of Weft. `ServiceLoader` finds the providers. As for transports, each
+/// jar that contains a provider has the same provider file; a class that the file names but the
+/// class path lacks belongs to a part whose jar is not present. Providers are stateless and
+/// thread-safe.
 public interface OptionProvider {
 
-  /// In the order of the documentation.
+  /// Returns the options in the order of the documentation.
   List<ConfigOption<?>> options();
 
-  /// Other variables of the environment that the part reads, beginning with `WEFT_`: they are no
-  /// settings, but known.
+  /// Returns other `WEFT_` environment variables that the part reads; they are not settings, but
+  /// known.
   default List<String> variables() {
     return List.of();
   }
 
-  /// Variables of other systems that have no counterpart here, each with the reason, so that who
-  /// sets them hears of it.
+  /// Returns variables of other systems that Weft has no counterpart of, each with the reason, so
+  /// that users who set them are told.
   default Map<String, String> ignoredVariables() {
     return Map.of();
   }
 
-  /// Throws `IllegalArgumentException` with what to change where values of different options do not
-  /// go together.
+  /// Checks options against each other. Throws `IllegalArgumentException` with the remedy if values
+  /// of different options conflict.
   default void check(Settings settings) {}
 
-  /// The options of all parts that are there, part by part.
+  /// Returns the options of all parts that are present, grouped by part.
   static List<ConfigOption<?>> all() {
     return DeclaredOptions.THESE.options();
   }
 
-  /// The variables that some part reads, those of options among them.
+  /// Returns the variables that any part reads, including those of options.
   static Collection<String> allVariables() {
     return DeclaredOptions.THESE.variables();
   }
 
-  /// The variables of other systems that some part knows and has no counterpart of, with reasons.
+  /// Returns the ignored variables of all parts, with the reasons.
   static Map<String, String> allIgnoredVariables() {
     return DeclaredOptions.THESE.ignored();
   }
 
-  /// Lets each part check its own; throws as `check` does.
+  /// Lets each part check its options; throws as `check` does.
   static void checkAll(Settings settings) {
     DeclaredOptions.THESE.check(settings);
   }

@@ -9,7 +9,7 @@ import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/// What the text of an option may be, and the value that it means. Immutable.
+/// The syntax of an option's text and the value that the text denotes. Immutable.
 ///
 /// @param <T> type of the value
 public final class OptionType<T> {
@@ -31,22 +31,22 @@ public final class OptionType<T> {
     this.parser = parser;
   }
 
-  /// One that a module defines for itself.
+  /// Creates a type that is specific to a module.
   ///
-  /// @param unit what the text is, in one word in capitals, as command lines show it
+  /// @param unit the kind of text, as one word in capitals that command lines show
   /// @param allowed the bounds, for the documentation
-  /// @param parser throws `IllegalArgumentException` whose message says what the text must be
+  /// @param parser throws `IllegalArgumentException` whose message states the requirement
   public static <T> OptionType<T> of(
       Class<T> valueType, String unit, String allowed, Function<String, ? extends T> parser) {
     return new OptionType<>(valueType, unit, allowed, parser);
   }
 
-  /// Any text but none, without the space around it.
+  /// Returns the type of non-blank text; surrounding white space is removed.
   public static OptionType<String> text() {
     return of(String.class, "TEXT", "text", OptionType::nonBlank);
   }
 
-  /// Where a file or directory is.
+  /// Returns the type of a path to a file or directory.
   public static OptionType<Path> path() {
     return of(Path.class, "PATH", "a path", text -> path(nonBlank(text), directory()));
   }
@@ -55,8 +55,8 @@ public final class OptionType<T> {
     return System.getProperty("user.dir", "");
   }
 
-  /// Where the locale's encoding has not all of a name, Java knows it with other letters in it, and
-  /// would write elsewhere.
+  /// Returns the path. If the locale's encoding lacks a character of the name, Java replaces that
+  /// character and would write elsewhere; this method rejects such names.
   static Path path(String text, String directory) {
     String remedy =
         " is no text in this locale's encoding ("
@@ -70,7 +70,7 @@ public final class OptionType<T> {
       }
     } catch (InvalidPathException malformed) {
       throw new IllegalArgumentException(
-          text.chars().allMatch(c -> c < 128) ? "is no path" : remedy.strip(), malformed);
+          text.chars().allMatch(c -> c < 128) ? "is not a path" : remedy.strip(), malformed);
     }
     throw new IllegalArgumentException(
         text.indexOf(UNREADABLE) < 0
@@ -78,7 +78,7 @@ public final class OptionType<T> {
             : remedy.strip());
   }
 
-  /// One of the constants, as they are written.
+  /// Returns the type of one of the constants, spelled as `toString` returns them.
   public static <E extends Enum<E>> OptionType<E> choice(Class<E> values) {
     String all =
         Arrays.stream(values.getEnumConstants())
@@ -87,24 +87,24 @@ public final class OptionType<T> {
     return of(values, "VALUE", all, text -> chosen(text, values, all));
   }
 
-  /// More than 0, at most a week.
+  /// Returns the type of a duration of more than 0 and at most a week.
   public static OptionType<Duration> duration() {
     return of(Duration.class, "TIME", "up to 168h", OptionType::positiveDuration);
   }
 
-  /// 0, or from `leastMillis` to a week.
+  /// Returns the type of a duration that is 0, or from `leastMillis` to a week.
   public static OptionType<Duration> durationOrZero(long leastMillis) {
     String bounds = "0, or " + leastMillis + "ms to 168h";
     return of(Duration.class, "TIME", bounds, text -> durationOrZero(text, leastMillis));
   }
 
-  /// A number of bytes within these bounds.
+  /// Returns the type of a number of bytes within these bounds.
   public static OptionType<Long> bytes(long least, long most) {
     return of(
         Long.class, "SIZE", sizes(least, most), text -> Quantities.bytesWithin(text, least, most));
   }
 
-  /// The same, a power of two.
+  /// Returns the type of a number of bytes within these bounds that is a power of two.
   public static OptionType<Long> powerOfTwoBytes(long least, long most) {
     return of(
         Long.class,
@@ -113,7 +113,7 @@ public final class OptionType<T> {
         text -> powerOfTwo(Quantities.bytesWithin(text, least, most)));
   }
 
-  /// `auto`, which is empty, or a number of bytes within these bounds.
+  /// Returns the type of `auto`, which parses to empty, or a number of bytes within these bounds.
   public static OptionType<OptionalInt> autoOrBytes(int least, int most) {
     return of(
         OptionalInt.class,
@@ -125,38 +125,39 @@ public final class OptionType<T> {
                 : OptionalInt.of((int) Quantities.bytesWithin(text, least, most)));
   }
 
-  /// `auto`, which is empty, or a count.
+  /// Returns the type of `auto`, which parses to empty, or a count.
   public static OptionType<OptionalInt> autoOrCount() {
     return of(OptionalInt.class, "COUNT", "auto, or 0 to 999999999", OptionType::autoOrCount);
   }
 
-  /// Yes or no.
+  /// Returns the type of `true` or `false`.
   public static OptionType<Boolean> flag() {
     return of(Boolean.class, "FLAG", "true or false", OptionType::trueOrFalse);
   }
 
-  /// A whole number within these bounds.
+  /// Returns the type of a whole number within these bounds.
   public static OptionType<Integer> number(int least, int most) {
     return of(
         Integer.class, "NUMBER", least + " to " + most, text -> numberWithin(text, least, most));
   }
 
-  /// Class of the value.
+  /// Returns the class of the value.
   public Class<T> valueType() {
     return valueType;
   }
 
-  /// What the text is, in one word in capitals: `TIME`, `SIZE`, `PATH`.
+  /// Returns the kind of text, as one word in capitals: `TIME`, `SIZE`, `PATH`.
   public String unit() {
     return unit;
   }
 
-  /// What is allowed, in words: `0, or 20ms to 168h`.
+  /// Returns a description of the allowed values: `0, or 20ms to 168h`.
   public String allowed() {
     return allowed;
   }
 
-  /// What the text means. Throws `IllegalArgumentException` whose message says what it must be.
+  /// Returns the value that the text denotes. Throws `IllegalArgumentException` whose message
+  /// states the requirement.
   public T parse(String text) {
     return parser.apply(text);
   }

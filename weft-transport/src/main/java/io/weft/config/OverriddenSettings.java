@@ -5,7 +5,7 @@ import java.util.Optional;
 
 /// Settings with another value for one option.
 ///
-/// @param others of all other options
+/// @param others the settings of all other options
 /// @param overridden the option
 /// @param own its value
 record OverriddenSettings(Settings others, ConfigOption<?> overridden, Object own)

@@ -7,18 +7,18 @@ import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
-/// The providers of a service that are there. On a class path each jar with a provider of Weft's
-/// has the same provider file, which names all of them: so a jar that is made of several loses
-/// none, whichever of the files it keeps, and a name without its class is a provider whose jar is
-/// not there. Stateless; any thread.
+/// The providers of a service whose jars are present. On a class path, each of Weft's jars that
+/// contains a provider has the same provider file, which names all providers. A jar merged from
+/// several keeps them all, whichever file it retains. A name without a class denotes a provider
+/// whose jar is absent. Stateless and thread-safe.
 public final class PresentProviders {
 
   private static final String NO_CLASS = " not found";
 
   private PresentProviders() {}
 
-  /// All of them. Throws `ServiceConfigurationError` where a provider file cannot be read, or names
-  /// a class that is no provider.
+  /// Returns the present providers. Throws `ServiceConfigurationError` if a provider file cannot be
+  /// read, or names a class that is not a provider.
   public static <S> List<S> of(ServiceLoader<S> service) {
     List<S> found = new ArrayList<>();
     Iterator<S> providers = service.iterator();

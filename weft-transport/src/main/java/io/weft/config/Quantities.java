@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Durations (`500ms`, `60s`, `2m`, `1h`) and sizes (`4096`, `64K`, `1M`, `2G`; powers of two) as
-/// people write them. Pure. All throw `IllegalArgumentException` with what is allowed.
+/// Parses and formats durations (`500ms`, `60s`, `2m`, `1h`) and sizes (`4096`, `64K`, `1M`, `2G`;
+/// powers of two). All parsers throw `IllegalArgumentException` that states the allowed format.
 final class Quantities {
 
   private static final Pattern NUMBER_AND_UNIT = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)([a-z]*)");
@@ -29,7 +29,7 @@ final class Quantities {
     return scaled(text, "i?b$", BYTES, "a size such as 4096, 64K, 1M or 2G");
   }
 
-  /// A size within these bounds.
+  /// Parses a size within these bounds.
   static long bytesWithin(String text, long least, long most) {
     long value = bytes(text);
     if (value < least || value > most) {
@@ -38,7 +38,7 @@ final class Quantities {
     return value;
   }
 
-  /// A size as people write it: 1 MiB is `1M`.
+  /// Formats a size: 1 MiB is `1M`.
   static String size(long bytes) {
     for (String unit : List.of("g", "m", "k")) {
       long scale = BYTES.getOrDefault(unit, 1L);

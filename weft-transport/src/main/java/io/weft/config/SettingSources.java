@@ -5,18 +5,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 
-/// Settings as they are found, highest first: system properties, environment, file, variables of
-/// other systems, default. Immutable.
+/// Immutable settings with precedence from high to low: system properties, environment, file,
+/// variables of other systems, default.
 ///
 /// @param environment variables
 /// @param system properties
-/// @param file what was read of a file
+/// @param file the properties read from a file
 /// @param fileName its name, for messages
 public record SettingSources(
     Map<String, String> environment, Properties system, Properties file, String fileName)
     implements Settings {
 
-  /// Copies the environment, borrows the properties.
+  /// Copies the environment and keeps references to the properties.
   public SettingSources {
     environment = Map.copyOf(environment);
   }

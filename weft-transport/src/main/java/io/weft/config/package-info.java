@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Settings as data: each module declares its own, and reads them without knowing where their
-/// values come from. Immutable; any thread.
+/// Settings as data. Each module declares its options and reads their values without knowing the
+/// sources. Immutable and thread-safe.
 @NullMarked
 package io.weft.config;
 

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.text;
 
-/// Text on one line that a terminal, a log and a browser show as it is read: names of hosts,
-/// tensors, files and jobs, and the words of exceptions, which others have chosen. A question mark
-/// stands for each character that would end the line, move the cursor, change the direction of
-/// writing, or is half of one. Pure.
+/// Turns foreign text, such as names of hosts, tensors, files and jobs or messages of exceptions,
+/// into one line that a terminal, a log and a browser display faithfully. A question mark replaces
+/// each character that would end the line, move the cursor, change the direction of writing, or is
+/// an unpaired surrogate.
 public final class Printable {
 
   private static final char REPLACEMENT = '?';
 
   private Printable() {}
 
-  /// Returns the text with each character replaced that `is` refuses; the same text where it has
-  /// none.
+  /// Returns the text with a question mark in place of each character that `is` rejects.
   public static String of(String text) {
     return text.codePoints().allMatch(Printable::is) ? text : replaced(text);
   }
 
-  /// Returns the same, and of a longer text its first `mostCharacters` and an ellipsis.
+  /// Returns the printable text, truncated to `mostCharacters` and an ellipsis if it is longer.
   public static String of(String text, int mostCharacters) {
     int characters = text.codePointCount(0, text.length());
     return characters > mostCharacters
@@ -25,7 +24,7 @@ public final class Printable {
         : of(text);
   }
 
-  /// Returns whether the character stands for itself.
+  /// Returns whether the character is printable.
   public static boolean is(int character) {
     return switch (Character.getType(character)) {
       case Character.CONTROL,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Text that came from others, made fit to be shown to people. Pure; any thread.
+/// Makes foreign text printable. Pure and thread-safe.
 @NullMarked
 package io.weft.text;
 

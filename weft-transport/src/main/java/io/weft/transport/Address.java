@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport;
 
-/// Where a transport can be reached; text that only its own transport understands, such as
-/// `tcp:127.0.0.1:4711`.
+/// The location of a transport, as text that only a transport of the same scheme interprets, such
+/// as `tcp:127.0.0.1:4711`.
 ///
 /// @param scheme name of the transport
-/// @param location the rest; opaque to everybody else
+/// @param location the rest; opaque to other code
 public record Address(String scheme, String location) {
 
-  /// Reads what `toString` wrote. Throws `IllegalArgumentException` where there is no colon.
+  /// Parses the result of `toString`. Throws `IllegalArgumentException` if the scheme or colon is
+  /// missing.
   public static Address parse(String text) {
     int colon = text.indexOf(':');
     if (colon <= 0) {

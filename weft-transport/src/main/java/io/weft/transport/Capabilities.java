@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport;
 
-/// Facts for tuning. All verbs exist on all transports, but for `Endpoint.map`, which gives memory
-/// only with `directAccess`.
+/// The properties of a device, for tuning. Every transport supports all operations except
+/// `Endpoint.map`, which requires `directAccess`.
 ///
 /// @param device name
-/// @param nativeOneSided whether remote read and write leave the peer's processor alone
+/// @param nativeOneSided true if remote reads and writes bypass the peer's processor
 /// @param maxMessageBytes largest small message
-/// @param eagerBytes payload up to which a message is faster than a write that the peer has to
-///   grant first: what two more copies cost against a round trip
+/// @param eagerBytes payload up to which a message is faster than a write that the peer must grant
+///   first: two additional copies then cost less than a round trip
 /// @param maxTransferBytes largest single read or write
 /// @param maxInFlight operations that one endpoint accepts before it answers `BACK_PRESSURED`
 /// @param bitsPerSecond nominal speed, 0 = unknown
-/// @param directAccess whether `Endpoint.map` may give the memory of peers on this host
+/// @param directAccess true if `Endpoint.map` may return the memory of peers on this host
 public record Capabilities(
     String device,
     boolean nativeOneSided,

@@ -7,8 +7,8 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/// Results of these methods must not be ignored: an ignored back-pressure result does not compile
-/// (Error Prone knows this annotation by its name).
+/// Callers must not ignore the result of the annotated method. Error Prone recognizes this
+/// annotation by its name, so that an ignored back-pressure result does not compile.
 @Documented
 @Retention(RetentionPolicy.CLASS)
 @Target({ElementType.METHOD, ElementType.TYPE})

@@ -3,17 +3,19 @@ package io.weft.transport;
 
 import org.jspecify.annotations.Nullable;
 
-/// A reusable, caller-owned countdown: fires once when `count` posted operations are done, with the
-/// first error if there was any. Confined to the polling thread; the callbacks must not block.
+/// A reusable, caller-owned countdown. It fires once when `count` posted operations have completed,
+/// with the first error if any failed. It is confined to the polling thread, and the callbacks must
+/// not block.
 public abstract class Completion {
 
   private int remaining;
   private @Nullable TransportException first;
 
-  /// For subclasses.
+  /// Creates a completion that is not armed.
   protected Completion() {}
 
-  /// Makes ready for `count` operations. Throws `IllegalStateException` while earlier ones are out.
+  /// Arms it for `count` operations. Throws `IllegalStateException` while earlier operations are
+  /// pending.
   public final void arm(int count) {
     if (remaining != 0) {
       throw new IllegalStateException(
@@ -26,7 +28,7 @@ public abstract class Completion {
     first = null;
   }
 
-  /// One operation is done. For transports.
+  /// Counts one completed operation. Only transports call it.
   ///
   /// Hot path.
   public final void complete(@Nullable TransportException error) {
@@ -43,9 +45,10 @@ public abstract class Completion {
     }
   }
 
-  /// All operations succeeded.
+  /// Called when all operations have succeeded.
   protected abstract void onSuccess();
 
-  /// At least one operation failed; `first` is the first failure.
+  /// Called when all operations have completed and at least one failed; `first` is the first
+  /// failure.
   protected abstract void onFailure(TransportException first);
 }

@@ -3,18 +3,19 @@ package io.weft.transport;
 
 import java.lang.foreign.MemorySegment;
 
-/// What the polling thread hears. Must not block and must not throw.
+/// The callbacks of a transport on its polling thread. They must not block and must not throw.
 public interface FrameSink {
 
-  /// An endpoint is usable: one that `connect` returned, or one that the peer opened.
+  /// Called when an endpoint is usable: one that `connect` returned, or one that the peer opened.
   void onConnect(Endpoint endpoint);
 
-  /// A message arrived; `message` is valid during the call only.
+  /// Called when a message has arrived; `message` is valid only during the call.
   void onMessage(Endpoint from, MemorySegment message);
 
-  /// A peer's write with this immediate value has landed and is fully visible.
+  /// Called when a peer's write with this immediate value has completed and all its bytes are
+  /// visible.
   void onNotify(Endpoint from, int immediate);
 
-  /// This endpoint is dead; its posted work has failed. Said once for each endpoint.
+  /// Called once for each endpoint that fails, after its posted work has failed.
   void onFailure(Endpoint from, TransportException cause);
 }

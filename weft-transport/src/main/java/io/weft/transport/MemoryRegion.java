@@ -3,35 +3,37 @@ package io.weft.transport;
 
 import java.lang.foreign.MemorySegment;
 
-/// Registered memory, **owned**. Any thread may read its properties.
+/// An **owned** region of registered memory. Any thread may read its properties.
 public interface MemoryRegion extends AutoCloseable {
 
-  /// The memory.
+  /// Returns the memory.
   MemorySegment segment();
 
-  /// The permission that a peer needs to read and write this region; plain data that goes over the
-  /// wire.
+  /// Returns the permission that a peer needs to read and write this region, as plain data that can
+  /// be sent to the peer.
   RemoteRegion export();
 
-  /// A part of this region; bounds are checked here.
+  /// Returns a part of this region after a bounds check.
   default Slice slice(long offset, long bytes) {
     return new Slice(this, offset, bytes);
   }
 
-  /// Whether peers that share memory with this process may map this region: it lies in memory that
-  /// `Transport.allocate` gave. True also where that is not known; then `Endpoint.map` says it.
+  /// Returns whether peers that share memory with this process may map this region, because it lies
+  /// in memory that `Transport.allocate` returned. Returns true also if the transport cannot tell;
+  /// then the peer's `Endpoint.map` decides.
   default boolean isMappable() {
     return true;
   }
 
-  /// Whether a peer is inside this memory at this moment by way of `PeerMemory`, also after
-  /// `close`: it may still store there. A peer that has died is inside nothing.
+  /// Returns whether a peer is accessing this memory through `PeerMemory`, even after `close`: such
+  /// a peer may still store to it. A peer that has died accesses nothing.
   default boolean isVisited() {
     return false;
   }
 
-  /// Withdraws the registration: later remote access is refused. Throws `IllegalStateException`
-  /// while work of ours that uses it is posted. A second call has no effect.
+  /// Withdraws the registration, so that later remote accesses are refused. Throws
+  /// `IllegalStateException` while posted work of this process uses the region. A second call has
+  /// no effect.
   @Override
   void close();
 }

@@ -3,19 +3,21 @@ package io.weft.transport;
 
 import java.lang.foreign.MemorySegment;
 
-/// A peer's registered region as memory of this process: what is stored here, the peer sees without
-/// taking part. Who may touch which bytes when is agreed by messages; a message that the peer gets
-/// after a store shows the store too. Valid while the endpoint that gave it is open; what it maps
-/// stays mapped, so a late access hurts nobody here. Polling thread, and any other between `visit`
-/// and `leave`.
+/// A peer's registered region mapped into this process: the peer sees stores without any action of
+/// its own code. The processes must agree by messages on the owner of each byte; a message sent
+/// after a store makes the store visible to the receiver. The memory is valid while its endpoint is
+/// open. It remains mapped afterwards, so that a late access does not fault. The polling thread may
+/// access it at any time, and any other thread between `visit` and `leave`.
 public interface PeerMemory {
 
-  /// The peer's bytes, as long as its region.
+  /// Returns the peer's bytes; the segment has the length of the region.
   MemorySegment segment();
 
-  /// Claims the memory for one short access, a few hundred microseconds at most; false where the
-  /// peer has closed the region, whose memory may serve another purpose by now. Followed by
-  /// `leave`.
+  /// Claims the memory for one short access of at most a few hundred microseconds. Returns false if
+  /// the peer has closed the region, because its memory may have been reused. A successful call
+  /// must be followed by `leave`.
+  ///
+  /// Hot path.
   ///
   /// Hot path.
   boolean visit();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport;
 
-/// What became of posted work.
+/// The result of posting an operation.
 public enum PostResult {
-  /// Accepted; exactly one completion will follow (none for a message).
+  /// The operation was accepted; exactly one completion will follow (none for a message).
   POSTED,
-  /// Nothing happened: no room now. Try again after polling.
+  /// The operation was not accepted for lack of space. The caller may retry after polling.
   BACK_PRESSURED,
-  /// Nothing happened: this endpoint is dead.
+  /// The operation was not accepted because the endpoint has failed or is closed.
   CLOSED
 }

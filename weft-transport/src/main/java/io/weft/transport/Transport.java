@@ -4,62 +4,64 @@ package io.weft.transport;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
-/// One opened device. Confined to the thread that polls it; only `address`, `capabilities`,
-/// `allocate`, `register`, `wake`, `bytesSent` and `counters` may be called from any thread.
+/// An open device. It is confined to its polling thread, except that any thread may call `address`,
+/// `capabilities`, `allocate`, `register`, `wake`, `bytesSent` and `counters`.
 public interface Transport extends AutoCloseable {
 
-  /// Where peers reach this transport; exchanged out of band.
+  /// Returns the address at which peers reach this transport; the caller distributes it out of
+  /// band.
   Address address();
 
-  /// What this device can do.
+  /// Returns the capabilities of this device.
   Capabilities capabilities();
 
-  /// Starts connecting to `peer`, which must prove to be node `node`. Never blocks: the endpoint
-  /// answers `BACK_PRESSURED` until `FrameSink.onConnect`; failure arrives at
-  /// `FrameSink.onFailure`.
+  /// Starts connecting to `peer`, which must prove that it is node `node`. The call never blocks.
+  /// The endpoint answers `BACK_PRESSURED` until `FrameSink.onConnect` is called; a failure is
+  /// reported to `FrameSink.onFailure`.
   Endpoint connect(Address peer, int node);
 
-  /// Zeroed, page-aligned, registered memory owned by the region. Throws
+  /// Allocates zeroed, page-aligned, registered memory that the region owns. Throws
   /// `TransportException.Registration`.
   MemoryRegion allocate(long bytes);
 
-  /// Registers foreign native memory in place. `owner` is held until close; its memory must outlive
-  /// the region. Throws `TransportException.Registration`.
+  /// Registers foreign native memory in place. `owner` is kept reachable until close, and its
+  /// memory must outlive the region. Throws `TransportException.Registration`.
   MemoryRegion register(MemorySegment segment, Object owner);
 
-  /// Turns the crank once; returns the amount of work done (0 = idle). Never blocks. Timeouts
-  /// inside the transport use `nowNanos` only, so a simulator owns time.
+  /// Runs one duty cycle and returns the amount of work done (0 = idle). The call never blocks. The
+  /// transport measures timeouts only by `nowNanos`, so that a simulator controls time.
   int poll(long nowNanos);
 
-  /// Gives the network what was posted since the last `poll`, as far as there is room, and takes
-  /// nothing from it; `poll` begins with it. For who posts and then looks away. Completions of
-  /// writes may fire inside. Nothing to do where posting sends at once. Polling thread.
+  /// Passes operations posted since the last `poll` to the network as far as it has room, and
+  /// receives nothing; `poll` begins with the same step. For callers that will not poll again soon.
+  /// Completions of writes may fire inside the call. It does nothing if posting sends at once.
+  /// Polling thread only.
   default void flush() {}
 
-  /// Waits until `poll` may find work, `wake` is called or `maxNanos` have passed; may return
-  /// early. Polling thread.
+  /// Waits until `poll` may find work, `wake` is called or `maxNanos` have passed. It may return
+  /// early. Polling thread only.
   void await(long maxNanos);
 
-  /// Ends a present or the next `await` early. Any thread.
+  /// Ends the current or the next `await` early. Thread-safe.
   void wake();
 
-  /// What has hindered this device from taking connections, such as a limit of the system, in words
-  /// for a message; empty where nothing has. Polling thread.
+  /// Returns the reason why this device could not accept connections, such as a limit of the
+  /// system, for use in a message; empty if nothing has prevented it. Polling thread only.
   default String trouble() {
     return "";
   }
 
-  /// Bytes handed out so far: payload and protocol. Any thread.
+  /// Returns the bytes sent so far, payload and protocol. Thread-safe.
   long bytesSent();
 
-  /// What else this device has counted since it was opened, by name, for reports; empty where it
-  /// counts nothing. The names of `verbs` are in docs/protocol/verbs.md. Any thread.
+  /// Returns further counters since the device was opened, by name, for reports; empty if the
+  /// device has none. docs/protocol/verbs.md lists the names of `verbs`. Thread-safe.
   default Map<String, Long> counters() {
     return Map.of();
   }
 
-  /// Closes all endpoints; what is not flushed yet is dropped. Regions stay memory of their owners,
-  /// whom no peer reaches any more, until they close them. A second call has no effect.
+  /// Closes all endpoints and drops data that is not flushed. Regions remain valid for their owners
+  /// until the owners close them, but no peer can reach them. A second call has no effect.
   @Override
   void close();
 }

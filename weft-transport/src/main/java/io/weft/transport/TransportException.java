@@ -5,8 +5,8 @@ import io.weft.text.Printable;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/// What a transport can suffer, by blast radius. Each type says what remains usable. A message is
-/// on one line that can be printed, whatever names others have chosen.
+/// A failure of a transport. Each subtype states the resources that remain usable. Messages are on
+/// one printable line, even if they contain foreign names.
 public abstract sealed class TransportException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
@@ -15,43 +15,43 @@ public abstract sealed class TransportException extends RuntimeException {
     super(Printable.of(message), cause);
   }
 
-  /// This memory was not registered; everything else works. The message carries the bytes, the
-  /// limit and the cause.
+  /// Memory could not be registered; all other resources remain usable. The message names the
+  /// bytes, the limit and the cause.
   public static final class Registration extends TransportException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With a message that names bytes and limit.
+    /// Creates the exception; the message must name the bytes and the limit.
     public Registration(String message, @Nullable Throwable cause) {
       super(message, cause);
     }
   }
 
-  /// This one operation was refused by the peer (stale key, out of bounds); the endpoint works on.
+  /// The peer refused one operation (stale key, out of bounds); the endpoint remains usable.
   public static final class Refused extends TransportException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With a message that names the operation, the region and the peer.
+    /// Creates the exception; the message must name the operation, the region and the peer.
     public Refused(String message, @Nullable Throwable cause) {
       super(message, cause);
     }
   }
 
-  /// This endpoint is dead, with all its posted work; other endpoints work. Connect again to
-  /// recover.
+  /// An endpoint is lost with all its posted work; other endpoints remain usable. The caller may
+  /// connect again.
   public static final class EndpointLost extends TransportException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With a message that names the peer.
+    /// Creates the exception; the message must name the peer.
     public EndpointLost(String message, @Nullable Throwable cause) {
       super(message, cause);
     }
   }
 
-  /// The device is gone, with all its endpoints. Open another transport.
+  /// The device is lost with all its endpoints. The caller must open another transport.
   public static final class DeviceLost extends TransportException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With a message that names the device.
+    /// Creates the exception; the message must name the device.
     public DeviceLost(String message, @Nullable Throwable cause) {
       super(message, cause);
     }

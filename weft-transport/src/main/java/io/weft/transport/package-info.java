@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Three verbs to a peer (small message, remote read, remote write), registered memory, and
-/// polling. A transport is confined to the one thread that polls it.
+/// Communication with a peer by small messages, remote reads and remote writes, with registered
+/// memory and polling. A transport is confined to its polling thread.
 @NullMarked
 package io.weft.transport;
 
