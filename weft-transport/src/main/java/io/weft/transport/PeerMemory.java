@@ -18,8 +18,6 @@ public interface PeerMemory {
   /// must be followed by `leave`.
   ///
   /// Hot path.
-  ///
-  /// Hot path.
   boolean visit();
 
   /// Ends a `visit`.

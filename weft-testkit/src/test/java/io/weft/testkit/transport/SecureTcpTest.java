@@ -130,9 +130,9 @@ class SecureTcpTest {
     TlsParty man = TlsParty.of(new Encryption.Ephemeral());
     try (TcpRelay relay = TcpRelay.reading(man, b.address())) {
       a.transport().connect(relay.address(), 1);
-      assertThat(lossOf(a)).contains("does nobody on the way decrypt?");
+      assertThat(lossOf(a)).contains("does no intermediary decrypt the traffic?");
       assertThat(relay.seen()).as("TLS alone did not keep it out").startsWith("WEFT");
-      net.until(() -> log.has("somebody on the way decrypts"), "the called side says it");
+      net.until(() -> log.has("an intermediary decrypts"), "the called side says it");
       assertThat(b.events()).isEmpty();
     }
   }

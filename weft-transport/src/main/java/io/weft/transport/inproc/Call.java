@@ -6,8 +6,8 @@ import io.weft.transport.secure.InitiatorHandshake;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/// The initiator's way to an endpoint: find the peer by its name, again until the deadline while
-/// nobody has it, then the handshake.
+/// An outgoing connection attempt. It looks up the peer by name, repeatedly until the deadline
+/// while the name is unknown, and then runs the handshake.
 final class Call {
 
   private final InprocTransport transport;
@@ -18,7 +18,7 @@ final class Call {
   private boolean over;
   private long startNanos;
 
-  /// A peer that was found.
+  /// The state of an attempt whose peer was found.
   private record Ringing(
       InprocConnection line, InprocTransport peer, InitiatorHandshake handshake) {}
 
@@ -41,7 +41,7 @@ final class Call {
     return found != null && found.line.isAudible(true);
   }
 
-  /// One step; returns the amount of work.
+  /// Advances the attempt by one step; returns the amount of work.
   int tick(long nowNanos) {
     if (over) {
       return 0;
@@ -63,7 +63,7 @@ final class Call {
           "not connected after "
               + waited / 1_000_000
               + " ms: "
-              + (ringing == null ? "nobody has this name" : "the peer does not poll")
+              + (ringing == null ? "no transport has this name" : "the peer does not poll")
               + "; is its transport open and polled?");
     }
     return work;
@@ -85,7 +85,7 @@ final class Call {
   }
 
   private int handshake(Ringing found) {
-    // Read before: whatever was said comes before the end.
+    // The end is read first, because the peer sends its last frame before it ends the line.
     String end = found.line.ended();
     ByteBuffer heard = found.line.hear(true);
     if (heard == null) {
@@ -111,7 +111,7 @@ final class Call {
     return 1;
   }
 
-  /// Ends what is not over.
+  /// Ends the attempt if it has not ended.
   void abandon(String why) {
     Ringing found = ringing;
     if (!over && found != null) {

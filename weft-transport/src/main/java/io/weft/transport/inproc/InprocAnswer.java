@@ -6,7 +6,7 @@ import io.weft.transport.secure.HandshakeStep;
 import io.weft.transport.secure.ResponderHandshake;
 import java.nio.ByteBuffer;
 
-/// A call that was taken and whose caller has not proved anything yet.
+/// An accepted call whose initiator has not proved anything yet.
 final class InprocAnswer {
 
   private static final long LIMIT_NANOS = 5_000_000_000L;
@@ -32,7 +32,7 @@ final class InprocAnswer {
     return line.isAudible(false);
   }
 
-  /// One step; returns the amount of work.
+  /// Advances the handshake by one step; returns the amount of work.
   int tick(long nowNanos) {
     if (line.ended() != null) {
       over = true;
@@ -71,7 +71,7 @@ final class InprocAnswer {
     close("it was refused");
   }
 
-  /// Ends what is not over.
+  /// Ends the call if it has not ended.
   void close(String why) {
     if (!over) {
       over = true;

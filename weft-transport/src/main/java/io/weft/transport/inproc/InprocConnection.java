@@ -7,15 +7,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// What two connected endpoints share: a pipe in each direction, the handshake, and the end. A side
-/// copies between its own and the peer's memory by itself; `close` waits for a copy that is under
-/// way, so that afterwards nobody touches the closer's memory through this line.
+/// The state shared by two connected endpoints: a pipe in each direction, the handshake, and the
+/// end. Each side copies between its memory and the peer's by itself. `close` waits for the peer's
+/// copy in progress, so that afterwards the peer does not touch the closer's memory through this
+/// line.
 final class InprocConnection {
 
   private static final class Side {
     final InprocPipe outgoing = new InprocPipe();
     final AtomicBoolean copying = new AtomicBoolean();
-    // The handshake's frame that the other side has not taken; sides take turns.
+    // The handshake frame that the other side has not taken yet; the sides alternate.
     final AtomicReference<@Nullable ByteBuffer> said = new AtomicReference<>();
   }
 
@@ -29,29 +30,29 @@ final class InprocConnection {
     this.initiator = initiator;
   }
 
-  /// Says something of the handshake, if there is something to say.
+  /// Sends a frame of the handshake unless it is empty.
   void say(boolean initiating, ByteBuffer frame) {
     if (frame.hasRemaining()) {
       side(initiating).said.set(frame);
     }
   }
 
-  /// Takes what the other side has said, or null.
+  /// Takes the frame that the other side has sent, or returns null.
   @Nullable ByteBuffer hear(boolean initiating) {
     return side(!initiating).said.getAndSet(null);
   }
 
-  /// Whether `hear` would hear something.
+  /// Returns whether `hear` would return a frame.
   boolean isAudible(boolean initiating) {
     return side(!initiating).said.get() != null;
   }
 
-  /// The responder's regions, before it says that it accepts.
+  /// Publishes the responder's regions; the responder calls it before it sends its acceptance.
   void accept(RegionTable table) {
     responderTable = table;
   }
 
-  /// The peer's regions, once the line is answered.
+  /// Returns the peer's regions, which exist once the line is answered.
   RegionTable remoteTable(boolean initiating) {
     RegionTable table = initiating ? responderTable : initiator.table();
     if (table == null) {
@@ -68,7 +69,7 @@ final class InprocConnection {
     return side(!initiating).outgoing;
   }
 
-  /// Begins a copy of bounded length; false if the line has ended.
+  /// Begins a copy of bounded length; returns false if the line has ended.
   boolean beginCopy(boolean initiating) {
     AtomicBoolean copying = side(initiating).copying;
     copying.set(true);
@@ -83,15 +84,16 @@ final class InprocConnection {
     side(initiating).copying.set(false);
   }
 
-  /// Why the line has ended, or null.
+  /// Returns the reason why the line has ended, or null.
   @Nullable String ended() {
     return end.get();
   }
 
-  /// Ends the line. The first reason stays.
+  /// Ends the line. Only the first reason is kept.
   void close(boolean initiating, String why) {
     end.compareAndSet(null, why);
-    // Both flags are volatile: either the peer sees the end or we see its copy. A copy is bounded.
+    // Both flags are volatile: either the peer sees the end or this side sees its copy. A copy is
+    // bounded.
     AtomicBoolean peerCopies = side(!initiating).copying;
     while (peerCopies.get()) {
       Thread.onSpinWait();

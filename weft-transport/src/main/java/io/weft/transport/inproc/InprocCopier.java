@@ -7,11 +7,11 @@ import io.weft.transport.region.LocalRegion;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Carries out one side's posted operations in order: copies between own and peer's memory, fires
-/// completions, publishes to the peer. Posting thread.
+/// Executes one side's posted operations in order: it copies between local and remote memory, fires
+/// completions and publishes to the peer. Confined to the posting thread.
 final class InprocCopier {
 
-  /// What a closing peer may have to wait for.
+  /// The bound of one copy, for which a closing peer may have to wait.
   private static final int COPY_BYTES = 1 << 18;
 
   private static final long TURN_BYTES = 4 << 20;
@@ -37,7 +37,7 @@ final class InprocCopier {
     return bytesSent;
   }
 
-  /// Publishes messages that wait for nothing.
+  /// Publishes messages at the head of the queue.
   ///
   /// Hot path.
   void publishMessages() {
@@ -50,8 +50,8 @@ final class InprocCopier {
     }
   }
 
-  /// Carries out what one turn allows; returns the amount of work. From inside a completion it does
-  /// nothing.
+  /// Executes the work of one duty cycle and returns its amount. A call from inside a completion
+  /// does nothing.
   ///
   /// Hot path.
   int advance() {
@@ -116,7 +116,7 @@ final class InprocCopier {
     LocalRegion remote = line.remoteTable(initiating).find(parcel.remoteKey);
     LocalRegion own = parcel.region;
     if (own == null || remote == null || !remote.visit()) {
-      return refused(parcel, "the region was closed meanwhile");
+      return refused(parcel, "the region was closed during the transfer");
     }
     boolean writes = parcel.kind == InprocMessage.MessageKind.WRITE;
     MemorySegment from = writes ? own.segment() : remote.segment();
@@ -131,7 +131,7 @@ final class InprocCopier {
       if (!writes) {
         return refused(parcel, "its arena is closed");
       }
-      // The peer finds out that its arena was closed when it is notified.
+      // The peer learns of its closed arena when it is notified.
     } finally {
       remote.leave();
     }
@@ -148,7 +148,7 @@ final class InprocCopier {
     return refused(parcel, why, null);
   }
 
-  /// Our own memory is gone.
+  /// Creates the error for a closed arena of this side.
   private TransportException freed(InprocMessage parcel, IllegalStateException cause) {
     return refused(parcel, "its arena is closed", cause);
   }
@@ -183,7 +183,7 @@ final class InprocCopier {
     }
   }
 
-  /// Fails all that is not done.
+  /// Fails all incomplete operations.
   void fail(TransportException cause) {
     ended = true;
     for (InprocMessage next = pipe.unpublished(); next != null; next = pipe.unpublished()) {

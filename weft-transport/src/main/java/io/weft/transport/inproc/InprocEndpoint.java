@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /// One end of a line. The side that posts a read or write copies the bytes in its own `poll`; the
-/// peer only hears of them.
+/// peer is only notified.
 final class InprocEndpoint implements Endpoint {
 
   private static final int PARCELS_PER_TURN = 1024;
@@ -39,7 +39,7 @@ final class InprocEndpoint implements Endpoint {
     this.peerTransport = transport;
   }
 
-  /// Both sides are proved.
+  /// Opens the endpoint after both sides have proved the secret.
   void open(InprocConnection answered, InprocTransport other) {
     peerTransport = other;
     copier = new InprocCopier(transport, answered, initiating, "rank " + node + " at " + peer);
@@ -165,7 +165,7 @@ final class InprocEndpoint implements Endpoint {
     return worker == null ? 0 : worker.bytesSent();
   }
 
-  /// Whether a turn would find something.
+  /// Returns whether a duty cycle would find work.
   boolean hasWork() {
     InprocConnection open = line;
     return open != null
@@ -175,7 +175,7 @@ final class InprocEndpoint implements Endpoint {
             || open.ended() != null);
   }
 
-  /// One turn; returns the amount of work.
+  /// Runs one duty cycle; returns the amount of work.
   ///
   /// Hot path.
   int turn() {
@@ -221,7 +221,7 @@ final class InprocEndpoint implements Endpoint {
         case MESSAGE -> transport.sink().onMessage(this, message);
         case WRITE -> transport.sink().onNotify(this, immediate);
         case SILENT -> {
-          // Nothing for this side.
+          // This side has nothing to do.
         }
       }
     }
@@ -233,7 +233,7 @@ final class InprocEndpoint implements Endpoint {
         "endpoint to rank " + node + " at " + peer + " is lost: " + why, cause);
   }
 
-  /// Ends this endpoint: posted work fails, then the sink hears it.
+  /// Ends this endpoint: posted work fails, then the sink is notified.
   void fail(TransportException cause) {
     if (!closed) {
       end(cause, "the peer's endpoint failed");

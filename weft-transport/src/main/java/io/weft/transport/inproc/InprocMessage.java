@@ -6,16 +6,16 @@ import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
 import org.jspecify.annotations.Nullable;
 
-/// One posted operation, in its place in the pipe. Written by the posting side until it is
-/// published, then read by the receiving side until it is consumed. Reused.
+/// One posted operation in a slot of the pipe. The posting side writes it until publication, then
+/// the receiving side reads it until it is consumed. Slots are reused.
 final class InprocMessage {
 
   enum MessageKind {
-    /// Bytes in the pipe's staging memory.
+    /// A message in the pipe's staging memory.
     MESSAGE,
-    /// A write; when published its bytes have landed.
+    /// A write, whose bytes have been copied when it is published.
     WRITE,
-    /// A read or something refused; nothing for the receiver.
+    /// A read or a refused operation, which the receiver ignores.
     SILENT
   }
 
@@ -24,10 +24,10 @@ final class InprocMessage {
   int at;
   int bytes;
 
-  /// Of a write.
+  /// The length of a write.
   long length;
 
-  // The posting side's own.
+  // Fields of the posting side only.
   long stagedTo;
   @Nullable LocalRegion region;
   long offset;
@@ -37,7 +37,7 @@ final class InprocMessage {
   @Nullable Completion done;
   @Nullable TransportException error;
 
-  /// What it brings to the receiver, in bytes, at least one.
+  /// Returns the bytes that the operation adds to the receiver's traffic, at least one.
   long traffic() {
     return switch (kind) {
       case MESSAGE -> 1L + bytes;

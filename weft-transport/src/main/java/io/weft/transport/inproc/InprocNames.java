@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// The name space of open in-process transports: what the network's addresses are to TCP. It is the
-/// one thing that all of a JVM shares. Any thread.
+/// The names of all open in-process transports of this JVM, the only state shared across the JVM.
+/// Thread-safe.
 final class InprocNames {
 
   private static final InprocNames PROCESS = new InprocNames();
@@ -22,12 +22,12 @@ final class InprocNames {
     return PROCESS;
   }
 
-  /// The full name for `bind`: as it is if it has a number, otherwise with a fresh one.
+  /// Returns the full name for `bind`, with a fresh number unless `bind` has one.
   String complete(String bind) {
     return bind.indexOf(':') >= 0 ? bind : bind + ":" + last.incrementAndGet();
   }
 
-  /// Throws `TransportException.DeviceLost` if the name is taken.
+  /// Registers the name. Throws `TransportException.DeviceLost` if it is taken.
   void enter(String name, InprocTransport transport) {
     if (open.putIfAbsent(name, transport) != null) {
       throw new TransportException.DeviceLost(

@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// One direction of a line: a bounded ring of parcels in posting order, from one posting thread to
-/// one receiving thread. A parcel is published when everything before it and its own bytes are
-/// where they belong.
+/// One direction of a line: a bounded ring of operations in posting order, from one posting thread
+/// to one receiving thread. An operation is published when its predecessors are published and its
+/// own bytes have been copied.
 final class InprocPipe {
 
   static final int SLOTS = 1024;
@@ -18,9 +18,9 @@ final class InprocPipe {
   private final InprocMessage[] slots = new InprocMessage[SLOTS];
   private final MemorySegment staging = Arena.ofAuto().allocate(STAGING_BYTES, 64);
   private final ByteRing ring = new ByteRing(STAGING_BYTES);
-  // Released by the posting side, acquired by the receiving side.
+  // Stored with release by the posting side, loaded with acquire by the receiving side.
   private final AtomicLong published = new AtomicLong();
-  // Released by the receiving side, acquired by the posting side.
+  // Stored with release by the receiving side, loaded with acquire by the posting side.
   private final AtomicLong consumed = new AtomicLong();
   private long reserved;
   private long reclaimed;
@@ -31,9 +31,9 @@ final class InprocPipe {
     }
   }
 
-  // Posting side.
+  // Methods of the posting side.
 
-  /// A place for one more operation with so many staged bytes, or null if there is no room.
+  /// Returns a slot for one more operation with `stagedBytes`, or null if there is no room.
   ///
   /// Hot path.
   @Nullable InprocMessage reserve(int stagedBytes) {
@@ -67,13 +67,13 @@ final class InprocPipe {
     }
   }
 
-  /// The first operation that is not published, or null.
+  /// Returns the first unpublished operation, or null.
   @Nullable InprocMessage unpublished() {
     long next = published.getPlain();
     return next < reserved ? slots[(int) (next & (SLOTS - 1))] : null;
   }
 
-  /// Publishes the first operation that is not; its last access by this side.
+  /// Publishes the first unpublished operation, which this side must not access afterwards.
   void publish() {
     published.setRelease(published.getPlain() + 1);
   }
@@ -82,14 +82,14 @@ final class InprocPipe {
     return staging;
   }
 
-  // Receiving side.
+  // Methods of the receiving side.
 
-  /// Whether something is published that was not consumed.
+  /// Returns whether a published operation is not consumed yet.
   boolean hasArrived() {
     return consumed.getPlain() < published.getAcquire();
   }
 
-  /// The next parcel, or null.
+  /// Returns the next published operation, or null.
   ///
   /// Hot path.
   @Nullable InprocMessage arrived() {
@@ -97,7 +97,7 @@ final class InprocPipe {
     return next < published.getAcquire() ? slots[(int) (next & (SLOTS - 1))] : null;
   }
 
-  /// Gives the place of the last `arrived` back.
+  /// Frees the slot of the operation that `arrived` last returned.
   void consume() {
     consumed.setRelease(consumed.getPlain() + 1);
   }

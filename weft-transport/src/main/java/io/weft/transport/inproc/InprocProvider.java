@@ -8,12 +8,13 @@ import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.util.List;
 
-/// Peers in this JVM, each polled by its own thread. Stateless; any thread.
+/// The provider of transports within this JVM, each polled by its own thread. Stateless and
+/// thread-safe.
 public final class InprocProvider implements TransportProvider {
 
   static final String SCHEME = "inproc";
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public InprocProvider() {}
 
   @Override

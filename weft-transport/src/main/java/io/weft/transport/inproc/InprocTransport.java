@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// A named place in this JVM and its endpoints.
+/// A transport that other transports of this JVM find by its name, with its endpoints.
 final class InprocTransport implements Transport {
 
   static final int MAX_MESSAGE_BYTES = 1 << 16;
@@ -43,7 +43,7 @@ final class InprocTransport implements Transport {
   private final RateLimitedLog log;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
   private final AtomicLong bytesSent = new AtomicLong();
-  // Calls of other threads' transports, bounded.
+  // A bounded queue of calls from the transports of other threads.
   private final ArrayBlockingQueue<InprocConnection> calls = new ArrayBlockingQueue<>(MAX_CALLS);
   private final List<InprocAnswer> answers = new ArrayList<>();
   private final List<Call> outgoing = new ArrayList<>();
@@ -134,7 +134,8 @@ final class InprocTransport implements Transport {
     return work;
   }
 
-  /// Takes a call of another transport; false if too many wait or this one is closed. Any thread.
+  /// Accepts a call of another transport; returns false if the queue is full or this transport is
+  /// closed. Thread-safe.
   boolean ring(InprocConnection call) {
     if (closed || !calls.offer(call)) {
       return false;
@@ -146,7 +147,7 @@ final class InprocTransport implements Transport {
     return true;
   }
 
-  /// Both sides are proved.
+  /// Adds an endpoint after both sides have proved the secret.
   void established(InprocEndpoint endpoint, InprocConnection line, InprocTransport other) {
     endpoint.open(line, other);
     InprocEndpoint[] more = Arrays.copyOf(endpoints, endpoints.length + 1);
@@ -155,7 +156,7 @@ final class InprocTransport implements Transport {
     sink.onConnect(endpoint);
   }
 
-  /// An endpoint has ended.
+  /// Removes an endpoint that has ended.
   void forget(InprocEndpoint endpoint) {
     for (int i = 0; i < endpoints.length; i++) {
       if (endpoints[i].equals(endpoint)) {
@@ -174,7 +175,8 @@ final class InprocTransport implements Transport {
       return;
     }
     waiter = Thread.currentThread();
-    // Pairs with the fence in wakeIfWaiting: either the peer sees the waiter or we see its work.
+    // Pairs with the fence in wakeIfWaiting: the peer sees the waiter, or this thread sees its
+    // work.
     VarHandle.fullFence();
     if (!woken && !hasWork()) {
       boolean settled = outgoing.isEmpty() && answers.isEmpty();
@@ -212,7 +214,7 @@ final class InprocTransport implements Transport {
     LockSupport.unpark(waiter);
   }
 
-  /// Something was published for this transport. Any thread.
+  /// Wakes the polling thread if it waits, because work was published for it. Thread-safe.
   ///
   /// Hot path.
   void wakeIfWaiting() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The in-process transport: peers in one JVM, found by name. Each transport is confined to the
-/// thread that polls it; two peers share one `InprocConnection` per endpoint and nothing else.
+/// The in-process transport, whose peers in one JVM find each other by name. Each transport is
+/// confined to its polling thread; two peers share only one `InprocConnection` per endpoint.
 @NullMarked
 package io.weft.transport.inproc;
 

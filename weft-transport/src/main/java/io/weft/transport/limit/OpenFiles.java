@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// How many files and sockets this process may have open at a time. Ask for it before anything is
-/// opened: where nothing more can be, the limit cannot be read either. Immutable.
+/// The maximum number of files and sockets that this process may have open. It must be read before
+/// it is exhausted, because reading it opens a file. Immutable.
 ///
 /// @param limit in force, such as "1024"; "unknown" where the system does not show it
 public record OpenFiles(String limit) {
@@ -16,22 +16,22 @@ public record OpenFiles(String limit) {
   private static final String LINE = "Max open files";
   private static final OpenFiles OF_THIS_PROCESS = new OpenFiles(read());
 
-  /// As it was when this was first called.
+  /// Returns the limit at the time of the first call.
   public static OpenFiles ofThisProcess() {
     return OF_THIS_PROCESS;
   }
 
-  /// What to say after the message of something that could not be opened: how many may be open and
-  /// how to raise that, or nothing where that limit is not the cause.
+  /// Returns advice to append to the message of a failed open: the limit and how to raise it; empty
+  /// if the limit is not the cause.
   public String advice(IOException refused) {
     return isExhausted(refused)
         ? " (this process may have "
             + limit
-            + " files and sockets open; raise that with 'ulimit -n' where the job is started)"
+            + " files and sockets open; raise the limit with 'ulimit -n' where the job is started)"
         : "";
   }
 
-  /// The system's words may be of any language; so it is tried out.
+  /// Tests the limit by opening a file, because the system's message may be in any language.
   private static boolean isExhausted(IOException refused) {
     if (String.valueOf(refused.getMessage()).contains("Too many open files")) {
       return true;

@@ -11,13 +11,13 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.NotLinkException;
 
-/// Why the system refused something, in words: Java's own message of a missing file, or of one that
-/// nobody may open, is the file's name alone. Pure.
+/// Describes the system's refusals in words, because Java's message for a missing or inaccessible
+/// file is only the file's name.
 public final class Refusal {
 
   private Refusal() {}
 
-  /// The file, where there is one, and the reason.
+  /// Returns the file, if the exception has one, and the reason.
   public static String words(IOException refused) {
     String reason = reason(refused);
     return refused instanceof FileSystemException file && file.getFile() != null
@@ -25,15 +25,15 @@ public final class Refusal {
         : reason;
   }
 
-  /// The reason alone, for a message that names the file anyway.
+  /// Returns only the reason, for a message that already names the file.
   public static String reason(IOException refused) {
     return switch (refused) {
       case NoSuchFileException missing -> "no such file or directory";
       case AccessDeniedException denied -> "permission denied";
-      case FileAlreadyExistsException there -> "it is there already";
+      case FileAlreadyExistsException there -> "it already exists";
       case NotDirectoryException notOne -> "not a directory";
       case DirectoryNotEmptyException notEmpty -> "directory not empty";
-      case FileSystemLoopException loop -> "its links go round in a circle";
+      case FileSystemLoopException loop -> "its links form a loop";
       case NotLinkException notOne -> "not a symbolic link";
       case FileSystemException file when file.getReason() != null -> file.getReason();
       default -> refused.getMessage() == null ? refused.toString() : refused.getMessage();

@@ -4,22 +4,22 @@ package io.weft.transport.limit;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/// A `Duration` that a user gave, as a number to count with: `Duration` itself throws for what a
-/// `long` cannot hold, and a deadline wraps. Longer than 73 years is 73 years, so that a clock and
-/// three of them can be added. Stateless; any thread.
+/// Converts a user's `Duration` to a number, clamped to 73 years. `Duration` throws for values that
+/// a `long` cannot hold, and a deadline would wrap. The clamp allows the sum of a clock and three
+/// durations. Stateless and thread-safe.
 public final class Span {
 
-  /// 2^61 ns, 73 years.
+  /// 2^61 ns, which is 73 years.
   private static final long LONGEST_NANOS = 1L << 61;
 
   private Span() {}
 
-  /// In nanoseconds, of 73 years before to 73 years after.
+  /// Returns the duration in nanoseconds, clamped to plus or minus 73 years.
   public static long nanos(Duration length) {
     return Math.clamp(TimeUnit.NANOSECONDS.convert(length), -LONGEST_NANOS, LONGEST_NANOS);
   }
 
-  /// The same in milliseconds, what is left over cut off.
+  /// Returns the clamped duration in milliseconds, rounded towards zero.
   public static long millis(Duration length) {
     return nanos(length) / 1_000_000;
   }

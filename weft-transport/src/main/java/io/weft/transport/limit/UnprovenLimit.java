@@ -9,13 +9,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/// Who is connected and has proved nothing, in bounded number. When one more comes, one of the
-/// source that has most of them must go; of its connections the oldest of the kind that it has more
-/// of, those that are silent or those that have begun to speak. So who floods the room pushes out
-/// its own, a crowd that says nothing does not push out who speaks, and the other way round.
-/// Confined to one thread.
+/// The bounded set of connections that have not proved the secret. When it is full, a new
+/// connection evicts one of the source that has most connections. Of that source's silent
+/// connections and of those that have sent something, it evicts the oldest of the larger kind. A
+/// source that floods the set therefore evicts its own connections; a crowd of silent connections
+/// does not evict speaking ones, and vice versa. Confined to one thread.
 ///
-/// @param <T> a connection; told apart by `equals`
+/// @param <T> a connection, identified by `equals`
 public final class UnprovenLimit<T> {
 
   private static final Duration LEAST_TIMEOUT = Duration.ofSeconds(5);
@@ -33,22 +33,22 @@ public final class UnprovenLimit<T> {
   private final int most;
   private final Map<T, Guest> guests = new LinkedHashMap<>();
 
-  /// Has room for so many.
+  /// Creates a set with room for `most` connections.
   public UnprovenLimit(int most) {
     this.most = most;
   }
 
-  /// How long one may take to prove itself: 5 s, or a twelfth of the deadline for connecting, if
-  /// that is more. Where processors are so short that a user gives more time, a handshake takes
-  /// longer too.
+  /// Returns the time in which a connection must prove itself: 5 s, or a twelfth of the connect
+  /// deadline if that is more. A user raises the deadline on overloaded machines, where handshakes
+  /// also take longer.
   public static Duration handshakeTimeout(Duration connectDeadline) {
     Duration share = Duration.ofNanos(Span.nanos(connectDeadline) / TIMEOUTS_IN_DEADLINE);
     return share.compareTo(LEAST_TIMEOUT) < 0 ? LEAST_TIMEOUT : share;
   }
 
-  /// Lets one more in, which has said nothing; returns the one that must go for it.
+  /// Admits a connection that has sent nothing; returns the connection that it evicts.
   ///
-  /// @param source who it may share with others, such as the address it comes from
+  /// @param source the possibly shared origin of the connection, such as its address
   public Optional<T> admit(T who, Object source) {
     Optional<T> leaving = guests.size() < most ? Optional.empty() : victim();
     leaving.ifPresent(guests::remove);
@@ -78,7 +78,7 @@ public final class UnprovenLimit<T> {
     return Optional.empty();
   }
 
-  /// It has said something that makes sense. No effect if it is not here.
+  /// Records that a connection has sent meaningful data. No effect if it is not in the set.
   public void spoke(T who) {
     Guest guest = guests.get(who);
     if (guest != null) {
@@ -86,22 +86,22 @@ public final class UnprovenLimit<T> {
     }
   }
 
-  /// It has proved itself, or it is gone. No effect if it is not here.
+  /// Removes a connection that has proved itself or ended. No effect if it is not in the set.
   public void leave(T who) {
     guests.remove(who);
   }
 
-  /// All that fulfil this have left.
+  /// Removes all connections that satisfy the predicate.
   public void leaveIf(Predicate<T> isOver) {
     guests.keySet().removeIf(isOver);
   }
 
-  /// Whether nobody is here.
+  /// Returns whether the set is empty.
   public boolean isEmpty() {
     return guests.isEmpty();
   }
 
-  /// Who is here now, the oldest first; a copy.
+  /// Returns a copy of the set, oldest first.
   public List<T> guests() {
     return List.copyOf(guests.keySet());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Limits: those that the system sets to this process, in words that an operator can act on; and
-/// that of strangers.
+/// Limits that the system imposes on this process, described for operators, and limits on unproven
+/// peers.
 @NullMarked
 package io.weft.transport.limit;
 

@@ -4,9 +4,9 @@ package io.weft.transport.pool;
 import io.weft.transport.MemoryRegion;
 import java.util.Arrays;
 
-/// One registered region cut into pieces of powers of two pages; a freed piece is merged with its
-/// buddy, so that small leases do not break the block up for good [Knuth, TAOCP 1, 2.5]. An order
-/// is the logarithm of a piece's pages. Guarded by its pool.
+/// One registered region divided into pieces of powers of two pages. A freed piece is merged with
+/// its buddy, so that small leases do not fragment the block permanently [Knuth, TAOCP 1, 2.5]. The
+/// order of a piece is the binary logarithm of its page count. Guarded by its pool's lock.
 final class BuddyBlock {
 
   static final int PAGE_BYTES = 4096;
@@ -15,15 +15,15 @@ final class BuddyBlock {
 
   private final MemoryRegion region;
   private final int orders;
-  // Order of the free piece that begins at a page, TAKEN for any other page.
+  // The order of the free piece that begins at a page, TAKEN for any other page.
   private final byte[] freeOrder;
-  // Free pieces of one order are a doubly linked list of their first pages.
+  // The free pieces of one order form a doubly linked list of their first pages.
   private final int[] next;
   private final int[] previous;
   private final int[] first;
   private int takenPages;
 
-  /// A block whose memory has 2^(orders-1) pages.
+  /// Creates a block whose memory has 2^(orders-1) pages.
   BuddyBlock(MemoryRegion region, int orders) {
     this.region = region;
     this.orders = orders;
@@ -49,7 +49,7 @@ final class BuddyBlock {
     return takenPages == 0;
   }
 
-  /// First page of a piece of this order, -1 if there is none.
+  /// Takes a piece of this order; returns its first page, or -1 if no piece is free.
   int take(int order) {
     int from = order;
     while (from < orders && first[from] == NONE) {

@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// Leases from registered blocks of 16 MiB, or of one large lease's size. A block that nobody
-/// leases from is given up when the bound stands in the way of another block. The lock guards a few
-/// array accesses; only a new block takes longer.
+/// Leases pieces of registered blocks of 16 MiB, or larger for one large lease. The pool releases
+/// an idle block when the bound would prevent allocating another. The lock guards a few array
+/// accesses; only a new block takes longer.
 final class BuddyPool implements BufferPool {
 
   private static final long BLOCK_BYTES = 16L << 20;
@@ -67,7 +67,7 @@ final class BuddyPool implements BufferPool {
     }
   }
 
-  /// Logarithm of the pages that `bytes` need, rounded up to a power of two.
+  /// Returns the binary logarithm of the pages that `bytes` need, rounded up.
   private static int order(long bytes) {
     long pages = Math.max(1, (bytes + BuddyBlock.PAGE_BYTES - 1) / BuddyBlock.PAGE_BYTES);
     return Long.SIZE - Long.numberOfLeadingZeros(pages - 1);
@@ -156,10 +156,10 @@ final class BuddyPool implements BufferPool {
         IllegalStateException leak =
             new IllegalStateException(
                 out
-                    + " leases of together "
+                    + " leases with a total of "
                     + outBytes
-                    + " bytes are still out; close them first"
-                    + (trace ? "" : " (-Dweft.pool.trace=true tells who took them)"));
+                    + " bytes are not returned; close them first"
+                    + (trace ? "" : " (-Dweft.pool.trace=true shows where they were taken)"));
         traced.stream()
             .limit(NAMED_LEASES)
             .map(Lease::taken)
@@ -175,7 +175,7 @@ final class BuddyPool implements BufferPool {
     }
   }
 
-  /// One owner's piece.
+  /// One leased piece.
   private static final class Lease implements SliceLease {
 
     private final BuddyPool pool;

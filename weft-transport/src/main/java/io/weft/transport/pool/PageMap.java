@@ -3,19 +3,20 @@ package io.weft.transport.pool;
 
 import java.util.BitSet;
 
-/// Which pages of a block are taken. Runs of pages are given first fit, so that a block's end stays
-/// free as long as it can. Guarded by its owner.
+/// The map of a block's taken pages. It allocates runs of pages first fit, so that the end of the
+/// block stays free for as long as possible. Guarded by its owner.
 public final class PageMap {
 
   private final int pages;
   private final BitSet taken = new BitSet();
 
-  /// A map of so many pages, all free.
+  /// Creates a map of `pages` free pages.
   public PageMap(int pages) {
     this.pages = pages;
   }
 
-  /// The first of `count` free pages in a row, now taken; -1 if there are none.
+  /// Takes the first run of `count` free pages; returns its first page, or -1 if no run is long
+  /// enough.
   public int take(int count) {
     int from = taken.nextClearBit(0);
     while (from + count <= pages) {
@@ -29,12 +30,12 @@ public final class PageMap {
     return -1;
   }
 
-  /// The pages are free again.
+  /// Frees a run of pages.
   public void give(int page, int count) {
     taken.clear(page, page + count);
   }
 
-  /// Whether all pages are free.
+  /// Returns whether all pages are free.
   public boolean isFree() {
     return taken.isEmpty();
   }

@@ -3,11 +3,11 @@ package io.weft.transport.pool;
 
 import io.weft.transport.Slice;
 
-/// An **owned** slice; `close` gives it back to its pool. The owner closes exactly once; a second
-/// call throws `IllegalStateException`.
+/// An **owned** slice; `close` returns it to its pool. The owner must close it exactly once; a
+/// second call throws `IllegalStateException`.
 public interface SliceLease extends AutoCloseable {
 
-  /// The memory, at least as long as was asked for. Contents are whatever the last owner left.
+  /// Returns the memory, at least as long as requested. Its contents are undefined.
   Slice slice();
 
   @Override

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Registered memory, pooled. Any thread.
+/// Pools of registered memory. Thread-safe.
 @NullMarked
 package io.weft.transport.pool;
 

@@ -9,10 +9,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// A registered piece of native memory. It counts two kinds of claims: *posted work* of ours, which
-/// forbids `close`, and *visitors* (one system call or copy on behalf of a peer), which `close`
-/// waits for, so that nobody touches the memory after `close` has returned. As `PeerMemory` it is
-/// what a peer in this JVM gets of it. Any thread.
+/// A registered region of native memory. It counts two kinds of claims: *posted work* of this side,
+/// which forbids `close`, and *visitors* (one system call or copy on behalf of a peer), which
+/// `close` waits for. Nothing therefore accesses the memory after `close` has returned. Peers in
+/// this JVM use it as their `PeerMemory`. Thread-safe.
 public final class LocalRegion implements MemoryRegion, PeerMemory {
 
   private static final long CLOSED = 1L << 63;
@@ -26,7 +26,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
   private final RegionViews views;
   private final boolean inOwnMemory;
   private final @Nullable RegionOwner regionOwner;
-  // closed bit, posted work (31 bits), visitors (32 bits)
+  // The closed bit, posted work (31 bits) and visitors (32 bits).
   private final AtomicLong claims = new AtomicLong();
   private @Nullable Object owner;
 
@@ -57,22 +57,22 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     return new RemoteRegion(0, segment.byteSize(), key, table.incarnation());
   }
 
-  /// Slab index and generation.
+  /// Returns the slot index and its generation.
   public int key() {
     return key;
   }
 
-  /// Whether this region was registered with `other`.
+  /// Returns whether this region was registered with `other`.
   public boolean belongsTo(RegionTable other) {
     return table == other;
   }
 
-  /// Buffers over this memory for socket calls. Polling thread only.
+  /// Returns the byte buffers over this memory for socket calls. Polling thread only.
   public RegionViews views() {
     return views;
   }
 
-  /// Counts one more piece of posted work. Throws `IllegalStateException` if the region is closed.
+  /// Counts one more posted operation. Throws `IllegalStateException` if the region is closed.
   ///
   /// Hot path.
   public void post() {
@@ -82,7 +82,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     }
   }
 
-  /// One piece of posted work is done.
+  /// Counts one posted operation as completed.
   ///
   /// Hot path.
   public void settle() {
@@ -94,8 +94,8 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     return regionOwner == null ? inOwnMemory : regionOwner.isMappable();
   }
 
-  /// Claims the memory for one short access; false if the region is closed. Followed by `leave`
-  /// before any callback.
+  /// Claims the memory for one short access; returns false if the region is closed. The caller must
+  /// call `leave` before any callback.
   ///
   /// Hot path.
   @Override
@@ -124,7 +124,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     return (claims.get() & VISITORS) != 0;
   }
 
-  /// Whether `offset` and `bytes`, which a peer claims, lie inside.
+  /// Returns whether the range that a peer claims lies inside.
   ///
   /// Hot path.
   public boolean contains(long offset, long bytes) {
@@ -132,7 +132,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     return offset >= 0 && bytes >= 0 && bytes <= size && offset <= size - bytes;
   }
 
-  /// Whether a peer may write there: they lie inside, and it is not read-only.
+  /// Returns whether a peer may write the range: it lies inside, and the memory is not read-only.
   ///
   /// Hot path.
   public boolean takes(long offset, long bytes) {
@@ -156,7 +156,8 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
       }
     }
     table.remove(this, arena != null);
-    // A visitor is one copy or one non-blocking system call of a bounded length: it ends by itself.
+    // A visitor is one copy or one non-blocking system call of bounded length, so that the loop
+    // ends.
     while (isInUse()) {
       Thread.onSpinWait();
     }
@@ -169,7 +170,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     }
   }
 
-  /// What the memory belongs to; kept reachable until the region is closed.
+  /// Returns the owner of the memory, which is kept reachable until the region is closed.
   @Nullable Object owner() {
     return owner;
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.region;
 
-/// A transport whose regions another one may carry on with, as shared memory does over TCP: both
-/// have one table, so that a key means the same to both. Any thread.
+/// A transport that shares its regions with another, as TCP does with shared memory. Both use one
+/// table, so that a key denotes the same region in both. Thread-safe.
 public interface RegionHolder {
 
-  /// Where its regions are registered.
+  /// Returns the table of its regions.
   RegionTable table();
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.region;
 
-/// Whoever gives the memory of a region and shows it to peers in ways of its own. A region that is
-/// registered with one as its owner tells it of its end. Any thread.
+/// The provider of a region's memory, which exposes the memory to peers in its own way. A region
+/// that is registered with such an owner notifies it when the region closes. Thread-safe.
 public interface RegionOwner {
 
-  /// The region is closed: no peer may begin to touch its memory any more. Nobody of this transport
-  /// touches it either.
+  /// Called when the region is closed: peers must no longer begin to access its memory. This
+  /// transport no longer accesses it.
   void withdrawn();
 
-  /// See `MemoryRegion.isMappable`.
+  /// Implements `MemoryRegion.isMappable`.
   boolean isMappable();
 
-  /// See `MemoryRegion.isVisited`.
+  /// Implements `MemoryRegion.isVisited`.
   boolean isVisited();
 }

@@ -12,10 +12,10 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/// The registered regions of one transport, found by key in one step. A key is a slab index (low 16
-/// bits) and that slot's generation (high 16 bits, never 0), so a key from before a `close` finds
-/// nothing. Slots are reused oldest first, and only once 4,096 of them exist, so that a generation
-/// returns after 2^28 registrations at the earliest. Any thread.
+/// The registered regions of one transport, indexed by key. A key consists of a slot index (low 16
+/// bits) and the slot's generation (high 16 bits, never 0), so that a key from before a `close`
+/// finds nothing. Slots are reused oldest first, and only once 4,096 of them exist, so that a
+/// generation returns after 2^28 registrations at the earliest. Thread-safe.
 public final class RegionTable {
 
   private static final int CAPACITY = 1 << 16;
@@ -26,28 +26,30 @@ public final class RegionTable {
   private final String device;
   private final ArrayDeque<Integer> free = new ArrayDeque<>();
 
-  /// Never started: asks whether memory is open to threads other than the registering one.
+  /// A thread that is never started; it tests if threads other than the registering one may use
+  /// memory.
   private static final Thread SOME_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
-  // Begin and end of each block that `allocate` gave; replaced under the lock, read without it.
+  // The begin and end of each block that `allocate` returned; replaced under the lock, read without
+  // it.
   private volatile long[] blocks = {};
   private char[] generations = new char[64];
   private volatile AtomicReferenceArray<@Nullable LocalRegion> slots =
       new AtomicReferenceArray<>(64);
   private int used;
 
-  /// The table of a device with this name; draws an incarnation.
+  /// Creates the table of a device with this name and draws an incarnation.
   public RegionTable(String device) {
     this.device = device;
     this.incarnation = new SecureRandom().nextLong();
   }
 
-  /// Tells this opening of the transport from every other one.
+  /// Returns the number that distinguishes this opening of the transport from all others.
   public long incarnation() {
     return incarnation;
   }
 
-  /// See `Transport.allocate`.
+  /// Implements `Transport.allocate`.
   public MemoryRegion allocate(long bytes) {
     if (bytes < 0) {
       throw new IllegalArgumentException("a region of " + bytes + " bytes");
@@ -71,15 +73,16 @@ public final class RegionTable {
     }
   }
 
-  /// See `Transport.register`. An owner that is a `RegionOwner` is asked what of the region peers
-  /// see, and told of its end.
+  /// Implements `Transport.register`. An owner that is a `RegionOwner` decides if peers may map the
+  /// region, and is notified when the region closes.
   public MemoryRegion register(MemorySegment segment, Object owner) {
     check(segment);
     return add(segment, null, isInOwnMemory(segment), owner);
   }
 
-  /// Throws `TransportException.Registration` for memory that cannot be registered: it is not
-  /// native, gone, or one thread's. What is read-only is no target of writes and reads.
+  /// Throws `TransportException.Registration` for memory that cannot be registered, because it is
+  /// not native, is freed, or is confined to one thread. Read-only memory can be registered as a
+  /// source.
   public void check(MemorySegment segment) {
     String why = null;
     if (!segment.isNative()) {
@@ -95,7 +98,7 @@ public final class RegionTable {
     }
   }
 
-  /// The open region with this key, or null.
+  /// Returns the open region with this key, or null.
   ///
   /// Hot path.
   public @Nullable LocalRegion find(int key) {
@@ -108,8 +111,8 @@ public final class RegionTable {
     return region != null && region.key() == key ? region : null;
   }
 
-  /// Whether a region with this key was open here and is closed: a peer that writes to it is late,
-  /// not wrong.
+  /// Returns whether a region with this key was open here and is closed. A write to it arrived late
+  /// and is not a protocol fault.
   public synchronized boolean wasOpen(int key) {
     int index = key & (CAPACITY - 1);
     char generation = (char) (key >>> 16);
@@ -119,8 +122,8 @@ public final class RegionTable {
         && find(key) == null;
   }
 
-  /// The region of a slice that is to be posted. Throws `IllegalArgumentException` if it is not one
-  /// of this transport.
+  /// Returns the region of a slice to post. Throws `IllegalArgumentException` if the region does
+  /// not belong to this transport.
   ///
   /// Hot path.
   public LocalRegion own(Slice slice) {
@@ -131,14 +134,14 @@ public final class RegionTable {
         slice.region() + " is not registered with " + device + "; register it there");
   }
 
-  /// The same for a slice that is to be read into. Throws `IllegalArgumentException` if it is
-  /// read-only, too.
+  /// Returns the region of a slice to read into. Throws `IllegalArgumentException` as `own` does,
+  /// or if the region is read-only.
   ///
   /// Hot path.
   public LocalRegion ownTarget(Slice slice) {
     LocalRegion region = own(slice);
     if (region.segment().isReadOnly()) {
-      throw new IllegalArgumentException(region + " is read-only; nothing can be read into it");
+      throw new IllegalArgumentException(region + " is read-only; it cannot be read into");
     }
     return region;
   }
@@ -203,7 +206,7 @@ public final class RegionTable {
     }
   }
 
-  /// `block`: whether its memory came from `allocate` and ends with it.
+  /// Removes a region. `block` is true if `allocate` allocated its memory, which then ends with it.
   synchronized void remove(LocalRegion region, boolean block) {
     if (block) {
       leave(region.segment().address());

@@ -5,12 +5,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/// Reusable byte buffers over one region, so that a socket call allocates nothing once warm. A
-/// buffer reaches at most 2^31 bytes, so large regions are cut into windows that overlap by one
-/// call's length. Polling thread only.
+/// Reusable byte buffers over one region, so that a socket call does not allocate in steady state.
+/// A buffer spans at most 2^31 bytes, so that large regions are divided into windows that overlap
+/// by the length of one call. Polling thread only.
 public final class RegionViews {
 
-  /// Longest view.
+  /// The longest view.
   public static final int MAX_BYTES = 1 << 18;
 
   private static final int WINDOW_SHIFT = 30;
@@ -24,8 +24,8 @@ public final class RegionViews {
     this.segment = segment;
   }
 
-  /// A buffer from `offset` over `bytes`, at most `MAX_BYTES`; not handed out again before
-  /// `giveBack`.
+  /// Returns a buffer over `bytes` from `offset`, at most `MAX_BYTES`. It is not returned again
+  /// before `giveBack`.
   ///
   /// Hot path.
   public ByteBuffer take(long offset, int bytes) {
@@ -39,7 +39,7 @@ public final class RegionViews {
     return view.limit(from + bytes).position(from);
   }
 
-  /// All buffers may be handed out again.
+  /// Allows all buffers to be returned again.
   ///
   /// Hot path.
   public void giveBack() {

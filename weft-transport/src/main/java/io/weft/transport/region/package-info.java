@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Registered memory as the transports of this module keep it: a slab of regions, and when their
-/// memory may be touched. Any thread, except where a method says otherwise.
+/// The registered memory of this module's transports: a table of regions, and the claims that
+/// control access to their memory. Thread-safe, except where a method says otherwise.
 @NullMarked
 package io.weft.transport.region;
 

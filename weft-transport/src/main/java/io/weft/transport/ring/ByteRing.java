@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.ring;
 
-/// Bookkeeping of a ring of bytes in which every piece is contiguous. Positions only grow; the
+/// The bookkeeping of a ring of bytes in which every piece is contiguous. Positions only grow; the
 /// index in memory is `position & (capacity - 1)`. A piece that does not fit before the end of a
-/// lap begins the next one and leaves a gap; a ring that is empty begins a new lap. Confined to one
+/// lap begins the next lap and leaves a gap. An empty ring begins a new lap. Confined to one
 /// thread.
 public final class ByteRing {
 
@@ -14,7 +14,7 @@ public final class ByteRing {
   private long tail;
   private long gapFrom = NO_GAP;
 
-  /// An empty ring. Throws `IllegalArgumentException` unless `capacity` is a power of two.
+  /// Creates an empty ring. Throws `IllegalArgumentException` unless `capacity` is a power of two.
   public ByteRing(int capacity) {
     if (Integer.bitCount(capacity) != 1) {
       throw new IllegalArgumentException("capacity " + capacity + " is not a power of two");
@@ -22,7 +22,7 @@ public final class ByteRing {
     this.capacity = capacity;
   }
 
-  /// Reserves `bytes`; the index where they begin, or -1 if there is no room now.
+  /// Reserves `bytes`; returns their first index, or -1 if there is no room now.
   ///
   /// Hot path.
   public int reserve(int bytes) {
@@ -45,7 +45,7 @@ public final class ByteRing {
     return index;
   }
 
-  /// Whether `reserve` would find room for `bytes` now.
+  /// Returns whether `reserve` would find room for `bytes` now.
   ///
   /// Hot path.
   public boolean fits(int bytes) {
@@ -56,34 +56,35 @@ public final class ByteRing {
     return end - tail <= capacity;
   }
 
-  /// End of what was reserved.
+  /// Returns the end of the reserved bytes.
   public long head() {
     return head;
   }
 
-  /// Start of what was not released yet.
+  /// Returns the start of the bytes that are not released.
   public long tail() {
     return tail;
   }
 
-  /// Whether nothing is in the ring.
+  /// Returns whether the ring is empty.
   public boolean isEmpty() {
     return head == tail;
   }
 
-  /// Where `position` is in memory.
+  /// Returns the index of `position` in memory.
   public int index(long position) {
     return (int) (position & (capacity - 1));
   }
 
-  /// The first position at or after `position` that holds a byte: past the gap if it begins there.
+  /// Returns the first position at or after `position` that holds a byte; it skips a gap that
+  /// begins there.
   ///
   /// Hot path.
   public long skipGap(long position) {
     return position == gapFrom ? lapEnd(position) : position;
   }
 
-  /// End of the contiguous bytes from `position` (not in the gap), at most `limit`.
+  /// Returns the end of the contiguous bytes from `position` (not in the gap), at most `limit`.
   ///
   /// Hot path.
   public long runEnd(long position, long limit) {

@@ -5,8 +5,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Where an arrived message lies while the sink looks at it: always aligned, and one segment per
-/// length, made once, so that a message allocates nothing. Confined to one thread.
+/// The buffer of an arrived message during the sink's callback. Its memory is aligned, and it
+/// caches one segment per length, so that a message does not allocate. Confined to one thread.
 public final class MessageBuffer {
 
   private static final int CACHED_LENGTHS = 4096;
@@ -14,12 +14,12 @@ public final class MessageBuffer {
   private final MemorySegment memory;
   private final @Nullable MemorySegment[] byLength = new MemorySegment[CACHED_LENGTHS];
 
-  /// A buffer for messages up to `maxBytes`, freed by the garbage collector.
+  /// Creates a buffer for messages up to `maxBytes`, freed by the garbage collector.
   public MessageBuffer(int maxBytes) {
     memory = Arena.ofAuto().allocate(maxBytes, 64);
   }
 
-  /// Copies a message in; the segment is valid until the next call.
+  /// Copies a message into the buffer; the returned segment is valid until the next call.
   ///
   /// Hot path.
   public MemorySegment copy(MemorySegment from, long offset, int bytes) {
@@ -27,7 +27,7 @@ public final class MessageBuffer {
     return view(bytes);
   }
 
-  /// Copies a message in that lies in two parts, one of `firstBytes` and the rest.
+  /// Copies a message from two parts, one of `firstBytes` and the rest.
   ///
   /// Hot path.
   public MemorySegment copy(

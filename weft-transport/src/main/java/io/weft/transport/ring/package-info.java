@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bytes between posting and the wire: rings of small frames, and arrived messages as segments.
+/// Buffers between posting and the wire: rings of small frames, and segments of arrived messages.
 /// Polling thread only.
 @NullMarked
 package io.weft.transport.ring;

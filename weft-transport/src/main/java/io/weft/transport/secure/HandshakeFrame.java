@@ -4,8 +4,8 @@ package io.weft.transport.secure;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/// The frames of the handshake as they are sent: fixed sizes, little-endian; the byte table is in
-/// docs/protocol/tcp.md.
+/// The encoding of handshake frames: fixed sizes, little-endian. docs/protocol/tcp.md has the byte
+/// table.
 final class HandshakeFrame {
 
   static final int START_BYTES = 8;
@@ -37,7 +37,8 @@ final class HandshakeFrame {
         .flip();
   }
 
-  /// What whoever proves another secret is told. Proves nothing, so that it tells nothing.
+  /// Returns the reply to a peer that proves another secret. It contains no proof, so that it
+  /// reveals nothing.
   static ByteBuffer refusal() {
     return begin(REFUSAL, 0, START_BYTES).flip();
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.secure;
 
-/// What a responder answers an initiator that has proved to know the secret. The ordinal is the
-/// code on the wire.
+/// A responder's answer to an initiator that has proved the secret. The code on the wire equals the
+/// ordinal.
 enum HandshakeReply {
-  /// They belong together.
+  /// Both sides belong together.
   ACCEPTED(0, "accepted"),
-  /// Another job with the same secret.
+  /// The initiator belongs to another job with the same secret.
   WRONG_JOB(1, "the jobs have different names; check the address and the job's name"),
-  /// Another membership version.
+  /// The initiator has another membership version.
   WRONG_EPOCH(2, "the epochs differ; one side must rejoin the job"),
-  /// The responder has another number than the initiator wants.
+  /// The responder's number differs from the one that the initiator wants.
   WRONG_NODE(3, "the address belongs to another node; check the list of addresses");
 
   private final int code;
@@ -21,17 +21,17 @@ enum HandshakeReply {
     this.meaning = meaning;
   }
 
-  /// On the wire.
+  /// Returns the code on the wire.
   int code() {
     return code;
   }
 
-  /// In words, with what to do.
+  /// Returns a description with the remedy.
   String meaning() {
     return meaning;
   }
 
-  /// The verdict with this code; unknown codes read as `WRONG_JOB`.
+  /// Returns the verdict with this code; an unknown code decodes as `WRONG_JOB`.
   static HandshakeReply of(int code) {
     for (HandshakeReply verdict : values()) {
       if (verdict.code == code) {

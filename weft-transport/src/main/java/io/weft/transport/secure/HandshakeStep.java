@@ -3,28 +3,28 @@ package io.weft.transport.secure;
 
 import java.nio.ByteBuffer;
 
-/// What one side of a handshake does about the bytes that it was given.
+/// The action of one side of a handshake after it has received bytes.
 public sealed interface HandshakeStep {
 
-  /// What to send now, in any case and before anything else; may be empty, at most 96 bytes. The
-  /// caller's.
+  /// Returns the bytes to send now, in any case and before anything else; may be empty, at most 96
+  /// bytes. The caller owns them.
   ByteBuffer reply();
 
-  /// The handshake goes on; more bytes are needed.
+  /// The handshake needs more bytes.
   ///
   /// @param reply see `reply`
   record Continued(ByteBuffer reply) implements HandshakeStep {}
 
-  /// The peer has proved that it belongs to this job, and what it claims. The next byte of the
-  /// stream is not the handshake's.
+  /// The peer has proved that it belongs to this job, and proved its claim. The next byte of the
+  /// stream does not belong to the handshake.
   ///
   /// @param reply see `reply`
   /// @param peer what the peer proved
   record Established(ByteBuffer reply, Claim peer) implements HandshakeStep {}
 
-  /// The connection is to be closed once the reply is sent.
+  /// The caller must close the connection after it has sent the reply.
   ///
-  /// @param reply see `reply`; tells nothing to whoever does not know the secret
-  /// @param why for the log or the exception, to be read behind the peer's name
+  /// @param reply see `reply`; reveals nothing to a peer that does not know the secret
+  /// @param why for the log or the exception, to follow the peer's name
   record Refused(ByteBuffer reply, String why) implements HandshakeStep {}
 }

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
-/// The frame of the handshake that is arriving, in pieces of any size. Holds 96 bytes, whatever the
-/// peer sends.
+/// The partial handshake frame that is arriving, in pieces of any size. It occupies 96 bytes,
+/// whatever the peer sends.
 final class IncomingFrame {
 
   private final ByteBuffer bytes =
@@ -20,30 +20,30 @@ final class IncomingFrame {
     bytes.clear().limit(length);
   }
 
-  /// Bytes that are missing.
+  /// Returns the count of missing bytes.
   int lacking() {
     return bytes.remaining();
   }
 
-  /// Takes what belongs to the frame and leaves the rest. Returns what is wrong with the frame as
-  /// far as it is there, or null: other protocols are recognised by their first bytes.
+  /// Consumes the bytes that belong to the frame and leaves the rest. Returns a description of the
+  /// fault in the frame so far, or null. The first bytes suffice to recognize other protocols.
   @Nullable String take(ByteBuffer in) {
     int taken = Math.min(in.remaining(), bytes.remaining());
     int end = in.limit();
     bytes.put(in.limit(in.position() + taken));
     in.limit(end);
     if (isTls()) {
-      return "the greeting of TLS; give all ranks the same --secure (WEFT_SECURE), it is off here";
+      return "a TLS greeting; give all ranks the same --secure (WEFT_SECURE), it is off here";
     }
     return bytes.position() < HandshakeFrame.START_BYTES ? null : fault();
   }
 
-  /// Whether the peer encrypts, and so cannot be understood here.
+  /// Returns whether the peer encrypts, so that this side cannot read its frames.
   boolean isTls() {
     return bytes.position() >= TlsMark.BYTES && TlsMark.isTls(bytes.get(0), bytes.get(1));
   }
 
-  /// Whether the peer refuses our proof instead of sending what is due.
+  /// Returns whether the peer refuses this side's proof instead of sending the expected frame.
   boolean isRefusal() {
     return bytes.position() >= HandshakeFrame.START_BYTES
         && bytes.getInt(0) == HandshakeFrame.MAGIC
@@ -67,12 +67,12 @@ final class IncomingFrame {
     return actual == kind ? null : "handshake frame " + actual + " where " + kind + " is due";
   }
 
-  /// The nonce of a complete `HELLO` or `CHALLENGE`.
+  /// Returns the nonce of a complete `HELLO` or `CHALLENGE`.
   byte[] nonce() {
     return read(HandshakeFrame.START_BYTES);
   }
 
-  /// What a complete proof frame claims.
+  /// Returns the claim of a complete proof frame.
   ProvedClaim proof() {
     Claim claim =
         new Claim(

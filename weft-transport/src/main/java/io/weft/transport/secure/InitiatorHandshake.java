@@ -4,9 +4,9 @@ package io.weft.transport.secure;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/// The handshake of the side that connects: `hello` goes out, then every byte that comes in goes
-/// through `receive` until that says something else than `Continued`. Does no input or output and
-/// knows no time. Confined to one thread.
+/// The handshake of the side that connects. The caller sends `hello`, then passes every received
+/// byte to `receive` until it returns something other than `Continued`. The class performs no I/O
+/// and uses no clock. Confined to one thread.
 public final class InitiatorHandshake {
 
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
@@ -26,13 +26,14 @@ public final class InitiatorHandshake {
   private byte[] challenge = {};
   private State state = State.WAITS_FOR_CHALLENGE;
 
-  /// A handshake with a peer that must be node `wanted`; draws a fresh nonce.
+  /// Creates a handshake with a peer that must be node `wanted`; draws a fresh nonce.
   public InitiatorHandshake(JobProof proof, int wanted) {
     this(proof, wanted, NO_BINDING);
   }
 
-  /// The same inside an encrypted channel, whose `binding` only its two ends know: 32 bytes that
-  /// the proofs cover, so that nobody can carry them from one channel to another.
+  /// Creates a handshake inside an encrypted channel. Only the channel's two ends know the
+  /// `binding` of 32 bytes. The proofs cover it, so that an attacker cannot relay them from one
+  /// channel to another.
   public InitiatorHandshake(JobProof proof, int wanted, byte[] binding) {
     this.proof = proof;
     this.binding = binding.clone();
@@ -41,18 +42,19 @@ public final class InitiatorHandshake {
     incoming.expect(HandshakeFrame.CHALLENGE, HandshakeFrame.NONCE_BYTES);
   }
 
-  /// What is sent first, 40 bytes.
+  /// Returns the first frame to send, 40 bytes.
   public ByteBuffer hello() {
     return HandshakeFrame.nonce(HandshakeFrame.HELLO, nonce);
   }
 
-  /// How many bytes the handshake can use now, so that a caller reads none that are not its own.
+  /// Returns the count of bytes that the handshake can consume now, so that a caller does not read
+  /// further.
   public int lacking() {
     return state == State.OVER ? 0 : incoming.lacking();
   }
 
-  /// Takes bytes as they arrive, at most `lacking`, and leaves the rest. Not to be called when it
-  /// is over.
+  /// Consumes bytes as they arrive, at most `lacking`, and leaves the rest. It must not be called
+  /// after the handshake has ended.
   public HandshakeStep receive(ByteBuffer in) {
     if (state == State.OVER) {
       throw new IllegalStateException("the handshake is over");
@@ -70,15 +72,15 @@ public final class InitiatorHandshake {
     return state == State.WAITS_FOR_CHALLENGE ? challenged() : proved();
   }
 
-  /// Whether our proof has gone out: from then on the peer may have accepted the connection, and
-  /// takes its end for the loss of this node.
+  /// Returns whether this side has sent its proof. From then on the peer may have accepted the
+  /// connection, and would treat its end as the loss of this node.
   public boolean hasProved() {
     return state != State.WAITS_FOR_CHALLENGE;
   }
 
-  /// The connection has ended, for this reason. Returns what that means, in words. Nothing is
-  /// decided by it: who has too many strangers to deal with ends connections, too, so that trying
-  /// again is of use.
+  /// Describes the end of the connection, which happened for the reason `how`. The end does not
+  /// settle the handshake: a peer that has too many unproven connections also closes some, so that
+  /// the caller may try again.
   public String ended(@Nullable String how) {
     return state == State.WAITS_FOR_PROOF
         ? "it closed the connection when we proved the job's secret (" + how + ")" + sameSecret()
@@ -87,7 +89,7 @@ public final class InitiatorHandshake {
 
   private String sameSecret() {
     return "; do all processes have the same secret"
-        + (binding.length == 0 ? "?" : ", and does nobody on the way decrypt?");
+        + (binding.length == 0 ? "?" : ", and does no intermediary decrypt the traffic?");
   }
 
   private HandshakeStep challenged() {

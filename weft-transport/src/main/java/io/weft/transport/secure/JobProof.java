@@ -14,11 +14,11 @@ import javax.crypto.spec.SecretKeySpec;
 
 /// Makes and checks the proof of the job's secret: HMAC-SHA-256 over a label, the role, both fresh
 /// nonces, the claim and the job's tag. The tag is itself an HMAC over both nonces and the job's
-/// name, so that it tells nothing to a stranger and differs in every handshake. Comparisons take
-/// constant time. Confined to one thread.
+/// name. It therefore reveals nothing to a stranger and differs in every handshake. Comparisons
+/// take constant time. Confined to one thread.
 public final class JobProof {
 
-  /// Bytes of a nonce, of a tag and of a proof.
+  /// The size of a nonce, of a tag and of a proof, in bytes.
   static final int BYTES = 32;
 
   private static final byte[] PROOF_LABEL = "weft handshake 1".getBytes(StandardCharsets.US_ASCII);
@@ -29,13 +29,13 @@ public final class JobProof {
   private final RandomGenerator random;
   private final Mac mac;
 
-  /// Proofs for a transport with this incarnation.
+  /// Creates proofs for a transport with this incarnation.
   public JobProof(Credentials credentials, long incarnation) {
     this(credentials, incarnation, new SecureRandom());
   }
 
-  /// Proofs whose nonces come from `random`, so that a simulation can repeat them. Only with a
-  /// cryptographic generator do they keep anybody out.
+  /// Creates proofs whose nonces come from `random`, so that a simulation can repeat them. Only a
+  /// cryptographic generator makes the proofs secure.
   public JobProof(Credentials credentials, long incarnation, RandomGenerator random) {
     this.credentials = credentials;
     this.incarnation = incarnation;
@@ -48,19 +48,19 @@ public final class JobProof {
     }
   }
 
-  /// 32 fresh random bytes.
+  /// Returns 32 fresh random bytes.
   byte[] nonce() {
     byte[] nonce = new byte[BYTES];
     random.nextBytes(nonce);
     return nonce;
   }
 
-  /// What this side says of itself to a peer that must be `wanted`.
+  /// Returns the claim of this side for a peer that must be `wanted`.
   Claim claim(int wanted, HandshakeReply verdict) {
     return new Claim(credentials.node(), wanted, credentials.epoch(), incarnation, verdict.code());
   }
 
-  /// The tag of this side's job in one handshake.
+  /// Returns the tag of this side's job in one handshake.
   byte[] tag(byte[] initiatorNonce, byte[] responderNonce) {
     mac.update(TAG_LABEL);
     mac.update(initiatorNonce);
@@ -68,8 +68,8 @@ public final class JobProof {
     return mac.doFinal(credentials.job().getBytes(StandardCharsets.UTF_8));
   }
 
-  /// The proof of a claim; covers the channel's binding, which is empty or has 32 bytes. Fixed
-  /// lengths: no two inputs make the same bytes.
+  /// Returns the proof of a claim, which covers the channel's binding of 0 or 32 bytes. The fields
+  /// have fixed lengths, so that different inputs never encode to the same bytes.
   byte[] prove(
       Role role,
       byte[] initiatorNonce,
@@ -94,18 +94,18 @@ public final class JobProof {
     return mac.doFinal(binding);
   }
 
-  /// What a wrong proof means.
+  /// Returns the explanation of a wrong proof.
   static String stranger(byte[] binding) {
     return "it does not know the job's secret"
-        + (binding.length == 0 ? "" : ", or somebody on the way decrypts what is sent");
+        + (binding.length == 0 ? "" : ", or an intermediary decrypts the traffic");
   }
 
-  /// Whether two tags or proofs are equal; takes the same time wherever they differ.
+  /// Returns whether two tags or proofs are equal, in constant time.
   static boolean same(byte[] expected, byte[] actual) {
     return MessageDigest.isEqual(expected, actual);
   }
 
-  /// The responder's verdict on an initiator whose proof was right.
+  /// Returns the responder's verdict on an initiator whose proof was right.
   HandshakeReply judge(Claim initiator, byte[] ownTag, byte[] initiatorTag) {
     if (!same(ownTag, initiatorTag)) {
       return HandshakeReply.WRONG_JOB;
@@ -118,7 +118,7 @@ public final class JobProof {
         : HandshakeReply.WRONG_NODE;
   }
 
-  /// The initiator's verdict on a responder that accepted and whose proof was right.
+  /// Returns the initiator's verdict on a responder that accepted and whose proof was right.
   HandshakeReply check(
       Claim responder, int wanted, byte[] initiatorNonce, byte[] responderNonce, byte[] tag) {
     if (!same(tag(initiatorNonce, responderNonce), tag)) {
@@ -132,8 +132,8 @@ public final class JobProof {
         : HandshakeReply.WRONG_NODE;
   }
 
-  /// Why both do not belong together, for the log and the exceptions of sides that are proved.
-  /// `wanted` is the node that the initiator wants.
+  /// Explains a verdict, for the logs and exceptions of sides that have proved the secret. `wanted`
+  /// is the node that the initiator wants.
   String explain(HandshakeReply verdict, Claim peer, int wanted) {
     return switch (verdict) {
       case ACCEPTED -> verdict.meaning();
@@ -148,11 +148,11 @@ public final class JobProof {
       case WRONG_NODE ->
           "rank "
               + wanted
-              + " was wanted, ranks "
+              + " was expected, but ranks "
               + peer.node()
               + " and "
               + credentials.node()
-              + " met: "
+              + " connected: "
               + verdict.meaning();
     };
   }

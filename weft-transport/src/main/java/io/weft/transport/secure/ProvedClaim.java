@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.secure;
 
-/// A claim with the tag of its job and the proof of both; immutable by convention.
+/// A claim with its job's tag and the proof of both; immutable by convention.
 final class ProvedClaim {
 
   private final Claim claim;
   private final byte[] tag;
   private final byte[] proof;
 
-  /// Takes the arrays over.
+  /// Creates a claim that takes ownership of the arrays.
   ProvedClaim(Claim claim, byte[] tag, byte[] proof) {
     this.claim = claim;
     this.tag = tag;
     this.proof = proof;
   }
 
-  /// What is claimed.
+  /// Returns the claim.
   Claim claim() {
     return claim;
   }
 
-  /// The job's tag in this handshake; not to be changed.
+  /// Returns the job's tag in this handshake; callers must not change it.
   byte[] tag() {
     return tag;
   }
 
-  /// The proof; not to be changed.
+  /// Returns the proof; callers must not change it.
   byte[] proof() {
     return proof;
   }

@@ -4,8 +4,8 @@ package io.weft.transport.secure;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
-/// A logger whose warnings strangers cause, so that it writes at most a few lines per second and
-/// then says how many it left out. Time comes from the poll. Confined to one thread.
+/// A logger for warnings that strangers can cause. It writes at most a few lines per second, then
+/// the count of omitted lines. The poll supplies the time. Confined to one thread.
 public final class RateLimitedLog {
 
   private static final long PERIOD_NANOS = 1_000_000_000L;
@@ -18,18 +18,18 @@ public final class RateLimitedLog {
   private int lines;
   private long leftOut;
 
-  /// Every line begins with `prefix`.
+  /// Creates a log whose lines begin with `prefix`.
   public RateLimitedLog(String name, String prefix) {
     this.logger = System.getLogger(name);
     this.prefix = prefix;
   }
 
-  /// The present time.
+  /// Sets the current time.
   public void tick(long now) {
     nowNanos = now;
   }
 
-  /// Something that an operator should see.
+  /// Logs a message for operators.
   public void warning(String message) {
     long since = nowNanos - periodStart;
     if (since > PERIOD_NANOS || since < 0) {
@@ -38,7 +38,7 @@ public final class RateLimitedLog {
       if (leftOut > 0) {
         long before = leftOut;
         leftOut = 0;
-        log(before + " similar lines were left out");
+        log(before + " similar lines were omitted");
       }
     }
     if (lines < LINES_PER_PERIOD) {
@@ -49,7 +49,7 @@ public final class RateLimitedLog {
     }
   }
 
-  /// A logger may itself need a file that cannot be opened any more; that must harm nobody.
+  /// Ignores failures of the logger, which may itself need a file that cannot be opened.
   private void log(String line) {
     try {
       logger.log(Level.WARNING, prefix + ": " + line);
@@ -58,7 +58,7 @@ public final class RateLimitedLog {
     }
   }
 
-  /// Something for whoever looks for a fault.
+  /// Logs a message for diagnosis.
   public void debug(String message) {
     logger.log(Level.DEBUG, message);
   }

@@ -4,10 +4,10 @@ package io.weft.transport.secure;
 import io.weft.transport.tls.TlsMark;
 import java.nio.ByteBuffer;
 
-/// The handshake of the side that was called: every byte that comes in goes through `receive` until
-/// that says something else than `Continued`. A stranger costs it 96 bytes and learns nothing but a
-/// random number. Does no input or output and knows no time: the caller limits how long and how
-/// many. Confined to one thread.
+/// The handshake of the side that was called. The caller passes every received byte to `receive`
+/// until it returns something other than `Continued`. A stranger occupies 96 bytes and learns only
+/// a random number. The class performs no I/O and uses no clock; the caller limits the duration and
+/// number of handshakes. Confined to one thread.
 public final class ResponderHandshake {
 
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
@@ -26,26 +26,28 @@ public final class ResponderHandshake {
   private byte[] nonce = {};
   private State state = State.WAITS_FOR_HELLO;
 
-  /// A handshake with whoever has called.
+  /// Creates a handshake with an unknown caller.
   public ResponderHandshake(JobProof proof) {
     this(proof, NO_BINDING);
   }
 
-  /// The same inside an encrypted channel, whose `binding` only its two ends know: 32 bytes that
-  /// the proofs cover, so that nobody can carry them from one channel to another.
+  /// Creates a handshake inside an encrypted channel. Only the channel's two ends know the
+  /// `binding` of 32 bytes. The proofs cover it, so that an attacker cannot relay them from one
+  /// channel to another.
   public ResponderHandshake(JobProof proof, byte[] binding) {
     this.proof = proof;
     this.binding = binding.clone();
     incoming.expect(HandshakeFrame.HELLO, HandshakeFrame.NONCE_BYTES);
   }
 
-  /// How many bytes the handshake can use now, so that a caller reads none that are not its own.
+  /// Returns the count of bytes that the handshake can consume now, so that a caller does not read
+  /// further.
   public int lacking() {
     return state == State.OVER ? 0 : incoming.lacking();
   }
 
-  /// Takes bytes as they arrive, at most `lacking`, and leaves the rest. Not to be called when it
-  /// is over.
+  /// Consumes bytes as they arrive, at most `lacking`, and leaves the rest. It must not be called
+  /// after the handshake has ended.
   public HandshakeStep receive(ByteBuffer in) {
     if (state == State.OVER) {
       throw new IllegalStateException("the handshake is over");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.secure;
 
-/// The two sides of a handshake. The role is part of what is proved, so that a proof cannot be sent
-/// back to the side that made it.
+/// The two sides of a handshake. The proof covers the role, so that a proof cannot be sent back to
+/// its author.
 enum Role {
-  /// Connects, proves first.
+  /// The side that connects and proves first.
   INITIATOR((byte) 1),
-  /// Listens, proves only to a proved initiator.
+  /// The side that listens and proves itself only to a proved initiator.
   RESPONDER((byte) 2);
 
   private final byte code;
@@ -15,7 +15,7 @@ enum Role {
     this.code = code;
   }
 
-  /// What stands for the role in a proof.
+  /// Returns the encoding of the role in a proof.
   byte code() {
     return code;
   }

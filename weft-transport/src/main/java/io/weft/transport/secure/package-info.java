@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The mutual proof that two processes belong to one job, the same on every transport
-/// (docs/protocol/tcp.md): the handshake as a state machine for either side, which a real or a
-/// simulated network feeds with bytes. Pure computation but for the nonces; polling thread.
+/// The mutual proof that two processes belong to one job, common to all transports
+/// (docs/protocol/tcp.md). The handshake is a state machine for each side, which a real or
+/// simulated network supplies with bytes. It is pure computation except for the nonces. Polling
+/// thread only.
 @NullMarked
 package io.weft.transport.secure;
 

@@ -4,11 +4,10 @@ package io.weft.transport.spi;
 import io.weft.transport.Capabilities;
 import java.util.List;
 
-/// Whether a transport can be used on this machine, and if not why not, in words that an operator
-/// can act on.
+/// The result of probing a transport on this machine, with a reason that an operator can act on.
 public sealed interface Availability {
 
-  /// It can.
+  /// The transport can be used.
   ///
   /// @param devices at least one
   record Available(List<Capabilities> devices) implements Availability {
@@ -18,7 +17,7 @@ public sealed interface Availability {
     }
   }
 
-  /// It cannot.
+  /// The transport cannot be used.
   ///
   /// @param reason what is missing
   /// @param remedy how to get it

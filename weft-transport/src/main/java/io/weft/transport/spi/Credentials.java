@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.spi;
 
-/// Who this process is, and the secret that all of its job share.
+/// The identity of this process and the secret that all processes of its job share.
 ///
 /// @param job name of the job
 /// @param epoch membership version; peers of another epoch are refused

@@ -7,32 +7,33 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Optional;
 
-/// Whether what leaves the process is encrypted, and who is believed. The job's secret is proved in
-/// any case. Equal on all processes of a job, else they refuse each other. A transport that does
-/// not leave the process ignores it.
+/// The encryption of traffic between processes, and the trusted certificates. Peers prove the job's
+/// secret in any case. All processes of a job must use the same value, or they refuse each other. A
+/// transport that does not leave the process ignores it.
 public sealed interface Encryption {
 
-  /// Bytes travel as they are: for networks on which nobody reads or changes packets.
+  /// Traffic is not encrypted, for networks on which packets cannot be read or changed.
   record Off() implements Encryption {}
 
-  /// Encrypted unless the address is a loopback address, where only processes of this host hear.
+  /// Traffic is encrypted except on loopback addresses, which only processes of this host can
+  /// reach.
   ///
-  /// @param how elsewhere
+  /// @param how the encryption on other addresses
   record BeyondLoopback(Tls how) implements Encryption {}
 
-  /// TLS 1.3, both sides with certificates.
+  /// TLS 1.3 with certificates on both sides.
   sealed interface Tls extends Encryption {}
 
-  /// Each process makes a key and a certificate of its own, which nobody else vouches for. The
-  /// proof of the job's secret covers the connection's keys, so that nobody in the middle can end
-  /// TLS on both sides.
+  /// Each process creates a key and a certificate that no authority has signed. The proof of the
+  /// job's secret covers the connection's keys, so that an intermediary cannot terminate TLS on
+  /// both sides.
   record Ephemeral() implements Tls {}
 
-  /// Certificates from elsewhere, checked as far as one of `authorities`; then the same proof.
+  /// External certificates, verified up to one of `authorities`, in addition to the same proof.
   ///
-  /// @param chain this process's certificate and those between it and an authority
+  /// @param chain this process's certificate and the intermediate certificates of its authority
   /// @param key the private key of the first of `chain`
-  /// @param authorities who may vouch for peers, at least one
+  /// @param authorities the trusted issuers of peers' certificates, at least one
   record Certified(List<X509Certificate> chain, PrivateKey key, List<X509Certificate> authorities)
       implements Tls {
     /// Copies the lists. Throws `IllegalArgumentException` if one is empty.
@@ -44,14 +45,14 @@ public sealed interface Encryption {
       }
     }
 
-    /// Without the key.
+    /// Omits the key.
     @Override
     public String toString() {
       return "Certified[" + chain.getFirst().getSubjectX500Principal() + "]";
     }
   }
 
-  /// How to encrypt on a connection with this address, if at all.
+  /// Returns the encryption for a connection with this address, if any.
   default Optional<Tls> at(InetAddress address) {
     return switch (this) {
       case Off() -> Optional.empty();

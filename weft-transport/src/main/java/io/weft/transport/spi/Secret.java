@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.spi;
 
-/// What all processes of a job know and nobody else does. Immutable; never printed. Any thread.
+/// The secret that only the processes of a job know. Immutable, thread-safe and never printed.
 public final class Secret {
 
-  /// Shortest secret, in bytes.
+  /// The shortest secret, in bytes.
   public static final int MIN_BYTES = 16;
 
   private final byte[] bytes;
@@ -13,7 +13,7 @@ public final class Secret {
     this.bytes = bytes;
   }
 
-  /// A secret of these bytes, which are copied. Throws `IllegalArgumentException` if they are too
+  /// Creates a secret of a copy of these bytes. Throws `IllegalArgumentException` if they are too
   /// few.
   public static Secret of(byte[] bytes) {
     if (bytes.length < MIN_BYTES) {
@@ -27,7 +27,7 @@ public final class Secret {
     return new Secret(bytes.clone());
   }
 
-  /// A copy of the bytes, to key a MAC with.
+  /// Returns a copy of the bytes, to key a MAC with.
   public byte[] bytes() {
     return bytes.clone();
   }

@@ -4,14 +4,14 @@ package io.weft.transport.spi;
 import io.weft.config.Settings;
 import java.time.Duration;
 
-/// How to open a transport.
+/// The parameters of opening a transport.
 ///
-/// @param bind where to listen: `host`, `host:port`, or a device's name; TCP listens on exactly
+/// @param bind listening address: `host`, `host:port`, or a device's name; TCP listens on exactly
 ///   this address
-/// @param connectDeadline bounds a connection's set-up, handshake included
-/// @param credentials who we are and what we must prove
-/// @param encryption whether and how bytes are encrypted where they leave the process
-/// @param settings of which a transport reads those that it declares
+/// @param connectDeadline bounds a connection's set-up, including the handshake
+/// @param credentials the identity of this process and the secret to prove
+/// @param encryption the encryption of bytes that leave the process
+/// @param settings the settings, of which a transport reads those that it declares
 public record TransportConfig(
     String bind,
     Duration connectDeadline,
@@ -19,13 +19,13 @@ public record TransportConfig(
     Encryption encryption,
     Settings settings) {
 
-  /// With the defaults of all settings.
+  /// Creates a configuration with the defaults of all settings.
   public TransportConfig(
       String bind, Duration connectDeadline, Credentials credentials, Encryption encryption) {
     this(bind, connectDeadline, credentials, encryption, Settings.defaults());
   }
 
-  /// Without encryption.
+  /// Creates a configuration without encryption.
   public TransportConfig(String bind, Duration connectDeadline, Credentials credentials) {
     this(bind, connectDeadline, credentials, new Encryption.Off());
   }

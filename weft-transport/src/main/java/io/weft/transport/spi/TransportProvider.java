@@ -8,28 +8,28 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
-/// A kind of transport, named in a provider file of `ServiceLoader`. Stateless.
+/// A kind of transport, named in a provider file of `ServiceLoader`. Providers are stateless.
 public interface TransportProvider {
 
-  /// All that are there; a name in a provider file without its class is a transport whose jar is
-  /// not. Throws `ServiceConfigurationError` where a provider file cannot be read, or names a class
-  /// that is no provider.
+  /// Returns all present providers; a name in a provider file without a class belongs to a
+  /// transport whose jar is absent. Throws `ServiceConfigurationError` if a provider file cannot be
+  /// read, or names a class that is not a provider.
   static List<TransportProvider> all() {
     return PresentProviders.of(ServiceLoader.load(TransportProvider.class));
   }
 
-  /// The one of this scheme.
+  /// Returns the provider of this scheme.
   static Optional<TransportProvider> find(String scheme) {
     return all().stream().filter(provider -> provider.scheme().equals(scheme)).findFirst();
   }
 
-  /// The name users say: "inproc", "tcp", "shm", "verbs".
+  /// Returns the name that users specify: "inproc", "tcp", "shm", "verbs".
   String scheme();
 
-  /// What is there, or why not. Never throws.
+  /// Returns the available devices, or the reason why there are none. Never throws.
   Availability probe();
 
   /// Opens a device and starts listening. Throws `TransportException.DeviceLost` with the address
-  /// and what to do when that cannot be done (address in use, not an address of this host).
+  /// and the remedy if it cannot (address in use, not an address of this host).
   Transport open(TransportConfig config, FrameSink sink);
 }

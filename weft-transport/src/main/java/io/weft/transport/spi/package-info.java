@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a transport must offer to be found and opened. Providers are stateless; any thread.
+/// The interfaces by which transports are found and opened. Providers are stateless and
+/// thread-safe.
 @NullMarked
 package io.weft.transport.spi;
 

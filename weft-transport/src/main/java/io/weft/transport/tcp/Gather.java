@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.GatheringByteChannel;
 import org.jspecify.annotations.Nullable;
 
-/// The pieces of one gathering call: runs of the staging ring and large payloads between them.
-/// Reused; allocates nothing once warm.
+/// The buffers of one gathering write: runs of the staging ring with large payloads between them.
+/// It is reused and does not allocate in steady state.
 final class Gather {
 
   private static final int MAX_PIECES = 64;
@@ -34,7 +34,7 @@ final class Gather {
     }
   }
 
-  /// Collects what one call may send.
+  /// Collects the buffers of the next write.
   ///
   /// Hot path.
   void collect(TransferRing transfers) {
@@ -68,28 +68,28 @@ final class Gather {
     }
   }
 
-  /// Bytes collected.
+  /// Returns the count of collected bytes.
   long planned() {
     return planned;
   }
 
-  /// Throws if the next payload is gone.
+  /// Throws if the region of the next payload was closed.
   void checkRegion() throws ProtocolFault {
     if (vanished != null) {
-      throw new ProtocolFault(vanished + " was closed while a read of it was being answered");
+      throw new ProtocolFault(vanished + " was closed while a read of it was answered");
     }
   }
 
-  /// One system call; returns the bytes that the kernel took.
+  /// Makes one system call; returns the bytes that the kernel accepted.
   ///
   /// Hot path.
   long send(GatheringByteChannel channel) throws IOException {
     try {
       return count == 1 ? channel.write(pieces[0]) : channel.write(pieces, 0, count);
     } catch (IllegalStateException freed) {
-      // The peer waits for the rest of this frame, and must not take something else for it.
+      // The peer expects the rest of this frame and must not mistake other bytes for it.
       throw new IOException(
-          "memory that is being sent was freed: its arena is closed, with an operation under way",
+          "memory of an operation in progress was freed: its arena is closed",
           freed);
     } finally {
       for (int i = 0; i < count; i++) {
@@ -117,7 +117,7 @@ final class Gather {
     if (region == null) {
       throw new IllegalStateException("a payload without a region");
     }
-    // Own posted work keeps its region open; an answer to a peer's read does not.
+    // This side's posted work keeps its region open; an answer to a peer's read does not.
     boolean visit = !transfer.own;
     if (visit && !region.visit()) {
       vanished = region;

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
-/// A socket as it is.
+/// A stream that passes bytes to the socket unchanged.
 final class PlainStream extends SocketStream {
 
   private static final byte[] NO_BINDING = {};
@@ -26,7 +26,7 @@ final class PlainStream extends SocketStream {
 
   @Override
   void work() {
-    // Nothing is worked out.
+    // A plain stream has no handshake computation.
   }
 
   @Override
@@ -36,7 +36,7 @@ final class PlainStream extends SocketStream {
 
   @Override
   void open() {
-    // The kernel has the buffers.
+    // The kernel provides the buffers.
   }
 
   @Override
@@ -56,7 +56,7 @@ final class PlainStream extends SocketStream {
 
   @Override
   void end() {
-    // The end of the stream says it.
+    // The end of the stream notifies the peer.
   }
 
   /// Hot path.

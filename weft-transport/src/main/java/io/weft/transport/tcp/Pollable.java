@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.tcp;
 
-/// Something that the selector watches.
+/// An object whose channel the selector watches.
 abstract class Pollable {
 
-  /// Whether it is in the list of those that are ready.
+  /// True while it is in the list of ready objects.
   boolean queued;
 
-  /// Its socket is ready; returns the amount of work done.
+  /// Handles a ready socket; returns the amount of work done.
   abstract int ready(long nowNanos);
 }

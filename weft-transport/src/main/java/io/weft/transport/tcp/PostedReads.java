@@ -6,15 +6,15 @@ import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
 import org.jspecify.annotations.Nullable;
 
-/// Reads of ours that wait for their data, in a slab. The context that the peer echoes is a slab
-/// index (low 12 bits) and that slot's generation (20 bits), so that an answer finds its read
-/// without a map, and an answer to nothing is recognised.
+/// The table of this side's reads that wait for data. The context, which the peer echoes, consists
+/// of a slot index (low 12 bits) and the slot's generation (20 bits). An answer therefore finds its
+/// read without a map, and an answer without a read is detected.
 final class PostedReads {
 
   private static final int INDEX_BITS = 12;
   private static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
 
-  /// One slot; `context` is valid while `done` is set.
+  /// One slot of the table; `context` is valid while `done` is set.
   static final class Read {
     private int context;
     private @Nullable LocalRegion into;
@@ -58,12 +58,12 @@ final class PostedReads {
     return freeCount == 0;
   }
 
-  /// The context that the next `add` will give. The slab is not full.
+  /// Returns the context that the next `add` will assign. The table must not be full.
   int next() {
     return slots[free[freeCount - 1]].context + (1 << INDEX_BITS);
   }
 
-  /// Takes a slot; the region already counts the posted work.
+  /// Occupies a slot; the caller has already counted the posted work of the region.
   void add(LocalRegion into, long offset, long bytes, Completion done) {
     Read read = slots[free[--freeCount]];
     read.context += 1 << INDEX_BITS;
@@ -73,7 +73,7 @@ final class PostedReads {
     read.done = done;
   }
 
-  /// The read that waits for this context, or null.
+  /// Returns the posted read with this context, or null.
   @Nullable Read find(int context) {
     int index = context & INDEX_MASK;
     if (index >= slots.length) {
@@ -98,7 +98,7 @@ final class PostedReads {
     }
   }
 
-  /// Fails all that wait.
+  /// Fails all posted reads.
   void fail(TransportException cause) {
     for (Read read : slots) {
       if (read.done != null) {

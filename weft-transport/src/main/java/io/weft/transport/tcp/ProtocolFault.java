@@ -4,7 +4,7 @@ package io.weft.transport.tcp;
 import java.io.IOException;
 import java.io.Serial;
 
-/// What a peer sent cannot be obeyed; the connection ends and the peer is told the message.
+/// Signals invalid data from a peer; the connection is closed and the peer receives the message.
 final class ProtocolFault extends IOException {
 
   @Serial private static final long serialVersionUID = 1L;

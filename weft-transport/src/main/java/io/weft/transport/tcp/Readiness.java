@@ -10,15 +10,15 @@ import java.nio.channels.Selector;
 import java.util.Arrays;
 import java.util.function.Consumer;
 
-/// The selector, and the list of what it found ready. Selecting only marks, so that what is ready
-/// may open and close channels while it is served. `wake` from any thread.
+/// The selector and the list of ready objects. Selecting only marks objects, so that their handlers
+/// may open and close channels. Any thread may call `wake`.
 final class Readiness implements AutoCloseable {
 
   private final Selector selector;
   private final Consumer<SelectionKey> mark = this::mark;
   private Pollable[] ready = new Pollable[16];
   private int count;
-  // A wake that a look has swallowed still ends the next await.
+  // A wake that a preceding `look` has consumed still ends the next `await`.
   private volatile boolean woken;
 
   Readiness(OpenFiles openFiles) {
@@ -35,7 +35,7 @@ final class Readiness implements AutoCloseable {
     return channel.register(selector, operations, pollable);
   }
 
-  /// Marks what is ready now.
+  /// Marks the ready objects.
   ///
   /// Hot path.
   void look() {
@@ -46,7 +46,7 @@ final class Readiness implements AutoCloseable {
     }
   }
 
-  /// Waits until something is ready, `wake` or the time has passed.
+  /// Waits until an object is ready, `wake` is called or the time has passed.
   void await(long millis) {
     try {
       if (!woken) {
@@ -62,7 +62,7 @@ final class Readiness implements AutoCloseable {
     return count == 0;
   }
 
-  /// Serves what was marked.
+  /// Serves the marked objects.
   ///
   /// Hot path.
   int serve(long nowNanos) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.transport.tcp;
 
-/// Reads that the peer asked for and that are not answered yet: a bounded queue of plain numbers.
+/// The bounded queue of the peer's unanswered read requests, stored as plain numbers.
 final class ServedReads {
 
   private final int[] keys;
@@ -28,7 +28,7 @@ final class ServedReads {
     return size == 0;
   }
 
-  /// False if the peer has asked for more than it may have outstanding.
+  /// Returns false if the peer has more reads outstanding than allowed.
   boolean add(int key, int context, long offset, long length) {
     if (size > mask) {
       return false;

@@ -7,8 +7,8 @@ import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
 import java.nio.channels.SocketChannel;
 
-/// The bytes of one connection as its two ends mean them, whether or not they are encrypted on the
-/// way. Never blocks. Polling thread.
+/// The application's bytes of one connection, independent of encryption on the wire. Its methods
+/// never block. Polling thread only.
 abstract sealed class SocketStream implements ScatteringByteChannel, GatheringByteChannel
     permits PlainStream, TlsStream {
 
@@ -23,35 +23,35 @@ abstract sealed class SocketStream implements ScatteringByteChannel, GatheringBy
     return socket;
   }
 
-  /// Makes the stream usable, as far as that goes now; whether it is. Until then nothing else is
-  /// called but `wantsWork`, `work` and `end`.
+  /// Advances the set-up of the stream; returns whether the stream is usable. Before that, callers
+  /// may only call `wantsWork`, `work` and `end`.
   abstract boolean secure() throws IOException;
 
-  /// Whether `secure` waits for `work`: up to a few milliseconds of arithmetic, of which a poll
-  /// does not do many.
+  /// Returns whether `secure` needs a call of `work`, which computes for up to a few milliseconds;
+  /// one poll makes only a few such calls.
   abstract boolean wantsWork();
 
   abstract void work();
 
-  /// What only the two ends know, or nothing.
+  /// Returns a value that only the two ends know; empty without encryption.
   abstract byte[] binding() throws IOException;
 
-  /// The peer is proved: much may be under way from here on.
+  /// Enlarges the buffers after the peer has proved itself.
   abstract void open();
 
-  /// Sends what this stream has taken and not sent; whether nothing is left.
+  /// Sends accepted data; returns whether none is left.
   abstract boolean flush() throws IOException;
 
-  /// Whether nothing waits for `flush`.
+  /// Returns whether no data waits for `flush`.
   abstract boolean isFlushed();
 
-  /// Whether `read` would return something of which the selector does not know.
+  /// Returns whether `read` would return data that the selector cannot report.
   abstract boolean isReadable();
 
-  /// Tells the peer that nothing more comes, or why; what it is told may wait for `flush`.
+  /// Tells the peer that the stream ends, or why; the last bytes may wait for `flush`.
   abstract void end();
 
-  /// Bytes given to the kernel since the last call.
+  /// Returns the count of bytes passed to the kernel since the last call.
   final long takeSent() {
     long since = sent;
     sent = 0;

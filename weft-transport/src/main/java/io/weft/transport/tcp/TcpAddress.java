@@ -8,12 +8,13 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.UnknownHostException;
 
-/// Text forms of socket addresses: `host`, `host:port`, `[ipv6]:port`.
+/// Parses and formats socket addresses: `host`, `host:port`, `[ipv6]:port`.
 final class TcpAddress {
 
   private TcpAddress() {}
 
-  /// Where to listen; names are looked up, which may block. Port 0 lets the system choose.
+  /// Parses a listening address; a name is resolved, which may block. Port 0 lets the system
+  /// choose.
   static InetSocketAddress toBind(String text) {
     int colon = portColon(text);
     String host = bare(colon < 0 ? text : text.substring(0, colon));
@@ -24,7 +25,7 @@ final class TcpAddress {
         throw new TransportException.DeviceLost(
             "cannot listen on '"
                 + text
-                + "': it is no single address; name the address that peers shall reach, such as"
+                + "': it is not a single address; name the address that peers must reach, such as"
                 + " 127.0.0.1 or that of one network interface",
             null);
       }
@@ -35,8 +36,8 @@ final class TcpAddress {
     }
   }
 
-  /// A peer's location, which is a literal address, so that nothing is looked up. Throws
-  /// `IllegalArgumentException` for anything else.
+  /// Parses a peer's location. It must be a literal address, so that nothing is resolved; otherwise
+  /// the method throws `IllegalArgumentException`.
   static InetSocketAddress toConnect(String text) {
     int colon = portColon(text);
     if (colon < 0) {
@@ -46,7 +47,7 @@ final class TcpAddress {
         InetAddress.ofLiteral(bare(text.substring(0, colon))), port(text, colon));
   }
 
-  /// As `toConnect` reads it.
+  /// Formats an address for `toConnect`.
   static String format(SocketAddress address) {
     if (address instanceof InetSocketAddress inet && inet.getAddress() != null) {
       String host = inet.getAddress().getHostAddress();

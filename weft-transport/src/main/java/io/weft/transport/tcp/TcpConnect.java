@@ -10,9 +10,9 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
-/// The initiator's way to an endpoint: connect and shake hands, again until the deadline while
-/// nobody answers or the connection ends before the peer has decided. Fails at once when the peer
-/// answers and does not belong to us.
+/// An outgoing connection attempt. It connects and runs the handshake. Until the deadline, it
+/// retries while no process answers or the connection ends before the peer has decided. It fails at
+/// once if the peer answers and does not belong to this job.
 final class TcpConnect extends Pollable {
 
   private static final long FIRST_PAUSE_NANOS = 5_000_000;
@@ -30,7 +30,7 @@ final class TcpConnect extends Pollable {
   private final TcpEndpoint endpoint;
   private final InetSocketAddress address;
 
-  /// How long an attempt waits. The other side gives up after half of that.
+  /// The time that an attempt waits, which is twice the handshake timeout of the other side.
   private final long answerNanos;
 
   private State state = State.PAUSING;
@@ -42,7 +42,7 @@ final class TcpConnect extends Pollable {
   private long attemptNanos;
   private long pauseNanos = FIRST_PAUSE_NANOS;
   private int attempts;
-  private String lastFailure = "nothing happened yet";
+  private String lastFailure = "no attempt was made";
 
   TcpConnect(TcpTransport transport, TcpEndpoint endpoint, InetSocketAddress address) {
     this.transport = transport;
@@ -59,7 +59,8 @@ final class TcpConnect extends Pollable {
     return state == State.OVER;
   }
 
-  /// Keeps time: starts, tries again, gives up. Called by every poll until it is over.
+  /// Advances the timers: starts, retries or gives up. Every poll calls it until the attempt has
+  /// ended.
   void tick(long nowNanos) {
     if (state == State.OVER) {
       return;
@@ -82,7 +83,7 @@ final class TcpConnect extends Pollable {
               + attempts
               + " attempts: "
               + lastFailure
-              + "; is the process running, and is nothing in the way?",
+              + "; is the process running, and does a firewall block the connection?",
           null);
     } else if (state == State.PAUSING) {
       if (nowNanos - retryAtNanos >= 0) {
@@ -95,7 +96,7 @@ final class TcpConnect extends Pollable {
     }
   }
 
-  /// Whether the peer may already have us connected: it would take another attempt for a loss.
+  /// Returns whether the peer may already have accepted: it would treat another attempt as a loss.
   private boolean mayBeAccepted() {
     InitiatorHandshake begun = handshake;
     return begun != null && begun.hasProved();
@@ -168,7 +169,7 @@ final class TcpConnect extends Pollable {
   private void connected(SocketStream open, SelectionKey registered) throws IOException {
     SocketChannel socket = open.socket();
     if (socket.getLocalAddress().equals(socket.getRemoteAddress())) {
-      throw new IOException("nobody listens (the socket met itself)");
+      throw new IOException("no process listens (the socket connected to itself)");
     }
     TcpSockets.connected(socket);
     registered.interestOps(SelectionKey.OP_READ);
@@ -231,7 +232,7 @@ final class TcpConnect extends Pollable {
     endpoint.fail(endpoint.exception(why, cause));
   }
 
-  /// Closes what is open.
+  /// Closes the current socket.
   void abandon() {
     SocketStream open = stream;
     if (open != null) {

@@ -5,7 +5,7 @@ import io.weft.transport.region.RegionTable;
 import java.io.IOException;
 import java.nio.channels.SelectionKey;
 
-/// What an endpoint has once its peer is proved.
+/// The connection state of an endpoint whose peer is authenticated.
 record TcpConnection(
     SocketStream stream,
     SelectionKey key,
@@ -30,7 +30,7 @@ record TcpConnection(
         reads);
   }
 
-  /// Gives the kernel what it takes.
+  /// Passes pending bytes to the kernel as far as it accepts them.
   ///
   /// Hot path.
   void send() throws IOException {

@@ -14,11 +14,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.SelectionKey;
 import org.jspecify.annotations.Nullable;
 
-/// One authenticated connection, or one that is being made.
+/// An authenticated connection, or one that is being established.
 final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameListener {
 
-  /// From this length on a message is shown where it was received; below, a copy with a view that
-  /// is there already costs less than a view of its own.
+  /// The length from which the sink sees a message in the receive buffer. For a shorter message, a
+  /// copy with a cached view costs less than creating a view.
   private static final int LEND_BYTES = 4096;
 
   private final TcpTransport transport;
@@ -29,7 +29,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
   private long bytesSent;
   private boolean closed;
 
-  /// Why sending failed while something was posted; the next flush ends the endpoint.
+  /// The failure of sending during a post; the next flush ends the endpoint.
   private @Nullable IOException aheadFailure;
 
   TcpEndpoint(TcpTransport transport, int node, Address peer) {
@@ -38,7 +38,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     this.peer = peer;
   }
 
-  /// The handshake is over; the socket is registered under `key`.
+  /// Opens the endpoint after the handshake; `key` is the socket's registration.
   void open(SocketStream stream, SelectionKey key, long peerIncarnation) {
     connection = TcpConnection.of(stream, key, peerIncarnation, transport.table(), this);
   }
@@ -73,8 +73,8 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     return open.outbound().message(message) ? PostResult.POSTED : PostResult.BACK_PRESSURED;
   }
 
-  /// Sends what is staged while its sender posts more. Where this fails the endpoint ends with the
-  /// next flush, not within a call that posts.
+  /// Sends staged messages while the caller posts more. A failure does not end the endpoint within
+  /// the posting call, but in the next flush.
   ///
   /// Hot path.
   private void sendAhead(TcpConnection open) {
@@ -166,7 +166,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     }
   }
 
-  /// Reads what there is; returns an amount of work.
+  /// Receives available data; returns the amount of work.
   ///
   /// Hot path.
   int receive() {
@@ -177,7 +177,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     try {
       long got = open.inbound().receive(open.stream());
       if (got < 0 && !closed) {
-        lost("the connection was closed by its side or on the way", null);
+        lost("the peer or the network closed the connection", null);
       }
       bytesReceived += Math.max(got, 0);
       return got == 0 ? 0 : 1;
@@ -189,7 +189,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     return 1;
   }
 
-  /// Whether `flush` could do something without the kernel's leave.
+  /// Returns whether `flush` could make progress before the kernel reports the socket writable.
   boolean wantsFlush() {
     TcpConnection open = connection;
     return !closed
@@ -198,7 +198,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
         && !open.outbound().isBlocked();
   }
 
-  /// Sends what is pending; returns an amount of work.
+  /// Sends pending data; returns the amount of work.
   ///
   /// Hot path.
   int flush() {
@@ -237,13 +237,13 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     return bytesSent;
   }
 
-  /// Whether `receive` would find what the selector does not know of.
+  /// Returns whether `receive` would find data that the selector cannot report.
   boolean isReadable() {
     TcpConnection open = connection;
     return !closed && open != null && open.stream().isReadable();
   }
 
-  /// In direct mode the socket itself is asked each time.
+  /// Clears the blocked state, because in direct mode every poll tries the socket itself.
   void unblock() {
     TcpConnection open = connection;
     if (open != null) {
@@ -251,7 +251,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     }
   }
 
-  /// Has the selector report a blocked socket when it is writable.
+  /// Makes the selector report a blocked socket when it is writable.
   void watchWritable() {
     TcpConnection open = connection;
     if (!closed && open != null && open.outbound().isBlocked()) {
@@ -353,7 +353,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     return "rank " + node + " at " + peer;
   }
 
-  /// Ends this endpoint: posted work fails, then the sink hears it.
+  /// Ends this endpoint: posted work fails, then the sink is notified.
   void fail(TransportException cause) {
     if (!closed) {
       end(cause);
@@ -393,7 +393,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     transport.forget(this);
   }
 
-  /// Best effort: the peer learns why, if the stream is between two frames.
+  /// Tries to tell the peer the reason, which is possible only if the stream is between two frames.
   private void leave(TcpConnection open, byte kind, String text) {
     try {
       if (open.outbound().last(kind, text)) {

@@ -5,17 +5,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/// The 32 bytes in front of everything after the handshake, little-endian; the byte table is in
-/// docs/protocol/tcp.md. Reads and writes fields in place.
+/// The 32-byte header of every frame after the handshake, little-endian. docs/protocol/tcp.md has
+/// the byte table. The methods read and write fields in place.
 final class TcpFrame {
 
   static final int BYTES = 32;
 
-  /// Every frame with its payload is as long as a multiple of this.
+  /// The length of a frame with its payload is a multiple of this.
   static final int ALIGNMENT = 32;
 
-  /// Long payloads, and what is handed to the kernel at once, begin at a multiple of this in the
-  /// stream, so that the kernel copies between addresses that are aligned alike (docs/adr/0043).
+  /// The alignment in the stream of long payloads and of each system call's data. It makes the
+  /// kernel copy between addresses with equal alignment (docs/adr/0043).
   static final int CACHE_LINE = 64;
 
   static final short MAGIC = (short) 0xF7E1;
@@ -24,7 +24,8 @@ final class TcpFrame {
   /// Small message; `length` bytes follow.
   static final byte MESSAGE = 1;
 
-  /// Remote write of `length` bytes, which follow, to `key` and `offset`; then `immediate`.
+  /// Remote write of the `length` bytes that follow to `key` and `offset`, with notification
+  /// `immediate`.
   static final byte WRITE = 2;
 
   /// Remote read of `length` bytes from `key` and `offset`; the answer echoes `context`.
@@ -33,22 +34,22 @@ final class TcpFrame {
   /// Answer to a read; `length` bytes follow.
   static final byte READ_DATA = 4;
 
-  /// Answer to a read that is refused; `immediate` is the reason.
+  /// Refusal of a read; `immediate` is the reason.
   static final byte READ_REFUSED = 5;
 
-  /// The sender ends the connection because of what it received; `length` bytes of text follow.
+  /// The sender ends the connection because of the data it received; `length` bytes of text follow.
   static final byte FAULT = 6;
 
   /// The sender closes its endpoint in order.
   static final byte BYE = 7;
 
-  /// Nothing, so that what follows begins at a multiple of `CACHE_LINE`.
+  /// An empty frame that aligns the next one to `CACHE_LINE`.
   static final byte NOTHING = 8;
 
-  /// `immediate` of `READ_REFUSED`: no open region has this key.
+  /// The `immediate` of `READ_REFUSED` if no open region has this key.
   static final int STALE_KEY = 1;
 
-  /// `immediate` of `READ_REFUSED`: not inside the region.
+  /// The `immediate` of `READ_REFUSED` if the range is not inside the region.
   static final int OUT_OF_BOUNDS = 2;
 
   private static final ValueLayout.OfShort SHORT =
@@ -79,7 +80,7 @@ final class TcpFrame {
     memory.set(LONG, at + 24, length);
   }
 
-  /// Zeros that follow a payload of this many bytes.
+  /// Returns the count of zeros that follow a payload of this length.
   static int padding(long payloadBytes) {
     return (int) (-payloadBytes & (ALIGNMENT - 1));
   }

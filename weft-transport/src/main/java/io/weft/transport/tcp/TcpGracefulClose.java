@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 
-/// A connection that we have ended: what was taken to be sent still goes out, and what still
-/// arrives is thrown away until the peer has ended it too, because closing a socket with unread
-/// bytes would destroy our last frame on its way.
+/// A connection that this side has ended. It sends the remaining data and discards received data
+/// until the peer has ended the connection too. Closing a socket with unread bytes would destroy
+/// the last frame in transit.
 final class TcpGracefulClose extends Pollable {
 
   private static final long LIMIT_NANOS = 1_000_000_000L;
@@ -48,7 +48,7 @@ final class TcpGracefulClose extends Pollable {
     }
   }
 
-  /// Sends what is left, then the end.
+  /// Sends the remaining data, then ends the output.
   private void say() throws IOException {
     if (said) {
       return;

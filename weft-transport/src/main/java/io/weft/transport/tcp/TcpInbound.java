@@ -12,8 +12,8 @@ import java.nio.channels.ScatteringByteChannel;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/// The receiving half of one connection. Headers and messages come through a small buffer; a
-/// payload is read from the socket straight into its region, together with the header that follows
+/// The receiving half of one connection. Headers and messages pass through a small buffer. A
+/// payload is read from the socket directly into its region, together with the header that follows
 /// it.
 final class TcpInbound {
 
@@ -21,18 +21,18 @@ final class TcpInbound {
   private static final int COMPACT_FROM = 1 << 15;
   private static final int READ_BYTES = RegionViews.MAX_BYTES;
 
-  /// Fairness: most that one endpoint takes from its socket in one turn.
+  /// The most that one endpoint reads from its socket in one duty cycle, for fairness.
   private static final int TURN_BYTES = 4 << 20;
 
-  /// After a payload of at least this, headers are read in small bites, so that the payload behind
-  /// them does not come through the buffer.
+  /// After a payload of at least this length, headers are read in small units, so that the next
+  /// payload bypasses the buffer.
   private static final int BULK_BYTES = 1 << 15;
 
   private static final int BULK_BITE = 1 << 12;
   private static final int IDLE_BITE = 1 << 14;
   private static final int MAX_FAULT_TEXT = 256;
 
-  /// What arrives. Callbacks may close the endpoint, which `isOpen` then says.
+  /// The receiver of frames. Callbacks may close the endpoint, which `isOpen` then reports.
   interface FrameListener {
     boolean isOpen();
 
@@ -60,8 +60,9 @@ final class TcpInbound {
   private int end;
   private boolean bulk;
 
-  /// Something was handed on in this turn. What answers it must not wait for a long payload that
-  /// arrives behind it, or two ranks would write one after the other and not at once.
+  /// True if a frame was delivered in this duty cycle. Its answer must not wait for a long payload
+  /// that arrives after it, because two ranks would then write sequentially instead of
+  /// concurrently.
   private boolean told;
 
   // The payload that is arriving; `remaining` is 0 between frames.
@@ -72,10 +73,11 @@ final class TcpInbound {
   private int padding;
   private int immediate;
 
-  /// The region of the payload that is arriving is closed: the payload is thrown away.
+  /// True if the region of the arriving payload is closed; the payload is discarded.
   private boolean discarding;
 
-  /// Its memory was freed, though it is open: the payload is thrown away, but told of.
+  /// True if the memory of an open region was freed; the payload is discarded, but the sink is
+  /// notified.
   private boolean vanished;
 
   TcpInbound(RegionTable table, PostedReads reads, int maxMessageBytes, FrameListener listener) {
@@ -85,8 +87,8 @@ final class TcpInbound {
     this.listener = listener;
   }
 
-  /// Reads until the socket is empty or this turn's share is used up, and hands on what is
-  /// complete. Returns the bytes read, -1 at the end of the stream.
+  /// Reads until the socket is empty or the limit of this duty cycle is reached, and delivers
+  /// complete frames. Returns the bytes read, or -1 at the end of the stream.
   ///
   /// Hot path.
   long receive(ScatteringByteChannel channel) throws IOException {
@@ -129,7 +131,7 @@ final class TcpInbound {
     try {
       ByteBuffer view = region.views().take(offset, wanted);
       if (last) {
-        // The buffer is empty whenever a payload is arriving.
+        // The buffer is empty while a payload is arriving.
         start = 0;
         end = 0;
         pair[0] = view;
@@ -139,7 +141,7 @@ final class TcpInbound {
         got = channel.read(view);
       }
     } catch (IllegalStateException freed) {
-      // Its arena was closed with an operation under way: that finds out when it is notified.
+      // The arena was closed during the operation, which its owner learns when it is notified.
       vanished = true;
       return 0;
     } finally {
@@ -154,7 +156,7 @@ final class TcpInbound {
     return got;
   }
 
-  /// The region of the payload that is arriving, visited; null if it is closed.
+  /// Returns the region of the arriving payload after a `visit`; null if it is closed or freed.
   private @Nullable LocalRegion arriving() {
     LocalRegion region = into;
     if (vanished) {
@@ -194,8 +196,8 @@ final class TcpInbound {
     }
   }
 
-  /// How much to read between payloads: the rest of a message that has begun, else less, since a
-  /// long payload may follow, which had better not come through the buffer.
+  /// Returns the read size between payloads. It covers the rest of a partial message; otherwise it
+  /// is small, because a long payload that follows should bypass the buffer.
   private int bite() {
     if (start < end) {
       return BUFFER_BYTES;
@@ -250,7 +252,7 @@ final class TcpInbound {
     }
   }
 
-  /// Takes the frame at `start`; false if it is not complete.
+  /// Consumes the frame at `start`; returns false if the frame is incomplete.
   private boolean frame() throws IOException {
     if (!TcpFrame.hasMagic(memory, start)) {
       throw new ProtocolFault("a frame without the magic number or of another version");

@@ -13,14 +13,14 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
-/// Accepts connections on exactly one address and keeps those that have not proved anything:
-/// bounded in number, as `UnprovenLimit` has it, and in time.
+/// Accepts connections on exactly one address and keeps those that have not proved the secret.
+/// `UnprovenLimit` bounds their number, and a deadline their duration.
 final class TcpListener extends Pollable {
 
   static final int MAX_STRANGERS = 64;
   private static final long PAUSE_NANOS = 100_000_000L;
 
-  /// Fewer than may wait, so that who has something to say is heard before others take its place.
+  /// Fewer than `MAX_STRANGERS`, so that waiting connections are served before new ones evict them.
   private static final int ACCEPTS_PER_TURN = 16;
 
   private static final int BACKLOG = 1024;
@@ -65,12 +65,12 @@ final class TcpListener extends Pollable {
         : "; it must be an address of this host, and ports below 1024 need privileges";
   }
 
-  /// Where it listens.
+  /// Returns the listening address.
   SocketAddress address() {
     return address;
   }
 
-  /// Connections that have not proved anything.
+  /// Returns whether no connection is unproven and accepting is not paused.
   boolean isIdle() {
     return strangers.isEmpty() && !paused;
   }
@@ -125,7 +125,7 @@ final class TcpListener extends Pollable {
       strangers
           .admit(stranger, source(from))
           .ifPresent(
-              one -> one.drop("there are more than " + MAX_STRANGERS + " that prove nothing"));
+              one -> one.drop("more than " + MAX_STRANGERS + " connections are unproven"));
     } catch (IOException e) {
       transport.log().debug("a connection went away while it was accepted: " + e.getMessage());
       TcpSockets.close(socket);

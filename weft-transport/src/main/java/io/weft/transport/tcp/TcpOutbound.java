@@ -14,21 +14,22 @@ import java.nio.channels.GatheringByteChannel;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/// What waits to be sent on one connection, in posting order: headers and small payloads lie in the
-/// staging ring, large payloads stay where they are and are sent from there. A flush hands all that
-/// is ready to the kernel in one gathering call, with at most 256 KiB of large payload per call:
-/// larger calls let the kernel's buffers grow cold and more than halve the bandwidth.
+/// The send queue of one connection, in posting order. Headers and small payloads are in the
+/// staging ring; large payloads are sent from their regions. A flush passes all ready data to the
+/// kernel in gathering calls with at most 256 KiB of large payload per call. Larger calls evict the
+/// kernel's buffers from the cache and reduce the bandwidth to less than half.
 final class TcpOutbound {
 
-  /// Payloads up to this are staged with their header: cheaper than one more piece to gather.
+  /// The largest payload that is staged with its header, which is cheaper than another gather
+  /// buffer.
   static final int STAGED_PAYLOAD_BYTES = 4096;
 
   static final int MAX_IN_FLIGHT = 1024;
   private static final int STAGING_BYTES = 1 << 17;
   private static final int FLUSH_BYTES = 4 << 20;
 
-  /// So much of a stream of messages leaves before more is staged (docs/adr/0058): the peer works
-  /// on it meanwhile.
+  /// The length of staged messages that is sent before more are staged (docs/adr/0058), so that the
+  /// peer can process it in parallel.
   private static final int AHEAD_BYTES = 12 << 10;
 
   private static final int MAX_FAULT_TEXT = 256;
@@ -44,7 +45,7 @@ final class TcpOutbound {
   private int serving;
   private boolean blocked;
 
-  /// Bytes of all frames since the handshake.
+  /// The count of bytes of all frames since the handshake.
   private long position;
 
   private boolean flushing;
@@ -54,17 +55,18 @@ final class TcpOutbound {
     this.table = table;
   }
 
-  /// Whether there is something to send or to complete.
+  /// Returns whether there are bytes to send or transfers to complete.
   boolean isPending() {
     return !ring.isEmpty() || !transfers.isEmpty() || !served.isEmpty();
   }
 
-  /// Whether the kernel took less than it was offered; until it says that it is writable.
+  /// Returns whether the kernel accepted less than offered and has not reported the socket
+  /// writable.
   boolean isBlocked() {
     return blocked;
   }
 
-  /// The kernel did not take what was sent before.
+  /// Records that the kernel did not accept all bytes.
   void block() {
     blocked = true;
   }
@@ -73,8 +75,8 @@ final class TcpOutbound {
     blocked = false;
   }
 
-  /// Whether what is staged should leave before more is: enough of it, and nothing that a
-  /// completion waits for.
+  /// Returns whether the staged bytes should be sent before more are staged: they are enough, and
+  /// no completion waits for them.
   ///
   /// Hot path.
   boolean shouldLeave() {
@@ -132,8 +134,8 @@ final class TcpOutbound {
     return true;
   }
 
-  /// Copies a short payload behind its header. False where its memory is freed: then the frame is
-  /// made several that say nothing.
+  /// Copies a short payload to its place after the header. Returns false if its memory is freed;
+  /// the frame then becomes empty frames.
   ///
   /// Hot path.
   private boolean stage(LocalRegion from, long offset, int at, long bytes) {
@@ -159,7 +161,7 @@ final class TcpOutbound {
     return own < MAX_IN_FLIGHT;
   }
 
-  /// Asks the peer for a read; false if there is no room.
+  /// Requests a read from the peer; returns false if there is no room.
   ///
   /// Hot path.
   boolean read(int context, int key, long offset, long bytes) {
@@ -172,7 +174,7 @@ final class TcpOutbound {
     return true;
   }
 
-  /// Queues the failure of an operation that is refused here, in its turn.
+  /// Queues the failure of an operation that this side refuses, in posting order.
   boolean refuse(Completion done, TransportException error) {
     if (own == MAX_IN_FLIGHT) {
       return false;
@@ -185,13 +187,13 @@ final class TcpOutbound {
     return true;
   }
 
-  /// Queues the answer to a peer's read. False if it asks for more than it may.
+  /// Queues the answer to a peer's read. Returns false if the peer exceeds its limit of reads.
   boolean serve(int key, int context, long offset, long length) {
     return served.add(key, context, offset, length);
   }
 
-  /// Room for a frame: its header, what of the payload is staged, and the zeros behind the payload,
-  /// which are written here. -1 if there is none.
+  /// Reserves a frame: its header, the staged payload, and the zero padding, which this method
+  /// writes. Returns -1 if there is no room.
   ///
   /// Hot path.
   private int reserve(int stagedBytes, long payloadBytes) {
@@ -206,8 +208,8 @@ final class TcpOutbound {
     return at;
   }
 
-  /// Sees to it that what follows `ahead` more bytes begins at a multiple of 64 in the stream, by a
-  /// frame that says nothing (docs/adr/0043); false if there is no room for it.
+  /// Aligns the position after the next `ahead` bytes to a multiple of 64 in the stream, with an
+  /// empty frame (docs/adr/0043); returns false if there is no room for it.
   ///
   /// Hot path.
   private boolean align(int ahead) {
@@ -232,8 +234,9 @@ final class TcpOutbound {
     return transfer;
   }
 
-  /// Sends until nothing is left, the kernel is full or this turn's share is used up. Returns the
-  /// bytes sent; completions fire inside. A flush from inside a completion does nothing.
+  /// Sends until no data is left, the kernel accepts no more or the limit of this duty cycle is
+  /// reached. Returns the bytes sent; completions fire inside. A flush from inside a completion
+  /// does nothing.
   ///
   /// Hot path.
   long flush(GatheringByteChannel channel) throws IOException {
@@ -280,7 +283,7 @@ final class TcpOutbound {
     }
   }
 
-  /// Answers the first read; false if there is no room now.
+  /// Answers the first read; returns false if there is no room now.
   private boolean answerRead() {
     long bytes = served.length();
     LocalRegion region = table.find(served.key());
@@ -324,7 +327,8 @@ final class TcpOutbound {
     TcpFrame.put(staging, at, TcpFrame.READ_REFUSED, reason, served.context(), served.key(), 0, 0);
   }
 
-  /// Accounts for `sent` bytes and settles every transfer that they complete; whether any was.
+  /// Accounts for `sent` bytes and settles the transfers that they complete; returns whether any
+  /// did.
   private boolean advance(long sent) {
     long left = sent;
     boolean settled = false;
@@ -376,12 +380,12 @@ final class TcpOutbound {
     }
   }
 
-  /// A read of ours is posted or over.
+  /// Adjusts the count of this side's operations by a read that was posted or has ended.
   void countOwn(int change) {
     own += change;
   }
 
-  /// Queues a last frame if the stream is at a point where the peer can read it; whether it was.
+  /// Queues a last frame if the stream is between frames; returns whether it did.
   boolean last(byte kind, String text) {
     if (flushing || !transfers.isEmpty()) {
       return false;
@@ -397,7 +401,7 @@ final class TcpOutbound {
     return true;
   }
 
-  /// Fails all posted writes; nothing is sent any more.
+  /// Fails all posted writes; afterwards nothing is sent.
   void fail(TransportException cause) {
     ended = true;
     for (TransferRing.Transfer next = transfers.peek(0); next != null; next = transfers.peek(0)) {

@@ -8,12 +8,12 @@ import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.util.List;
 
-/// TCP between any hosts that reach each other. Stateless; any thread.
+/// The provider of TCP between hosts. Stateless and thread-safe.
 public final class TcpProvider implements TransportProvider {
 
   static final String SCHEME = "tcp";
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public TcpProvider() {}
 
   @Override

@@ -10,21 +10,21 @@ import java.nio.channels.Channel;
 import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
-/// How our sockets are set up, and small exchanges on them.
+/// Configures sockets, and exchanges handshake frames on them.
 final class TcpSockets {
 
-  /// Both directions; larger than any bandwidth-delay product of a data centre, and what the usual
-  /// limits of Linux allow.
+  /// The buffer size of both directions. It is larger than any bandwidth-delay product of a data
+  /// centre and within Linux's usual limits.
   static final int BUFFER_BYTES = 4 << 20;
 
-  /// What Linux lets a socket towards the same host hold, to be asked for; it takes twice as much.
-  /// It lies in the kernel until the peer reads it, and is read fast only from a cache; on the
-  /// other hand each call costs (`docs/adr/0066`).
+  /// The requested send buffer of a socket to the same host; Linux doubles it. The kernel keeps the
+  /// data until the peer reads it, which is fast only from a cache, whereas each call has a cost
+  /// (`docs/adr/0066`).
   static final int HOST_SEND_BYTES = 128 << 10;
 
   private TcpSockets() {}
 
-  /// A socket to connect with.
+  /// Opens a socket that is about to connect.
   static SocketChannel open() throws IOException {
     SocketChannel channel = SocketChannel.open();
     try {
@@ -36,7 +36,7 @@ final class TcpSockets {
     }
   }
 
-  /// Sets up an accepted socket, whose receive buffer comes from the listener.
+  /// Configures an accepted socket, which inherits its receive buffer from the listener.
   static void accepted(SocketChannel channel) throws IOException {
     connected(prepare(channel));
   }
@@ -47,8 +47,8 @@ final class TcpSockets {
     return channel;
   }
 
-  /// Sets up what depends on where the peer of a connected socket is: a sender has little in the
-  /// kernel for a peer of its own host, where more makes both of them slow (`docs/adr/0066`).
+  /// Sets the send buffer of a connected socket. It is small for a peer on the same host, because a
+  /// large one slows both processes down (`docs/adr/0066`).
   static void connected(SocketChannel channel) throws IOException {
     channel.setOption(
         StandardSocketOptions.SO_SNDBUF, isWithinHost(channel) ? HOST_SEND_BYTES : BUFFER_BYTES);
@@ -60,7 +60,7 @@ final class TcpSockets {
         && (peer.getAddress().isLoopbackAddress() || own.getAddress().equals(peer.getAddress()));
   }
 
-  /// Sends what a handshake says, for which a fresh socket always has room.
+  /// Sends a frame of the handshake, for which a new socket always has room.
   static void sendAll(SocketStream stream, ByteBuffer frame) throws IOException {
     int bytes = frame.remaining();
     int taken = bytes == 0 ? 0 : stream.write(frame);
@@ -69,7 +69,7 @@ final class TcpSockets {
     }
   }
 
-  /// Reads what there is of the next `bytes` of a handshake; ready to be taken from.
+  /// Reads the available part of the next `bytes` of a handshake and returns it ready for reading.
   static ByteBuffer read(SocketStream stream, int bytes) throws IOException {
     ByteBuffer read = ByteBuffer.allocate(bytes);
     if (stream.read(read) < 0) {
@@ -78,7 +78,7 @@ final class TcpSockets {
     return read.flip();
   }
 
-  /// Closes; a failure changes nothing any more.
+  /// Closes the channel and logs a failure.
   static void close(@Nullable Channel channel) {
     if (channel == null) {
       return;

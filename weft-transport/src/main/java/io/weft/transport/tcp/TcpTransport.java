@@ -30,18 +30,18 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// One listening socket and its endpoints. Up to four endpoints are read without asking the
-/// selector first, which saves a system call per turn for a spinning poller; with more, the
-/// selector tells which to read. New connections are looked for at least every 500 microseconds of
-/// spinning, and at once after an `await`.
+/// One listening socket and its endpoints. Up to four endpoints are read without a selector, which
+/// saves a spinning poller a system call per duty cycle. With more endpoints the selector reports
+/// the readable ones. A spinning poller looks for new connections at least every 500 microseconds,
+/// and `await` reports them at once.
 final class TcpTransport implements Transport, RegionHolder {
 
   static final String LOGGER = "io.weft.transport.tcp";
 
-  /// 64 KiB, and room for the header of who sends them.
+  /// 64 KiB plus room for the header of the layer above.
   static final int MAX_MESSAGE_BYTES = (1 << 16) + (1 << 10);
 
-  /// 64 KiB are copied twice in less than ten microseconds; to be allowed a write takes 18 on
+  /// Copying 64 KiB twice takes less than ten microseconds. The grant of a write takes 18 on
   /// loopback, and tens in a network.
   private static final int EAGER_BYTES = 1 << 16;
 
@@ -193,7 +193,7 @@ final class TcpTransport implements Transport, RegionHolder {
 
   private boolean isLookDue(long nowNanos) {
     long since = nowNanos - lookedNanos;
-    // A clock that jumps back must not blind us.
+    // The check must also succeed after the clock has jumped back.
     return since >= LOOK_NANOS || since < 0;
   }
 
@@ -218,7 +218,7 @@ final class TcpTransport implements Transport, RegionHolder {
     }
   }
 
-  /// Whether no connection is being made or ended.
+  /// Returns whether no connection is being established or closed.
   private boolean isSettled() {
     return connects.isEmpty() && closing.isEmpty() && listener.isIdle();
   }
@@ -249,7 +249,7 @@ final class TcpTransport implements Transport, RegionHolder {
       }
       endpoint.watchWritable();
     }
-    // The selector counts in milliseconds; timers of connections being made are shorter than waits.
+    // The selector counts in milliseconds; the timers of new connections are shorter than waits.
     long millis = Math.max(1, maxNanos / MILLI);
     readiness.await(isSettled() ? millis : Math.min(millis, TIMER_MILLIS));
   }
@@ -269,18 +269,19 @@ final class TcpTransport implements Transport, RegionHolder {
     return bytesSent.getOpaque();
   }
 
-  /// A socket of ours, encrypted if so configured.
+  /// Returns the stream of an outgoing socket, encrypted if so configured.
   SocketStream call(SocketChannel socket) {
     return party == null ? new PlainStream(socket) : new TlsStream(socket, party.call());
   }
 
-  /// A socket that was accepted, encrypted if so configured.
+  /// Returns the stream of an accepted socket, encrypted if so configured.
   SocketStream answer(SocketChannel socket) {
     return party == null ? new PlainStream(socket) : new TlsStream(socket, party.answer());
   }
 
-  /// Leave for one piece of a handshake's arithmetic: one in a poll for each side, so that
-  /// strangers slow the endpoints down by a few milliseconds and our own calls not at all.
+  /// Returns whether the caller may compute one step of a handshake. Each poll allows one for
+  /// outgoing and one for incoming connections. Strangers therefore delay the endpoints by only a
+  /// few milliseconds and do not delay this side's calls.
   boolean mayWork() {
     boolean may = !worked;
     worked = true;
@@ -295,7 +296,7 @@ final class TcpTransport implements Transport, RegionHolder {
     return may;
   }
 
-  /// A connection is proved on both sides.
+  /// Adds an endpoint after both sides have proved the secret.
   void established(
       TcpEndpoint endpoint, SocketStream stream, SelectionKey key, long peerIncarnation) {
     stream.open();
@@ -307,7 +308,7 @@ final class TcpTransport implements Transport, RegionHolder {
     sink.onConnect(endpoint);
   }
 
-  /// An endpoint has ended.
+  /// Removes an endpoint that has ended.
   void forget(TcpEndpoint endpoint) {
     for (int i = 0; i < endpoints.length; i++) {
       if (endpoints[i].equals(endpoint)) {
@@ -320,7 +321,7 @@ final class TcpTransport implements Transport, RegionHolder {
     }
   }
 
-  /// Ends a connection in a way that lets its last frame arrive.
+  /// Closes a connection in a way that lets its last frame arrive.
   void abandon(SocketStream stream, SelectionKey key) {
     TcpGracefulClose close = new TcpGracefulClose(stream, key, scratch);
     if (!close.isOver()) {
@@ -356,7 +357,7 @@ final class TcpTransport implements Transport, RegionHolder {
     return messages;
   }
 
-  /// Remembers what `trouble` says.
+  /// Records the reason that `trouble` returns.
   void hindered(String how) {
     trouble = how;
   }
@@ -373,7 +374,7 @@ final class TcpTransport implements Transport, RegionHolder {
     return connectNanos;
   }
 
-  /// How long a connection may take until it has proved itself.
+  /// Returns the time in which a connection must prove itself.
   long handshakeNanos() {
     return handshakeNanos;
   }

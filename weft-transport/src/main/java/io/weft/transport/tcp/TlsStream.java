@@ -8,11 +8,11 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import javax.net.ssl.SSLException;
 
-/// A socket whose bytes are encrypted and authenticated by TLS. What it has taken to send lies
-/// encrypted in its buffer until the kernel takes it: at most 267 KiB, and it takes no more before.
+/// A stream that TLS encrypts and authenticates. Its buffer of at most 267 KiB keeps encrypted data
+/// until the kernel accepts it, and the stream accepts no more before.
 final class TlsStream extends SocketStream {
 
-  /// Handshakes are shorter; a stranger may not send more before it has proved itself.
+  /// Handshakes are shorter; an unproven peer may not send more.
   private static final int MAX_UNPROVED_BYTES = 1 << 16;
 
   private final TlsPipe pipe;
@@ -58,7 +58,7 @@ final class TlsStream extends SocketStream {
     }
   }
 
-  /// Whether more bytes of the handshake came.
+  /// Receives bytes; returns whether any arrived.
   private boolean fillOnce() throws IOException {
     int got = fill();
     if (got < 0) {
@@ -176,9 +176,9 @@ final class TlsStream extends SocketStream {
   private IOException refused(SSLException e) {
     return proved
         ? new IOException(
-            "TLS does not authenticate what arrived ("
+            "received data failed TLS authentication ("
                 + e.getMessage()
-                + "); it was changed on the way, or the peer found that what we sent was",
+                + "); it was modified in transit, or the peer found our data modified",
             e)
         : new ProtocolFault(String.valueOf(TlsPipe.explained(e).getMessage()));
   }

@@ -6,23 +6,24 @@ import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
 import org.jspecify.annotations.Nullable;
 
-/// A bounded queue of reusable transfers, made when first needed.
+/// A bounded queue of reusable transfers, which it allocates on first use.
 final class TransferRing {
 
-  /// Something that happens when the staged bytes before it have been handed to the kernel: a
-  /// payload is sent, a completion fires, or both. Reused.
+  /// An action that follows the preceding staged bytes into the kernel: sending a payload, firing a
+  /// completion, or both. Reused.
   static final class Transfer {
 
-    /// Staging position that comes before.
+    /// The staging position that this transfer follows.
     long at;
 
-    /// Payload, null when there is none or it was staged.
+    /// The region of the payload; null if there is none or the payload was staged.
     @Nullable LocalRegion region;
 
     long offset;
     long remaining;
 
-    /// Posted by this side (then `region` holds a posted claim), not the answer to a read.
+    /// True if this side posted it (then `region` has a posted claim); false for the answer to a
+    /// read.
     boolean own;
 
     @Nullable Completion done;
@@ -56,7 +57,7 @@ final class TransferRing {
     return size == 0;
   }
 
-  /// Appends a cleared transfer. The ring is not full.
+  /// Appends a cleared transfer. The ring must not be full.
   Transfer add() {
     int index = (head + size) & (slots.length - 1);
     Transfer transfer = slots[index];
@@ -68,12 +69,12 @@ final class TransferRing {
     return transfer;
   }
 
-  /// The `i`-th from the front, or null.
+  /// Returns the `i`-th transfer from the front, or null.
   @Nullable Transfer peek(int i) {
     return i < size ? slots[(head + i) & (slots.length - 1)] : null;
   }
 
-  /// Removes the front one, which stays readable until the next `add`.
+  /// Removes the front transfer, which remains readable until the next `add`.
   void pop() {
     head = (head + 1) & (slots.length - 1);
     size--;

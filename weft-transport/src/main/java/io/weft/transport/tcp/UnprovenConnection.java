@@ -12,9 +12,9 @@ import java.nio.channels.SelectionKey;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// An accepted connection that has not proved anything yet. It costs 96 bytes, or with TLS some 100
-/// KiB and a few milliseconds of arithmetic that wait for their turn; it learns nothing but a
-/// random number, and that its proof is wrong.
+/// An accepted connection that has not proved the secret. It occupies 96 bytes, or with TLS some
+/// 100 KiB and a few milliseconds of computation, which is rate-limited. The peer learns only a
+/// random number and that its proof is wrong.
 final class UnprovenConnection extends Pollable {
 
   private final TcpTransport transport;
@@ -26,7 +26,7 @@ final class UnprovenConnection extends Pollable {
   private @Nullable SelectionKey key;
   private boolean over;
 
-  /// `spoke` hears when it has said something that makes sense.
+  /// Creates a connection; `spoke` is called when it has sent meaningful data.
   UnprovenConnection(
       TcpTransport transport,
       SocketStream stream,
@@ -57,7 +57,7 @@ final class UnprovenConnection extends Pollable {
     }
   }
 
-  /// Closes it, with one line in the log.
+  /// Closes it and logs the reason.
   void drop(String why) {
     warn(why);
     close();
@@ -67,7 +67,7 @@ final class UnprovenConnection extends Pollable {
     transport.log().warning("dropped a connection from " + from + ": " + why);
   }
 
-  /// Closes it so that it can read what it was told.
+  /// Closes it in a way that lets the peer read its last frame.
   private void dismiss(String why, SelectionKey registered) {
     over = true;
     warn(why);

@@ -5,8 +5,8 @@ import java.io.ByteArrayOutputStream;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 
-/// The part of ASN.1's distinguished encoding rules that a certificate needs [X690 §8, §10]: each
-/// method returns tag, length and contents. Pure.
+/// The subset of ASN.1's distinguished encoding rules that a certificate needs [X690 §8, §10]. Each
+/// method returns tag, length and contents.
 final class Der {
 
   private Der() {}
@@ -19,7 +19,7 @@ final class Der {
     return tagged(0x31, parts);
   }
 
-  /// Context-specific, constructed, explicit.
+  /// Encodes a context-specific, constructed element with an explicit tag.
   static byte[] explicit(int number, byte[] content) {
     return tagged(0xA0 | number, content);
   }
@@ -36,7 +36,7 @@ final class Der {
     return tagged(0x04, content);
   }
 
-  /// Bits, of which the last `unused` do not count.
+  /// Encodes a bit string whose last `unused` bits are padding.
   static byte[] bits(int unused, byte... content) {
     return tagged(0x03, new byte[] {(byte) unused}, content);
   }
@@ -45,17 +45,17 @@ final class Der {
     return tagged(0x0C, text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /// A moment before 2050, `yyMMddHHmmssZ`.
+  /// Encodes a time before 2050, `yyMMddHHmmssZ`.
   static byte[] shortTime(String moment) {
     return tagged(0x17, moment.getBytes(StandardCharsets.US_ASCII));
   }
 
-  /// A moment from 2050 on, `yyyyMMddHHmmssZ`.
+  /// Encodes a time from 2050 on, `yyyyMMddHHmmssZ`.
   static byte[] longTime(String moment) {
     return tagged(0x18, moment.getBytes(StandardCharsets.US_ASCII));
   }
 
-  /// An object identifier by its numbers, of which the first two are below 3 and 40.
+  /// Encodes an object identifier, whose first two numbers are below 3 and 40.
   static byte[] identifier(int... numbers) {
     var out = new ByteArrayOutputStream();
     out.write(40 * numbers[0] + numbers[1]);

@@ -10,7 +10,7 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
-/// The one key that a process has for TLS, with its certificates, in either role.
+/// The single TLS key of a process with its certificates, for either role.
 final class OwnKey extends X509ExtendedKeyManager {
 
   private static final String NAME = "weft";

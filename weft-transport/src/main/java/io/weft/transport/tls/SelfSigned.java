@@ -13,12 +13,12 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.ECGenParameterSpec;
 
-/// A fresh key on the curve P-256 and an X.509 v3 certificate that it has signed itself [RFC5280
-/// §4.1]. It says nothing about anybody; who holds it is proved by the job's secret. It is valid at
-/// all times, because clocks are not what trust rests on.
+/// A new key on the curve P-256 and its self-signed X.509 v3 certificate [RFC5280 §4.1]. The
+/// certificate identifies no one; the proof of the job's secret authenticates its owner. It is
+/// valid at all times, so that trust does not depend on clocks.
 ///
-/// @param key lives as long as the process and is never written down
-/// @param certificate for TLS, which wants one
+/// @param key is never stored and lives as long as the process
+/// @param certificate required by TLS
 record SelfSigned(PrivateKey key, X509Certificate certificate) {
 
   private static final int SERIAL_BITS = 127;
@@ -53,21 +53,21 @@ record SelfSigned(PrivateKey key, X509Certificate certificate) {
         name,
         Der.sequence(Der.shortTime("000101000000Z"), Der.longTime("99991231235959Z")),
         name,
-        publicKey, // encoded as a certificate wants it
+        publicKey, // encoded as a certificate requires
         Der.explicit(3, Der.sequence(signsOnly())));
   }
 
-  /// ecdsa-with-SHA256.
+  /// Returns the identifier of ecdsa-with-SHA256.
   private static byte[] algorithm() {
     return Der.sequence(Der.identifier(1, 2, 840, 10045, 4, 3, 2));
   }
 
-  /// CN=weft.
+  /// Returns the name CN=weft.
   private static byte[] name() {
     return Der.sequence(Der.set(Der.sequence(Der.identifier(2, 5, 4, 3), Der.text("weft"))));
   }
 
-  /// Key usage, critical: digital signature, the first of nine bits.
+  /// Returns the critical key usage "digital signature", the first of nine bits.
   private static byte[] signsOnly() {
     return Der.sequence(
         Der.identifier(2, 5, 29, 15), Der.yes(), Der.octets(Der.bits(7, (byte) 0x80)));

@@ -3,11 +3,11 @@ package io.weft.transport.tls;
 
 import java.nio.ByteBuffer;
 
-/// How a side that encrypts and one that does not know each other by their first bytes, and what
-/// they tell each other. Only for messages that say what to set: nothing here is authenticated.
+/// Recognizes encrypted and plain streams by their first bytes, so that mismatched sides can report
+/// the setting to change. Nothing here is authenticated.
 public final class TlsMark {
 
-  /// As many bytes as `isTls` looks at.
+  /// The count of bytes that `isTls` examines.
   public static final int BYTES = 2;
 
   private static final byte ALERT = 21;
@@ -23,19 +23,19 @@ public final class TlsMark {
 
   private TlsMark() {}
 
-  /// Whether a stream that begins with these two bytes is TLS: its greeting or its refusal.
+  /// Returns whether a stream that begins with these two bytes is TLS: its greeting or its refusal.
   public static boolean isTls(byte first, byte second) {
     return (first == HANDSHAKE || first == ALERT) && second == MAJOR_VERSION;
   }
 
-  /// TLS's fatal alert that no version is common: the answer of a side that does not encrypt to one
-  /// that does, and the other way round.
+  /// Returns TLS's fatal alert that no version is common. Each side sends it to a peer whose use of
+  /// encryption differs.
   public static ByteBuffer refusal() {
     return ByteBuffer.wrap(REFUSAL.clone());
   }
 
-  /// Whether a stream that begins with these bytes, which are not moved, is not encrypted: one of
-  /// Weft's own openings, or that refusal.
+  /// Returns whether a stream that begins with these bytes is not encrypted: it starts with one of
+  /// Weft's own greetings or with that refusal. The buffer's position does not change.
   static boolean isPlain(ByteBuffer bytes) {
     return startsWith(bytes, PLAIN) || startsWith(bytes, REFUSAL);
   }

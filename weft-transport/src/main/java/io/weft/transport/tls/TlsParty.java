@@ -21,8 +21,8 @@ import javax.net.ssl.SSLSession;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 
-/// One process as a party of TLS: its key and certificate, and whom it believes. TLS 1.3 only, both
-/// sides with certificates, nothing of an earlier connection is resumed. Any thread.
+/// One process as a TLS party: its key, its certificate and its trust anchors. It allows only TLS
+/// 1.3 with certificates on both sides, and never resumes a session. Thread-safe.
 public final class TlsParty {
 
   private static final int BINDING_BYTES = 32;
@@ -33,7 +33,7 @@ public final class TlsParty {
   };
   private static final String BINDING_LABEL = "EXPORTER-weft-job-proof";
 
-  /// A ticket lives for a week at most, and a session that is meant to live longer gets none.
+  /// A ticket lives for at most a week, so that the JDK issues none for a longer session.
   private static final int NO_TICKET_SECONDS = 604_800 + 1;
 
   private final SSLContext context;
@@ -42,8 +42,8 @@ public final class TlsParty {
     this.context = context;
   }
 
-  /// A party with these certificates, or with a fresh one of its own. Throws
-  /// `IllegalArgumentException` where key, certificates and authorities do not make a party.
+  /// Creates a party with these certificates, or with a new self-signed one. Throws
+  /// `IllegalArgumentException` if key, certificates and authorities do not match.
   public static TlsParty of(Encryption.Tls encryption) {
     try {
       return switch (encryption) {
@@ -56,7 +56,7 @@ public final class TlsParty {
       };
     } catch (GeneralSecurityException e) {
       throw new IllegalArgumentException(
-          "no TLS with this key and these certificates: " + e.getMessage(), e);
+          "TLS cannot use this key and these certificates: " + e.getMessage(), e);
     }
   }
 
@@ -83,13 +83,13 @@ public final class TlsParty {
     return trust.getTrustManagers();
   }
 
-  /// A connection that this process has begun. No name of the peer goes in, so that the JDK finds
-  /// no session to resume.
+  /// Creates the pipe of a connection that this process initiates. The engine does not know the
+  /// peer's name, so that the JDK finds no session to resume.
   public TlsPipe call() {
     return new TlsPipe(engine(true));
   }
 
-  /// A connection that somebody else has begun.
+  /// Creates the pipe of a connection that a peer has initiated.
   public TlsPipe answer() {
     return new TlsPipe(engine(false));
   }
@@ -101,15 +101,15 @@ public final class TlsParty {
     return engine;
   }
 
-  /// What a connection must agree on.
+  /// Returns the required parameters of a connection.
   private static SSLParameters parameters() {
     SSLParameters parameters = new SSLParameters(SUITES.clone(), PROTOCOLS.clone());
     parameters.setNeedClientAuth(true);
     return parameters;
   }
 
-  /// 32 bytes that only the two ends of this very connection know [RFC8446 §7.5]: what a proof must
-  /// cover, so that it is worth nothing on another connection. The handshake is over.
+  /// Returns 32 bytes that only the two ends of this connection know [RFC8446 §7.5]. A proof that
+  /// covers them is invalid on another connection. The handshake must have completed.
   static byte[] binding(SSLSession session) throws SSLKeyException {
     if (session instanceof ExtendedSSLSession extended) {
       return extended.exportKeyingMaterialData(BINDING_LABEL, new byte[0], BINDING_BYTES);

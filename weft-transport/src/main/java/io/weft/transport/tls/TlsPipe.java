@@ -8,22 +8,22 @@ import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLEngineResult.Status;
 import javax.net.ssl.SSLException;
 
-/// One connection's TLS as a function from bytes to bytes: what the network brings goes into
-/// `room`, what it must carry is in `unsent`. During the handshake it holds one record in each
-/// direction and one of plain text, 17 KiB each; `open` gives it room for many, so that one call of
-/// the socket carries many records. The buffers are on the heap, where the JDK's cipher works in
-/// place. Confined to one thread.
+/// The TLS state of one connection without I/O: the caller writes received bytes to `room` and
+/// sends `unsent`. During the handshake it buffers one record in each direction and one of plain
+/// text, 17 KiB each; `open` enlarges the buffers, so that one socket call carries many records.
+/// The buffers are on the heap, because the JDK's cipher works in place there. Confined to one
+/// thread.
 public final class TlsPipe {
 
-  /// What the handshake needs to go on.
+  /// The next action that the handshake needs.
   public enum Need {
-    /// `work` is to be called: up to a few milliseconds of arithmetic.
+    /// The caller must call `work`, which computes for up to a few milliseconds.
     WORK,
-    /// `unsent` is to be sent.
+    /// The caller must send `unsent`.
     SENDING,
-    /// Bytes of the peer.
+    /// The caller must receive bytes from the peer.
     RECEIVING,
-    /// Nothing; the connection is encrypted from here on.
+    /// The handshake has completed; all further data is encrypted.
     NOTHING
   }
 
@@ -32,7 +32,7 @@ public final class TlsPipe {
 
   private final SSLEngine engine;
   private final int recordBytes;
-  // Plain text of one record that did not fit where it was wanted, ready to be taken.
+  // The plain text of one record that did not fit into the caller's buffer.
   private final ByteBuffer[] spare;
   private ByteBuffer incoming;
   private ByteBuffer outgoing;
@@ -44,7 +44,7 @@ public final class TlsPipe {
   private boolean refused;
   private boolean ended;
 
-  /// Nothing more can be decrypted before more bytes come.
+  /// True if decryption needs more received bytes.
   private boolean starved = true;
 
   TlsPipe(SSLEngine engine) {
@@ -55,8 +55,8 @@ public final class TlsPipe {
     spare = new ByteBuffer[] {ByteBuffer.allocate(recordBytes).limit(0)};
   }
 
-  /// Goes on with the handshake as far as it can. Throws when the peer's part is wrong, saying what
-  /// it sent; after `end`, `unsent` has what tells it so.
+  /// Advances the handshake as far as possible. Throws if the peer's data is invalid; the message
+  /// describes it. After `end`, `unsent` contains the alert for the peer.
   public Need handshake() throws SSLException {
     checkPlain();
     try {
@@ -66,15 +66,15 @@ public final class TlsPipe {
       }
       return advance();
     } catch (SSLException | RuntimeException e) {
-      // Whatever a stranger's bytes do to the JDK ends the stranger's connection and nothing else.
+      // A JDK failure on a stranger's bytes must end only the stranger's connection.
       throw explained(e);
     }
   }
 
-  /// A failure of TLS before anything is proved, with what to look at.
+  /// Returns a TLS failure before authentication as an exception with advice.
   public static SSLException explained(Exception failure) {
     return new SSLException(
-        "TLS that fails: "
+        "a failing TLS handshake: "
             + failure.getMessage()
             + "; check --secure, --tls-certificate and --tls-ca on both sides",
         failure);
@@ -125,7 +125,7 @@ public final class TlsPipe {
     }
   }
 
-  /// Does one piece of the handshake's arithmetic.
+  /// Computes one step of the handshake.
   public void work() {
     Runnable task = engine.getDelegatedTask();
     if (task != null) {
@@ -133,7 +133,7 @@ public final class TlsPipe {
     }
   }
 
-  /// The peer is proved: from here on many records may wait.
+  /// Enlarges the buffers to many records after the peer has proved itself.
   public void open() {
     ByteBuffer more = ByteBuffer.allocate(RECORDS * recordBytes);
     inEnd -= inStart;
@@ -145,12 +145,12 @@ public final class TlsPipe {
     outStart = 0;
   }
 
-  /// What only the two ends of this connection know; see `TlsParty.binding`.
+  /// Returns a value that only the two ends of this connection know; see `TlsParty.binding`.
   public byte[] binding() throws SSLException {
     return TlsParty.binding(engine.getSession());
   }
 
-  /// Where bytes of the peer go; may have no room while there are records to `decrypt`.
+  /// Returns the buffer for received bytes; it may be full while there are records to `decrypt`.
   ///
   /// Hot path.
   public ByteBuffer room() {
@@ -166,7 +166,7 @@ public final class TlsPipe {
     return incoming.limit(incoming.capacity()).position(inEnd);
   }
 
-  /// So many bytes came into `room`.
+  /// Records that `bytes` were received into `room`.
   ///
   /// Hot path.
   public void received(int bytes) {
@@ -174,19 +174,19 @@ public final class TlsPipe {
     starved &= bytes == 0;
   }
 
-  /// What came and is not decrypted.
+  /// Returns the received bytes that are not decrypted.
   public ByteBuffer undecrypted() {
     return incoming.limit(inEnd).position(inStart);
   }
 
-  /// Records for the peer; what is read from it counts as sent after `sent`.
+  /// Returns the records for the peer; bytes read from the buffer count as sent only after `sent`.
   ///
   /// Hot path.
   public ByteBuffer unsent() {
     return outgoing.limit(outEnd).position(outStart);
   }
 
-  /// So many bytes of `unsent` are on their way.
+  /// Records that `bytes` of `unsent` were sent.
   ///
   /// Hot path.
   public void sent(int bytes) {
@@ -197,7 +197,7 @@ public final class TlsPipe {
     }
   }
 
-  /// Whether everything is on its way.
+  /// Returns whether all records were sent.
   ///
   /// Hot path.
   public boolean isSent() {
@@ -222,9 +222,9 @@ public final class TlsPipe {
     return taken;
   }
 
-  /// Decrypts into `into` what is complete and fits, straight where a whole record fits; returns
-  /// the bytes, or -1 when the peer has ended its side. Throws when a record's authentication
-  /// fails: no byte of it is then in `into`.
+  /// Decrypts complete records that fit into `into`, directly where a whole record fits. Returns
+  /// the bytes, or -1 if the peer has ended its side. If a record's authentication fails, it throws
+  /// and leaves no byte of that record in `into`.
   ///
   /// Hot path.
   public long decrypt(ByteBuffer[] into, int offset, int count) throws SSLException {
@@ -243,15 +243,14 @@ public final class TlsPipe {
     return got == 0 && ended ? -1 : got;
   }
 
-  /// Whether `decrypt` would return something before more bytes come.
+  /// Returns whether `decrypt` would return bytes before more are received.
   ///
   /// Hot path.
   public boolean isReadable() {
     return spare[0].hasRemaining() || (!starved && !ended && inStart < inEnd);
   }
 
-  /// Says that nothing more will come, or why the peer is not understood; it is in `unsent` then,
-  /// if there was room.
+  /// Adds the end of the stream, or the alert about the peer's data, to `unsent` if there is room.
   public void end() {
     if (refused) {
       return;
@@ -259,14 +258,14 @@ public final class TlsPipe {
     engine.closeOutbound();
     try {
       while (hasRoomForRecord() && wrap(NONE, 0, 1).bytesProduced() > 0) {
-        // There may be an alert before the end.
+        // An alert may precede the end.
       }
     } catch (SSLException nothingToSay) {
       ended = true;
     }
   }
 
-  /// What the peer's TLS wants to hear in between, such as new keys.
+  /// Answers the peer's TLS between records, for example a key update.
   private void answer(HandshakeStatus status) throws SSLException {
     HandshakeStatus next = status;
     while (next == HandshakeStatus.NEED_TASK

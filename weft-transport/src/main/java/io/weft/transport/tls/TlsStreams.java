@@ -8,7 +8,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import javax.net.ssl.SSLException;
 
-/// TLS over a pair of blocking streams, as pair of blocking streams. What is written leaves with
+/// TLS over a pair of blocking streams, as a pair of blocking streams. Written data is sent by
 /// `flush`. Confined to one thread at a time.
 public final class TlsStreams {
 
@@ -18,15 +18,15 @@ public final class TlsStreams {
   private final InputStream input = new Decrypting();
   private final OutputStream output = new Encrypting();
 
-  /// TLS between these; `handshake` comes first.
+  /// Creates TLS over these streams; the caller must call `handshake` first.
   public TlsStreams(TlsPipe pipe, InputStream networkIn, OutputStream networkOut) {
     this.pipe = pipe;
     this.networkIn = networkIn;
     this.networkOut = networkOut;
   }
 
-  /// Goes through the handshake. Throws `SSLException`, saying what the peer sent, when it is not
-  /// as it must be; the peer is told.
+  /// Performs the handshake. If the peer's data is invalid, it notifies the peer and throws
+  /// `SSLException`, which describes the data.
   public void handshake() throws IOException {
     try {
       for (TlsPipe.Need need = pipe.handshake();
@@ -51,17 +51,17 @@ public final class TlsStreams {
     }
   }
 
-  /// What only the two ends know; see `TlsParty.binding`.
+  /// Returns a value that only the two ends know; see `TlsParty.binding`.
   public byte[] binding() throws IOException {
     return pipe.binding();
   }
 
-  /// What the peer means.
+  /// Returns the stream of decrypted data from the peer.
   public InputStream input() {
     return input;
   }
 
-  /// What the peer shall know.
+  /// Returns the stream of data to encrypt for the peer.
   public OutputStream output() {
     return output;
   }
@@ -96,7 +96,7 @@ public final class TlsStreams {
       ByteBuffer[] room = {ByteBuffer.wrap(into, offset, length)};
       long got = pipe.decrypt(room, 0, 1);
       while (got == 0 && length > 0) {
-        send(); // TLS may have had to answer
+        send(); // the peer's TLS may need an answer
         if (!receive()) {
           return -1;
         }

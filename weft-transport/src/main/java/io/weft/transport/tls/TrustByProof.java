@@ -7,8 +7,9 @@ import java.security.cert.X509Certificate;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedTrustManager;
 
-/// Lets every single certificate pass: TLS then gives a secret channel to somebody unknown, and the
-/// proof of the job's secret, which covers the channel's keys, says to whom. Never the only check.
+/// Accepts every single certificate. TLS then provides a secret channel to an unknown peer, and the
+/// proof of the job's secret, which covers the channel's keys, authenticates it. It must never be
+/// the only check.
 final class TrustByProof extends X509ExtendedTrustManager {
 
   private static final X509Certificate[] NO_AUTHORITY = {};

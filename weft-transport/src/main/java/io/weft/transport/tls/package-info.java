@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TLS 1.3 as the JDK has it: certificates that a process makes for itself, trust that rests on the
-/// job's secret, and one connection as a function from bytes to bytes. No sockets here.
+/// TLS 1.3 of the JDK: self-signed certificates, trust based on the job's secret, and one
+/// connection as a function from bytes to bytes. The package contains no sockets.
 @NullMarked
 package io.weft.transport.tls;
 

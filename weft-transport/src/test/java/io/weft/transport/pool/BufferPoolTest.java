@@ -118,7 +118,7 @@ class BufferPoolTest {
     SliceLease lease = pool.tryLease(5000).orElseThrow();
     assertThatThrownBy(pool::close)
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("1 leases of together 5000 bytes")
+        .hasMessageContaining("1 leases with a total of 5000 bytes")
         .satisfies(
             leak ->
                 assertThat(leak.getSuppressed()[0].getStackTrace())

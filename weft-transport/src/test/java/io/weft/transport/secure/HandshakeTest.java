@@ -200,8 +200,8 @@ class HandshakeTest {
   @Test
   void otherNodeThanWantedIsRefusedOnBothSides() {
     Conversation talk = new Conversation(caller, called, 8).begin();
-    assertRefused(talk.toResponder(), "rank 8 was wanted, ranks 3 and 7 met");
-    assertRefused(talk.toInitiator(), "rank 8 was wanted, ranks 7 and 3 met");
+    assertRefused(talk.toResponder(), "rank 8 was expected, but ranks 3 and 7 connected");
+    assertRefused(talk.toInitiator(), "rank 8 was expected, but ranks 7 and 3 connected");
   }
 
   @Test
@@ -220,7 +220,7 @@ class HandshakeTest {
     byte[] mac = eight.prove(Role.RESPONDER, nonce, nonce, lie, tag, new byte[0]);
     ByteBuffer answer =
         HandshakeFrame.proof(HandshakeFrame.RESPONDER_PROOF, new ProvedClaim(lie, tag, mac));
-    assertRefused(initiator.receive(answer), "rank 7 was wanted, ranks 8 and 3 met");
+    assertRefused(initiator.receive(answer), "rank 7 was expected, but ranks 8 and 3 connected");
   }
 
   @Test
@@ -311,9 +311,9 @@ class HandshakeTest {
     byte[] other = new byte[32];
     other[31] = 1;
     assertThat(meet(one, one.clone())).isInstanceOf(HandshakeStep.Established.class);
-    assertTold(meet(one, other), "somebody on the way decrypts what is sent");
+    assertTold(meet(one, other), "an intermediary decrypts the traffic");
     assertTold(meet(one, new byte[0]), "does not know the job's secret");
-    assertTold(meet(new byte[0], one), "somebody on the way decrypts what is sent");
+    assertTold(meet(new byte[0], one), "an intermediary decrypts the traffic");
   }
 
   /// What the responder says when these are the bindings of both sides.

@@ -182,10 +182,11 @@ class TlsPipeTest {
     assertThat(Ends.of(caller, called).shaken().caller().binding()).hasSize(32);
     TlsParty knowsItself = certified(second, List.of(second.certificate()));
     assertThatThrownBy(() -> Ends.of(caller, knowsItself).shaken())
-        .hasMessageContainingAll("TLS that fails", "--tls-ca");
+        .hasMessageContainingAll("a failing TLS handshake", "--tls-ca");
     assertThatThrownBy(() -> Ends.of(knowsItself, certified(first, both)).shaken())
-        .hasMessageContaining("TLS that fails");
-    assertThatThrownBy(() -> Ends.of(ONE, called).shaken()).hasMessageContaining("TLS that fails");
+        .hasMessageContaining("a failing TLS handshake");
+    assertThatThrownBy(() -> Ends.of(ONE, called).shaken())
+        .hasMessageContaining("a failing TLS handshake");
   }
 
   private static TlsParty certified(SelfSigned own, List<X509Certificate> authorities) {
@@ -248,7 +249,7 @@ class TlsPipeTest {
         assertThat(need).isEqualTo(TlsPipe.Need.RECEIVING);
         assertThat(called.room().remaining()).isLessThan(1000);
       } catch (SSLException refused) {
-        assertThat(refused).hasMessageContaining("TLS that fails");
+        assertThat(refused).hasMessageContaining("a failing TLS handshake");
       }
     }
   }
