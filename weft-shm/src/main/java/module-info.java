@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Moves bytes between processes of one host through memory that they share, found by its scheme
-/// `shm`. Needs native access.
+/// The transport between processes of one host through shared memory, with the scheme `shm`. It
+/// requires native access.
 @org.jspecify.annotations.NullMarked
 module io.weft.shm {
   requires static transitive org.jspecify;

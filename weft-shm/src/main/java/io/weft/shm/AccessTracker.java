@@ -6,11 +6,11 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Who may be inside our regions: all peers with an open endpoint, and those whose endpoint has
-/// ended while they were inside, until they leave or die. Any thread.
+/// Tracks the peers that may be accessing this process's regions: all peers with an open endpoint,
+/// and peers whose endpoint ended during an access, until they leave or die. Thread-safe.
 final class AccessTracker {
 
-  /// One peer's claims, in our link file.
+  /// One peer's claims, in this side's link file.
   record Visitor(MemorySegment link, long process, long startTicks) {
 
     private boolean isInside(int key) {
@@ -34,7 +34,8 @@ final class AccessTracker {
   private volatile Visitor[] present = {};
   private volatile Visitor[] lingering = {};
 
-  /// Whether a peer is inside the region with this key, or one that had its index before.
+  /// Returns whether a peer is accessing the region with this key, or an earlier region with its
+  /// index.
   boolean areInside(int key) {
     for (Visitor visitor : present) {
       if (visitor.isInside(key)) {
@@ -56,7 +57,7 @@ final class AccessTracker {
     present = with(present, visitor);
   }
 
-  /// The endpoint of this peer has ended: it begins no visit any more.
+  /// Ends the endpoint of this peer, which then begins no more visits.
   synchronized void end(Visitor visitor) {
     ControlLayout.LONG.setRelease(visitor.link(), ControlLayout.ENDED, 1L);
     // Pairs with the claim in PeerRegion.visit.

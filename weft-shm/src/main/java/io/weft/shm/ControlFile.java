@@ -7,14 +7,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-/// This process's own control file: what peers must know of its regions, and its doorbell. Any
-/// thread.
+/// This process's control file, which describes its regions to peers and contains its doorbell.
+/// Thread-safe.
 final class ControlFile implements AutoCloseable {
 
   private final String name;
   private final MemoryFile file;
 
-  /// A file whose name begins with `prefix`. Throws `IOException` with the reason.
+  /// Creates a file whose name begins with `prefix`. Throws `IOException` with the reason.
   ControlFile(String prefix) throws IOException {
     name = prefix + "control";
     file = MemoryFile.create(name, ControlLayout.CONTROL_BYTES, Arena.ofAuto());
@@ -33,7 +33,7 @@ final class ControlFile implements AutoCloseable {
     return file.memory();
   }
 
-  /// Shows a region that lies at `offset` of an extent.
+  /// Publishes a region that lies at `offset` of an extent.
   void show(int key, Extent extent, long offset, long bytes) {
     MemorySegment memory = file.memory();
     long slot = ControlLayout.slot(key);
@@ -45,17 +45,17 @@ final class ControlFile implements AutoCloseable {
     state(key, ControlLayout.OPEN | Integer.toUnsignedLong(key));
   }
 
-  /// Shows a region that peers cannot map.
+  /// Publishes a region that peers cannot map.
   void showPrivate(int key) {
     file.memory()
         .set(ValueLayout.JAVA_INT, ControlLayout.slot(key) + ControlLayout.SLOT_EXTENT, -1);
     state(key, ControlLayout.OPEN | Integer.toUnsignedLong(key));
   }
 
-  /// No visit of this region begins any more; those that have begun can be seen afterwards.
+  /// Prevents further visits of this region; visits that have begun are visible afterwards.
   void hide(int key) {
     state(key, Integer.toUnsignedLong(key));
-    // Pairs with the claim in PeerRegion.visit: either it sees this or we see the claim.
+    // Pairs with the claim in PeerRegion.visit: either it sees this or this thread sees the claim.
     VarHandle.fullFence();
   }
 
@@ -64,7 +64,7 @@ final class ControlFile implements AutoCloseable {
         file.memory(), ControlLayout.slot(key) + ControlLayout.SLOT_STATE, state);
   }
 
-  /// Peers that have not mapped it cannot do so any more.
+  /// Prevents peers that have not mapped the file from mapping it.
   @Override
   public void close() {
     file.closeDescriptor();

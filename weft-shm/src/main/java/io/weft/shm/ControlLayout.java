@@ -4,11 +4,11 @@ package io.weft.shm;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-/// What lies where in shared memory, in the byte order of the host (docs/protocol/shm.md). Words
-/// that different sides write lie 128 bytes apart, since processors fetch cache lines in pairs.
+/// The layout of shared memory, in the byte order of the host (docs/protocol/shm.md). Words with
+/// different writers are 128 bytes apart, because processors fetch cache lines in pairs.
 final class ControlLayout {
 
-  /// Version of everything here; processes with different ones talk over TCP.
+  /// The version of this layout; processes with different versions communicate over TCP.
   static final int VERSION = 2;
 
   static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
@@ -16,18 +16,18 @@ final class ControlLayout {
 
   static final int PAGE = 4096;
 
-  // Control file: one for each process; it writes, peers read, and ring the bell.
+  // The control file, one for each process. The process writes it; peers read it and ring the bell.
 
-  /// How the process waits: see `Doorbell`.
+  /// The state of the waiting process: see `Doorbell`.
   static final long BELL = 0;
 
-  /// Regions by the low 16 bits of their keys.
+  /// The regions, indexed by the low 16 bits of their keys.
   static final long SLOTS = PAGE;
 
   static final int SLOT_COUNT = 1 << 16;
   static final int SLOT_BYTES = 64;
 
-  /// Key, and `OPEN` above it.
+  /// The key, with `OPEN` above it.
   static final int SLOT_STATE = 0;
 
   static final int SLOT_EXTENT = 8;
@@ -39,30 +39,31 @@ final class ControlLayout {
 
   static final long CONTROL_BYTES = SLOTS + (long) SLOT_COUNT * SLOT_BYTES;
 
-  // Link file: one for each direction of a pair; it belongs to the receiver.
+  // The link file, one for each direction of a pair. It belongs to the receiver.
 
-  /// Written by the sender: end of what is published in the ring.
+  /// Written by the sender: the end of the published part of the ring.
   static final long TAIL = 0;
 
-  /// Written by the sender: bytes that it has written straight into the receiver's regions.
+  /// Written by the sender: the bytes that it has written directly into the receiver's regions.
   static final long PROGRESS = 8;
 
-  /// Written by the receiver: start of what it has not taken yet.
+  /// Written by the receiver: the start of the unconsumed part of the ring.
   static final long HEAD = 128;
 
-  /// Written by the receiver: how many staging slots it has emptied.
+  /// Written by the receiver: the count of staging slots that it has emptied.
   static final long EMPTIED = 136;
 
-  /// Written by the receiver: not 0 when the endpoint has ended there.
+  /// Written by the receiver: nonzero after its endpoint has ended.
   static final long ENDED = 144;
 
-  /// Set by the sender that waits for room, cleared by the receiver that wakes it.
+  /// Set by a sender that waits for room, cleared by the receiver that wakes it.
   static final long WANTS_ROOM = 256;
 
   static final long RING = PAGE;
   static final int RING_BYTES = 1 << 17;
 
-  /// How often the sender is inside each region of the receiver, by the low 16 bits of the key.
+  /// The count of the sender's visits in each region of the receiver, by the low 16 bits of the
+  /// key.
   static final long VISITS = RING + RING_BYTES;
 
   static final int STAGING_SLOTS = 8;

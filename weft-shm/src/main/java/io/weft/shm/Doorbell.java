@@ -5,31 +5,33 @@ import io.weft.shm.ffm.Futex;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
-/// How a process that waits is woken: a word in its control file says how it waits, and whoever
-/// finds it waiting sets it back and wakes it. While it is awake nobody makes a system call.
+/// Wakes a waiting process. A word in its control file tells how it waits; a peer that finds it
+/// waiting resets the word and wakes it. While the process is awake, the doorbell makes no system
+/// call.
 final class Doorbell {
 
   static final int AWAKE = 0;
 
-  /// Sleeps on the word itself.
+  /// The process sleeps on the word itself.
   static final int ON_WORD = 1;
 
-  /// Sleeps in the selector of its TCP transport.
+  /// The process sleeps in the selector of its TCP transport.
   static final int ON_SOCKETS = 2;
 
   private final MemorySegment control;
   private final Futex futex;
 
-  /// The bell of the process that owns this control file.
+  /// Creates the bell of the process that owns this control file.
   Doorbell(MemorySegment control) {
     this.control = control;
     futex = new Futex(control.asSlice(ControlLayout.BELL, Integer.BYTES));
   }
 
-  /// Announces the wait; afterwards its caller looks for work once more.
+  /// Announces the wait; afterwards the caller must look for work once more.
   void lieDown(int how) {
     ControlLayout.INT.setOpaque(control, ControlLayout.BELL, how);
-    // Pairs with the fence in `ring`: either the poster sees us lie or we see what it posted.
+    // Pairs with the fence in `ring`: the poster sees this state, or this thread sees the posted
+    // work.
     VarHandle.fullFence();
   }
 
@@ -41,8 +43,9 @@ final class Doorbell {
     ControlLayout.INT.setRelease(control, ControlLayout.BELL, AWAKE);
   }
 
-  /// Wakes the owner of this control file if it waits; true if it must be told over its TCP
-  /// connection. After what it shall find was stored. Any thread, any process.
+  /// Wakes the owner of this control file if it waits. Returns true if the caller must instead wake
+  /// it over its TCP connection. It must be called after the work was stored. Thread-safe, also
+  /// across processes.
   ///
   /// Hot path.
   static boolean ring(MemorySegment control) {

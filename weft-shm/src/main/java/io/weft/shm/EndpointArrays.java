@@ -3,7 +3,7 @@ package io.weft.shm;
 
 import java.util.Arrays;
 
-/// Arrays that are replaced, never changed, so that whoever walks one may cause the next.
+/// Copy-on-write arrays, which callbacks may replace during an iteration.
 final class EndpointArrays {
 
   private EndpointArrays() {}

@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// One memory file of this process that holds regions, with memory behind every page of it. Guarded
-/// by its pool, except what never changes.
+/// A memory file of this process that contains regions; memory backs all its pages. Its pool's lock
+/// guards the mutable state.
 final class Extent {
 
   private final int number;
@@ -17,7 +17,7 @@ final class Extent {
   private final MemoryFile file;
   private final PageMap map;
 
-  /// Throws `IOException` with the reason when the memory cannot be had.
+  /// Throws `IOException` with the reason if the memory cannot be allocated.
   Extent(String prefix, int number, long bytes) throws IOException {
     this.number = number;
     this.bytes = bytes;
@@ -30,7 +30,7 @@ final class Extent {
       whole = found == 0;
       if (!whole) {
         file.closeDescriptor();
-        throw new IOException("finding pages: " + MemoryFile.reason(found));
+        throw new IOException("allocating pages: " + MemoryFile.reason(found));
       }
     } finally {
       if (!whole) {
@@ -59,13 +59,14 @@ final class Extent {
     return file.memory();
   }
 
-  /// Where this memory begins in the extent; -1 if not all of it lies there.
+  /// Returns the offset of this memory in the extent; -1 if it does not lie entirely inside.
   long offsetOf(MemorySegment some) {
     long offset = some.address() - file.memory().address();
     return offset >= 0 && offset <= bytes - some.byteSize() ? offset : -1;
   }
 
-  /// The first of so many free pages in a row, now taken; -1 if there are none.
+  /// Takes the first run of `pages` free pages; returns its first page, or -1 if no run is long
+  /// enough.
   int take(int pages) {
     return map.take(pages);
   }
@@ -78,9 +79,9 @@ final class Extent {
     return map.isFree();
   }
 
-  /// Gives the memory back to the system, whoever maps it.
+  /// Returns the memory to the system, even if peers map it.
   void close() {
-    // What peers still map costs nothing from here on.
+    // After this call the mappings of peers use no memory.
     var unused = Libc.discard(file.memory().address(), bytes);
     file.closeDescriptor();
     arena.close();

@@ -14,8 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /// The memory of this process that peers can map: an extent for each long region, and extents of 4
-/// MiB that short ones share. Memory that a peer is still inside when its region is closed is kept
-/// out of use until the peer has left. Any thread.
+/// MiB that short ones share. If a peer is accessing a region when it is closed, its memory is
+/// quarantined until the peer has left. Thread-safe.
 final class ExtentPool {
 
   private static final long SHARED_BYTES = 4L << 20;
@@ -41,7 +41,7 @@ final class ExtentPool {
     this.accessTracker = accessTracker;
   }
 
-  /// Zeroed pages for one region. Throws `TransportException.Registration`.
+  /// Allocates zeroed pages for one region. Throws `TransportException.Registration`.
   RegionBacking allocate(long bytes) {
     if (bytes < 0) {
       throw new IllegalArgumentException("a region of " + bytes + " bytes");
@@ -84,7 +84,8 @@ final class ExtentPool {
     return extent;
   }
 
-  /// Taking more than there is would end processes instead of failing.
+  /// Rejects large requests that exceed available memory, because the kernel would kill processes
+  /// instead.
   private static void checkAvailable(long bytes) {
     if (bytes < CHECKED_BYTES) {
       return;
@@ -99,7 +100,7 @@ final class ExtentPool {
         }
       }
     } catch (IOException e) {
-      // Then the kernel decides alone.
+      // Without this information, only the kernel decides.
       return;
     }
   }
@@ -119,7 +120,7 @@ final class ExtentPool {
     return extent.memory().asSlice((long) page * ControlLayout.PAGE, bytes);
   }
 
-  /// The extent that all of this memory lies in, or null.
+  /// Returns the extent that contains all of this memory, or null.
   @Nullable Extent holding(MemorySegment some) {
     for (Extent extent : all) {
       if (extent.offsetOf(some) >= 0) {
@@ -129,7 +130,7 @@ final class ExtentPool {
     return null;
   }
 
-  /// The region is closed.
+  /// Frees the memory of a closed region, or quarantines it.
   void giveBack(RegionBacking backing) {
     lock.lock();
     try {
@@ -178,14 +179,15 @@ final class ExtentPool {
     }
   }
 
-  /// Whether `sweep` may find something to do.
+  /// Returns whether `sweep` may find work.
   ///
   /// Hot path.
   boolean isDue() {
     return isDue;
   }
 
-  /// Frees what peers have left meanwhile. Afterwards `nextGone` tells what peers should know.
+  /// Frees quarantined memory that peers have left. Then `nextGone` returns extents to report to
+  /// peers.
   void sweep() {
     lock.lock();
     try {
@@ -196,7 +198,7 @@ final class ExtentPool {
     }
   }
 
-  /// Number of an extent that is gone, told once; -1 if there is none.
+  /// Returns the number of a freed extent, each only once; -1 if none is left.
   int nextGone() {
     lock.lock();
     try {
@@ -207,7 +209,7 @@ final class ExtentPool {
     }
   }
 
-  /// How many closed regions peers are still inside.
+  /// Returns the count of closed regions that peers are still accessing.
   int quarantined() {
     lock.lock();
     try {
@@ -217,7 +219,7 @@ final class ExtentPool {
     }
   }
 
-  /// Nobody uses this memory any more, except those regions that are not closed yet.
+  /// Closes the pool; regions that are not closed yet keep their memory.
   void close() {
     lock.lock();
     try {

@@ -6,13 +6,13 @@ import io.weft.transport.region.LocalRegion;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Copies between our regions and a peer's mapped ones, piece by piece, each under a claim of about
-/// a millisecond at most.
+/// Copies between local regions and a peer's mapped ones, in pieces. Each piece is copied under a
+/// claim of about a millisecond at most.
 final class MappedCopy {
 
   static final String CLOSED = "the region is closed; ask the peer for its present regions";
 
-  /// Long enough for the copies of the JVM that go by non-temporal stores.
+  /// Long enough that the JVM copies with non-temporal stores.
   private static final long PIECE_BYTES = 4 << 20;
 
   private final RingWriter ring;
@@ -25,17 +25,17 @@ final class MappedCopy {
     this.peerName = peerName;
   }
 
-  /// Bytes copied in either direction.
+  /// Returns the bytes copied in either direction.
   long moved() {
     return moved;
   }
 
-  /// Bytes copied to the peer.
+  /// Returns the bytes copied to the peer.
   long written() {
     return written;
   }
 
-  /// Copies the next piece of a read or write; false if it was refused.
+  /// Copies the next piece of a read or write; returns false if it was refused.
   ///
   /// Hot path.
   boolean piece(ShmOperation op, PeerRegion region) {
@@ -69,8 +69,8 @@ final class MappedCopy {
     return true;
   }
 
-  /// Copies the next piece of the answer to a read of the peer's, out of a visited region of ours;
-  /// false if its region is not visited any more, or ours was freed.
+  /// Copies the next piece of the answer to a peer's read out of a visited local region. Returns
+  /// false if the peer's region cannot be visited or the local memory was freed.
   ///
   /// Hot path.
   boolean answer(ShmOperation op, LocalRegion from, PeerRegion into) {
@@ -93,12 +93,12 @@ final class MappedCopy {
     return true;
   }
 
-  /// Has the operation end in its turn, refused.
+  /// Marks the operation as refused; it completes in posting order.
   void refuse(ShmOperation op, String why) {
     refuse(op, why, null);
   }
 
-  /// The same, because the arena of our own memory was closed.
+  /// Refuses the operation because the arena of the local memory was closed.
   void refuseFreed(ShmOperation op, IllegalStateException cause) {
     refuse(op, "its arena is closed", cause);
   }

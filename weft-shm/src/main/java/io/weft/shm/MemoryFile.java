@@ -10,9 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/// A file that exists only in memory and only as long as somebody has it open or mapped: nothing is
-/// left of it when all processes are gone, however they ended. Peers of the same user reach it by
-/// process and descriptor; its name tells them that they have found the right one.
+/// A file that exists only in memory while a process has it open or mapped. When all processes have
+/// ended, even abnormally, nothing of it remains. Peers of the same user open it by process and
+/// descriptor; its name confirms that it is the right file.
 final class MemoryFile {
 
   private final int descriptor;
@@ -23,7 +23,7 @@ final class MemoryFile {
     this.memory = memory;
   }
 
-  /// A file of zeros, mapped until `arena` is closed. Throws `IOException` with the reason.
+  /// Creates a file of zeros, mapped until `arena` is closed. Throws `IOException` with the reason.
   static MemoryFile create(String name, long bytes, Arena arena) throws IOException {
     int descriptor = Libc.memoryFile(name, bytes);
     if (descriptor < 0) {
@@ -37,12 +37,12 @@ final class MemoryFile {
     }
   }
 
-  /// The memory of a peer's file, mapped until `arena` is closed. Throws `IOException` with the
-  /// reason, also where it is another file.
+  /// Opens a peer's file and returns its memory, mapped until `arena` is closed. Throws
+  /// `IOException` with the reason, also if it is another file.
   static MemorySegment open(long process, int descriptor, String name, long bytes, Arena arena)
       throws IOException {
     Path path = Path.of("/proc/" + process + "/fd/" + descriptor);
-    // Not opened on the mere word of a peer: opening another kind of file may block.
+    // The name is checked before opening, because opening another kind of file may block.
     checkName(path, name);
     int opened = Libc.open(path.toString());
     if (opened < 0) {
@@ -51,7 +51,7 @@ final class MemoryFile {
     try {
       checkName(Path.of("/proc/self/fd/" + opened), name);
       if (!Libc.isSealed(opened) || Libc.bytes(opened) != bytes) {
-        throw new IOException(path + " has not the fixed length of " + bytes + " bytes");
+        throw new IOException(path + " does not have the fixed length of " + bytes + " bytes");
       }
       return map(opened, bytes, arena);
     } finally {
@@ -67,7 +67,7 @@ final class MemoryFile {
       throw new IOException(
           path + " is not permitted; both processes must run as one user to share memory", e);
     } catch (NoSuchFileException e) {
-      throw new IOException(path + " is not there", e);
+      throw new IOException(path + " does not exist", e);
     }
     if (!target.equals("/memfd:" + name + " (deleted)")) {
       throw new IOException(path + " is " + target + ", not " + name);
@@ -87,7 +87,7 @@ final class MemoryFile {
       case 1, 13 -> "not permitted";
       case 2 -> "no such file";
       case Libc.ENOMEM, 28 -> "not enough memory";
-      case Libc.EFBIG -> "files may not be so long; raise 'ulimit -f'";
+      case Libc.EFBIG -> "the file exceeds the limit of its length; raise 'ulimit -f'";
       case 23, Libc.EMFILE -> "too many open files; raise 'ulimit -n'";
       default -> "errno " + -negativeErrno;
     };
@@ -101,7 +101,7 @@ final class MemoryFile {
     return memory;
   }
 
-  /// Nobody can open the file any more; mappings stay.
+  /// Prevents further opening of the file; mappings remain.
   void closeDescriptor() {
     var unused = Libc.close(descriptor);
   }

@@ -6,11 +6,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// How two ends of a proved TCP connection find out whether they share memory: each tells where its
-/// own lies, tries to map the other's and says whether it could. If one could not, neither uses it.
+/// The negotiation of shared memory over an authenticated TCP connection. Each end sends the
+/// location of its memory, tries to map the other's, and reports the result. Unless both succeed,
+/// neither uses it.
 final class MemoryNegotiation {
 
-  /// What both know when it is over.
+  /// The result, which both ends know after the negotiation.
   enum NegotiationResult {
     UNDECIDED,
     SHARED,
@@ -28,7 +29,7 @@ final class MemoryNegotiation {
   private @Nullable MemorySegment peerLink;
   private NegotiationResult outcome = NegotiationResult.UNDECIDED;
 
-  /// Makes the link file for this connection.
+  /// Creates the link file for this connection.
   MemoryNegotiation(ShmMemory home) {
     this.home = home;
     linkNumber = home.nextLink();
@@ -39,7 +40,7 @@ final class MemoryNegotiation {
           MemoryFile.create(
               linkName(home.prefix(), linkNumber), ControlLayout.LINK_BYTES, Arena.ofAuto());
     } catch (IOException e) {
-      trouble = "no link file: " + e.getMessage();
+      trouble = "cannot create a link file: " + e.getMessage();
     }
     file = made;
     link = made == null ? MemorySegment.NULL : made.memory();
@@ -51,7 +52,7 @@ final class MemoryNegotiation {
     return prefix + "link-" + number;
   }
 
-  /// What is said first.
+  /// Returns the first greeting to send.
   ShmGreeting open() {
     return new ShmGreeting.Hello(
         problem.isEmpty() ? home.host().identity() : "",
@@ -62,7 +63,7 @@ final class MemoryNegotiation {
         home.incarnation());
   }
 
-  /// Takes what the peer says; the answer, or null.
+  /// Processes a greeting of the peer; returns the answer, or null.
   @Nullable ShmGreeting hear(ShmGreeting greeting) throws ShmFault {
     return switch (greeting) {
       case ShmGreeting.Hello heard when hello == null -> {
@@ -78,7 +79,7 @@ final class MemoryNegotiation {
         decide();
         yield null;
       }
-      default -> throw new ShmFault("a greeting out of turn");
+      default -> throw new ShmFault("an unexpected greeting");
     };
   }
 
@@ -110,7 +111,7 @@ final class MemoryNegotiation {
     close();
   }
 
-  /// Nobody needs to open the link file any more; what is mapped stays.
+  /// Prevents further opening of the link file; mappings remain.
   void close() {
     MemoryFile open = file;
     if (open != null && !closed) {
@@ -125,12 +126,12 @@ final class MemoryNegotiation {
     return outcome;
   }
 
-  /// Why memory is not shared; empty where it is.
+  /// Returns the reason why memory is not shared; empty if it is.
   String problem() {
     return problem;
   }
 
-  /// Whether the two might share memory, were they started otherwise.
+  /// Returns whether the two could share memory if they were started differently.
   boolean isOneMachine() {
     ShmGreeting.Hello heard = hello;
     return heard != null && home.host().isOneMachineWith(heard.host());
@@ -139,7 +140,7 @@ final class MemoryNegotiation {
   ShmGreeting.Hello peer() {
     ShmGreeting.Hello heard = hello;
     if (heard == null) {
-      throw new IllegalStateException("the peer has said nothing yet");
+      throw new IllegalStateException("the peer has not sent a greeting yet");
     }
     return heard;
   }

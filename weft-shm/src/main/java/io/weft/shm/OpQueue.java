@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.shm;
 
-/// A first-in first-out queue of reused operations that grows up to a bound. A position stays that
-/// of its operation while it is queued.
+/// A FIFO queue of reused operations that grows up to a bound. An operation keeps its position
+/// while it is queued.
 final class OpQueue {
 
   private final int max;
@@ -10,7 +10,7 @@ final class OpQueue {
   private long head;
   private long tail;
 
-  /// At most `max` operations, a power of two.
+  /// Creates a queue of at most `max` operations, a power of two.
   OpQueue(int max) {
     this.max = max;
   }
@@ -31,12 +31,12 @@ final class OpQueue {
     return tail;
   }
 
-  /// The operation at a position between `head` and `tail`.
+  /// Returns the operation at a position between `head` and `tail`.
   ShmOperation at(long position) {
     return ops[(int) (position & (ops.length - 1))];
   }
 
-  /// One more at the end; the queue is not full.
+  /// Appends an operation; the queue must not be full.
   ShmOperation add() {
     if (tail - head == ops.length) {
       grow();
@@ -44,13 +44,13 @@ final class OpQueue {
     return at(tail++);
   }
 
-  /// Withdraws the last one.
+  /// Removes the last operation.
   void withdraw() {
     tail--;
     at(tail).clear();
   }
 
-  /// Forgets the first one.
+  /// Removes the first operation.
   void pop() {
     head++;
   }

@@ -4,8 +4,8 @@ package io.weft.shm;
 import io.weft.transport.PeerMemory;
 import java.lang.foreign.MemorySegment;
 
-/// A peer's region, mapped. A visit is a count in the peer's link file, so that the peer knows when
-/// nobody is inside, and can tell our claims from those of others when we die.
+/// A peer's mapped region. A visit increments a count in the peer's link file. The peer therefore
+/// knows when no visit is in progress, and can identify the claims of this process if it dies.
 final class PeerRegion implements PeerMemory {
 
   private final PeerRegions peer;
@@ -33,7 +33,7 @@ final class PeerRegion implements PeerMemory {
 
   @Override
   public boolean visit() {
-    // A full fence: either the owner sees the claim or we see that it has closed the region.
+    // A full fence: either the owner sees the claim, or this thread sees that the region is closed.
     int unused = (int) ControlLayout.INT.getAndAdd(link, claim, 1);
     if (peer.isOpen(key) && peer.isTaken()) {
       return true;

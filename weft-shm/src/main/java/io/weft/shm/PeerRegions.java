@@ -12,8 +12,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// One peer's regions as far as they can be mapped here. What the peer says of them is read once
-/// and checked against the files that it really has.
+/// The mappable regions of one peer. The class reads each of the peer's statements only once and
+/// checks it against the peer's actual files.
 final class PeerRegions {
 
   private static final System.Logger LOG = System.getLogger("io.weft.shm");
@@ -25,11 +25,11 @@ final class PeerRegions {
   private final long process;
   private final String prefix;
   private final List<Mapped> extents = new ArrayList<>();
-  // By the low 16 bits of the key.
+  // Indexed by the low 16 bits of the key.
   private @Nullable PeerRegion[] known = new PeerRegion[256];
   private int unmappable = -1;
 
-  /// Of the peer with this control file; claims go to its link file.
+  /// Creates the regions of the peer with this control file; claims are counted in its link file.
   PeerRegions(MemorySegment control, MemorySegment link, long process, String prefix) {
     this.control = control;
     this.link = link;
@@ -37,7 +37,7 @@ final class PeerRegions {
     this.prefix = prefix;
   }
 
-  /// Whether the peer has a region with this key open.
+  /// Returns whether the peer's region with this key is open.
   ///
   /// Hot path.
   boolean isOpen(int key) {
@@ -47,7 +47,7 @@ final class PeerRegions {
         == (ControlLayout.OPEN | Integer.toUnsignedLong(key));
   }
 
-  /// The region with this key; null if it is not open or cannot be mapped.
+  /// Returns the region with this key; null if it is not open or cannot be mapped.
   ///
   /// Hot path.
   @Nullable PeerRegion find(int key) {
@@ -71,7 +71,7 @@ final class PeerRegions {
     long offset = control.get(ValueLayout.JAVA_LONG, slot + ControlLayout.SLOT_OFFSET);
     long bytes = control.get(ValueLayout.JAVA_LONG, slot + ControlLayout.SLOT_LENGTH);
     long all = control.get(ValueLayout.JAVA_LONG, slot + ControlLayout.SLOT_EXTENT_BYTES);
-    // The slot may have got another region in between.
+    // The slot may have been reassigned between the reads.
     VarHandle.acquireFence();
     if (!isOpen(key)
         || number < 0
@@ -103,7 +103,8 @@ final class PeerRegions {
       }
     }
     try {
-      // Unmapped when nobody can reach it any more, so that a late access hurts nobody.
+      // The garbage collector unmaps the memory when it is unreachable, so that a late access does
+      // not fault.
       MemorySegment memory =
           MemoryFile.open(process, descriptor, Extent.name(prefix, number), bytes, Arena.ofAuto());
       extents.add(new Mapped(number, memory));
@@ -120,7 +121,7 @@ final class PeerRegions {
     }
   }
 
-  /// The peer has given this extent up.
+  /// Forgets an extent that the peer has freed.
   void forget(int number) {
     extents.removeIf(mapped -> mapped.number() == number);
     for (int i = 0; i < known.length; i++) {
@@ -131,7 +132,7 @@ final class PeerRegions {
     }
   }
 
-  /// Whether the peer's end still takes visits.
+  /// Returns whether the peer's end still accepts visits.
   boolean isTaken() {
     return (long) ControlLayout.LONG.getAcquire(link, ControlLayout.ENDED) == 0;
   }

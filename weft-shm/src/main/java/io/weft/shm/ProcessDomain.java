@@ -5,14 +5,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// Where a process number means the same process: one boot of one kernel, one process namespace.
-/// The host's name belongs to it, too, because by name the topology tells hosts apart: what counts
-/// as two hosts there talks like two hosts.
+/// The domain in which a process number is unique: one boot of one kernel and one process
+/// namespace. The domain includes the host's name, because the topology distinguishes hosts by
+/// name, and processes on two such hosts must not share memory.
 ///
-/// @param identity equal for two processes exactly when they are in one place
+/// @param identity equal for two processes if and only if they are in the same domain
 record ProcessDomain(String identity) {
 
-  /// This process's place. Throws `IOException` where the system does not tell.
+  /// Returns this process's domain. Throws `IOException` if the system does not provide it.
   static ProcessDomain here() throws IOException {
     String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     String namespace = Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString();
@@ -20,8 +20,8 @@ record ProcessDomain(String identity) {
     return new ProcessDomain(boot + " " + namespace + " " + name);
   }
 
-  /// Whether the other place runs on the same kernel, be it under another name or in another
-  /// process namespace. Two containers of one machine do.
+  /// Returns whether the other domain is on the same kernel, possibly under another host name or in
+  /// another process namespace. Two containers of one machine are an example.
   boolean isOneMachineWith(String other) {
     return boot(identity).equals(boot(other));
   }
@@ -30,7 +30,7 @@ record ProcessDomain(String identity) {
     return identity.split(" ", 2)[0];
   }
 
-  /// Why a process in the other place shares no memory with one here; empty if it can.
+  /// Returns why a process in the other domain cannot share memory with this one; empty if it can.
   String apartFrom(String other) {
     if (other.equals(identity)) {
       return "";
@@ -42,15 +42,16 @@ record ProcessDomain(String identity) {
       return "it is on another host";
     }
     return "it is on this machine but in another process namespace or under another host name, as"
-        + " containers are; start both with the same ones ('--pid host --uts host') to share"
+        + " containers are; start both with '--pid host --uts host' to share"
         + " memory";
   }
 
-  /// When the process was started, in ticks since boot; -1 if it is dead.
+  /// Returns the start time of the process in ticks since boot; -1 if it is dead.
   static long startTicks(long process) {
     try {
       String stat = Files.readString(Path.of("/proc/" + process + "/stat"));
-      // After the name in parentheses, which may contain anything: state, ...; start is field 22.
+      // The state follows the name in parentheses, which may contain anything. The 22nd field is
+      // the start.
       String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
       return fields[0].equals("Z") || fields[0].equals("X") ? -1 : Long.parseLong(fields[19]);
     } catch (IOException | RuntimeException e) {

@@ -4,8 +4,8 @@ package io.weft.shm;
 import io.weft.transport.region.RegionOwner;
 import org.jspecify.annotations.Nullable;
 
-/// One region's memory: pages of an extent that it alone has, a part of such pages, or memory that
-/// peers cannot map. Any thread.
+/// The memory of one region: its own pages of an extent, a part of such pages, or memory that peers
+/// cannot map. Thread-safe.
 final class RegionBacking implements RegionOwner {
 
   private static final int SPINS = 2_000;
@@ -20,7 +20,7 @@ final class RegionBacking implements RegionOwner {
   private @Nullable Object owner;
   private int key;
 
-  /// Pages of a pool, or, without one, memory that belongs to somebody else.
+  /// Creates a backing of a pool's pages, or, without a pool, of foreign memory.
   RegionBacking(
       ControlFile control,
       AccessTracker accessTracker,
@@ -40,7 +40,7 @@ final class RegionBacking implements RegionOwner {
     owner = some;
   }
 
-  /// Shows the region to peers, under its key; `offset` is that in the extent.
+  /// Publishes the region to peers under its key; `offset` is relative to the extent.
   void show(int itsKey, long offset, long bytes) {
     key = itsKey;
     if (extent == null) {
@@ -77,7 +77,7 @@ final class RegionBacking implements RegionOwner {
     return extent;
   }
 
-  /// What keeps registered memory alive.
+  /// Returns the object that keeps registered memory alive.
   @Nullable Object owner() {
     return owner;
   }

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-/// The receiving end of a ring in our own link file. The peer can change every byte of it at any
-/// time: each is read once, and checked before it is used.
+/// The receiving end of a ring in this side's link file. The peer can change every byte at any
+/// time. Each byte is therefore read once and checked before use.
 final class RingReader {
 
   private static final int MASK = ControlLayout.RING_BYTES - 1;
@@ -23,18 +23,18 @@ final class RingReader {
     this.link = link;
   }
 
-  /// Whether something is published that was not taken.
+  /// Returns whether a published frame is not consumed.
   ///
   /// Hot path.
   boolean hasArrived() {
     return (long) ControlLayout.LONG.getAcquire(link, ControlLayout.TAIL) != head;
   }
 
-  /// Looks what is published; whether there is something.
+  /// Reads the published end; returns whether frames are available.
   ///
   /// Hot path.
   boolean look() throws ShmFault {
-    // Pairs with the release in RingWriter.publish: these frames are whole.
+    // Pairs with the release in RingWriter.publish: these frames are complete.
     long seen = (long) ControlLayout.LONG.getAcquire(link, ControlLayout.TAIL);
     if (seen == head) {
       return false;
@@ -62,12 +62,12 @@ final class RingReader {
     return link.get(ValueLayout.JAVA_LONG, ControlLayout.RING + (head & MASK) + field);
   }
 
-  /// Whether a frame with so long a payload lies in what is published.
+  /// Returns whether the published part contains a frame with this payload length.
   boolean holds(int payload) {
     return ShmFrame.padded(payload) <= tail - head;
   }
 
-  /// Copies the payload behind the header.
+  /// Copies the payload after the header.
   ///
   /// Hot path.
   MemorySegment message(MessageBuffer messages, int bytes) {
@@ -78,7 +78,7 @@ final class RingReader {
         : messages.copy(link, ControlLayout.RING + at, first, ControlLayout.RING, bytes - first);
   }
 
-  /// Copies the payload behind the header.
+  /// Copies the payload after the header.
   ///
   /// Hot path.
   void payload(MemorySegment into, long offset, int bytes) {
@@ -90,7 +90,7 @@ final class RingReader {
     }
   }
 
-  /// The payload of one word behind the header.
+  /// Returns the one-word payload after the header.
   long word() {
     return link.get(ValueLayout.JAVA_LONG, ControlLayout.RING + ((head + ShmFrame.BYTES) & MASK));
   }
@@ -104,7 +104,7 @@ final class RingReader {
         link, ControlLayout.STAGING + slot * ControlLayout.STAGING_SLOT_BYTES, into, offset, bytes);
   }
 
-  /// The next staging slot may be filled again.
+  /// Frees the next staging slot.
   ///
   /// Hot path.
   void emptySlot() {
@@ -112,7 +112,7 @@ final class RingReader {
     ControlLayout.LONG.setRelease(link, ControlLayout.EMPTIED, emptied);
   }
 
-  /// Goes past the frame with so long a payload.
+  /// Skips the frame with this payload length.
   ///
   /// Hot path.
   void skip(int payload) {
@@ -122,7 +122,7 @@ final class RingReader {
     }
   }
 
-  /// Gives the room of what was taken back to the peer.
+  /// Returns the consumed space to the peer.
   ///
   /// Hot path.
   void publish() {
@@ -131,11 +131,11 @@ final class RingReader {
     ControlLayout.LONG.setRelease(link, ControlLayout.HEAD, head);
   }
 
-  /// Whether the peer waits for the room that was given back; not said again.
+  /// Returns whether the peer waits for the returned space, and clears the request.
   ///
   /// Hot path.
   boolean isRoomWanted() {
-    // Pairs with the fence between RingWriter.wantRoom and its last look.
+    // Pairs with the fence between RingWriter.prepareToWait and its last look.
     VarHandle.fullFence();
     if ((int) ControlLayout.INT.getOpaque(link, ControlLayout.WANTS_ROOM) == 0) {
       return false;
@@ -144,7 +144,7 @@ final class RingReader {
     return true;
   }
 
-  /// Bytes that the peer says it has written straight into our regions.
+  /// Returns the bytes that the peer claims to have written directly into local regions.
   long progress() {
     return (long) ControlLayout.LONG.getOpaque(link, ControlLayout.PROGRESS);
   }

@@ -4,8 +4,8 @@ package io.weft.shm;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// The sending end of a ring in the peer's link file, and of its staging slots. What the peer says
-/// of its progress is checked before it is believed.
+/// The sending end of a ring in the peer's link file, with its staging slots. It checks the peer's
+/// reported progress before use.
 final class RingWriter {
 
   private static final int MASK = ControlLayout.RING_BYTES - 1;
@@ -23,7 +23,7 @@ final class RingWriter {
     this.link = link;
   }
 
-  /// Whether a frame with so long a payload has room.
+  /// Returns whether a frame with this payload length has room.
   ///
   /// Hot path.
   boolean hasRoom(int payload) throws ShmFault {
@@ -31,7 +31,7 @@ final class RingWriter {
     if (needed <= head) {
       return true;
     }
-    // Pairs with the release in RingReader.publish: the peer is done with these bytes.
+    // Pairs with the release in RingReader.publish: the peer no longer reads these bytes.
     long seen = (long) ControlLayout.LONG.getAcquire(link, ControlLayout.HEAD);
     if (seen < head || seen > tail) {
       throw new ShmFault("a ring whose start " + seen + " is not between " + head + " and " + tail);
@@ -40,7 +40,7 @@ final class RingWriter {
     return needed <= head;
   }
 
-  /// As `hasRoom`; if there is none, `isBlocked` tells it.
+  /// Returns as `hasRoom` does, and records the shortage for `isBlocked`.
   ///
   /// Hot path.
   boolean mayPut(int payload) throws ShmFault {
@@ -53,7 +53,7 @@ final class RingWriter {
     return false;
   }
 
-  /// As `hasSlot`; if there is none, `isBlocked` tells it.
+  /// Returns as `hasSlot` does, and records the shortage for `isBlocked`.
   ///
   /// Hot path.
   boolean mayStage() throws ShmFault {
@@ -65,18 +65,18 @@ final class RingWriter {
     return false;
   }
 
-  /// Whether something was refused room.
+  /// Returns whether a request for room has failed.
   boolean isBlocked() {
     return blocked;
   }
 
-  /// Whether there is room now for what was refused it last; then nothing is blocked any more.
+  /// Returns whether the last failed request now has room; if so, it clears the blocked state.
   boolean findRoom() throws ShmFault {
     blocked = needsSlot ? !hasSlot() : !hasRoom(needed);
     return !blocked;
   }
 
-  /// Whether a staging slot is free.
+  /// Returns whether a staging slot is free.
   ///
   /// Hot path.
   boolean hasSlot() throws ShmFault {
@@ -91,7 +91,7 @@ final class RingWriter {
     return filled - emptied < ControlLayout.STAGING_SLOTS;
   }
 
-  /// Writes a header; there is room.
+  /// Writes a header, for which the caller has checked the room.
   ///
   /// Hot path.
   void header(int kind, int immediate, int key, int context, long offset, long length) {
@@ -104,7 +104,7 @@ final class RingWriter {
     link.set(ValueLayout.JAVA_LONG, at + ShmFrame.LENGTH, length);
   }
 
-  /// Writes the payload behind the header.
+  /// Writes the payload after the header.
   ///
   /// Hot path.
   void payload(MemorySegment from, long offset, int bytes) {
@@ -116,14 +116,14 @@ final class RingWriter {
     }
   }
 
-  /// Writes a payload of one word behind the header.
+  /// Writes a one-word payload after the header.
   ///
   /// Hot path.
   void word(long value) {
     link.set(ValueLayout.JAVA_LONG, ControlLayout.RING + ((tail + ShmFrame.BYTES) & MASK), value);
   }
 
-  /// Shows the peer the frame with so long a payload.
+  /// Publishes the frame with this payload length to the peer.
   ///
   /// Hot path.
   void publish(int payload) {
@@ -132,7 +132,8 @@ final class RingWriter {
     ControlLayout.LONG.setRelease(link, ControlLayout.TAIL, tail);
   }
 
-  /// Fills the next staging slot and publishes it; there is a slot and room for a frame.
+  /// Fills the next staging slot and publishes it; the caller has checked the slot and the frame's
+  /// room.
   ///
   /// Hot path.
   void stage(MemorySegment from, long offset, int bytes) {
@@ -144,15 +145,15 @@ final class RingWriter {
     publish(0);
   }
 
-  /// Says how many bytes were written past the ring.
+  /// Publishes the count of bytes that were written outside the ring.
   ///
   /// Hot path.
   void progress(long bytes) {
     ControlLayout.LONG.setOpaque(link, ControlLayout.PROGRESS, bytes);
   }
 
-  /// Before a wait, a fence and one more look: asks the peer to ring when it makes room, if that is
-  /// what is missing.
+  /// Asks the peer to ring the bell when it makes room, if this side is blocked. The caller must
+  /// then issue a fence and look once more before it waits.
   void prepareToWait() {
     if (blocked) {
       ControlLayout.INT.setOpaque(link, ControlLayout.WANTS_ROOM, 1);

@@ -13,7 +13,7 @@ import io.weft.transport.ring.MessageBuffer;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Two processes that have mapped each other's memory, seen from one of them.
+/// One side's view of two processes that have mapped each other's memory.
 final class SharedLink implements ShmInbound.RingListener {
 
   private final ShmMemory home;
@@ -28,7 +28,7 @@ final class SharedLink implements ShmInbound.RingListener {
   private final ShmOutbound outbound;
   private long counted;
 
-  /// What a negotiation has led to.
+  /// Creates the link from a successful negotiation.
   SharedLink(
       ShmMemory home, MemoryNegotiation negotiation, MessageBuffer messages, ShmEndpoint endpoint) {
     this.home = home;
@@ -57,7 +57,7 @@ final class SharedLink implements ShmInbound.RingListener {
             "rank " + endpoint.node());
   }
 
-  /// See `Endpoint.trySend`.
+  /// Implements `Endpoint.trySend`.
   ///
   /// Hot path.
   PostResult send(MemorySegment message) {
@@ -83,7 +83,7 @@ final class SharedLink implements ShmInbound.RingListener {
     }
   }
 
-  /// See `Endpoint.tryWrite` and `tryRead`.
+  /// Implements `Endpoint.tryWrite` and `tryRead`.
   ///
   /// Hot path.
   PostResult post(
@@ -121,7 +121,7 @@ final class SharedLink implements ShmInbound.RingListener {
     return PostResult.POSTED;
   }
 
-  /// See `Endpoint.map`.
+  /// Implements `Endpoint.map`.
   @Nullable PeerMemory map(RemoteRegion region) {
     return region.incarnation() == peerIncarnation ? regions.find(region.key()) : null;
   }
@@ -135,7 +135,7 @@ final class SharedLink implements ShmInbound.RingListener {
     }
   }
 
-  /// Wakes the peer if something was put into its memory.
+  /// Wakes the peer if frames were published to its memory.
   private void announce() {
     if (outbound.takePublished()) {
       ring();
@@ -145,7 +145,7 @@ final class SharedLink implements ShmInbound.RingListener {
     counted = sent;
   }
 
-  /// One turn; returns the amount of work.
+  /// Runs one duty cycle; returns the amount of work.
   ///
   /// Hot path.
   int turn() throws ShmFault {
@@ -159,7 +159,7 @@ final class SharedLink implements ShmInbound.RingListener {
     return work;
   }
 
-  /// Takes what has arrived.
+  /// Receives the arrived frames.
   ///
   /// Hot path.
   int receive() throws ShmFault {
@@ -170,7 +170,7 @@ final class SharedLink implements ShmInbound.RingListener {
     return work;
   }
 
-  /// Whether a turn would find something.
+  /// Returns whether a duty cycle would find work.
   boolean hasWork() throws ShmFault {
     return reader.hasArrived() || outbound.hasWork();
   }
@@ -183,7 +183,7 @@ final class SharedLink implements ShmInbound.RingListener {
     return inbound.bytes();
   }
 
-  /// Tells the peer that an extent of ours is gone; false if there is no room.
+  /// Tells the peer that a local extent was freed; returns false if there is not enough room.
   boolean tellGone(int extent) {
     try {
       boolean told = outbound.gone(extent);
@@ -245,10 +245,10 @@ final class SharedLink implements ShmInbound.RingListener {
     regions.forget(number);
   }
 
-  /// The endpoint is over: the peer begins no visit, posted work fails.
+  /// Ends the link: the peer begins no more visits, and posted work fails.
   void end(TransportException cause) {
     home.accessTracker().end(visitor);
-    // The peer may still put something there, but its memory need not stay.
+    // The peer may still write there, but the memory can be released.
     discard(ControlLayout.RING, ControlLayout.RING_BYTES);
     discard(ControlLayout.STAGING, ControlLayout.LINK_BYTES - ControlLayout.STAGING);
     outbound.fail(cause);

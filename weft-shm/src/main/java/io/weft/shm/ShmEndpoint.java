@@ -14,8 +14,9 @@ import io.weft.transport.region.RegionTable;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// The way to one peer: shared memory beside a TCP connection that tells when the peer is gone, or,
-/// where no memory is shared, that TCP connection.
+/// An endpoint to one peer over a TCP connection. If both processes share memory, data travels
+/// through it, and the TCP connection detects the loss of the peer. Otherwise the TCP connection
+/// carries everything.
 final class ShmEndpoint implements Endpoint {
 
   private static final int DRAIN_TURNS = 8;
@@ -32,7 +33,7 @@ final class ShmEndpoint implements Endpoint {
   private long bytesReceived;
   private long bytesSent;
 
-  /// Over this connection, which may still be on its way.
+  /// Creates an endpoint over this connection, which may not be established yet.
   ShmEndpoint(ShmTransport transport, Endpoint lower, String peer, boolean dialed) {
     this.transport = transport;
     this.lower = lower;
@@ -57,9 +58,9 @@ final class ShmEndpoint implements Endpoint {
     return !closed;
   }
 
-  // Making the connection.
+  // Establishing the connection.
 
-  /// The TCP connection is proved: asks whether memory is shared.
+  /// Starts the negotiation of shared memory after the TCP connection is authenticated.
   void meet(ShmMemory home, long nowNanos) {
     MemoryNegotiation begun = new MemoryNegotiation(home);
     negotiation = begun;
@@ -69,12 +70,12 @@ final class ShmEndpoint implements Endpoint {
 
   private void say(ShmGreeting greeting) {
     if (lower.trySend(greeting.encode()) != PostResult.POSTED) {
-      lost("the connection took no greeting", null);
+      lost("the connection had no room for a greeting", null);
     }
     transport.sockets().flushSoon();
   }
 
-  /// Gives up if the peer does not answer in time.
+  /// Fails the endpoint if the peer does not answer in time.
   void tick(long nowNanos, long limitNanos) {
     if (negotiation != null && !closed && nowNanos - negotiationNanos > limitNanos) {
       lost(
@@ -83,7 +84,7 @@ final class ShmEndpoint implements Endpoint {
     }
   }
 
-  /// A message came over TCP.
+  /// Handles a message over TCP.
   void lowerMessage(MemorySegment message) {
     if (onlyTcp) {
       transport.sink().onMessage(this, message);
@@ -99,7 +100,7 @@ final class ShmEndpoint implements Endpoint {
       } else if (greeting instanceof ShmGreeting.Wake) {
         transport.sockets().wakeHeard();
       } else {
-        throw new ShmFault("a greeting after all was said");
+        throw new ShmFault("a greeting after the negotiation");
       }
     } catch (ShmFault e) {
       fault(e);
@@ -123,7 +124,7 @@ final class ShmEndpoint implements Endpoint {
     transport.connected(this, open);
   }
 
-  /// A write came over TCP.
+  /// Handles a write over TCP.
   void lowerNotify(int immediate) {
     if (onlyTcp) {
       transport.sink().onNotify(this, immediate);
@@ -132,11 +133,12 @@ final class ShmEndpoint implements Endpoint {
     }
   }
 
-  /// The TCP connection is gone. What the peer has put into memory before is taken first.
+  /// Handles the loss of the TCP connection, after consuming the frames that the peer put into
+  /// memory.
   void lowerFailure(TransportException cause) {
     SharedLink open = link;
     try {
-      // As much as a ring can hold; a peer that is gone adds nothing.
+      // This covers a full ring; a peer that is gone adds nothing.
       for (int i = 0; i < DRAIN_TURNS && !closed && open != null; i++) {
         open.receive();
       }
@@ -147,7 +149,7 @@ final class ShmEndpoint implements Endpoint {
     fail(new TransportException.EndpointLost(said, cause));
   }
 
-  // The verbs.
+  // Posting operations.
 
   @Override
   public PostResult trySend(MemorySegment message) {
@@ -203,28 +205,28 @@ final class ShmEndpoint implements Endpoint {
     return open == null || closed ? null : open.map(region);
   }
 
-  /// The peer sleeps over its sockets.
+  /// Wakes a peer that sleeps in its selector.
   void wakeOverTcp() {
-    // No room means that the peer has enough to wake up for.
+    // If there is not enough room, the peer already has data to wake up for.
     if (lower.trySend(transport.wakeMessage()) == PostResult.POSTED) {
       transport.sockets().flushSoon();
     }
   }
 
-  /// So many more bytes have left through memory.
+  /// Counts bytes that were sent through memory.
   void countSent(long bytes) {
     bytesSent += bytes;
     transport.countSent(bytes);
   }
 
-  /// The peer broke the protocol, found while somebody else's call was under way.
+  /// Records a protocol fault that was found during another call.
   void faultSoon(ShmFault fault) {
     transport.faultSoon(this, fault);
   }
 
   // Progress.
 
-  /// One turn; returns the amount of work.
+  /// Runs one duty cycle; returns the amount of work.
   ///
   /// Hot path.
   int turn() {
@@ -240,7 +242,7 @@ final class ShmEndpoint implements Endpoint {
     }
   }
 
-  /// Whether a turn would find something.
+  /// Returns whether a duty cycle would find work.
   boolean hasWork() {
     SharedLink open = link;
     try {
@@ -258,18 +260,18 @@ final class ShmEndpoint implements Endpoint {
     }
   }
 
-  /// Tells the peer that an extent of ours is gone; false if there is no room.
+  /// Tells the peer that a local extent was freed; returns false if there is not enough room.
   boolean tellGone(int extent) {
     SharedLink open = link;
     return open == null || closed || open.tellGone(extent);
   }
 
-  /// A message came through memory.
+  /// Delivers a message from memory.
   void message(MemorySegment message) {
     transport.sink().onMessage(this, message);
   }
 
-  /// A write came through memory.
+  /// Delivers the notification of a write through memory.
   void notified(int immediate) {
     transport.sink().onNotify(this, immediate);
   }
@@ -312,7 +314,7 @@ final class ShmEndpoint implements Endpoint {
     return "rank " + node() + " at " + peer;
   }
 
-  /// Ends this endpoint: posted work fails, then the sink hears it.
+  /// Ends this endpoint: posted work fails, then the sink is notified.
   private void fail(TransportException cause) {
     if (!closed) {
       boolean known = dialed || link != null || onlyTcp;

@@ -3,7 +3,8 @@ package io.weft.shm;
 
 import java.io.Serial;
 
-/// The peer broke the protocol; the message goes on after "received ".
+/// Signals a protocol violation by the peer; the message completes a sentence that begins with
+/// "received ".
 final class ShmFault extends Exception {
 
   @Serial private static final long serialVersionUID = 1L;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.shm;
 
-/// One record of a ring: 32 bytes of header, then its payload, padded to 32 bytes. Positions are
-/// multiples of 32, so a header never wraps.
+/// The layout of a ring's frame: a 32-byte header and its payload, padded to 32 bytes. Positions
+/// are multiples of 32, so that a header never wraps.
 final class ShmFrame {
 
   static final int BYTES = 32;
@@ -14,48 +14,48 @@ final class ShmFrame {
   static final int OFFSET = 16;
   static final int LENGTH = 24;
 
-  /// A small message: payload.
+  /// A small message with its payload.
   static final int MESSAGE = 1;
 
-  /// A write has landed that the sender copied itself.
+  /// A completed write whose bytes the sender has copied itself.
   static final int NOTIFY = 2;
 
-  /// A write into memory that the sender cannot reach; its payload follows.
+  /// A write into memory that the sender cannot map; its payload follows.
   static final int WRITE = 3;
 
-  /// Asks for bytes that the sender cannot reach; the immediate value is the key of its region
-  /// where they go, the payload a `long`: where in it.
+  /// A request for bytes that the sender cannot map. The immediate value is the key of the sender's
+  /// target region, and the payload is the offset in it, a `long`.
   static final int READ = 4;
 
-  /// The answer; its payload follows.
+  /// The answer to a read; its payload follows.
   static final int READ_DATA = 5;
 
-  /// No answer, or no further part of it.
+  /// The refusal of a read, or of the rest of its data.
   static final int READ_REFUSED = 6;
 
-  /// The next staging slot holds the next part of a long payload.
+  /// The next part of a long payload, which is in the next staging slot.
   static final int STAGED = 7;
 
-  /// An extent of the sender's memory is gone; its number is the key.
+  /// The sender has freed the extent whose number is the key.
   static final int GONE = 8;
 
-  /// The answer, which its sender has copied itself to where it was asked to.
+  /// The answer to a read, whose bytes the sender has copied into the target region itself.
   static final int READ_LANDED = 9;
 
-  /// The rest of a write's payload does not come, and nobody is to be told of the write.
+  /// The cancellation of a partial write, which must not be notified.
   static final int WITHDRAWN = 10;
 
-  /// The longest payload that lies in the ring behind its header.
+  /// The longest payload that follows its header in the ring.
   static final int INLINE_BYTES = 4096;
 
-  /// Why a read was refused.
+  /// The reasons for refusing a read.
   static final int STALE_KEY = 1;
 
   static final int OUT_OF_BOUNDS = 2;
 
   private ShmFrame() {}
 
-  /// Bytes in the ring of a frame with so long a payload.
+  /// Returns the length in the ring of a frame with this payload length.
   static int padded(int payload) {
     return BYTES + ((payload + BYTES - 1) & -BYTES);
   }

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/// What two ends tell each other over TCP before and beside their shared memory
-/// (docs/protocol/shm.md). Little-endian; what does not parse is a `ShmFault`.
+/// The messages of two ends over TCP before and during their use of shared memory
+/// (docs/protocol/shm.md). They are little-endian; an invalid message causes a `ShmFault`.
 sealed interface ShmGreeting {
 
   int MAGIC = 0x4D485357;
@@ -18,26 +18,26 @@ sealed interface ShmGreeting {
   ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /// Where the sender's memory can be found.
+  /// The location of the sender's memory.
   ///
-  /// @param host where its process number is valid; empty if it has no memory to share
+  /// @param host the domain of its process number; empty if it cannot share memory
   /// @param process its number
   /// @param control descriptor of its control file
   /// @param link descriptor of the link file for this connection
-  /// @param linkNumber which is a part of that file's name
+  /// @param linkNumber a part of that file's name
   /// @param incarnation of its transport, a part of the names of all its files
   record Hello(String host, long process, int control, int link, int linkNumber, long incarnation)
       implements ShmGreeting {}
 
-  /// Whether the sender could map the memory of the other.
+  /// The sender's result of mapping the other's memory.
   ///
-  /// @param problem empty if it could
+  /// @param problem empty if it succeeded
   record Decision(String problem) implements ShmGreeting {}
 
-  /// The sender ends the connection because of what it received.
+  /// The sender ends the connection because of the data it received.
   record GracefulClose(String reason) implements ShmGreeting {}
 
-  /// There is something in shared memory.
+  /// The sender has published frames in shared memory.
   record Wake() implements ShmGreeting {}
 
   private static int kind(ShmGreeting greeting) {
@@ -49,7 +49,7 @@ sealed interface ShmGreeting {
     };
   }
 
-  /// As a message.
+  /// Encodes the greeting as a message.
   default MemorySegment encode() {
     String text =
         switch (this) {
@@ -76,10 +76,10 @@ sealed interface ShmGreeting {
     return message;
   }
 
-  /// From a message.
+  /// Decodes a message.
   static ShmGreeting decode(MemorySegment message) throws ShmFault {
     if (message.byteSize() < HEADER_BYTES || message.get(INT, 0) != MAGIC) {
-      throw new ShmFault("a message that is no greeting of shared memory");
+      throw new ShmFault("a message that is not a shared-memory greeting");
     }
     int version = message.get(ValueLayout.JAVA_BYTE, 4);
     int kind = message.get(ValueLayout.JAVA_BYTE, 5);

@@ -7,20 +7,20 @@ import io.weft.transport.ring.MessageBuffer;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Takes what a peer has put into our ring and does what it asks. Nothing that the peer says is
-/// used before it was checked; what breaks the protocol is a `ShmFault`.
+/// Receives a peer's frames from the local ring and executes them. It checks every value of the
+/// peer before use; a protocol violation causes a `ShmFault`.
 final class ShmInbound {
 
-  /// What arrives.
+  /// The receiver of frames.
   interface RingListener {
-    /// False ends the receiving.
+    /// Returns false to stop receiving.
     boolean isOpen();
 
     void message(MemorySegment message);
 
     void notified(int immediate);
 
-    /// The peer asks for bytes: what is to be filled in with that.
+    /// Returns an operation for a read that the peer requests; the caller fills it in.
     ShmOperation readWanted() throws ShmFault;
 
     void readDone(ShmOperation read);
@@ -38,9 +38,8 @@ final class ShmInbound {
   private final MessageBuffer messages;
   private final int maxMessageBytes;
   private final RingListener listener;
-  // Where the rest of a long payload goes: a region of ours that is written, the first waiting
-  // read,
-  // or nowhere.
+  // The target of the rest of a long payload: a local region that is being written, the first
+  // waiting read, or none.
   private long remaining;
   private @Nullable LocalRegion into;
   private @Nullable ShmOperation read;
@@ -63,12 +62,12 @@ final class ShmInbound {
     this.listener = listener;
   }
 
-  /// Bytes taken so far, and those that the peer has written past the ring.
+  /// Returns the bytes received so far, including those that the peer has written outside the ring.
   long bytes() {
     return bytes + ring.progress();
   }
 
-  /// Takes what has arrived; returns the number of frames.
+  /// Receives the arrived frames; returns their count.
   ///
   /// Hot path.
   int receive() throws ShmFault {
@@ -140,7 +139,7 @@ final class ShmInbound {
     listener.message(message);
   }
 
-  /// The open region with this key, or null where it is closed meanwhile.
+  /// Returns the open region with this key, or null if it has been closed.
   private @Nullable LocalRegion find(int key) throws ShmFault {
     LocalRegion region = table.find(key);
     if (region == null && !table.wasOpen(key)) {
@@ -171,7 +170,7 @@ final class ShmInbound {
   private void readWanted(int receiveBuffer, int key, int context, long at, long length)
       throws ShmFault {
     if (!ring.holds(Long.BYTES)) {
-      throw new ShmFault("a read that does not say where to");
+      throw new ShmFault("a read without a target");
     }
     long receiveBufferOffset = ring.word();
     ring.skip(Long.BYTES);
@@ -184,7 +183,7 @@ final class ShmInbound {
     asked.offset = receiveBufferOffset;
   }
 
-  /// The read that an answer of so many bytes is to.
+  /// Returns the read that an answer of this length belongs to.
   private ShmOperation answered(int context, long length) throws ShmFault {
     ShmOperation posted = first(context);
     if (length != posted.bytes) {
@@ -202,7 +201,8 @@ final class ShmInbound {
     begin(length);
   }
 
-  /// The read that must be answered next: they are answered in the order in which they were asked.
+  /// Returns the read that must be answered next, because answers arrive in the order of the
+  /// requests.
   private ShmOperation first(int context) throws ShmFault {
     if (waiting.isEmpty() || waiting.at(waiting.head()).context != context) {
       throw new ShmFault("an answer to a read that is not posted");
@@ -225,7 +225,7 @@ final class ShmInbound {
       try {
         ring.payload(target.segment(), offset, size);
       } catch (IllegalStateException freed) {
-        // Its arena was closed with an operation under way: that finds out when it is notified.
+        // The arena was closed during the operation, which its owner learns when it is notified.
       } finally {
         target.leave();
       }
@@ -246,7 +246,7 @@ final class ShmInbound {
       try {
         ring.staged(target.segment(), offset, size);
       } catch (IllegalStateException freed) {
-        // Its arena was closed with an operation under way: that finds out when it is notified.
+        // The arena was closed during the operation, which its owner learns when it is notified.
       } finally {
         target.leave();
       }
@@ -261,17 +261,17 @@ final class ShmInbound {
     }
   }
 
-  /// The sender has lost what it was writing.
+  /// Cancels a write whose memory the sender has lost.
   private void withdrawn() throws ShmFault {
     if (remaining == 0 || read != null) {
-      throw new ShmFault("the end of a write that has not begun");
+        throw new ShmFault("the cancellation of a write that has not begun");
     }
     ring.skip(0);
     remaining = 0;
     into = null;
   }
 
-  /// All of a payload has landed.
+  /// Completes the operation whose payload has arrived entirely.
   private void end() {
     LocalRegion target = into;
     ShmOperation answered = read;

@@ -4,7 +4,7 @@ package io.weft.shm;
 import io.weft.transport.region.RegionTable;
 import java.io.IOException;
 
-/// What one opening of the transport shows to its peers, and what it knows of its own regions.
+/// The memory that one opening of the transport shares with its peers.
 final class ShmMemory implements AutoCloseable {
 
   private final ProcessDomain host;
@@ -14,7 +14,8 @@ final class ShmMemory implements AutoCloseable {
   private final ExtentPool pool;
   private int links;
 
-  /// For the regions of `table`. Throws `IOException` with the reason when memory cannot be had.
+  /// Creates the memory for the regions of `table`. Throws `IOException` if memory cannot be
+  /// allocated.
   ShmMemory(ProcessDomain host, RegionTable table) throws IOException {
     this.host = host;
     this.table = table;
@@ -22,7 +23,7 @@ final class ShmMemory implements AutoCloseable {
     pool = new ExtentPool(prefix(table.incarnation()), control, accessTracker);
   }
 
-  /// How the names of a transport's memory files begin.
+  /// Returns the prefix of the names of a transport's memory files.
   static String prefix(long incarnation) {
     return "weft-" + Long.toHexString(incarnation) + "-";
   }

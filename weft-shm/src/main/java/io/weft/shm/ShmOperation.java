@@ -6,33 +6,33 @@ import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
 import org.jspecify.annotations.Nullable;
 
-/// One read or write: posted here, or asked for by the peer. Reused.
+/// One read or write that this side has posted or the peer has requested. Reused.
 final class ShmOperation {
 
   enum OperationKind {
     WRITE,
     READ,
-    /// A read of the peer's that we answer; `context` is the peer's.
+    /// A peer's read that this side answers; `context` is the peer's.
     SERVE,
-    /// Has moved on to those who wait for their answer.
+    /// A read that was moved to the queue of waiting reads.
     VACANT
   }
 
   OperationKind kind = OperationKind.VACANT;
   @Nullable LocalRegion region;
-  // In the region of whoever posted this.
+  // The offset in the region of the side that posted the operation.
   long offset;
   long bytes;
-  // How many of `bytes` are moved.
+  // The part of `bytes` that has been moved.
   long moved;
   int key;
   int context;
   long remoteOffset;
-  // Of a write; of a read that we answer the key of the peer's region where it goes.
+  // The immediate value of a write; for a served read, the key of the peer's target region.
   int immediate;
   @Nullable Completion done;
   @Nullable TransportException error;
-  // Its header is in the ring.
+  // True if its header is in the ring.
   boolean announced;
   boolean executed;
 
@@ -70,7 +70,7 @@ final class ShmOperation {
     return some;
   }
 
-  /// Gives the region back and tells whoever posted this.
+  /// Releases the region and fires the completion.
   void finish(@Nullable TransportException failure) {
     LocalRegion used = region;
     Completion completion = done;

@@ -7,13 +7,14 @@ import io.weft.transport.region.RegionTable;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// What goes to one peer, in posting order: straight into its memory where it can be mapped, else
-/// through the ring and its staging slots. A turn copies about 1 MiB.
+/// The send queue to one peer, in posting order. Data is copied directly into mappable memory of
+/// the peer, and otherwise through the ring and its staging slots. A duty cycle copies 1 MiB,
+/// rounded up to a piece.
 final class ShmOutbound {
 
   static final int MAX_IN_FLIGHT = 1024;
 
-  /// Up to this length it is copied while it is posted, if nothing else waits.
+  /// The longest operation that is copied while it is posted, if the queue is empty.
   private static final int COPIED_WHEN_POSTED_BYTES = 1 << 16;
 
   private static final long TURN_BYTES = 1 << 20;
@@ -25,11 +26,11 @@ final class ShmOutbound {
   private final OpQueue posted = new OpQueue(MAX_IN_FLIGHT);
   private final OpQueue waiting;
   private final OpQueue served = new OpQueue(MAX_IN_FLIGHT);
-  // Position in `posted` of the first that is not executed.
+  // The position in `posted` of the first operation that is not executed.
   private long next;
   private int inFlight;
   private int context;
-  // Whose payload is on its way through the staging slots.
+  // The operation whose payload is passing through the staging slots.
   private @Nullable ShmOperation streaming;
   private boolean published;
   private long bytesSent;
@@ -48,14 +49,14 @@ final class ShmOutbound {
     return bytesSent + direct.written();
   }
 
-  /// Whether something was published since this was asked last.
+  /// Returns whether a frame was published since the last call.
   boolean takePublished() {
     boolean was = published;
     published = false;
     return was;
   }
 
-  /// Copies a message into the ring; false if there is no room, or a write before it.
+  /// Copies a message into the ring; returns false without room, or if a write precedes it.
   ///
   /// Hot path.
   boolean message(MemorySegment message) throws ShmFault {
@@ -75,7 +76,7 @@ final class ShmOutbound {
     bytesSent += ShmFrame.BYTES + payload;
   }
 
-  /// A place for one more operation, or null.
+  /// Returns a slot for one more operation, or null.
   ///
   /// Hot path.
   @Nullable ShmOperation post(ShmOperation.OperationKind kind) {
@@ -88,12 +89,13 @@ final class ShmOutbound {
     return op;
   }
 
-  /// Has the last `post` end in its turn, refused.
+  /// Refuses the last `post`, which completes in posting order.
   void refuse(ShmOperation op, String why) {
     direct.refuse(op, why);
   }
 
-  /// The last `post` is filled in: executes it if it is short and nothing waits.
+  /// Executes the last `post`, which the caller has filled in, if it is short and the queue is
+  /// empty.
   ///
   /// Hot path.
   void start(ShmOperation op) throws ShmFault {
@@ -102,8 +104,8 @@ final class ShmOutbound {
     }
   }
 
-  /// A place for the answer to one more read of the peer's, to be filled in; null if it asks for
-  /// too many.
+  /// Returns a slot for the answer to one more read of the peer, to be filled in; null if the peer
+  /// exceeds its limit.
   @Nullable ShmOperation serve() {
     if (served.isFull()) {
       return null;
@@ -115,7 +117,7 @@ final class ShmOutbound {
     return op;
   }
 
-  /// Tells the peer that an extent is gone, if there is room.
+  /// Tells the peer that an extent was freed; returns false if there is not enough room.
   boolean gone(int number) throws ShmFault {
     if (streaming != null || !ring.hasRoom(0)) {
       return false;
@@ -125,8 +127,8 @@ final class ShmOutbound {
     return true;
   }
 
-  /// Goes on with what is posted, and completes what is done; whether anything was. Completions
-  /// fire inside.
+  /// Advances posted operations and completes executed ones; returns whether any advanced.
+  /// Completions fire inside.
   ///
   /// Hot path.
   boolean advance() throws ShmFault {
@@ -169,7 +171,7 @@ final class ShmOutbound {
     return true;
   }
 
-  /// Goes on with the first operation that is not executed; whether it moved.
+  /// Advances the first operation that is not executed; returns whether it did.
   private boolean execute() throws ShmFault {
     ShmOperation op = posted.at(next);
     boolean moved =
@@ -223,7 +225,7 @@ final class ShmOutbound {
     return true;
   }
 
-  /// A write into memory that we cannot map.
+  /// Writes into memory that this side cannot map.
   private boolean writeThrough(ShmOperation op) throws ShmFault {
     if (streaming == null) {
       if (!peer.isOpen(op.key)) {
@@ -240,7 +242,7 @@ final class ShmOutbound {
         try {
           ring.payload(op.own().segment(), op.offset, size);
         } catch (IllegalStateException freed) {
-          direct.refuseFreed(op, freed); // nothing of it was published
+          direct.refuseFreed(op, freed); // no byte of it was published
           return true;
         }
       } else {
@@ -254,13 +256,13 @@ final class ShmOutbound {
     return stream(op);
   }
 
-  /// Fills staging slots with what follows of a long payload.
+  /// Fills staging slots with the rest of a long payload.
   private boolean stream(ShmOperation op) throws ShmFault {
     boolean moved = false;
     LocalRegion from = op.kind == ShmOperation.OperationKind.SERVE ? table.find(op.key) : op.own();
     while (op.moved < op.bytes && ring.mayPut(0) && ring.mayStage()) {
       if (from == null || !from.visit()) {
-        // Only a read of the peer's: our own claim keeps the region open.
+        // Only a peer's read gets here, because this side's claim keeps its own region open.
         refuseRead(op, ShmFrame.STALE_KEY);
         op.moved = op.bytes;
         break;
@@ -292,7 +294,7 @@ final class ShmOutbound {
     return moved;
   }
 
-  /// The memory of which a payload is half sent was freed; there is room for a frame.
+  /// Cancels a partial payload whose memory was freed; the ring has room for a frame.
   private void breakOff(ShmOperation op, IllegalStateException freed) {
     op.moved = op.bytes;
     if (op.kind == ShmOperation.OperationKind.SERVE) {
@@ -304,8 +306,8 @@ final class ShmOutbound {
     }
   }
 
-  /// Begins the answer to the peer's first read, or goes on with one that we copy; whether it
-  /// could.
+  /// Starts the answer to the peer's first read, or continues one that this side copies; returns
+  /// whether it advanced.
   private boolean answer() throws ShmFault {
     ShmOperation op = served.at(served.head());
     LocalRegion region = table.find(op.key);
@@ -340,14 +342,14 @@ final class ShmOutbound {
       }
       publish(size);
     } catch (IllegalStateException freed) {
-      refuseRead(op, ShmFrame.STALE_KEY); // in its place
+      refuseRead(op, ShmFrame.STALE_KEY); // takes the place of the answer
     } finally {
       region.leave();
     }
     return true;
   }
 
-  /// Where the peer has asked for its bytes, if we can reach that.
+  /// Returns the peer's target region, if this side can map it.
   private @Nullable PeerRegion receiveBuffer(ShmOperation op) {
     PeerRegion into = peer.find(op.immediate);
     return into != null
@@ -358,7 +360,7 @@ final class ShmOutbound {
         : null;
   }
 
-  /// Copies the next piece of an answer to where the peer wants it; there is room for a frame.
+  /// Copies the next piece of an answer into the target region; the ring has room for a frame.
   private void land(ShmOperation op, LocalRegion from, PeerRegion into) {
     if (!direct.answer(op, from, into)) {
       refuseRead(op, ShmFrame.STALE_KEY);
@@ -375,14 +377,14 @@ final class ShmOutbound {
     publish(0);
   }
 
-  /// The first of the waiting reads is over.
+  /// Finishes the first of the waiting reads.
   void finishRead(ShmOperation read, @Nullable TransportException error) {
     waiting.pop();
     inFlight--;
     read.finish(error);
   }
 
-  /// Whether a turn would find something to do without the peer's leave.
+  /// Returns whether a duty cycle would find work that needs no room from the peer.
   boolean hasWork() throws ShmFault {
     if (posted.head() != next) {
       return true;
@@ -393,12 +395,12 @@ final class ShmOutbound {
     return next != posted.tail() || streaming != null || !served.isEmpty();
   }
 
-  /// Before a wait: has the peer ring when it makes room, if that is what is missing.
+  /// Asks the peer, before a wait, to ring the bell when it makes room, if this side is blocked.
   void prepareToWait() {
     ring.prepareToWait();
   }
 
-  /// Fails all that is posted.
+  /// Fails all posted operations.
   void fail(TransportException cause) {
     streaming = null;
     while (!posted.isEmpty()) {

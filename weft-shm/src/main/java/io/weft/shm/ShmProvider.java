@@ -12,15 +12,15 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.List;
 
-/// Shared memory between processes of one host and one user, TCP between all others. Stateless; any
-/// thread.
+/// The provider of shared memory between processes of one host and one user, with TCP between all
+/// others. Stateless and thread-safe.
 public final class ShmProvider implements TransportProvider {
 
   static final String SCHEME = "shm";
 
   private static final String INSTEAD = ", or use --transport tcp";
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public ShmProvider() {}
 
   @Override
@@ -47,7 +47,7 @@ public final class ShmProvider implements TransportProvider {
           "memory cannot be shared here: " + e.getMessage(),
           "mount /proc and allow memfd_create in this container" + INSTEAD);
     } catch (LinkageError e) {
-      // The first that needs native functions is a class that is being initialised.
+      // The first use of a native function is in a class that is being initialised.
       if (e.getCause() instanceof IllegalCallerException refused) {
         return new Availability.Unavailable(
             "this JVM may not call native functions: " + refused.getMessage(),
@@ -60,8 +60,7 @@ public final class ShmProvider implements TransportProvider {
     }
   }
 
-  /// Makes a file, as long as the longest that every process needs, and opens it in the way of a
-  /// peer.
+  /// Creates a file with the length of a control file and opens it as a peer would.
   private static void tryMemory() throws IOException {
     String name = "weft-probe";
     try (Arena arena = Arena.ofShared()) {
@@ -86,7 +85,7 @@ public final class ShmProvider implements TransportProvider {
     }
   }
 
-  /// As if this process were on that host.
+  /// Opens a transport as if this process were on that host.
   static Transport open(TransportConfig config, FrameSink sink, ProcessDomain host) {
     TransportProvider tcp =
         TransportProvider.find("tcp")

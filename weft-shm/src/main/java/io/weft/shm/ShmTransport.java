@@ -22,8 +22,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// A TCP transport whose endpoints to processes of the same host go on in shared memory. A turn
-/// looks at all rings, and now and then at the sockets.
+/// A TCP transport whose endpoints to processes of the same host use shared memory. A duty cycle
+/// polls all rings, and periodically the sockets.
 final class ShmTransport implements Transport, FrameSink {
 
   static final int MAX_MESSAGE_BYTES = 1 << 16;
@@ -87,13 +87,13 @@ final class ShmTransport implements Transport, FrameSink {
     doorbell = new Doorbell(home.control().memory());
   }
 
-  /// The regions of a transport, which are those of this one.
+  /// Returns the region table of the TCP transport, which this transport shares.
   private static RegionTable tableOf(Transport tcp) {
     if (tcp instanceof RegionHolder holder) {
       return holder.table();
     }
     throw new TransportException.DeviceLost(
-        "the TCP transport at " + tcp.address() + " keeps its regions in another way", null);
+        "the TCP transport at " + tcp.address() + " does not share its region table", null);
   }
 
   @Override
@@ -182,13 +182,13 @@ final class ShmTransport implements Transport, FrameSink {
     return work;
   }
 
-  /// Memory has what was posted to it; sockets may not.
+  /// Flushes only TCP, because memory receives operations when they are posted.
   @Override
   public void flush() {
     tcp.flush();
   }
 
-  /// Whether more is expected from sockets than the end of a process.
+  /// Returns whether sockets carry more than the end of a process.
   private boolean needsSockets() {
     return shared.length == 0 || apart > 0 || dialing > 0 || !meeting.isEmpty();
   }
@@ -202,7 +202,7 @@ final class ShmTransport implements Transport, FrameSink {
       }
       for (ShmEndpoint endpoint : shared) {
         if (!endpoint.tellGone(gone)) {
-          // It keeps a mapping without memory behind it until it ends.
+          // The peer keeps a mapping without memory until its endpoint ends.
           LOG.log(
               Level.DEBUG, "rank {0} is not told that extent {1} is gone", endpoint.node(), gone);
         }
@@ -222,7 +222,8 @@ final class ShmTransport implements Transport, FrameSink {
     doorbell.lieDown(overSockets ? Doorbell.ON_SOCKETS : Doorbell.ON_WORD);
     if (!woken && !hasWork()) {
       if (overSockets) {
-        // Where memory is shared, too, nobody waits long for a greeting that is not flushed yet.
+        // With shared endpoints the wait is bounded, because a peer's greeting may not be flushed
+        // yet.
         tcp.await(shared.length == 0 ? maxNanos : Math.min(maxNanos, MAX_SLEEP_NANOS));
       } else {
         doorbell.sleep(Math.min(maxNanos, MAX_SLEEP_NANOS));
@@ -262,7 +263,7 @@ final class ShmTransport implements Transport, FrameSink {
     return tcp.bytesSent() + bytesSent.getOpaque();
   }
 
-  // What TCP says.
+  // Callbacks from TCP.
 
   @Override
   public void onConnect(Endpoint lower) {
@@ -295,21 +296,21 @@ final class ShmTransport implements Transport, FrameSink {
   private ShmEndpoint of(Endpoint lower) {
     ShmEndpoint endpoint = byLower.get(lower);
     if (endpoint == null) {
-      throw new IllegalStateException("TCP speaks of a connection that is over");
+      throw new IllegalStateException("TCP reported a connection that has ended");
     }
     return endpoint;
   }
 
-  // What endpoints say.
+  // Callbacks from endpoints.
 
-  /// Both ends know whether they share memory.
+  /// Adds an endpoint after both ends have negotiated.
   void connected(ShmEndpoint endpoint, MemoryNegotiation negotiation) {
     meeting.remove(endpoint);
     if (endpoint.isShared()) {
       shared = EndpointArrays.with(shared, endpoint);
     } else {
       apart++;
-      // Said of one peer for all: on a host of many ranks each would have as much to say.
+      // Only the first peer causes a warning, because a host with many ranks would repeat it.
       LOG.log(
           negotiation.isOneMachine() && !toldApart ? Level.WARNING : Level.DEBUG,
           "rank {0} talks to rank {1} over TCP: {2}",
@@ -321,7 +322,7 @@ final class ShmTransport implements Transport, FrameSink {
     sink.onConnect(endpoint);
   }
 
-  /// The endpoint has ended.
+  /// Removes an endpoint that has ended.
   void forget(ShmEndpoint endpoint, boolean wasApart, boolean wasDialing) {
     byLower.remove(endpoint.lower());
     meeting.remove(endpoint);
@@ -330,7 +331,7 @@ final class ShmTransport implements Transport, FrameSink {
     dialing -= wasDialing ? 1 : 0;
   }
 
-  /// The peer broke the protocol, which the caller cannot be told now.
+  /// Records a protocol fault that cannot be reported to the caller now.
   void faultSoon(ShmEndpoint endpoint, ShmFault fault) {
     if (faults.size() < MAX_GONE) {
       faults.add(new Fault(endpoint, fault));

@@ -3,9 +3,8 @@ package io.weft.shm;
 
 import io.weft.transport.Transport;
 
-/// When the sockets below are looked after: always while connections are being made, every 100
-/// microseconds while nothing but the end of a process is expected from them, since each look costs
-/// a system call.
+/// Decides when to poll the TCP sockets. It polls them always while connections are being
+/// established, and otherwise every 100 microseconds, because each poll costs a system call.
 final class SocketWatch {
 
   private static final long LOOK_NANOS = 100_000;
@@ -22,32 +21,32 @@ final class SocketWatch {
     this.tcp = tcp;
   }
 
-  /// Whether somebody has made, called or ended a connection a moment ago.
+  /// Returns whether a connection was recently established, attempted or ended.
   boolean isActive() {
     return worked;
   }
 
-  /// Something was given to TCP.
+  /// Records that data was posted to TCP.
   void flushSoon() {
     toFlush = true;
   }
 
-  /// A peer has told over TCP that something is in memory.
+  /// Records that a peer has sent a wake-up over TCP.
   void wakeHeard() {
     wakes++;
   }
 
   boolean isDue(long now) {
     long since = now - lookedNanos;
-    // A clock that jumps back must not blind us.
+    // The check must also succeed after the clock has jumped back.
     return since >= LOOK_NANOS || since < 0 || toFlush || worked;
   }
 
-  /// Turns the TCP transport once.
+  /// Polls the TCP transport once.
   int look(long now) {
     lookedNanos = now;
-    // What peers say beside their memory is not a sign that connections are being made: who took
-    // it for one would wait over sockets, be woken over them, and so for ever.
+    // Messages of established peers do not indicate new connections. A process that took them for
+    // such would wait over sockets, be woken over them, and repeat this forever.
     boolean flushing = toFlush;
     toFlush = false;
     wakes = 0;
@@ -61,7 +60,7 @@ final class SocketWatch {
     return done;
   }
 
-  /// Before a wait: nothing that was given to TCP stays behind; whether there was something.
+  /// Flushes data posted to TCP before a wait; returns whether there was any.
   boolean flush() {
     boolean flushing = toFlush;
     if (flushing) {

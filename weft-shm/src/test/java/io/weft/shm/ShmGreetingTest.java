@@ -56,7 +56,7 @@ class ShmGreetingTest {
     byte[] noise = new byte[64];
     random.nextBytes(noise);
     assertThatThrownBy(() -> ShmGreeting.decode(MemorySegment.ofArray(noise)))
-        .hasMessageContaining("no greeting");
+        .hasMessageContaining("not a shared-memory greeting");
   }
 
   @Test
@@ -66,7 +66,10 @@ class ShmGreetingTest {
 
   @Test
   void aPeerThatSaysSomethingElseIsRefused() throws IOException {
-    meetTcp(Peer.CONNECT_DEADLINE, Peer.bytes(1, 2, 3, 4, 5, 6, 7, 8, 9), "no greeting");
+    meetTcp(
+        Peer.CONNECT_DEADLINE,
+        Peer.bytes(1, 2, 3, 4, 5, 6, 7, 8, 9),
+        "not a shared-memory greeting");
   }
 
   /// Connects to a transport that is TCP only.

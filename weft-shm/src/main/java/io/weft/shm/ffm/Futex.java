@@ -9,8 +9,8 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/// Sleeping on a word of shared memory, and waking those who do, between processes. One object for
-/// each sleeper, confined to the thread that sleeps; `wake` from any thread.
+/// Sleeps on a word of shared memory, and wakes such sleepers, across processes. Each sleeper has
+/// its own instance, confined to its thread; any thread may call `wake`.
 public final class Futex {
 
   private static final long FUTEX_WAIT = 0;
@@ -30,7 +30,7 @@ public final class Futex {
   private final MemorySegment word;
   private final MemorySegment timeout = Arena.ofAuto().allocate(2 * Long.BYTES, Long.BYTES);
 
-  /// Sleeps on the 32 bits at the start of `word`.
+  /// Creates a futex on the 32 bits at the start of `word`.
   public Futex(MemorySegment word) {
     this.word = word;
   }
@@ -45,20 +45,20 @@ public final class Futex {
     return LINKER.downcallHandle(function, TYPE, Linker.Option.firstVariadicArg(1));
   }
 
-  /// Whether the number of the system call is known for this processor.
+  /// Returns whether the number of the system call is known for this processor.
   public static boolean isKnownHere() {
     String arch = System.getProperty("os.arch");
     return arch.equals("amd64") || arch.equals("x86_64") || arch.equals("aarch64");
   }
 
-  /// Sleeps until a `wake`, while the word has this value, at most so long; may return early.
+  /// Sleeps for at most `nanos` until a `wake`, if the word has this value; may return early.
   public void await(int value, long nanos) {
     timeout.set(JAVA_LONG, 0, nanos / NANOS);
     timeout.set(JAVA_LONG, Long.BYTES, nanos % NANOS);
     call(word.address(), FUTEX_WAIT, value, timeout.address());
   }
 
-  /// Wakes whoever sleeps on the 32 bits at this place.
+  /// Wakes all sleepers on the 32 bits at this offset.
   public static void wake(MemorySegment memory, long offset) {
     call(memory.address() + offset, FUTEX_WAKE, Integer.MAX_VALUE, 0);
   }

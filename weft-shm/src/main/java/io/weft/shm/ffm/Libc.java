@@ -14,9 +14,8 @@ import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
-/// Memory without a name in any file system, as Linux makes it. What can fail returns a negative
-/// `errno`. Loading this class throws a `LinkageError` where the C library does not have these
-/// functions. Any thread.
+/// Calls of the C library for memory files. A call that can fail returns a negative `errno`.
+/// Loading this class throws a `LinkageError` if the C library lacks a function. Thread-safe.
 public final class Libc {
 
   /// Not enough memory.
@@ -25,7 +24,7 @@ public final class Libc {
   /// Too many open files in this process.
   public static final int EMFILE = 24;
 
-  /// Longer than files of this process may be.
+  /// The file exceeds the length limit of this process.
   public static final int EFBIG = 27;
 
   private static final int EINVAL = 22;
@@ -119,8 +118,7 @@ public final class Libc {
     }
   }
 
-  /// A new file of `bytes` zero bytes in memory, whose length nobody can change any more; its
-  /// descriptor.
+  /// Creates a file of `bytes` zero bytes in memory with a sealed length; returns its descriptor.
   public static int memoryFile(String name, long bytes) {
     int fd =
         (int)
@@ -146,7 +144,7 @@ public final class Libc {
     return fd;
   }
 
-  /// Opens a file to read and write; its descriptor.
+  /// Opens a file for reading and writing; returns its descriptor.
   public static int open(String path) {
     return (int)
         call(
@@ -154,13 +152,14 @@ public final class Libc {
                 (int) OPEN.invokeExact(state, arena.allocateFrom(path), O_RDWR_CLOEXEC, 0));
   }
 
-  /// Whether the file can neither shrink nor grow: only then no access to its memory can fail.
+  /// Returns whether the file can neither shrink nor grow, so that accesses to its memory cannot
+  /// fault.
   public static boolean isSealed(int fd) {
     long seals = call((state, arena) -> (int) FCNTL.invokeExact(state, fd, F_GET_SEALS, 0));
     return seals >= 0 && (seals & SEAL_SHRINK_AND_GROW) == SEAL_SHRINK_AND_GROW;
   }
 
-  /// Length of an open file.
+  /// Returns the length of an open file.
   public static long bytes(int fd) {
     return call((state, arena) -> (long) LSEEK.invokeExact(state, fd, 0L, SEEK_END));
   }
@@ -170,14 +169,14 @@ public final class Libc {
     return (int) call((state, arena) -> (int) CLOSE.invokeExact(state, fd));
   }
 
-  /// The address of `bytes` of the file, shared with all that map it.
+  /// Maps `bytes` of the file as shared memory; returns the address.
   public static long map(int fd, long bytes) {
     return call(
         (state, arena) ->
             (long) MMAP.invokeExact(state, 0L, bytes, PROT_READ_WRITE, MAP_SHARED, fd, 0L));
   }
 
-  /// What was mapped, until `arena` is closed; then it is mapped no more.
+  /// Returns the mapped memory as a segment; closing `arena` unmaps it.
   @SuppressWarnings("restricted")
   public static MemorySegment memory(long address, long bytes, Arena arena) {
     return MemorySegment.ofAddress(address)
@@ -188,8 +187,7 @@ public final class Libc {
     long unused = call((state, arena) -> (int) MUNMAP.invokeExact(state, address, bytes));
   }
 
-  /// Has the kernel find memory for all of a mapped file, so that no later access can fail for want
-  /// of it.
+  /// Makes the kernel allocate memory for all of a mapped file, so that no later access can fail.
   public static int populate(int fd, long address, long bytes) {
     int done =
         (int)
@@ -197,14 +195,14 @@ public final class Libc {
                 (state, arena) ->
                     (int) MADVISE.invokeExact(state, address, bytes, MADV_POPULATE_WRITE));
     if (done == -EINVAL) {
-      // Before Linux 5.14.
+      // The kernel is older than Linux 5.14.
       done = (int) call((state, arena) -> (int) FALLOCATE.invokeExact(state, fd, 0, 0L, bytes));
     }
     return done;
   }
 
-  /// Gives the memory behind a part of a shared mapping back to the system, for all that map it;
-  /// the part reads as zeros.
+  /// Returns the memory of a part of a shared mapping to the system, for all processes that map it.
+  /// The part then reads as zeros.
   public static int discard(long address, long bytes) {
     return (int)
         call((state, arena) -> (int) MADVISE.invokeExact(state, address, bytes, MADV_REMOVE));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The few functions of the C library that shared memory needs. Any thread.
+/// Bindings of the C functions that shared memory needs. Thread-safe.
 @NullMarked
 package io.weft.shm.ffm;
 
