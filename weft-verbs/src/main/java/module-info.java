@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// RDMA through libibverbs, without code in C: devices, registered memory, queue pairs, and a
-/// transport of them, found by its scheme `verbs`. Needs native access.
+/// RDMA through libibverbs without C code: devices, registered memory, queue pairs, and a transport
+/// based on them with the scheme `verbs`. It requires native access.
 @org.jspecify.annotations.NullMarked
 module io.weft.verbs {
   requires static transitive org.jspecify;

@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// What one opening of the transport has of a device: a port with its address, a protection domain,
-/// and one completion queue for all sends and one for all receives [PSLITE §3.1]. Closing it closes
-/// all that was made of it.
+/// The device resources of one opening of the transport: a port with its address, a protection
+/// domain, one completion queue for all sends and one for all receives [PSLITE §3.1]. Closing it
+/// closes all its resources.
 final class Adapter implements AutoCloseable {
 
   private static final int MAX_COMPLETIONS = 1 << 15;
@@ -46,8 +46,8 @@ final class Adapter implements AutoCloseable {
     receives = channel.queue(completions);
   }
 
-  /// Opens the device that the settings name, else the first with an active port. Throws
-  /// `VerbsException` with what is in the way.
+  /// Opens the configured device, or else the first with an active port. Throws `VerbsException`
+  /// with the reason.
   static Adapter open(Ibverbs library, VerbsSettings settings) {
     List<String> names =
         settings.device().isEmpty() ? Device.names(library) : List.of(settings.device());
@@ -71,7 +71,7 @@ final class Adapter implements AutoCloseable {
             + (found.isEmpty() ? ": 'ibv_devices' lists none" : found));
   }
 
-  /// The named port, else the first active one, else the first.
+  /// Returns the configured port, or else the first active one, or else the first.
   private static Port port(Device device, VerbsSettings settings) {
     if (settings.port() > 0) {
       return device.port(settings.port());
@@ -114,13 +114,13 @@ final class Adapter implements AutoCloseable {
                         + gids));
   }
 
-  /// A queue pair with its rings, for one more endpoint. Throws `VerbsException`, also where the
-  /// port carries nothing now, or `IllegalStateException` where the completion queues have no room
-  /// for it: every posted request may complete at once when a queue pair fails, and a queue that
-  /// overflows loses all of them.
+  /// Creates a queue pair with its rings for one more endpoint. Throws `VerbsException`, also if
+  /// the port is not active. Throws `IllegalStateException` if the completion queues have no room
+  /// for the queue pair, because all posted requests of a failing queue pair may complete at once,
+  /// and an overflow loses all queue pairs of the queue.
   ///
-  /// @param number by which completions name it, 16 bits
-  /// @param sentOfAll hears of bytes that are posted
+  /// @param number identifies the queue pair in completions, 16 bits
+  /// @param sentOfAll receives the count of posted bytes
   QueuePairLink link(VerbsSettings settings, int number, LongConsumer sentOfAll) {
     int most =
         Math.min(
@@ -141,7 +141,7 @@ final class Adapter implements AutoCloseable {
     return link;
   }
 
-  /// The send buffer of all endpoints, for models that have one. Throws `VerbsException`.
+  /// Returns the send buffer that all endpoints share in some models. Throws `VerbsException`.
   SharedSendBuffer sharedSendBuffer(VerbsSettings settings) {
     SharedSendBuffer some = shared;
     if (some == null) {
@@ -151,18 +151,18 @@ final class Adapter implements AutoCloseable {
     return some;
   }
 
-  /// Begins to poll what has finished.
+  /// Starts polling for completions.
   Polling polling(VerbsSettings settings) {
     return settings.model().polling(channel, sends, receives);
   }
 
-  /// The next thing that the device tells by itself; null if there is nothing. Never waits.
+  /// Returns the next asynchronous event of the device; null if none is pending. Never waits.
   @Nullable AsyncEvent takeEvent() {
     return device.takeEvent();
   }
 
-  /// Why all queue pairs are lost by this event; empty where they are not: another port is meant,
-  /// or the port is active again.
+  /// Returns the reason why this event ends all queue pairs. It is empty if it does not, for
+  /// example because it concerns another port, or the port is active again.
   String fatal(AsyncEvent event) {
     return switch (event.kind()) {
       case COMPLETION_QUEUE_FAILED, DEVICE_FAILED -> device + " says: " + event.words();
@@ -171,7 +171,8 @@ final class Adapter implements AutoCloseable {
     };
   }
 
-  /// A completion says that the queue pair has failed: where the port is down, that is why.
+  /// Fails a queue pair after an error completion; if the port is down, it is reported as the
+  /// cause.
   void fail(QueuePairLink link, String why) {
     if (link.failure().isEmpty()) {
       String trouble = portTrouble();
@@ -179,7 +180,7 @@ final class Adapter implements AutoCloseable {
     }
   }
 
-  /// Why the port carries nothing now, from the device itself; empty while it is active.
+  /// Queries the device and returns the reason why the port is not active; empty if it is.
   private String portTrouble() {
     try {
       Port now = device.port(port.number());
@@ -197,7 +198,7 @@ final class Adapter implements AutoCloseable {
     }
   }
 
-  /// An endpoint has ended.
+  /// Records that an endpoint has ended.
   void giveBack() {
     endpoints--;
   }

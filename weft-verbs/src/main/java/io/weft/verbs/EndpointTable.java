@@ -8,8 +8,8 @@ import java.util.IdentityHashMap;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/// The endpoints of a transport: by the TCP connection below, and by the number in the names of
-/// their completions. Polling thread only.
+/// The endpoints of a transport, indexed by their TCP connections and by the numbers in their
+/// completions. Polling thread only.
 final class EndpointTable {
 
   private static final int MAX_ENDPOINTS = 1 << 16;
@@ -18,7 +18,7 @@ final class EndpointTable {
   private @Nullable VerbsEndpoint[] byNumber = new @Nullable VerbsEndpoint[16];
   private VerbsEndpoint[] all = {};
 
-  /// Makes an endpoint with a number that no other one has.
+  /// Adds an endpoint with an unused number.
   VerbsEndpoint enter(Endpoint lower, IntFunction<VerbsEndpoint> maker) {
     int number = 0;
     while (number < byNumber.length && byNumber[number] != null) {
@@ -47,9 +47,9 @@ final class EndpointTable {
             .toArray(VerbsEndpoint[]::new);
   }
 
-  /// The device tells something: the queue pair that it means fails, or all do.
+  /// Fails the queue pair that an event concerns, or all.
   ///
-  /// @param fatal why all fail; empty where they do not
+  /// @param fatal the reason why all fail; empty if they do not
   void hear(AsyncEvent event, String fatal) {
     for (VerbsEndpoint endpoint : all) {
       QueuePairLink link = endpoint.link();
@@ -61,24 +61,24 @@ final class EndpointTable {
     }
   }
 
-  /// As they are now: who comes or goes makes another array.
+  /// Returns the current endpoints; a change replaces the array.
   VerbsEndpoint[] all() {
     return all;
   }
 
-  /// Over this connection, or null.
+  /// Returns the endpoint over this connection, or null.
   @Nullable VerbsEndpoint over(Endpoint lower) {
     return byLower.get(lower);
   }
 
-  /// With this number, or null.
+  /// Returns the endpoint with this number, or null.
   ///
   /// Hot path.
   @Nullable VerbsEndpoint at(int number) {
     return number < byNumber.length ? byNumber[number] : null;
   }
 
-  /// What a completion is about; null if that has ended.
+  /// Returns the endpoint that a completion belongs to; null if it has ended.
   ///
   /// Hot path.
   @Nullable VerbsEndpoint of(long completion, int queuePair) {

@@ -7,8 +7,8 @@ import io.weft.verbs.device.VerbsException;
 import io.weft.verbs.ring.VerbsFault;
 import org.jspecify.annotations.Nullable;
 
-/// What two ends say over TCP until both of their queue pairs are connected
-/// (docs/protocol/verbs.md, Meeting), and why they part. Polling thread only.
+/// The greetings of two ends over TCP until both queue pairs are connected (docs/protocol/verbs.md,
+/// Meeting), and the reason when they part. Polling thread only.
 final class QueuePairExchange {
 
   private final VerbsEndpoint endpoint;
@@ -24,14 +24,14 @@ final class QueuePairExchange {
     this.lower = lower;
   }
 
-  /// The TCP connection is proved, and our queue pair is there: tells the peer where.
+  /// Sends the address of this side's queue pair, after the TCP connection is authenticated.
   void begin(QueuePairLink made, long incarnation, long nowNanos) {
     link = made;
     beganNanos = Math.max(nowNanos, 1);
     say(made.hello(incarnation));
   }
 
-  /// Gives up if the peer does not answer in time.
+  /// Fails the endpoint if the peer does not answer in time.
   void tick(long nowNanos, long limitNanos) {
     if (!endpoint.isConnected() && beganNanos != 0 && nowNanos - beganNanos > limitNanos) {
       endpoint.lost(
@@ -39,11 +39,11 @@ final class QueuePairExchange {
     }
   }
 
-  /// The peer says where its queue pair is: connects ours.
+  /// Connects this side's queue pair to the one that the peer's greeting describes.
   void hello(VerbsGreeting.Hello hello) throws VerbsFault {
     QueuePairLink open = link;
     if (heard || open == null) {
-      throw new VerbsFault("a greeting out of turn");
+      throw new VerbsFault("an unexpected greeting");
     }
     heard = true;
     peerIncarnation = hello.incarnation();
@@ -55,38 +55,38 @@ final class QueuePairExchange {
     }
   }
 
-  /// The peer says whether it could connect.
+  /// Handles the peer's result of connecting.
   void verdict(String problem) throws VerbsFault {
     if (!problem.isEmpty()) {
       endpoint.lost("its queue pair cannot be connected; the peer says: " + problem, null);
       return;
     }
     if (agreed || !heard) {
-      throw new VerbsFault("a verdict out of turn");
+      throw new VerbsFault("an unexpected verdict");
     }
     agreed = true;
     endpoint.connect();
   }
 
-  /// We cannot connect.
+  /// Tells the peer that this side cannot connect, and fails the endpoint.
   void refuse(String why, @Nullable Throwable cause) {
     say(new VerbsGreeting.Decision(why));
     endpoint.lost("its queue pair cannot be connected: " + why, cause);
   }
 
-  /// We part because of what the peer has sent.
+  /// Tells the peer that this side ends the connection because of the data it received.
   void gracefulClose(String reason) {
     say(new VerbsGreeting.GracefulClose(reason));
   }
 
   private void say(VerbsGreeting greeting) {
     if (!endpoint.isClosed() && lower.trySend(greeting.encode()) != PostResult.POSTED) {
-      endpoint.lost("the connection took no greeting", null);
+      endpoint.lost("the connection had no room for a greeting", null);
     }
     endpoint.flushLower();
   }
 
-  /// Of the peer's transport, once it has said where its queue pair is.
+  /// Returns the incarnation of the peer's transport, known after its greeting.
   long peerIncarnation() {
     return peerIncarnation;
   }

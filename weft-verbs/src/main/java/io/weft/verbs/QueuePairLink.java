@@ -20,13 +20,14 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// A queue pair with its receive ring, into which the peer writes frames, and the buffer in which
-/// frames are built that go to the peer's ring. A frame is written with its index there as
-/// immediate value, which takes one of the peer's receives. The peer tells how many frames it has
-/// consumed by an immediate value alone, so no ring is ever overrun and no receive missing.
+/// it builds frames for the peer's ring. Each write of a frame has its ring index as the immediate
+/// value and consumes one of the peer's receives. The peer returns credit for consumed frames with
+/// an immediate value alone. Rings therefore never overflow, and a receive is always posted.
 final class QueuePairLink implements Carrier {
 
   private static final int SENDS = VerbsSettings.SENDS;
-  // What is posted behind fetches waits for most of them: a message must not look like silence.
+  // Requests posted after fetches wait for most of them; the bound keeps messages from being
+  // delayed until the peer appears silent.
   private static final int FETCHES = 16;
   private static final int SEQUENCE_BITS = 48;
   private static final long SEQUENCE_MASK = (1L << SEQUENCE_BITS) - 1;
@@ -46,20 +47,20 @@ final class QueuePairLink implements Carrier {
   private final BitSet fetching = new BitSet(SENDS);
   private long peerRing;
   private int peerKey;
-  // Work requests: posted, the last one that signals, those that have ended.
+  // The counts of work requests: posted, the last signaled one, and completed.
   private long posted;
   private long signaled;
   private long retired;
   private long bytesSent;
-  // Where the frame goes that is begun.
+  // The index of the frame that has begun, in the peer's ring.
   private int index;
   private String failure = "";
   private boolean ended;
 
-  /// Makes rings and a queue pair, ready to receive once it is connected. Throws `VerbsException`.
+  /// Creates rings and a queue pair that can receive once it is connected. Throws `VerbsException`.
   ///
-  /// @param number by which completions name it, 16 bits
-  /// @param sentOfAll hears of bytes that are posted
+  /// @param number identifies the queue pair in completions, 16 bits
+  /// @param sentOfAll receives the count of posted bytes
   QueuePairLink(Adapter adapter, VerbsSettings settings, int number, LongConsumer sentOfAll) {
     this.sentOfAll = sentOfAll;
     this.adapter = adapter;
@@ -106,11 +107,11 @@ final class QueuePairLink implements Carrier {
 
   private void receive(QueuePair some) {
     if (!some.tryReceiveNotice((long) number << SEQUENCE_BITS)) {
-      throw new IllegalStateException("the receive queue is full though all was consumed");
+      throw new IllegalStateException("the receive queue is full although all was consumed");
     }
   }
 
-  /// The number in the name of a completion.
+  /// Returns the queue pair's number from the identifier of a completion.
   static int numberOf(long id) {
     return (int) (id >>> SEQUENCE_BITS);
   }
@@ -119,12 +120,12 @@ final class QueuePairLink implements Carrier {
     return pair.number() == queuePair;
   }
 
-  /// Whether the device speaks of its queue pair.
+  /// Returns whether the event concerns this queue pair.
   boolean isMeantBy(AsyncEvent event) {
     return pair.isMeantBy(event);
   }
 
-  /// What the peer has to know.
+  /// Returns the greeting with this side's addresses.
   VerbsGreeting hello(long incarnation) {
     return new VerbsGreeting.Hello(
         incarnation,
@@ -135,7 +136,8 @@ final class QueuePairLink implements Carrier {
         RingCredits.SLOTS);
   }
 
-  /// Connects to the peer's; throws `VerbsException`, or `VerbsFault` where the two do not fit.
+  /// Connects to the peer's queue pair. Throws `VerbsException`, or `VerbsFault` if the rings
+  /// differ.
   void connect(VerbsGreeting.Hello peer) throws VerbsFault {
     if (peer.ringBytes() != ringBytes || peer.slots() != RingCredits.SLOTS) {
       throw new VerbsFault(
@@ -156,11 +158,11 @@ final class QueuePairLink implements Carrier {
 
   // Sending.
 
-  /// Whether a frame with a payload of its own may be posted now.
+  /// Returns whether a frame with a separate payload may be posted now.
   ///
   /// Hot path.
   boolean hasRoom() {
-    // One more for what is told of consumed frames, one for a last signal.
+    // This reserves one request for a credit notice and one for a last signal.
     return failure.isEmpty() && flow.hasSlot() && posted - retired + 4 <= SENDS;
   }
 
@@ -253,7 +255,7 @@ final class QueuePairLink implements Carrier {
     flow.sent();
   }
 
-  /// One request in so many signals, so that the send queue empties.
+  /// Signals at least one request per quarter of the send queue, so that the queue empties.
   private int signal(boolean wanted) {
     if (wanted || posted - signaled >= SENDS / 4) {
       signaled = posted + 1;
@@ -288,7 +290,7 @@ final class QueuePairLink implements Carrier {
     return bytesSent;
   }
 
-  /// A completion says that requests up to this one have ended.
+  /// Retires the requests up to the one in a completion.
   ///
   /// Hot path.
   void retire(long id) {
@@ -314,7 +316,7 @@ final class QueuePairLink implements Carrier {
     }
   }
 
-  /// Has the device signal when all that was posted has ended; whether it has.
+  /// Requests a signal after all posted requests; returns whether all have completed.
   boolean isDrained() {
     if (failure.isEmpty() && signaled < posted && posted - retired < SENDS) {
       count(pair.tryWrite(id(posted + 1), signal(true), rings, 0, 0, peerRing, peerKey), rings);
@@ -346,7 +348,7 @@ final class QueuePairLink implements Carrier {
     flow.consumed(payload);
   }
 
-  /// Tells the peer of consumed frames when they are many; whether it did.
+  /// Returns credit to the peer if enough frames are consumed; returns whether it did.
   ///
   /// Hot path.
   boolean tell() {
@@ -359,19 +361,19 @@ final class QueuePairLink implements Carrier {
 
   // The end.
 
-  /// The first failure counts; the others follow from it.
+  /// Records the first failure, which causes the others.
   void fail(String why) {
     if (failure.isEmpty()) {
       failure = why;
     }
   }
 
-  /// Why the queue pair carries nothing any more; empty while it does.
+  /// Returns the reason why the queue pair has failed; empty if it has not.
   String failure() {
     return failure;
   }
 
-  /// Ends all work: afterwards the device touches neither rings nor payload.
+  /// Ends all work; afterwards the device accesses neither rings nor payloads.
   void end() {
     if (ended) {
       return;

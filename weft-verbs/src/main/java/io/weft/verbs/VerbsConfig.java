@@ -6,11 +6,11 @@ import io.weft.config.OptionProvider;
 import io.weft.config.OptionType;
 import java.util.List;
 
-/// The settings of the RDMA transport. Ranks may differ in all but the length of rings. Stateless;
-/// any thread.
+/// The settings of the RDMA transport. Ranks may differ in all settings except the length of rings.
+/// Stateless and thread-safe.
 public final class VerbsConfig implements OptionProvider {
 
-  /// Which RDMA device.
+  /// The RDMA device.
   public static final ConfigOption<String> DEVICE =
       ConfigOption.withoutDefault(
           "verbs-device",
@@ -18,7 +18,7 @@ public final class VerbsConfig implements OptionProvider {
           "RDMA device of the transport verbs, such as mlx5_0; by default the first with an active"
               + " port");
 
-  /// Which port of it.
+  /// The port of the device.
   public static final ConfigOption<Integer> PORT =
       ConfigOption.of(
           "verbs-port",
@@ -26,7 +26,7 @@ public final class VerbsConfig implements OptionProvider {
           "0",
           "port of the RDMA device; 0 = the first active one");
 
-  /// Which address of that port.
+  /// The address of the port.
   public static final ConfigOption<Integer> GID_INDEX =
       ConfigOption.of(
           "verbs-gid-index",
@@ -34,7 +34,7 @@ public final class VerbsConfig implements OptionProvider {
           "-1",
           "place of the address in the GID table of the RDMA port; -1 = the preferred one");
 
-  /// How much memory an endpoint registers.
+  /// The length of the rings that an endpoint registers.
   public static final ConfigOption<Long> RING_BYTES =
       ConfigOption.of(
           "verbs-ring-bytes",
@@ -43,7 +43,7 @@ public final class VerbsConfig implements OptionProvider {
           "length of each of the two RDMA rings of an endpoint, a power of two; the same on all"
               + " ranks");
 
-  /// How long a device waits.
+  /// The time that a device waits for an answer.
   public static final ConfigOption<Integer> TIMEOUT =
       ConfigOption.of(
           "verbs-timeout",
@@ -51,50 +51,51 @@ public final class VerbsConfig implements OptionProvider {
           "16",
           "how long an RDMA device waits for an answer: 4.096 us times two to this power");
 
-  /// How often it asks again.
+  /// The number of retries without an answer.
   public static final ConfigOption<Integer> RETRIES =
       ConfigOption.of(
           "verbs-retries",
           OptionType.number(0, 7),
           "7",
-          "how often an RDMA device asks again before the endpoint is lost");
+          "number of retries of an RDMA device before the endpoint is lost");
 
-  /// How often it asks again who was not ready.
+  /// The number of retries if the receiver is not ready.
   public static final ConfigOption<Integer> RECEIVER_RETRIES =
       ConfigOption.of(
           "verbs-receiver-retries",
           OptionType.number(0, 7),
           "7",
-          "how often an RDMA device asks again a peer that had no receive posted; 7 = for ever");
+          "number of retries of an RDMA device while the peer has no receive posted; 7 ="
+              + " unlimited");
 
-  /// How queue pairs share memory and threads.
+  /// The sharing of memory and threads between queue pairs.
   public static final ConfigOption<Integer> MODEL =
       ConfigOption.of(
           "verbs-model",
           OptionType.number(1, 3),
           "3",
-          "how RDMA queue pairs share memory and threads: 1 = one send buffer for all; 2 = the same"
-              + " and a thread that polls; 3 = a send buffer for each");
+          "how RDMA queue pairs share memory and threads: 1 = one send buffer for all; 2 = also a"
+              + " polling thread; 3 = one send buffer for each");
 
-  /// Memory of the transport that stays registered.
+  /// The bound of idle registered memory of the transport.
   public static final ConfigOption<Long> POOL_BYTES =
       ConfigOption.of(
           "verbs-pool-bytes",
           OptionType.bytes(0, 1L << 40),
           "64M",
           "most memory of the transport that stays registered with an RDMA device while no region"
-              + " has it; 0 = each region is registered by itself");
+              + " uses it; 0 = each region is registered separately");
 
-  /// Memory of others that stays registered.
+  /// The bound of idle registered memory of programs.
   public static final ConfigOption<Long> CACHE_BYTES =
       ConfigOption.of(
           "verbs-cache-bytes",
           OptionType.bytes(0, 1L << 40),
           "256M",
-          "most memory of programs that stays registered with an RDMA device while no region has"
-              + " it; 0 = each region is registered by itself");
+          "most memory of programs that stays registered with an RDMA device while no region uses"
+              + " it; 0 = each region is registered separately");
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public VerbsConfig() {}
 
   @Override

@@ -19,8 +19,8 @@ import io.weft.verbs.ring.VerbsOutbound;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// The way to one peer: a queue pair, beside a TCP connection by which the two have met and which
-/// tells when the peer is gone.
+/// An endpoint to one peer: a queue pair and a TCP connection, by which the two ends negotiated and
+/// which detects the loss of the peer.
 final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
 
   private final VerbsTransport transport;
@@ -38,9 +38,9 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
   private long bytesReceived;
   private long bytesSent;
 
-  /// Over this connection, which may still be on its way.
+  /// Creates an endpoint over this connection, which may not be established yet.
   ///
-  /// @param number by which completions name its queue pair
+  /// @param number identifies its queue pair in completions
   VerbsEndpoint(VerbsTransport transport, Endpoint lower, String peer, boolean dialed, int number) {
     this.transport = transport;
     this.lower = lower;
@@ -71,9 +71,9 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     return connected;
   }
 
-  // Making the connection.
+  // Establishing the connection.
 
-  /// The TCP connection is proved: makes a queue pair and tells the peer where it is.
+  /// Creates a queue pair and sends its address, after the TCP connection is authenticated.
   void meet(long nowNanos) {
     try {
       QueuePairLink made = transport.link(number);
@@ -90,14 +90,14 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     }
   }
 
-  /// Gives up if the peer does not answer in time.
+  /// Fails the endpoint if the peer does not answer in time.
   void tick(long nowNanos, long limitNanos) {
     if (!closed) {
       meeting.tick(nowNanos, limitNanos);
     }
   }
 
-  /// A message came over TCP.
+  /// Handles a message over TCP.
   void lowerMessage(MemorySegment message) {
     try {
       switch (VerbsGreeting.decode(message)) {
@@ -111,7 +111,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     }
   }
 
-  /// Both ends may send.
+  /// Reports the endpoint as usable, because both ends may send.
   void connect() {
     if (!connected && !closed) {
       connected = true;
@@ -123,18 +123,18 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     return closed;
   }
 
-  /// Has what was given to TCP leave soon.
+  /// Makes the transport flush TCP soon.
   void flushLower() {
     transport.flushSoon();
   }
 
-  /// A write came over TCP.
+  /// Handles a write over TCP, which violates the protocol.
   void lowerNotify() {
     fault(new VerbsFault("a write over TCP"));
   }
 
-  /// The TCP connection is gone; what the peer had sent before is taken already. Where the queue
-  /// pair had failed before, that is the reason.
+  /// Handles the loss of the TCP connection; the transport has already received the peer's earlier
+  /// frames. If the queue pair failed before, its failure is reported.
   void lowerFailure(TransportException cause) {
     QueuePairLink open = link;
     if (open != null && !open.failure().isEmpty()) {
@@ -145,7 +145,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     fail(new TransportException.EndpointLost(said, cause));
   }
 
-  // The verbs.
+  // Posting operations.
 
   @Override
   public PostResult trySend(MemorySegment message) {
@@ -222,7 +222,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     }
   }
 
-  /// Posting has failed, which the caller cannot be told now.
+  /// Records a posting failure that cannot be reported to the caller now.
   private void failed(RuntimeException e) {
     QueuePairLink open = link;
     if (open != null) {
@@ -232,7 +232,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
 
   // Progress.
 
-  /// One turn; returns the amount of work.
+  /// Runs one duty cycle; returns the amount of work.
   ///
   /// Hot path.
   int turn() {
@@ -253,7 +253,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     return work + (open.tell() ? 1 : 0);
   }
 
-  /// A region of ours is closed that the peer's device may touch.
+  /// Withdraws a closed region that the peer's device may access.
   void withdraw(Pin pin) {
     Grants granted = grants;
     if (granted != null) {
@@ -261,7 +261,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     }
   }
 
-  /// Gives the device what there is room for.
+  /// Posts pending operations to the device as far as there is room.
   void flush() {
     VerbsOutbound out = outbound;
     if (!closed && connected && out != null) {
@@ -269,7 +269,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     }
   }
 
-  /// A receive has completed with this immediate value.
+  /// Handles the completion of a receive with this immediate value.
   ///
   /// Hot path.
   void received(int immediate) {
@@ -278,7 +278,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
       return;
     }
     if (!connected) {
-      // The peer sends only when it has heard that we are ready, and is ready itself.
+      // The peer sends only after both sides are ready.
       connect();
       if (closed) {
         return;
@@ -337,7 +337,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     }
   }
 
-  /// Ends this endpoint for a reason of ours.
+  /// Ends this endpoint and its TCP connection for a local reason.
   void lost(String why, @Nullable Throwable cause) {
     if (!closed) {
       lower.close();
@@ -345,7 +345,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     }
   }
 
-  /// Ends this endpoint: posted work fails, then the sink hears it.
+  /// Ends this endpoint: posted work fails, then the sink is notified.
   private void fail(TransportException cause) {
     if (!closed) {
       boolean known = dialed || connected;
@@ -363,7 +363,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     }
     QueuePairLink open = link;
     if (open != null && connected) {
-      // What was sent before the end arrives before the end.
+      // Data sent before the end must arrive before it.
       transport.drain(open);
     }
     end(peer.lost("closed by this side", null));
@@ -386,7 +386,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     }
     Grants granted = grants;
     if (granted != null) {
-      // The peer's queue pair has nothing left to reach.
+      // The peer's queue pair can no longer access this side's memory.
       granted.end();
     }
     VerbsOutbound out = outbound;

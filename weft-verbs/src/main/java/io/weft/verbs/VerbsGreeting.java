@@ -9,8 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/// What two ends tell each other over TCP before and beside their queue pairs
-/// (docs/protocol/verbs.md). Little-endian; what does not parse is a `VerbsFault`.
+/// The messages of two ends over TCP before and during their use of queue pairs
+/// (docs/protocol/verbs.md). They are little-endian; an invalid message causes a `VerbsFault`.
 sealed interface VerbsGreeting {
 
   int MAGIC = 0x42524556;
@@ -22,14 +22,14 @@ sealed interface VerbsGreeting {
   ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /// How the sender's queue pair and ring can be reached.
+  /// The addresses of the sender's queue pair and ring.
   ///
   /// @param incarnation of its transport
-  /// @param queuePair where it is
+  /// @param queuePair address of the queue pair
   /// @param ringAddress of its receive ring
   /// @param ringKey permission to write there
   /// @param ringBytes length of the ring
-  /// @param slots frames that may be in the ring at a time
+  /// @param slots maximum number of frames in the ring
   record Hello(
       long incarnation,
       QueuePairAddress queuePair,
@@ -39,12 +39,12 @@ sealed interface VerbsGreeting {
       int slots)
       implements VerbsGreeting {}
 
-  /// Whether the sender could connect its queue pair.
+  /// The sender's result of connecting its queue pair.
   ///
-  /// @param problem empty if it could
+  /// @param problem empty if it succeeded
   record Decision(String problem) implements VerbsGreeting {}
 
-  /// The sender ends the connection because of what it received.
+  /// The sender ends the connection because of the data it received.
   record GracefulClose(String reason) implements VerbsGreeting {}
 
   private static int kind(VerbsGreeting greeting) {
@@ -63,7 +63,7 @@ sealed interface VerbsGreeting {
     };
   }
 
-  /// As a message.
+  /// Encodes the greeting as a message.
   default MemorySegment encode() {
     byte[] all =
         switch (this) {
@@ -96,10 +96,10 @@ sealed interface VerbsGreeting {
     return message;
   }
 
-  /// From a message.
+  /// Decodes a message.
   static VerbsGreeting decode(MemorySegment message) throws VerbsFault {
     if (message.byteSize() < HEADER_BYTES || message.get(INT, 0) != MAGIC) {
-      throw new VerbsFault("a message that is no greeting of verbs");
+      throw new VerbsFault("a message that is not a verbs greeting");
     }
     int version = message.get(ValueLayout.JAVA_BYTE, 4);
     int kind = message.get(ValueLayout.JAVA_BYTE, 5);
@@ -124,7 +124,7 @@ sealed interface VerbsGreeting {
     if (type < 0 || type >= types.length || mtu < 1 || mtu > 5) {
       throw new VerbsFault("a greeting with address type " + type + " and MTU code " + mtu);
     }
-    // The index is that of the peer's table and means nothing here.
+    // The index refers to the peer's table and has no meaning here.
     Gid gid = new Gid(0, message.get(LONG, 16), message.get(LONG, 24), types[type]);
     return new Hello(
         message.get(LONG, 8),

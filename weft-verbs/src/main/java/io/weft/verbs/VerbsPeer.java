@@ -6,15 +6,15 @@ import io.weft.transport.TransportException;
 import io.weft.verbs.ring.VerbsOutbound;
 import org.jspecify.annotations.Nullable;
 
-/// Who is at the other end, for messages.
+/// The description of the peer for messages.
 ///
-/// @param lower the TCP connection, which knows its node
-/// @param address where it was called; for who has called us, words instead
+/// @param lower the TCP connection, which knows the peer's node
+/// @param address the address that was called; a description if the peer has called
 record VerbsPeer(Endpoint lower, String address) {
 
-  /// It has no such memory.
+  /// Creates the refusal of an operation on memory that the peer does not have.
   ///
-  /// @param whose region it may be instead
+  /// @param whose the incarnation that the region may belong to instead
   TransportException.Refused refused(VerbsOutbound.SendKind kind, String whose) {
     return new TransportException.Refused(
         (kind == VerbsOutbound.SendKind.WRITE ? "write to " : "read of ")

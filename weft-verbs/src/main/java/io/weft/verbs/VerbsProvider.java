@@ -14,7 +14,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// RDMA between hosts with InfiniBand or RoCE, by libibverbs. Stateless; any thread.
+/// The provider of RDMA between hosts with InfiniBand or RoCE, by libibverbs. Stateless and
+/// thread-safe.
 public final class VerbsProvider implements TransportProvider {
 
   static final String SCHEME = "verbs";
@@ -22,7 +23,7 @@ public final class VerbsProvider implements TransportProvider {
   private static final int PAGE_BYTES = 4096;
   private static final String REMEDY = "'weft doctor' says what RDMA needs, or use --transport tcp";
 
-  /// For `ServiceLoader`.
+  /// Creates the provider for `ServiceLoader`.
   public VerbsProvider() {}
 
   @Override
@@ -47,8 +48,8 @@ public final class VerbsProvider implements TransportProvider {
     };
   }
 
-  /// What one endpoint registers, and gives it back: where locked memory is bounded this fails as
-  /// the first connection would.
+  /// Registers and releases the rings of one endpoint. If the limit of locked memory is too low,
+  /// this fails as the first connection would.
   private static void registerRings(Adapter adapter, VerbsSettings settings) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment rings = arena.allocate(2L * settings.ringBytes(), PAGE_BYTES);
@@ -61,7 +62,7 @@ public final class VerbsProvider implements TransportProvider {
     return open(config, sink, VerbsSettings.of(config.settings()));
   }
 
-  /// With settings of its own.
+  /// Opens a transport with these settings instead of those of `config`.
   static Transport open(TransportConfig config, FrameSink sink, VerbsSettings settings) {
     TransportProvider tcp =
         TransportProvider.find("tcp")

@@ -8,18 +8,19 @@ import io.weft.verbs.memory.MemorySettings;
 import io.weft.verbs.model.ThreadingModel;
 import io.weft.verbs.ring.RingCredits;
 
-/// Which device to use and how patient its queue pairs are (docs/configuration.md). Read from the
-/// settings of whoever opens the transport.
+/// The device and the parameters of its queue pairs (docs/configuration.md), from the settings with
+/// which the transport is opened.
 ///
 /// @param device its name; empty for the first with an active port
 /// @param port its number; 0 for the first active one
-/// @param gidIndex place of the address in the port's table; -1 for the preferred one
-/// @param ringBytes of each of the two rings of an endpoint, a power of two; equal on all ranks
-/// @param timeout how long to wait for an answer: 4.096 us times two to this power
-/// @param retries how often to ask again
-/// @param receiverRetries how often to try again when the peer had no receive posted; 7 for ever
-/// @param memory how much of it stays registered
-/// @param model how queue pairs share memory and threads
+/// @param gidIndex index of the address in the port's table; -1 for the preferred one
+/// @param ringBytes length of each of the two rings of an endpoint, a power of two; equal on all
+///   ranks
+/// @param timeout time to wait for an answer: 4.096 us times two to this power
+/// @param retries number of retries without an answer
+/// @param receiverRetries number of retries while the peer has no receive posted; 7 for unlimited
+/// @param memory bounds of idle registered memory
+/// @param model sharing of memory and threads between queue pairs
 record VerbsSettings(
     String device,
     int port,
@@ -31,27 +32,27 @@ record VerbsSettings(
     MemorySettings memory,
     ThreadingModel model) {
 
-  /// Frames that may be in a ring at a time.
+  /// The maximum number of frames in a ring.
   static final int SLOTS = RingCredits.SLOTS;
 
-  /// Receives that are posted: one for each frame, and for what is told of consumed ones, at most
-  /// eight times a ring and a round of slots.
+  /// The count of posted receives: one for each frame, and a reserve for credit notices, which
+  /// number at most eight for each ring length and each round of slots.
   static final int RECEIVES = SLOTS + 32;
 
-  /// Work requests of one endpoint; a power of two.
+  /// The count of work requests of one endpoint, a power of two.
   static final int SENDS = 256;
 
-  /// Payload that is taken along when a request is posted.
+  /// The payload that the device copies when a request is posted.
   static final int INLINE_BYTES = 128;
 
   private static final int RECEIVER_WAIT = 12;
 
-  /// Of this process, as system properties and environment say. Throws as `of` does.
+  /// Reads the settings of this process's system properties and environment. Throws as `of` does.
   static VerbsSettings ofThisProcess() {
     return of(Settings.ofThisProcess());
   }
 
-  /// Throws `TransportException.DeviceLost` for a value that is not allowed.
+  /// Reads the settings. Throws `TransportException.DeviceLost` for a value that is not allowed.
   static VerbsSettings of(Settings given) {
     try {
       return new VerbsSettings(

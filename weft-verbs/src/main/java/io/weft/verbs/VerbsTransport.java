@@ -27,9 +27,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// Queue pairs of one device, to peers that were met over TCP. A turn polls the two completion
-/// queues that all queue pairs share, gives each endpoint its turn, and now and then looks at the
-/// sockets and at what the device tells by itself.
+/// Queue pairs of one device, to peers that were contacted over TCP. A duty cycle polls the two
+/// completion queues that all queue pairs share, runs each endpoint, and periodically polls the
+/// sockets and the device's asynchronous events.
 final class VerbsTransport implements Transport, FrameSink {
 
   static final int MAX_MESSAGE_BYTES = VerbsOutbound.MAX_MESSAGE_BYTES;
@@ -58,7 +58,7 @@ final class VerbsTransport implements Transport, FrameSink {
   private final Completions receives;
   private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
   private final EndpointTable roster = new EndpointTable();
-  // Place of the next polled receive that was not taken, and how many were polled.
+  // The index of the next polled receive to consume, and the count of polled receives.
   private int place;
   private int polled;
   private long nowNanos;
@@ -69,7 +69,7 @@ final class VerbsTransport implements Transport, FrameSink {
   private boolean toFlush;
   private boolean closed;
 
-  /// Opens the TCP transport and the device. Throws `VerbsException`.
+  /// Opens the TCP transport and creates this transport on the device. Throws `VerbsException`.
   VerbsTransport(
       TransportProvider provider,
       TransportConfig config,
@@ -155,12 +155,12 @@ final class VerbsTransport implements Transport, FrameSink {
     return work;
   }
 
-  /// Whether more is expected from sockets than the end of a process.
+  /// Returns whether sockets carry more than the end of a process.
   private boolean needsSockets() {
     return unmet > 0 || toFlush || roster.all().length == 0;
   }
 
-  /// Takes finished sends; calls nobody back.
+  /// Consumes completions of sends, without callbacks.
   ///
   /// Hot path.
   private int takeSends() {
@@ -180,7 +180,7 @@ final class VerbsTransport implements Transport, FrameSink {
     return count;
   }
 
-  /// Takes what has arrived. The sink that hears of it may come back here.
+  /// Consumes completions of receives. The sink that is called may re-enter this method.
   ///
   /// Hot path.
   private int takeReceives() {
@@ -202,8 +202,8 @@ final class VerbsTransport implements Transport, FrameSink {
     return work;
   }
 
-  /// Hears what the device tells by itself, such as that a port is down; how much that was. Calls
-  /// nobody back: endpoints end on their turn.
+  /// Handles the device's asynchronous events, such as a port that is down; returns their count.
+  /// There are no callbacks, because endpoints end in their own duty cycle.
   private int hearDevice() {
     for (int i = 0; i < EVENTS_PER_TURN; i++) {
       AsyncEvent event = adapter.takeEvent();
@@ -215,7 +215,7 @@ final class VerbsTransport implements Transport, FrameSink {
     return EVENTS_PER_TURN;
   }
 
-  /// Tells peers of closed regions that their devices may touch.
+  /// Tells peers about closed regions that their devices may access.
   ///
   /// Hot path.
   void tellWithdrawn() {
@@ -237,7 +237,7 @@ final class VerbsTransport implements Transport, FrameSink {
     return place < polled;
   }
 
-  /// Waits until the device has taken all that was posted, a second at most; calls nobody back.
+  /// Waits until the device has completed all posted requests, at most a second, without callbacks.
   void drain(QueuePairLink link) {
     long start = System.nanoTime();
     while (!link.isDrained() && System.nanoTime() - start < DRAIN_NANOS) {
@@ -267,7 +267,7 @@ final class VerbsTransport implements Transport, FrameSink {
       return;
     }
     polling.prepare();
-    // What came before rings for nobody.
+    // Completions before the preparation do not wake this thread.
     if (takeSends() == 0 && !hasReceived()) {
       polling.await(Math.min(maxNanos, MAX_SLEEP_NANOS));
     }
@@ -305,12 +305,12 @@ final class VerbsTransport implements Transport, FrameSink {
         "oneSidedReadBytes", oneSided.readBytes());
   }
 
-  /// So many more bytes have been given to the device.
+  /// Counts bytes that were passed to the device.
   void countSent(long bytes) {
     bytesSent.setOpaque(bytesSent.getPlain() + bytes);
   }
 
-  // What TCP says.
+  // Callbacks from TCP.
 
   @Override
   public void onConnect(Endpoint lower) {
@@ -331,7 +331,7 @@ final class VerbsTransport implements Transport, FrameSink {
     of(from).lowerNotify();
   }
 
-  /// What the peer had sent before its end is taken first, and what our device says of it.
+  /// Handles the loss of a TCP connection, after the peer's earlier frames and the device's events.
   @Override
   public void onFailure(Endpoint from, TransportException cause) {
     VerbsEndpoint endpoint = of(from);
@@ -343,30 +343,30 @@ final class VerbsTransport implements Transport, FrameSink {
   private VerbsEndpoint of(Endpoint lower) {
     VerbsEndpoint endpoint = roster.over(lower);
     if (endpoint == null) {
-      throw new IllegalStateException("TCP speaks of a connection that is over");
+      throw new IllegalStateException("TCP reported a connection that has ended");
     }
     return endpoint;
   }
 
-  // What endpoints say.
+  // Callbacks from endpoints.
 
-  /// A queue pair for the endpoint with this number. Throws `VerbsException`.
+  /// Creates a queue pair for the endpoint with this number. Throws `VerbsException`.
   QueuePairLink link(int number) {
     return adapter.link(settings, number, this::countSent);
   }
 
-  /// The queue pair of an endpoint has ended.
+  /// Records that the queue pair of an endpoint has ended.
   void unlink() {
     adapter.giveBack();
   }
 
-  /// Both ends may send.
+  /// Reports an endpoint as usable, because both ends may send.
   void connected(VerbsEndpoint endpoint) {
     unmet--;
     sink.onConnect(endpoint);
   }
 
-  /// The endpoint ends.
+  /// Removes an endpoint that ends.
   void forget(VerbsEndpoint endpoint) {
     roster.leave(endpoint);
     unmet -= endpoint.isConnected() ? 0 : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// RDMA as a transport, found by its scheme `verbs`: endpoints that meet over TCP and go on over
-/// queue pairs (docs/protocol/verbs.md). Polling thread only, where nothing else is said.
+/// The RDMA transport with the scheme `verbs`. Its endpoints negotiate over TCP and then use queue
+/// pairs (docs/protocol/verbs.md). Polling thread only, except where noted.
 @NullMarked
 package io.weft.verbs;
 

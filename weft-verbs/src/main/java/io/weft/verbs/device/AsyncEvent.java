@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.device;
 
-/// What a device tells by itself.
+/// An asynchronous event of a device.
 ///
-/// @param kind what happened
+/// @param kind meaning of the event
 /// @param number of the event in `enum ibv_event_type`
 /// @param element address of the queue or queue pair, or number of the port
 public record AsyncEvent(DeviceEventKind kind, int number, long element) {
 
-  /// What an event means for those who hear it.
+  /// The meaning of an event.
   public enum DeviceEventKind {
-    /// One queue pair is in the error state.
+    /// A queue pair is in the error state.
     QUEUE_PAIR_FAILED,
-    /// A completion queue has overflowed: all its queue pairs are lost.
+    /// A completion queue has overflowed; all its queue pairs are lost.
     COMPLETION_QUEUE_FAILED,
     /// The device is lost.
     DEVICE_FAILED,
-    /// The port does not carry anything now.
+    /// The port is not active.
     PORT_DOWN,
-    /// The port carries again.
+    /// The port is active again.
     PORT_ACTIVE,
     /// The port's addresses have changed.
     PORT_CHANGED,
-    /// Nothing that has to be acted on.
+    /// The event requires no action.
     NOTICE
   }
 
-  /// With this number.
+  /// Creates the event with this number.
   static AsyncEvent of(int number, long element) {
     DeviceEventKind kind =
         switch (number) {
@@ -38,7 +38,7 @@ public record AsyncEvent(DeviceEventKind kind, int number, long element) {
           case 11, 12, 18 -> DeviceEventKind.PORT_CHANGED;
           default -> DeviceEventKind.NOTICE;
         };
-    // A port's number is an int in the union.
+    // The number of a port is an int in the union.
     boolean port =
         switch (kind) {
           case PORT_DOWN, PORT_ACTIVE, PORT_CHANGED -> true;
@@ -47,7 +47,7 @@ public record AsyncEvent(DeviceEventKind kind, int number, long element) {
     return new AsyncEvent(kind, number, port ? (int) element : element);
   }
 
-  /// For a message.
+  /// Returns a description for a message.
   public String words() {
     return switch (kind) {
       case QUEUE_PAIR_FAILED ->

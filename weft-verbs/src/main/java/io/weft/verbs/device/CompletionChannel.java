@@ -9,7 +9,7 @@ import io.weft.verbs.ffm.Structs;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// Where completion queues ring when they were armed. Its descriptor does not block. Any thread.
+/// The channel that armed completion queues notify. Its descriptor is non-blocking. Thread-safe.
 public final class CompletionChannel extends Owned {
 
   private final Device device;
@@ -26,7 +26,7 @@ public final class CompletionChannel extends Owned {
         .atLeast("fd", 0);
     descriptor = struct.get(JAVA_INT, Structs.offset(Structs.CHANNEL, "fd"));
     VerbsException.check(
-        Descriptors.unblock(descriptor), "make a completion channel readable without waiting");
+        Descriptors.unblock(descriptor), "make a completion channel non-blocking");
   }
 
   static CompletionChannel create(Device device) {
@@ -39,23 +39,23 @@ public final class CompletionChannel extends Owned {
     return take(() -> new CompletionChannel(device, address), () -> calls.destroyChannel(address));
   }
 
-  /// A completion queue for at least so many completions, which rings here. Throws
-  /// `VerbsException`.
+  /// Creates a completion queue for at least `completions` entries, which notifies this channel.
+  /// Throws `VerbsException`.
   public CompletionQueue queue(int completions) {
     return whileOpen(() -> CompletionQueue.create(this, completions));
   }
 
-  /// Becomes readable when an armed queue has a completion.
+  /// Returns the descriptor, which becomes readable when an armed queue has a completion.
   public int descriptor() {
     return descriptor;
   }
 
-  /// Takes all events that are there; how many. Never waits.
+  /// Consumes all pending events and returns their count. Never waits.
   public int drain() {
     return whileOpen(this::take);
   }
 
-  /// As `drain`, also while this ends.
+  /// Drains as `drain` does, but also while the channel is closing.
   int take() {
     int events = 0;
     while (true) {
@@ -63,7 +63,7 @@ public final class CompletionChannel extends Owned {
       if (queue < 0) {
         return events;
       }
-      // An event that nobody acknowledges would have the queue's end wait for ever.
+      // An unacknowledged event would make the destruction of its queue wait forever.
       device.library().resources().acknowledge(queue, 1);
       events++;
     }

@@ -10,11 +10,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// Where finished work requests of any number of queue pairs appear, with a buffer for the last
-/// ones that were polled. Polling belongs to one thread at a time.
+/// A queue of completed work requests of any number of queue pairs, with a buffer for the last
+/// polled batch. Only one thread at a time may poll it.
 public final class CompletionQueue extends Owned {
 
-  /// Most completions of one `poll`.
+  /// The maximum number of completions of one `poll`.
   public static final int BATCH = 64;
 
   private static final long BYTES = Structs.WC.byteSize();
@@ -59,12 +59,12 @@ public final class CompletionQueue extends Owned {
         () -> new CompletionQueue(channel, address, entries), () -> calls.destroyCq(address));
   }
 
-  /// Completions that fit; whoever lets more become due loses all queue pairs of this queue.
+  /// Returns the capacity; if more completions become due, all queue pairs of this queue are lost.
   public int capacity() {
     return capacity;
   }
 
-  /// Takes finished work requests; how many. They can be looked at by their place until the next
+  /// Polls completions and returns their count. They can be read by their index until the next
   /// call. Throws `VerbsException`.
   ///
   /// Hot path.
@@ -76,27 +76,28 @@ public final class CompletionQueue extends Owned {
     return count;
   }
 
-  /// Has the next completion ring. What came before is not told: poll once more before waiting.
+  /// Makes the next completion notify the channel. Earlier completions do not: poll again before
+  /// waiting.
   public void arm() {
     VerbsException.check(whileOpen(() -> channel.device().dataPath().arm(address)), "arm " + this);
   }
 
-  /// What the poster called it.
+  /// Returns the identifier that the poster assigned.
   public long id(int place) {
     return polled.get(JAVA_LONG, BYTES * place + ID);
   }
 
-  /// Whether it succeeded.
+  /// Returns whether the request succeeded.
   public boolean succeeded(int place) {
     return polled.get(JAVA_INT, BYTES * place + STATUS) == 0;
   }
 
-  /// How it ended.
+  /// Returns the status of the request.
   public WorkStatus status(int place) {
     return WorkStatus.of(polled.get(JAVA_INT, BYTES * place + STATUS));
   }
 
-  /// The same in words, with the numbers of library and driver.
+  /// Returns a description of the status, with the numbers of library and driver.
   public String words(int place) {
     return status(place)
         .words(
@@ -104,22 +105,22 @@ public final class CompletionQueue extends Owned {
             polled.get(JAVA_INT, BYTES * place + VENDOR_ERROR));
   }
 
-  /// Whether it was a receive; valid after success only.
+  /// Returns whether the request was a receive; valid only after success.
   public boolean isReceive(int place) {
     return (polled.get(JAVA_INT, BYTES * place + OPCODE) & RECEIVE) != 0;
   }
 
-  /// Bytes that were received.
+  /// Returns the count of received bytes.
   public int bytes(int place) {
     return polled.get(JAVA_INT, BYTES * place + LENGTH);
   }
 
-  /// The immediate value that came with it.
+  /// Returns the received immediate value.
   public int immediate(int place) {
     return Integer.reverseBytes(polled.get(JAVA_INT, BYTES * place + IMMEDIATE));
   }
 
-  /// Number of the queue pair it belongs to.
+  /// Returns the number of the queue pair.
   public int queuePair(int place) {
     return polled.get(JAVA_INT, BYTES * place + QUEUE_PAIR);
   }
@@ -130,7 +131,7 @@ public final class CompletionQueue extends Owned {
 
   @Override
   void release() {
-    // What nobody has acknowledged would have the end wait for ever.
+    // An unacknowledged event would make the destruction wait forever.
     var unused = channel.take();
     int ended = channel.device().library().resources().destroyCq(address);
     arena.close();

@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// An open RDMA device, the root of all its resources: closing it closes them. Any thread.
+/// An open RDMA device, which owns all its resources: closing it closes them. Thread-safe.
 public final class Device extends Owned {
 
   private final Ibverbs library;
@@ -37,7 +37,7 @@ public final class Device extends Owned {
     if (!DeviceCalls.nameOf(context).equals(name)) {
       throw new VerbsException(
           library.file()
-              + " lays out struct ibv_device in another way than this version of Weft knows;"
+              + " has a layout of struct ibv_device that this version of Weft does not know;"
               + " use --transport tcp");
     }
     dataPath = new DataPath(context);
@@ -46,18 +46,18 @@ public final class Device extends Owned {
     }
     VerbsException.check(
         Descriptors.unblock(context.get(JAVA_INT, Structs.offset(Structs.CONTEXT, "async_fd"))),
-        "make the events of " + name + " readable without waiting");
+        "make the events of " + name + " non-blocking");
     limits = limits(library, name, address);
   }
 
-  /// The names of all devices; empty where the kernel has no RDMA. Throws `VerbsException`.
+  /// Returns the names of all devices; empty if the kernel has no RDMA. Throws `VerbsException`.
   public static List<String> names(Ibverbs library) {
     DeviceCalls.Names found = library.devices().names();
     return found.names();
   }
 
-  /// Opens the device with this name. Throws `VerbsException` if there is none, if it may not be
-  /// opened, or if the library lays out its structures in a way that is not known here.
+  /// Opens the device with this name. Throws `VerbsException` if it does not exist, if access is
+  /// denied, or if the layout of the library's structures is unknown.
   public static Device open(Ibverbs library, String name) {
     long address = library.devices().open(name);
     if (address < 0) {
@@ -82,7 +82,7 @@ public final class Device extends Owned {
 
   private static DeviceLimits limits(Ibverbs library, String name, long address) {
     try (Arena arena = Arena.ofConfined()) {
-      // Longer than any version of the structure.
+      // This is longer than any version of the structure.
       MemorySegment attr = arena.allocate(2 * Structs.DEVICE_ATTR.byteSize(), Long.BYTES);
       VerbsException.check(library.devices().queryDevice(address, attr), "query device " + name);
       return new DeviceLimits(
@@ -90,7 +90,7 @@ public final class Device extends Owned {
           number(attr, "max_qp_wr"),
           number(attr, "max_cqe"),
           number(attr, "max_mr"),
-          // Unsigned; some drivers say that there is no limit by the largest number.
+          // The field is unsigned; some drivers report an unlimited size as the largest number.
           attr.get(JAVA_LONG, Structs.offset(Structs.DEVICE_ATTR, "max_mr_size")) & Long.MAX_VALUE,
           number(attr, "max_qp_rd_atom"),
           Byte.toUnsignedInt(
@@ -102,17 +102,17 @@ public final class Device extends Owned {
     return attr.get(JAVA_INT, Structs.offset(Structs.DEVICE_ATTR, field));
   }
 
-  /// Its name, such as `mlx5_0`.
+  /// Returns the name, such as `mlx5_0`.
   public String name() {
     return name;
   }
 
-  /// What it can have at most.
+  /// Returns the limits of the device.
   public DeviceLimits limits() {
     return limits;
   }
 
-  /// A port as it is now. Throws `VerbsException`.
+  /// Queries the current state of a port. Throws `VerbsException`.
   public Port port(int number) {
     return whileOpen(() -> query(number));
   }
@@ -138,7 +138,7 @@ public final class Device extends Owned {
     return Structs.offset(Structs.PORT_ATTR, field);
   }
 
-  /// The addresses of a port, without empty places.
+  /// Returns the addresses of a port, without empty entries.
   public List<Gid> gids(Port port) {
     return whileOpen(() -> query(port));
   }
@@ -160,7 +160,7 @@ public final class Device extends Owned {
     return gids;
   }
 
-  /// The next thing that the device tells by itself; null if there is nothing. Never waits.
+  /// Returns the next asynchronous event of the device; null if none is pending. Never waits.
   public @Nullable AsyncEvent takeEvent() {
     return this.<@Nullable AsyncEvent>whileOpen(this::event);
   }
@@ -176,17 +176,17 @@ public final class Device extends Owned {
     }
   }
 
-  /// Becomes readable when `takeEvent` has something.
+  /// Returns the descriptor that becomes readable when `takeEvent` has an event.
   public int eventDescriptor() {
     return context.get(JAVA_INT, Structs.offset(Structs.CONTEXT, "async_fd"));
   }
 
-  /// A new protection domain, owned by this device.
+  /// Creates a protection domain, which this device owns.
   public ProtectionDomain protectionDomain() {
     return whileOpen(() -> ProtectionDomain.allocate(this));
   }
 
-  /// A new completion channel, owned by this device.
+  /// Creates a completion channel, which this device owns.
   public CompletionChannel completionChannel() {
     return whileOpen(() -> CompletionChannel.create(this));
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.device;
 
-/// What a device can have at most.
+/// The limits of a device.
 ///
 /// @param queuePairs of all processes
 /// @param workRequests in one queue
 /// @param completions in one completion queue
 /// @param regions registered at a time
 /// @param regionBytes of one region
-/// @param readsAtOnce remote reads that one queue pair may have under way
+/// @param readsAtOnce concurrent remote reads of one queue pair
 /// @param ports number of ports
 public record DeviceLimits(
     int queuePairs,

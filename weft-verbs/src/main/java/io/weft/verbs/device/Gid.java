@@ -11,16 +11,16 @@ import java.util.Optional;
 /// @param index in the port's table
 /// @param prefix its first 8 bytes, big-endian
 /// @param suffix its last 8 bytes
-/// @param type what carries it
+/// @param type protocol of the address
 public record Gid(int index, long prefix, long suffix, GidType type) {
 
-  /// Bytes of one.
+  /// The length of an address in bytes.
   public static final int BYTES = 16;
 
   private static final long IPV4_MAPPED = 0xFFFFL << 32;
   private static final long LINK_LOCAL = 0xFE80L << 48;
 
-  /// What carries packets with this address, in the order of `enum ibv_gid_type`.
+  /// The protocol of packets with this address, in the order of `enum ibv_gid_type`.
   public enum GidType {
     /// InfiniBand.
     INFINIBAND,
@@ -37,18 +37,19 @@ public record Gid(int index, long prefix, long suffix, GidType type) {
         index, buffer.getLong(), buffer.getLong(), types[Math.clamp(type, 0, types.length - 1)]);
   }
 
-  /// Its 16 bytes as the network has them.
+  /// Returns the 16 bytes in network order.
   public byte[] bytes() {
     return ByteBuffer.allocate(BYTES).putLong(prefix).putLong(suffix).array();
   }
 
-  /// Whether it stands for an IPv4 address.
+  /// Returns whether the address represents an IPv4 address.
   public boolean isIpv4Mapped() {
     return prefix == 0 && suffix >>> 32 == IPV4_MAPPED >>> 32;
   }
 
-  /// The one that two hosts can rather be expected to reach each other by: RoCE v2 with an IPv4
-  /// address, then with another that is routed, then link-local; then InfiniBand, then RoCE v1.
+  /// Returns the address by which two hosts are most likely to reach each other. RoCE v2 with an
+  /// IPv4 address comes first, then another routed address, then link-local; then InfiniBand, then
+  /// RoCE v1.
   public static Optional<Gid> preferred(List<Gid> gids) {
     return gids.stream().min(Comparator.comparingInt(Gid::rank).thenComparingInt(Gid::index));
   }

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/// How much memory this process may pin (`RLIMIT_MEMLOCK`).
+/// The limit of memory that this process may pin (`RLIMIT_MEMLOCK`).
 final class MemoryLock {
 
   private static final Path LIMITS = Path.of("/proc/self/limits");
@@ -15,7 +15,7 @@ final class MemoryLock {
 
   private MemoryLock() {}
 
-  /// What to do when `bytes` could not be pinned.
+  /// Returns advice for a failure to pin `bytes`.
   static String advice(long bytes) {
     return "this process may lock "
         + words(field(LIMITS, NAME, "unlimited"))

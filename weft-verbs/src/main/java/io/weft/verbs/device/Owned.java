@@ -6,10 +6,9 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// A resource of a device in the tree of who needs whom. Whoever is closed first closes what
-/// depends on it: queue pairs before all others, so that no work is posted any more, then newest
-/// first. A failure on the way stops nothing; it is thrown at the end. All resources of one device
-/// share one lock.
+/// A resource in the dependency tree of a device. Closing a resource first closes its dependents:
+/// queue pairs before all others, so that no more work is posted, then newest first. A failure does
+/// not interrupt the process; it is thrown at the end. All resources of one device share one lock.
 abstract class Owned implements AutoCloseable {
 
   private final List<Owned> owners;
@@ -17,21 +16,21 @@ abstract class Owned implements AutoCloseable {
   private final Object lock;
   private boolean closed;
 
-  /// The root of a tree.
+  /// Creates the root of a tree.
   Owned() {
     owners = List.of();
     lock = this;
   }
 
-  /// Depends on all of these, which are of one tree.
+  /// Creates a resource that depends on all of these, which belong to one tree.
   Owned(List<? extends Owned> owners) {
     this.owners = List.copyOf(owners);
     Owned first = owners.getFirst();
     lock = first.lock;
   }
 
-  /// Calls the library for something that this resource is needed for: it is open as long as the
-  /// call takes. Throws `IllegalStateException` if it is closed.
+  /// Runs a library call that needs this resource, which remains open during the call. Throws
+  /// `IllegalStateException` if it is closed.
   final <T> T whileOpen(Supplier<T> call) {
     synchronized (lock) {
       if (closed) {
@@ -41,8 +40,8 @@ abstract class Owned implements AutoCloseable {
     }
   }
 
-  /// Takes over what the library has made: an object for it that its owners close from here on.
-  /// Where that fails, it is given back.
+  /// Wraps a new library resource in an object that its owners will close. If that fails, the
+  /// method releases the resource.
   static <T extends Owned> T take(Supplier<T> made, Runnable giveBack) {
     try {
       T resource = made.get();
@@ -54,8 +53,8 @@ abstract class Owned implements AutoCloseable {
     }
   }
 
-  /// The resource exists: from here on its owners close it. Throws `IllegalStateException` if one
-  /// of them is closed.
+  /// Adds the resource to its owners, which will close it. Throws `IllegalStateException` if one of
+  /// them is closed.
   final void enter() {
     synchronized (lock) {
       for (Owned owner : owners) {
@@ -67,20 +66,19 @@ abstract class Owned implements AutoCloseable {
     }
   }
 
-  /// Gives it back; nothing depends on it any more. Throws `VerbsException`.
+  /// Releases the library resource; it has no dependents left. Throws `VerbsException`.
   abstract void release();
 
-  /// Whether it must end before its siblings.
+  /// Returns whether it must end before its siblings.
   boolean endsFirst() {
     return false;
   }
 
-  /// Throws `IllegalStateException` if it may not be closed by itself now.
+  /// Throws `IllegalStateException` if it must not be closed separately now.
   void mayClose() {}
 
-  /// Ends this resource and what depends on it. A second call has no effect. Throws
-  /// `VerbsException` if the device refused one of them; all the same none of them is used any
-  /// more.
+  /// Closes this resource and its dependents. A second call has no effect. Throws `VerbsException`
+  /// if the device refused to release one of them; even then, none can be used any more.
   @Override
   public final void close() {
     synchronized (lock) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.device;
 
-/// A port of a device, as it was when it was asked.
+/// The state of a device's port at the time of a query.
 ///
 /// @param number from 1 on
 /// @param state as `enum ibv_port_state`
 /// @param activeMtu as `enum ibv_mtu`: 1 is 256 bytes, 5 is 4096
-/// @param gids entries of its table of addresses, empty ones included
+/// @param gids entries of its address table, including empty ones
 /// @param maxMessageBytes longest single operation
 /// @param lid its address in an InfiniBand subnet
-/// @param linkLayer as the library numbers it
+/// @param linkLayer code of the library
 public record Port(
     int number, int state, int activeMtu, int gids, long maxMessageBytes, int lid, int linkLayer) {
 
@@ -17,22 +17,22 @@ public record Port(
   private static final int ETHERNET = 2;
   private static final int SMALLEST_MTU_SHIFT = 7;
 
-  /// Whether it carries traffic.
+  /// Returns whether the port is active.
   public boolean isActive() {
     return state == ACTIVE;
   }
 
-  /// Whether it is RoCE, where peers are found by their global address only.
+  /// Returns whether the port is RoCE, where only global addresses identify peers.
   public boolean isEthernet() {
     return linkLayer == ETHERNET;
   }
 
-  /// Payload of one packet.
+  /// Returns the payload length of one packet.
   public int mtuBytes() {
     return 1 << (activeMtu + SMALLEST_MTU_SHIFT);
   }
 
-  /// For a message.
+  /// Returns a description of the state for a message.
   public String stateWords() {
     return switch (state) {
       case 1 -> "down";

@@ -7,8 +7,8 @@ import io.weft.verbs.ffm.Structs;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// What registered memory and queue pairs of a device have in common: only those of one domain work
-/// with each other. Any thread.
+/// The domain of registered memory and queue pairs of a device, which work only within one domain.
+/// Thread-safe.
 public final class ProtectionDomain extends Owned {
 
   private final Device device;
@@ -38,9 +38,9 @@ public final class ProtectionDomain extends Owned {
     return take(() -> new ProtectionDomain(device, address), () -> calls.deallocatePd(address));
   }
 
-  /// Registers native memory, which must outlive the registration, for local use and the rights of
-  /// peers. Pins its pages: costs a system call and time in proportion to the length. Throws
-  /// `VerbsException`.
+  /// Registers native memory, which must outlive the registration, for local use and the given
+  /// access by peers. It pins the pages, which costs a system call and time proportional to the
+  /// length. Throws `VerbsException`.
   public Registration register(MemorySegment memory, Registration.Access access) {
     return whileOpen(() -> pin(memory, access));
   }
@@ -62,7 +62,8 @@ public final class ProtectionDomain extends Owned {
     return take(() -> new Registration(this, memory, mr), () -> calls.deregister(mr));
   }
 
-  /// Ends a registration; a negative error number where the device refused. Under the tree's lock.
+  /// Ends a registration; returns a negative errno if the device refused. Called under the tree's
+  /// lock.
   int unpin(long mr, long bytes) {
     long start = System.nanoTime();
     int ended = device.library().resources().deregister(mr);
@@ -70,12 +71,12 @@ public final class ProtectionDomain extends Owned {
     return ended;
   }
 
-  /// What registering memory with this domain has cost so far, also after its end.
+  /// Returns the cost of registrations with this domain so far, also after it is closed.
   public Registration.RegistrationCounts counts() {
     return counts;
   }
 
-  /// A reliable connected queue pair that is not connected yet; its completions go to these queues.
+  /// Creates a reliable connected queue pair, not connected yet, that completes to these queues.
   /// Throws `VerbsException`.
   public QueuePair queuePair(
       CompletionQueue sends, CompletionQueue receives, QueuePairSettings settings) {

@@ -10,8 +10,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// A reliable connected queue pair: what is posted to its send queue is carried out in order. The
-/// `try…` methods return false where the queue is full. Posting belongs to one thread at a time.
+/// A reliable connected queue pair, which executes posted sends in order. The `try…` methods return
+/// false if the queue is full. Only one thread at a time may post.
 public final class QueuePair extends Owned {
 
   private static final int RELIABLE_CONNECTED = 2;
@@ -110,23 +110,24 @@ public final class QueuePair extends Owned {
     return Structs.offset(Structs.QP_INIT_ATTR, field);
   }
 
-  /// Its number on this device.
+  /// Returns the number on this device.
   public int number() {
     return number;
   }
 
-  /// Whether the device speaks of this one.
+  /// Returns whether the event concerns this queue pair.
   public boolean isMeantBy(AsyncEvent event) {
     return event.kind() == AsyncEvent.DeviceEventKind.QUEUE_PAIR_FAILED
         && event.element() == address;
   }
 
-  /// Payload up to which `Flag.INLINE` may be used.
+  /// Returns the largest payload for `Flag.INLINE`.
   public int inlineBytes() {
     return inlineBytes;
   }
 
-  /// Makes it ready to have receives posted, on this port. Throws `VerbsException`.
+  /// Initializes the queue pair on this port, so that receives can be posted. Throws
+  /// `VerbsException`.
   public void initialize(Port port) {
     whileOpen(
         () -> {
@@ -135,10 +136,10 @@ public final class QueuePair extends Owned {
         });
   }
 
-  /// Connects it to a peer's: it may receive and send from here on. Receives are posted before the
-  /// peer sends. Throws `VerbsException`.
+  /// Connects the queue pair to a peer's; afterwards it may receive and send. The caller must post
+  /// receives before the peer sends. Throws `VerbsException`.
   ///
-  /// @param own what the peer was told of this one
+  /// @param own the address that was sent to the peer
   public void connect(Port port, QueuePairAddress own, QueuePairAddress peer) {
     int reads = Math.min(domain.device().limits().readsAtOnce(), QueuePairStates.MAX_READS);
     whileOpen(
@@ -149,7 +150,7 @@ public final class QueuePair extends Owned {
         });
   }
 
-  /// Ends all work at once: what is posted completes as flushed. Any thread.
+  /// Ends all work at once: posted requests complete as flushed. Thread-safe.
   public void fail() {
     whileOpen(
         () -> {
@@ -158,30 +159,30 @@ public final class QueuePair extends Owned {
         });
   }
 
-  /// Whether an event of the device is about this one.
+  /// Returns whether an event of the device concerns this queue pair.
   public boolean isMeant(AsyncEvent event) {
     return event.kind() == AsyncEvent.DeviceEventKind.QUEUE_PAIR_FAILED
         && event.element() == address;
   }
 
-  /// How a request is to be carried out, or-ed.
+  /// Options of a request, combined by or.
   public static final class Flag {
-    /// Nothing special: no completion unless it fails.
+    /// No options: the request completes only if it fails.
     public static final int NONE = 0;
 
-    /// After all reads before it.
+    /// The request waits for all earlier reads.
     public static final int FENCE = 1;
 
-    /// With a completion.
+    /// The request generates a completion.
     public static final int SIGNALED = 2;
 
-    /// The payload is copied when posting, which needs no registration.
+    /// Posting copies the payload, which need not be registered.
     public static final int INLINE = 8;
 
     private Flag() {}
   }
 
-  /// Posts a receive for a message, into registered memory.
+  /// Posts a receive for a message into registered memory.
   public boolean tryReceive(long id, Registration into, long offset, int bytes) {
     return requests.receive(id, into, offset, bytes);
   }
@@ -206,7 +207,7 @@ public final class QueuePair extends Owned {
     return requests.local(id, flags, from, offset, bytes) && requests.write(remote, key);
   }
 
-  /// Writes into the peer's memory, and takes one of its receives to tell it so.
+  /// Writes into the peer's memory and notifies the peer through one of its receives.
   ///
   /// Hot path.
   public boolean tryWriteImmediate(
@@ -222,14 +223,14 @@ public final class QueuePair extends Owned {
         && requests.writeImmediate(remote, key, immediate);
   }
 
-  /// Tells the peer an immediate value, at the cost of one of its receives.
+  /// Sends the peer an immediate value, which consumes one of its receives.
   ///
   /// Hot path.
   public boolean tryNotice(long id, int flags, int immediate) {
     return requests.empty(id, flags) && requests.writeImmediate(0, 0, immediate);
   }
 
-  /// Fills own memory from the peer's.
+  /// Reads the peer's memory into local memory.
   ///
   /// Hot path.
   public boolean tryRead(
@@ -237,7 +238,7 @@ public final class QueuePair extends Owned {
     return requests.local(id, flags, into, offset, bytes) && requests.read(remote, key);
   }
 
-  /// Adds to 8 bytes of the peer's memory, aligned, and fetches what was there before.
+  /// Adds to 8 aligned bytes of the peer's memory and returns the previous value in `into`.
   public boolean tryFetchAdd(
       long id, int flags, Registration into, long offset, long remote, int key, long add) {
     return requests.local(id, flags, into, offset, Long.BYTES)

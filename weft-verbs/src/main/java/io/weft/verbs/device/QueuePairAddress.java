@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.device;
 
-/// What a queue pair has to know of the one it connects to; plain data that peers tell each other.
+/// The address of a queue pair for its peer, as plain data that peers exchange.
 ///
 /// @param number of the queue pair
 /// @param sequence first packet sequence number it sends, 24 bits

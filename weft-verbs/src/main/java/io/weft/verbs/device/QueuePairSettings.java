@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.device;
 
-/// How large a queue pair is and how patient.
+/// The size and retry parameters of a queue pair.
 ///
-/// @param sends work requests that may be posted to the send queue at a time
-/// @param receives the same of the receive queue
-/// @param inlineBytes payload that is taken along when a request is posted, wished; the device may
-///   give more
-/// @param timeout how long to wait for an answer: 4.096 us times two to this power, 1 to 31
-/// @param retries how often to ask again for an answer, 0 to 7
-/// @param receiverRetries how often to try again when the peer had no receive posted, 0 to 6, or 7
-///   for ever
-/// @param receiverWait code of the shortest time between these tries, 1 to 31 (12 is 0.64 ms)
+/// @param sends maximum posted requests of the send queue
+/// @param receives maximum posted requests of the receive queue
+/// @param inlineBytes requested payload that posting copies; the device may allow more
+/// @param timeout time to wait for an answer: 4.096 us times two to this power, 1 to 31
+/// @param retries number of retries without an answer, 0 to 7
+/// @param receiverRetries number of retries while the peer has no receive posted, 0 to 6, or 7 for
+///   unlimited
+/// @param receiverWait code of the shortest time between these retries, 1 to 31 (12 is 0.64 ms)
 public record QueuePairSettings(
     int sends,
     int receives,
@@ -24,7 +23,7 @@ public record QueuePairSettings(
   private static final int MAX_RETRIES = 7;
   private static final int MAX_CODE = 31;
 
-  /// Throws `IllegalArgumentException` if one is outside its range.
+  /// Throws `IllegalArgumentException` if a parameter is outside its range.
   public QueuePairSettings {
     within("sends", sends, 1, Integer.MAX_VALUE);
     within("receives", receives, 1, Integer.MAX_VALUE);

@@ -10,7 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.ToIntFunction;
 
-/// The states that a queue pair goes through: initialized, ready to receive, ready to send, failed.
+/// Changes the state of a queue pair: initialized, ready to receive, ready to send, failed.
 final class QueuePairStates {
 
   static final int MAX_READS = 16;
@@ -73,7 +73,7 @@ final class QueuePairStates {
           attr.set(JAVA_SHORT, at("dlid"), (short) peer.lid());
           attr.set(JAVA_BYTE, at("ah_port_num"), (byte) port.number());
           if (port.isEthernet()) {
-            // RoCE finds the peer by its global address only.
+            // RoCE identifies the peer only by its global address.
             attr.set(JAVA_BYTE, at("is_global"), (byte) 1);
             attr.set(JAVA_BYTE, at("sgid_index"), (byte) own.gid().index());
             attr.set(JAVA_BYTE, at("hop_limit"), (byte) HOPS);

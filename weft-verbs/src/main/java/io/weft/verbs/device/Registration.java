@@ -9,8 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Memory that a device may access. Each posted work request claims it; it cannot be closed before
-/// all of them are settled, except with its domain, after whose queue pairs. Any thread.
+/// Registered memory that a device may access. Each posted work request claims it. It cannot be
+/// closed before all claims are settled, except with its domain, which closes queue pairs first.
+/// Thread-safe.
 public final class Registration extends Owned {
 
   private final ProtectionDomain domain;
@@ -20,13 +21,13 @@ public final class Registration extends Owned {
   private final int remoteKey;
   private final AtomicInteger posted = new AtomicInteger();
 
-  /// What may be done with registered memory.
+  /// The permitted access to registered memory.
   public enum Access {
-    /// This side only.
+    /// Only this side may access the memory.
     LOCAL(1),
-    /// Peers may read and write.
+    /// Peers may read and write the memory.
     REMOTE(1 | 2 | 4),
-    /// Peers may read, write and change it by atomic operations.
+    /// Peers may read and write the memory, also by atomic operations.
     REMOTE_ATOMIC(1 | 2 | 4 | 8);
 
     private final int flags;
@@ -40,14 +41,14 @@ public final class Registration extends Owned {
     }
   }
 
-  /// What registering memory has cost.
+  /// The cost of registrations.
   ///
   /// @param registrations calls of `ibv_reg_mr`
-  /// @param registeredBytes of those that succeeded, together
-  /// @param registeringNanos that they took
+  /// @param registeredBytes sum over successful registrations
+  /// @param registeringNanos time in these calls
   /// @param deregistrations calls of `ibv_dereg_mr`
-  /// @param deregisteredBytes together
-  /// @param deregisteringNanos that they took
+  /// @param deregisteredBytes sum over deregistrations
+  /// @param deregisteringNanos time in these calls
   public record RegistrationCounts(
       long registrations,
       long registeredBytes,
@@ -78,7 +79,7 @@ public final class Registration extends Owned {
           deregisteringNanos + nanos);
     }
 
-    /// What has been counted since `earlier`.
+    /// Returns the cost since `earlier`.
     public RegistrationCounts since(RegistrationCounts earlier) {
       return new RegistrationCounts(
           registrations - earlier.registrations,
@@ -89,12 +90,12 @@ public final class Registration extends Owned {
           deregisteringNanos - earlier.deregisteringNanos);
     }
 
-    /// Time in both kinds of calls.
+    /// Returns the time in both kinds of calls.
     public long nanos() {
       return registeringNanos + deregisteringNanos;
     }
 
-    /// What is registered now.
+    /// Returns the currently registered bytes.
     public long pinnedBytes() {
       return registeredBytes - deregisteredBytes;
     }
@@ -115,12 +116,12 @@ public final class Registration extends Owned {
     remoteKey = struct.get(JAVA_INT, Structs.offset(Structs.MR, "rkey"));
   }
 
-  /// What is registered.
+  /// Returns the registered memory.
   public MemorySegment memory() {
     return memory;
   }
 
-  /// The permission that a peer needs.
+  /// Returns the key that a peer needs to access the memory.
   public int remoteKey() {
     return remoteKey;
   }
@@ -129,15 +130,14 @@ public final class Registration extends Owned {
     return localKey;
   }
 
-  /// One more work request uses it. Posting does this.
+  /// Counts a work request that uses the memory. Posting calls it.
   ///
   /// Hot path.
   void claim() {
     posted.getAndIncrement();
   }
 
-  /// A work request that was posted with it has ended: its completion was polled, or its queue pair
-  /// is closed.
+  /// Counts a work request as ended: its completion was polled, or its queue pair is closed.
   ///
   /// Hot path.
   public void settle() {

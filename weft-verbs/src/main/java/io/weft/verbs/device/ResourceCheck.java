@@ -8,8 +8,8 @@ import io.weft.verbs.ffm.Structs;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 
-/// Whether the library has filled in a structure where we expect it: fields whose values we know
-/// are compared. A library with another layout is refused at the first resource instead of being
+/// Checks that the library's structures have the expected layout, by comparing fields with known
+/// values. A library with another layout is thus rejected at the first resource instead of being
 /// misread.
 final class ResourceCheck {
 
@@ -28,7 +28,7 @@ final class ResourceCheck {
     this.memory = memory;
   }
 
-  /// The field has exactly this value.
+  /// Checks that the field has exactly this value.
   ResourceCheck holds(String field, long expected) {
     long found = value(field);
     if (found != expected) {
@@ -37,7 +37,7 @@ final class ResourceCheck {
     return this;
   }
 
-  /// The field has at least this value.
+  /// Checks that the field has at least this value.
   ResourceCheck atLeast(String field, long least) {
     long found = value(field);
     if (found < least) {
@@ -46,7 +46,7 @@ final class ResourceCheck {
     return this;
   }
 
-  /// Context and extended context are of the interface that this module knows.
+  /// Checks that the context and extended context have the interface that this module knows.
   static void context(String library, MemorySegment context, MemorySegment before) {
     new ResourceCheck(library, "ibv_context", Structs.CONTEXT, context)
         .holds("abi_compat", EXTENDED)
@@ -73,9 +73,9 @@ final class ResourceCheck {
   private VerbsException refusal(String field, long found, String expected) {
     return new VerbsException(
         library
-            + " lays out struct "
+            + " has a layout of struct "
             + struct
-            + " in another way than this version of Weft knows: its field "
+            + " that this version of Weft does not know: its field "
             + field
             + " is 0x"
             + Long.toHexString(found)

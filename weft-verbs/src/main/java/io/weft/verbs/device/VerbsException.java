@@ -4,26 +4,26 @@ package io.weft.verbs.device;
 import io.weft.verbs.ffm.Errno;
 import java.io.Serial;
 
-/// A call of libibverbs that failed; what was there before is there still.
+/// Signals a failed call of libibverbs; existing resources are unchanged.
 public final class VerbsException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
 
   private final int errno;
 
-  /// A refusal of ours, before the device was asked; with what to do.
+  /// Creates a refusal by Weft itself, before any device call; the message must contain the remedy.
   public VerbsException(String message) {
     super(message);
     errno = 0;
   }
 
-  /// What failed with this number, and what can be done about it; nothing if that is empty.
+  /// Creates the failure of an operation with this errno; `advice` is the remedy or empty.
   VerbsException(String operation, int errno, String advice) {
     super(operation + " failed: " + Errno.words(errno) + (advice.isEmpty() ? "" : "; " + advice));
     this.errno = errno;
   }
 
-  /// The number of the error; 0 where the library did not say one.
+  /// Returns the errno; 0 if the library did not report one.
   public int errno() {
     return errno;
   }

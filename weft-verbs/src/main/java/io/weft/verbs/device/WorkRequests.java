@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// One send and one receive request in native memory, filled anew for each post, so that posting
-/// allocates nothing. One thread at a time.
+/// One send and one receive request in native memory, reused for each post, so that posting
+/// allocates nothing. Only one thread at a time may use it.
 final class WorkRequests {
 
   private static final int WRITE = 0;
@@ -59,7 +59,7 @@ final class WorkRequests {
     request.set(JAVA_LONG, LIST, part.address());
   }
 
-  /// The next request's own side. Always true.
+  /// Sets the local part of the next request. Returns true.
   ///
   /// Hot path.
   boolean local(long id, int flags, Registration memory, long offset, int bytes) {
@@ -74,7 +74,7 @@ final class WorkRequests {
     return true;
   }
 
-  /// The same without memory.
+  /// Sets the local part of the next request, which has no memory. Returns true.
   ///
   /// Hot path.
   boolean empty(long id, int flags) {
@@ -109,7 +109,7 @@ final class WorkRequests {
   boolean fetchAdd(long remote, int key, long add) {
     request.set(JAVA_INT, OPCODE, FETCH_ADD);
     request.set(JAVA_LONG, REMOTE, remote);
-    // The operand lies where other requests have their key.
+    // The operand occupies the position of the key in other requests.
     request.set(JAVA_LONG, KEY, add);
     request.set(JAVA_LONG, SWAP, 0);
     request.set(JAVA_INT, ATOMIC_KEY, key);
@@ -164,7 +164,7 @@ final class WorkRequests {
   }
 
   private static boolean refused(int result, String queue) {
-    // ENOMEM is what drivers say when a queue is full.
+    // Drivers return ENOMEM if a queue is full.
     if (result == -Errno.ENOMEM || result == -Errno.EAGAIN) {
       return false;
     }

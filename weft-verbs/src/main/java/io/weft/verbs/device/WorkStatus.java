@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.device;
 
-/// How a work request ended, in the order of `enum ibv_wc_status`, in words.
+/// The status of a completed work request, in the order of `enum ibv_wc_status`, with a
+/// description.
 public enum WorkStatus {
-  /// It was done.
+  /// IBV_WC_SUCCESS.
   SUCCESS("it succeeded"),
   /// IBV_WC_LOC_LEN_ERR.
-  LOCAL_LENGTH("a buffer is shorter than what arrived, or a message is too long for the port"),
+  LOCAL_LENGTH("a buffer is shorter than the data, or a message is too long for the port"),
   /// IBV_WC_LOC_QP_OP_ERR.
   LOCAL_QUEUE_PAIR("this side's queue pair found an inconsistent work request"),
   /// IBV_WC_LOC_EEC_OP_ERR.
   LOCAL_CONTEXT("this side's end-to-end context is inconsistent"),
   /// IBV_WC_LOC_PROT_ERR.
-  LOCAL_PROTECTION("memory of this side is not registered for what was posted"),
+  LOCAL_PROTECTION("memory of this side is not registered for the posted operation"),
   /// IBV_WC_WR_FLUSH_ERR.
   FLUSHED("the queue pair had failed before; the first error says why"),
   /// IBV_WC_MW_BIND_ERR.
   WINDOW_BIND("a memory window could not be bound"),
   /// IBV_WC_BAD_RESP_ERR.
-  BAD_RESPONSE("the peer's device answered with what nobody expected"),
+  BAD_RESPONSE("the peer's device sent an unexpected response"),
   /// IBV_WC_LOC_ACCESS_ERR.
   LOCAL_ACCESS("a peer's write hit memory of this side that may not be written"),
   /// IBV_WC_REM_INV_REQ_ERR.
-  REMOTE_INVALID_REQUEST("the peer's device did not accept the request, such as a too long one"),
+  REMOTE_INVALID_REQUEST("the peer's device rejected the request, for example as too long"),
   /// IBV_WC_REM_ACCESS_ERR.
   REMOTE_ACCESS("the peer's memory may not be accessed with this key: it is closed or too short"),
   /// IBV_WC_REM_OP_ERR.
@@ -48,7 +49,7 @@ public enum WorkStatus {
   /// IBV_WC_RESP_TIMEOUT_ERR.
   RESPONSE_TIMEOUT("no response in time"),
   /// IBV_WC_GENERAL_ERR.
-  GENERAL("the device reports an error without saying which"),
+  GENERAL("the device reports an unspecified error"),
   /// IBV_WC_TM_ERR.
   TAG_MATCHING("tag matching failed"),
   /// IBV_WC_TM_RNDV_INCOMPLETE.
@@ -64,17 +65,17 @@ public enum WorkStatus {
     this.meaning = meaning;
   }
 
-  /// With this number.
+  /// Returns the status with this number.
   public static WorkStatus of(int number) {
     return number >= 0 && number < ALL.length - 1 ? ALL[number] : UNKNOWN;
   }
 
-  /// What it means, for a message.
+  /// Returns the description, for a message.
   public String meaning() {
     return meaning;
   }
 
-  /// Such as `remote access (status 10, vendor 0x88): the peer's memory may not be …`.
+  /// Returns text such as `remote access (status 10, vendor 0x88): the peer's memory may not be …`.
   public String words(int number, int vendorError) {
     return name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ')
         + " (status "

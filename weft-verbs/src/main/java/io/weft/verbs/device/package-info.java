@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Devices and their resources as objects: each has owners, ends with them and after what depends
-/// on it. Making, changing and closing: any thread. Posting and polling: one thread for each queue
-/// pair and completion queue.
+/// Devices and their resources as objects. Each resource has owners and is closed with them, after
+/// its dependents. Creating, changing and closing are thread-safe. Only one thread may post to a
+/// queue pair or poll a completion queue.
 @NullMarked
 package io.weft.verbs.device;
 

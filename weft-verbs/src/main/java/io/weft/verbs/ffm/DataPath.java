@@ -10,8 +10,8 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/// The functions that drivers offer in the table of an open device's context, since libibverbs
-/// itself has them only as inline code. All return 0 or a negative `errno`, except `poll`.
+/// The functions in a driver's table, which libibverbs exports only as inline code. All return 0 or
+/// a negative `errno`, except `poll`.
 public final class DataPath {
 
   // int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc); never blocks
@@ -36,7 +36,7 @@ public final class DataPath {
   private final MemorySegment postSend;
   private final MemorySegment postRecv;
 
-  /// Of this context, which stays open as long as this is used.
+  /// Creates the functions of this context, which must remain open during their use.
   public DataPath(MemorySegment context) {
     pollCq = function(context, "poll_cq");
     reqNotifyCq = function(context, "req_notify_cq");
@@ -48,7 +48,7 @@ public final class DataPath {
     return context.get(ADDRESS, Structs.offset(Structs.CONTEXT, name));
   }
 
-  /// Whether the table has all four.
+  /// Returns whether the table has all four.
   public boolean isComplete() {
     return pollCq.address() != 0
         && reqNotifyCq.address() != 0
@@ -56,7 +56,8 @@ public final class DataPath {
         && postRecv.address() != 0;
   }
 
-  /// Takes at most `max` completions into an array of `Structs.WC`; how many, or a negative number.
+  /// Polls at most `max` completions into an array of `Structs.WC`; returns their count or a
+  /// negative number.
   ///
   /// Hot path.
   public int poll(long cq, int max, MemorySegment completions) {
@@ -69,7 +70,7 @@ public final class DataPath {
     }
   }
 
-  /// Has the next completion send an event to the queue's channel.
+  /// Makes the next completion send an event to the queue's channel.
   public int arm(long cq) {
     try {
       return -Math.abs((int) REQ_NOTIFY_CQ.invokeExact(reqNotifyCq, cq, 0));
@@ -80,7 +81,7 @@ public final class DataPath {
     }
   }
 
-  /// Posts a chain of `Structs.SEND_WR`; the first that was not accepted goes to `bad`.
+  /// Posts a chain of `Structs.SEND_WR`; `bad` receives the first rejected request.
   ///
   /// Hot path.
   public int postSend(long qp, MemorySegment request, MemorySegment bad) {
@@ -93,7 +94,7 @@ public final class DataPath {
     }
   }
 
-  /// Posts a chain of `Structs.RECV_WR`; the first that was not accepted goes to `bad`.
+  /// Posts a chain of `Structs.RECV_WR`; `bad` receives the first rejected request.
   ///
   /// Hot path.
   public int postReceive(long qp, MemorySegment request, MemorySegment bad) {

@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/// Waiting for what a device's descriptors have to tell, with a bell of its own that any thread may
-/// ring. `await` and `close` belong to one thread.
+/// Waits on descriptors of a device, and on a bell that any thread may ring. `await` and `close`
+/// belong to one thread.
 public final class Descriptors implements AutoCloseable {
 
   private static final short POLLIN = 1;
@@ -58,8 +58,8 @@ public final class Descriptors implements AutoCloseable {
   private final AtomicBoolean rung = new AtomicBoolean();
   private boolean closed;
 
-  /// Watches these descriptors, which stay those of whoever opened them, and a bell. Throws
-  /// `IllegalStateException` where the process has no descriptor left.
+  /// Watches these descriptors, which the caller continues to own, and a bell. Throws
+  /// `IllegalStateException` if the process has too many open files.
   public Descriptors(int... descriptors) {
     count = descriptors.length + 1;
     bell =
@@ -72,7 +72,7 @@ public final class Descriptors implements AutoCloseable {
     if (bell < 0) {
       arena.close();
       throw new IllegalStateException(
-          "cannot make a descriptor to wait on: "
+          "cannot create a descriptor to wait on: "
               + Errno.words(-bell)
               + "; raise the limit of open files");
     }
@@ -84,7 +84,7 @@ public final class Descriptors implements AutoCloseable {
     }
   }
 
-  /// Has reads of a descriptor return at once.
+  /// Makes a descriptor non-blocking.
   public static int unblock(int descriptor) {
     MemorySegment fcntl = NativeCall.libc("fcntl");
     long flags =
@@ -100,20 +100,20 @@ public final class Descriptors implements AutoCloseable {
                     FCNTL.invokeExact(fcntl, state, descriptor, F_SETFL, (int) flags | O_NONBLOCK));
   }
 
-  /// Waits until one of them has something or the bell is rung, at most so long, but at least a
-  /// millisecond if anything.
+  /// Waits until a descriptor is readable or the bell rings, for at most `maxNanos`, rounded up to
+  /// milliseconds.
   public void await(long maxNanos) {
     int millis = Math.clamp((maxNanos + MILLI - 1) / MILLI, 1, Integer.MAX_VALUE);
     long unused = NativeCall.run(() -> (int) POLL.invokeExact(poll, watched, (long) count, millis));
     if (watched.get(JAVA_SHORT, REVENTS) != 0) {
       unused =
           NativeCall.run(() -> (long) TRANSFER.invokeExact(read, bell, heard, (long) Long.BYTES));
-      // Whoever rings between these two lines ends this wait, which is over.
+      // A ring between these two lines ends this wait, which has already ended.
       rung.set(false);
     }
   }
 
-  /// Ends the present or the next `await`. Any thread.
+  /// Ends the current or the next `await`. Thread-safe.
   public synchronized void ring() {
     if (!closed && !rung.getAndSet(true)) {
       long unused =

@@ -13,7 +13,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Devices: which there are, opening them, what they say of themselves, their events.
+/// Calls that list, open and query devices, and receive their events.
 public final class DeviceCalls {
 
   // struct ibv_device **ibv_get_device_list(int *num_devices);
@@ -74,7 +74,7 @@ public final class DeviceCalls {
     ackAsyncEvent = symbols.find("ibv_ack_async_event");
   }
 
-  /// What `ibv_get_device_list` says.
+  /// The result of `ibv_get_device_list`.
   ///
   /// @param errno negative if it failed (38 `ENOSYS`: the kernel has no RDMA), else 0
   /// @param names of the devices
@@ -85,7 +85,7 @@ public final class DeviceCalls {
     }
   }
 
-  /// The names of all devices that a driver was found for.
+  /// Returns the names of all devices that have a driver.
   public Names names() {
     List<String> names = new ArrayList<>();
     long done =
@@ -99,7 +99,8 @@ public final class DeviceCalls {
     return new Names((int) done, names);
   }
 
-  /// Opens the device with this name; the address of its context. `-ENODEV` if there is none.
+  /// Opens the device with this name; returns the address of its context, or `-ENODEV` if it does
+  /// not exist.
   public long open(String name) {
     return withList(
         (list, count) -> {
@@ -144,7 +145,7 @@ public final class DeviceCalls {
     }
   }
 
-  /// Name of a listed device.
+  /// Returns the name of a listed device.
   private String name(long device) {
     return NativeCall.text(
         NativeCall.run(() -> (long) GET_DEVICE_NAME.invokeExact(getDeviceName, device)));
@@ -166,14 +167,15 @@ public final class DeviceCalls {
         () -> (int) QUERY_PORT.invokeExact(queryPort, context, (byte) port, attr));
   }
 
-  /// Fills a `Structs.GID_ENTRY`; negative for an empty place.
+  /// Fills a `Structs.GID_ENTRY`; returns a negative value for an empty entry.
   public int queryGid(long context, int port, int index, MemorySegment entry) {
     long bytes = entry.byteSize();
     return NativeCall.status(
         () -> (int) QUERY_GID_EX.invokeExact(queryGidEx, context, port, index, entry, 0, bytes));
   }
 
-  /// Takes the next event of a device whose descriptor does not block; `-EAGAIN` if there is none.
+  /// Receives the next event of a device with a non-blocking descriptor; `-EAGAIN` if none is
+  /// pending.
   public int takeEvent(long context, MemorySegment event) {
     int taken =
         (int)
@@ -191,18 +193,18 @@ public final class DeviceCalls {
     return taken;
   }
 
-  /// The context behind the address that `open` gave.
+  /// Returns the context at an address that `open` returned.
   public static MemorySegment context(long context) {
     return NativeCall.struct(context, Structs.CONTEXT);
   }
 
-  /// What lies before a context inside its `verbs_context`.
+  /// Returns the part of a `verbs_context` before its context.
   public static MemorySegment beforeContext(long context) {
     return NativeCall.struct(
         context - Structs.VERBS_CONTEXT_END.byteSize(), Structs.VERBS_CONTEXT_END);
   }
 
-  /// The name that the device itself has, as far as `Structs.DEVICE` is right.
+  /// Returns the name in the device's structure, if `Structs.DEVICE` has the right layout.
   public static String nameOf(MemorySegment context) {
     MemorySegment device =
         NativeCall.struct(

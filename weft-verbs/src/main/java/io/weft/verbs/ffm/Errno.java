@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.ffm;
 
-/// Numbers of errors of Linux, and their words.
+/// Error numbers of Linux and their descriptions.
 public final class Errno {
 
   /// Operation not permitted.
@@ -10,7 +10,7 @@ public final class Errno {
   /// Try again.
   public static final int EAGAIN = 11;
 
-  /// Not enough memory, or more pinned than `RLIMIT_MEMLOCK` allows.
+  /// Not enough memory, or pinned memory exceeds `RLIMIT_MEMLOCK`.
   public static final int ENOMEM = 12;
 
   /// Permission denied.
@@ -37,14 +37,14 @@ public final class Errno {
 
   private Errno() {}
 
-  /// Such as `errno 12 (ENOMEM, not enough memory)`.
+  /// Returns text such as `errno 12 (ENOMEM, not enough memory)`.
   public static String words(int errno) {
     String meaning =
         switch (errno) {
           case EPERM -> "EPERM, not permitted";
           case EINTR -> "EINTR, interrupted";
           case EIO -> "EIO, the device reports an error";
-          case EAGAIN -> "EAGAIN, nothing there or no room now";
+          case EAGAIN -> "EAGAIN, no data or no room now";
           case ENOMEM -> "ENOMEM, not enough memory or more than may be locked";
           case EACCES -> "EACCES, no permission";
           case EBUSY -> "EBUSY, still in use";

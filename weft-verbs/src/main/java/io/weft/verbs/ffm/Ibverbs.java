@@ -11,8 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/// The library `libibverbs.so.1`, loaded. It is never unloaded: drivers that it has loaded keep
-/// threads and state. Immutable; any thread.
+/// The loaded library `libibverbs.so.1`. It is never unloaded, because drivers that it loads keep
+/// threads and state. Immutable and thread-safe.
 public final class Ibverbs {
 
   static final String NAME = "libibverbs.so.1";
@@ -31,25 +31,25 @@ public final class Ibverbs {
     this.file = file;
   }
 
-  /// Whether the library is there.
+  /// The result of loading the library.
   public sealed interface Loading {
 
-    /// It is.
+    /// The library is loaded.
     record Loaded(Ibverbs library) implements Loading {}
 
-    /// It is not, in words that an operator can act on.
+    /// The library cannot be used, with a reason that an operator can act on.
     ///
-    /// @param reason what is missing
-    /// @param remedy how to get it
+    /// @param reason the missing requirement
+    /// @param remedy how to provide it
     record Missing(String reason, String remedy) implements Loading {}
   }
 
-  /// Loads the library; a second time costs a look-up of its functions. Never throws.
+  /// Loads the library; another call costs a look-up of its functions. Never throws.
   public static Loading load() {
     return load(NAME);
   }
 
-  /// As if the library had this name.
+  /// Loads a library of another name.
   @SuppressWarnings("restricted")
   static Loading load(String name) {
     if (!isKnownHere()) {
@@ -77,20 +77,20 @@ public final class Ibverbs {
           new Ibverbs(new DeviceCalls(named), new ResourceCalls(named), fileOf(name)));
     } catch (LinkageError e) {
       return new Loading.Missing(
-          fileOf(name) + " is too old or another library: " + e.getMessage(),
+          fileOf(name) + " is too old or a different library: " + e.getMessage(),
           "install rdma-core 29 or newer" + INSTEAD);
     }
   }
 
-  /// Where `Structs` are right.
+  /// Returns whether `Structs` apply to this platform.
   private static boolean isKnownHere() {
     return System.getProperty("os.name").equals("Linux")
         && ValueLayout.ADDRESS.byteSize() == Long.BYTES
         && ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
   }
 
-  /// The file that was loaded, whose name carries the version; the name alone where that is not
-  /// known.
+  /// Returns the path of the loaded file, whose name includes the version; only the library's name
+  /// if the path is unknown.
   private static String fileOf(String name) {
     String stem = name.substring(0, Math.max(name.indexOf(".so"), 0));
     try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
@@ -103,24 +103,24 @@ public final class Ibverbs {
     }
   }
 
-  /// What concerns devices and their events.
+  /// Returns the calls for devices and their events.
   public DeviceCalls devices() {
     return devices;
   }
 
-  /// What makes and ends resources of a device.
+  /// Returns the calls that create and destroy resources of a device.
   public ResourceCalls resources() {
     return resources;
   }
 
-  /// The file that was loaded, such as `/usr/lib/x86_64-linux-gnu/libibverbs.so.1.14.44.0`.
+  /// Returns the loaded file, such as `/usr/lib/x86_64-linux-gnu/libibverbs.so.1.14.44.0`.
   public String file() {
     return file;
   }
 
-  /// Functions by name.
+  /// Looks up functions by name.
   ///
-  /// @param all of the library
+  /// @param all functions of the library
   /// @param library its name
   record Symbols(SymbolLookup all, String library) {
     /// Throws `UnsatisfiedLinkError`.

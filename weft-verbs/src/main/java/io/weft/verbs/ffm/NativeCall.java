@@ -10,8 +10,8 @@ import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
-/// How functions are called. A handle is made for a type, and the function's address is its first
-/// argument: so handles are constants also where the library is missing.
+/// Calls native functions. A handle is bound to a type and takes the function's address as its
+/// first argument, so that handles can be constants even without the library.
 final class NativeCall {
 
   private static final Linker LINKER = Linker.nativeLinker();
@@ -26,12 +26,12 @@ final class NativeCall {
     long run(MemorySegment state, Arena arena) throws Throwable;
   }
 
-  /// A call that does not.
+  /// A call that does not set `errno`.
   interface Plain {
     long run() throws Throwable;
   }
 
-  /// Functions of the C library.
+  /// Returns a function of the C library.
   static MemorySegment libc(String name) {
     return LINKER
         .defaultLookup()
@@ -39,7 +39,7 @@ final class NativeCall {
         .orElseThrow(() -> new UnsatisfiedLinkError("the C library has no " + name));
   }
 
-  /// For functions of this type that set `errno`.
+  /// Returns a handle for functions of this type that set `errno`.
   @SuppressWarnings("restricted")
   static MethodHandle withErrno(FunctionDescriptor type, Linker.Option... more) {
     Linker.Option[] options = new Linker.Option[more.length + 1];
@@ -48,18 +48,19 @@ final class NativeCall {
     return LINKER.downcallHandle(type, options);
   }
 
-  /// For functions of this type that do not.
+  /// Returns a handle for functions of this type that do not set `errno`.
   @SuppressWarnings("restricted")
   static MethodHandle plain(FunctionDescriptor type, Linker.Option... options) {
     return LINKER.downcallHandle(type, options);
   }
 
-  /// Runs a call that returns 0 (a null pointer) when it has failed; then the negative `errno`.
+  /// Runs a call that returns 0 (a null pointer) on failure; then this method returns the negative
+  /// `errno`.
   static long pointer(Body body) {
     return run(body, 0);
   }
 
-  /// Runs a call that returns -1 when it has failed; then the negative `errno`.
+  /// Runs a call that returns -1 on failure; then this method returns the negative `errno`.
   static long number(Body body) {
     return run(body, -1);
   }
@@ -77,8 +78,8 @@ final class NativeCall {
     }
   }
 
-  /// Runs a call that returns 0 or a positive `errno`, and -1 with `errno` unknown; negative if it
-  /// has failed.
+  /// Runs a call that returns 0, a positive `errno`, or -1 with `errno` unknown; a negative result
+  /// indicates failure.
   static int status(Plain body) {
     return -Math.abs((int) run(body));
   }
@@ -97,7 +98,7 @@ final class NativeCall {
     return new IllegalStateException("a native call threw", e);
   }
 
-  /// The zero-terminated text at an address.
+  /// Returns the zero-terminated text at an address.
   @SuppressWarnings("restricted")
   static String text(long address) {
     return address == 0
@@ -107,13 +108,13 @@ final class NativeCall {
 
   private static final long MAX_TEXT_BYTES = 4096;
 
-  /// The structure at an address.
+  /// Returns the structure at an address.
   @SuppressWarnings("restricted")
   static MemorySegment struct(long address, MemoryLayout layout) {
     return MemorySegment.ofAddress(address).reinterpret(layout.byteSize());
   }
 
-  /// So many bytes from an address on.
+  /// Returns the `bytes` at an address.
   @SuppressWarnings("restricted")
   static MemorySegment bytes(long address, long bytes) {
     return MemorySegment.ofAddress(address).reinterpret(bytes);

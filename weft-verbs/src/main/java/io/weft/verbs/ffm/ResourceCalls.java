@@ -10,8 +10,8 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/// Protection domains, memory regions, completion channels and queues, queue pairs: what makes,
-/// changes and ends them. What makes one returns its address.
+/// Calls that create, change and destroy protection domains, memory regions, completion channels,
+/// completion queues and queue pairs. A creating call returns the address of the resource.
 public final class ResourceCalls {
 
   // struct ibv_pd *ibv_alloc_pd(struct ibv_context *context);
@@ -77,12 +77,12 @@ public final class ResourceCalls {
     destroyQp = symbols.find("ibv_destroy_qp");
   }
 
-  /// A protection domain.
+  /// Allocates a protection domain.
   public long allocatePd(long context) {
     return make(allocPd, context);
   }
 
-  /// Ends it.
+  /// Deallocates a protection domain.
   public int deallocatePd(long pd) {
     return end(deallocPd, pd);
   }
@@ -99,30 +99,30 @@ public final class ResourceCalls {
     return end(deregMr, mr);
   }
 
-  /// A completion channel.
+  /// Creates a completion channel.
   public long createChannel(long context) {
     return make(createChannel, context);
   }
 
-  /// Ends it.
+  /// Destroys a completion channel.
   public int destroyChannel(long channel) {
     return end(destroyChannel, channel);
   }
 
-  /// A completion queue for at least so many entries, whose events go to the channel.
+  /// Creates a completion queue for at least `entries`, whose events go to the channel.
   public long createCq(long context, int entries, long channel) {
     return NativeCall.pointer(
         (state, arena) ->
             (long) CREATE_CQ.invokeExact(createCq, state, context, entries, 0L, channel, 0));
   }
 
-  /// Ends it; waits for events that are not acknowledged.
+  /// Destroys a completion queue after all its events are acknowledged.
   public int destroyCq(long cq) {
     return end(destroyCq, cq);
   }
 
-  /// Takes the next event of a channel whose descriptor does not block; the address of its queue,
-  /// `-EAGAIN` if there is none.
+  /// Receives the next event of a channel with a non-blocking descriptor; returns the address of
+  /// its queue, or `-EAGAIN` if none is pending.
   public long takeEvent(long channel) {
     return NativeCall.number(
         (state, arena) -> {
@@ -143,28 +143,30 @@ public final class ResourceCalls {
             });
   }
 
-  /// A queue pair with a `Structs.QP_INIT_ATTR`, which the device changes to what it gives.
+  /// Creates a queue pair with a `Structs.QP_INIT_ATTR`, in which the device stores the actual
+  /// values.
   public long createQp(long pd, MemorySegment init) {
     return NativeCall.pointer(
         (state, arena) -> (long) CREATE_QP.invokeExact(createQp, state, pd, init));
   }
 
-  /// Changes those fields of a `Structs.QP_ATTR` that the mask names.
+  /// Changes the fields of a `Structs.QP_ATTR` that the mask selects.
   public int modifyQp(long qp, MemorySegment attr, int mask) {
     return NativeCall.status(() -> (int) MODIFY_QP.invokeExact(modifyQp, qp, attr, mask));
   }
 
-  /// Ends a queue pair.
+  /// Destroys a queue pair.
   public int destroyQp(long qp) {
     return end(destroyQp, qp);
   }
 
-  /// The structure behind an address that one of these functions gave.
+  /// Returns the structure at an address that one of these calls returned.
   public static MemorySegment struct(long address, MemoryLayout layout) {
     return NativeCall.struct(address, layout);
   }
 
-  /// The same bytes as `memory`, without its scope: who holds them does not keep the memory.
+  /// Returns the bytes of `memory` without its scope; a reference to them does not keep the memory
+  /// alive.
   public static MemorySegment withoutScope(MemorySegment memory) {
     return NativeCall.bytes(memory.address(), memory.byteSize());
   }

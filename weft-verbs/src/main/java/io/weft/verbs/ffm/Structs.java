@@ -15,16 +15,16 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.SequenceLayout;
 import java.lang.foreign.StructLayout;
 
-/// The structures of `infiniband/verbs.h` that this module reads and writes, as a 64-bit compiler
-/// lays them out; all of them have been the same since version 1.1 of the library's interface.
-/// Their beginnings are compared with what the library really fills in when a resource is made
-/// (`ResourceCheck` in the package above), so that a library with others is refused.
+/// The structures of `infiniband/verbs.h` that this module reads and writes, in the layout of a
+/// 64-bit compiler, which has not changed since version 1.1 of the library's interface.
+/// `ResourceCheck` compares the beginnings of structures with the library's actual values when a
+/// resource is created, so that a library with another layout is rejected.
 public final class Structs {
 
-  // sizeof(pthread_mutex_t) of glibc.
+  // The sizeof(pthread_mutex_t) of glibc.
   private static final int MUTEX_BYTES = System.getProperty("os.arch").equals("aarch64") ? 48 : 40;
 
-  /// `struct ibv_context`; the functions of the data path are in its table.
+  /// `struct ibv_context`; its table contains the functions of the data path.
   public static final StructLayout CONTEXT =
       structLayout(
           ADDRESS.withName("device"),
@@ -42,7 +42,7 @@ public final class Structs {
           sequenceLayout(MUTEX_BYTES, JAVA_BYTE).withName("mutex"),
           JAVA_LONG.withName("abi_compat"));
 
-  /// The end of `struct verbs_context`, which lies before the `ibv_context` inside it.
+  /// The end of `struct verbs_context`, which precedes its `ibv_context`.
   public static final StructLayout VERBS_CONTEXT_END =
       structLayout(JAVA_LONG.withName("sz")).withName("verbs_context");
 
@@ -85,7 +85,8 @@ public final class Structs {
           JAVA_BYTE.withName("phys_port_cnt"),
           paddingLayout(4));
 
-  /// `struct ibv_port_attr` as far as the exported function fills it; a later end is not read.
+  /// The part of `struct ibv_port_attr` that the exported function fills; later fields are not
+  /// read.
   public static final StructLayout PORT_ATTR =
       structLayout(
           JAVA_INT.withName("state"),
@@ -172,7 +173,7 @@ public final class Structs {
           JAVA_INT.withName("sq_sig_all"),
           paddingLayout(4));
 
-  /// `struct ibv_qp_attr`, with its `ibv_ah_attr` in place.
+  /// `struct ibv_qp_attr`, including its `ibv_ah_attr`.
   public static final StructLayout QP_ATTR =
       structLayout(
           JAVA_INT.withName("qp_state"),
@@ -230,8 +231,8 @@ public final class Structs {
           JAVA_INT.withName("num_sge"),
           paddingLayout(4));
 
-  /// `struct ibv_send_wr` with the fields of remote reads and writes. Of atomics there are `swap`
-  /// and `atomic_rkey`; their `compare_add` has 8 bytes from `rkey` on.
+  /// `struct ibv_send_wr` with the fields of remote reads and writes. Of the atomics it has `swap`
+  /// and `atomic_rkey`; their `compare_add` occupies 8 bytes from `rkey` on.
   public static final StructLayout SEND_WR =
       structLayout(
           JAVA_LONG.withName("wr_id"),
@@ -273,12 +274,12 @@ public final class Structs {
 
   private Structs() {}
 
-  /// Where a field lies, in bytes.
+  /// Returns the offset of a field in bytes.
   public static long offset(StructLayout struct, String field) {
     return struct.byteOffset(PathElement.groupElement(field));
   }
 
-  /// How long a field that is an array is, in bytes.
+  /// Returns the length of an array field in bytes.
   public static long bytes(StructLayout struct, String field) {
     MemoryLayout part = struct.select(PathElement.groupElement(field));
     return part instanceof SequenceLayout array ? array.byteSize() : part.byteSize();

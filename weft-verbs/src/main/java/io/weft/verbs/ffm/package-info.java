@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The functions and structures of libibverbs, and the few of the C library that waiting needs.
-/// What can fail returns a negative `errno`; nothing is owned here. Any thread.
+/// Bindings of the functions and structures of libibverbs, and of the C functions for waiting. A
+/// call that can fail returns a negative `errno`. The package owns no resources. Thread-safe.
 @NullMarked
 package io.weft.verbs.ffm;
 

@@ -4,24 +4,24 @@ package io.weft.verbs.memory;
 import io.weft.verbs.device.Registration;
 import java.lang.foreign.MemorySegment;
 
-/// One region's claim on registered memory, which stays registered until it is released.
+/// One region's claim on registered memory, which remains registered until the claim is released.
 interface Holding {
 
-  /// What the region lies in.
+  /// Returns the registration that contains the region.
   Registration registration();
 
-  /// The region's memory.
+  /// Returns the region's memory.
   MemorySegment memory();
 
-  /// Where the region begins in what is registered.
+  /// Returns the offset of the region in the registered memory.
   default long offset() {
     return memory().address() - registration().memory().address();
   }
 
-  /// Whether nobody else gets this memory before it is released: it may be offered to peers'
-  /// devices.
+  /// Returns whether this claim is exclusive until its release, so that the memory may be offered
+  /// to peers' devices.
   boolean isOwn();
 
-  /// The region does not need it any more. Once.
+  /// Releases the claim. Must be called once.
   void release();
 }

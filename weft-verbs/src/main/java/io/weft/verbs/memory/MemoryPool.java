@@ -10,9 +10,9 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// The transport's own memory, in registered blocks: short regions share blocks of 16 MiB, a long
-/// one has a block alone. A block that nobody uses is kept, as far as the bound allows, for the
-/// next region that fits. Any thread.
+/// The transport's own memory in registered blocks. Short regions share blocks of 16 MiB; a long
+/// region has a separate block. An idle block is kept within the bound for the next region that
+/// fits. Thread-safe.
 final class MemoryPool {
 
   private static final long SHARED_BYTES = 16L << 20;
@@ -24,21 +24,21 @@ final class MemoryPool {
   private final ReentrantLock lock;
   private final long maxIdleBytes;
   private final TreeMap<Long, PoolBlock> byAddress = new TreeMap<>();
-  // Longest idle first.
+  // The longest idle block first.
   private final ArrayDeque<PoolBlock> idle = new ArrayDeque<>();
   private long idleBytes;
   private boolean closed;
 
-  /// @param lock also held while the registrar is asked
-  /// @param maxIdleBytes how much may stay registered while nobody uses it
+  /// @param lock also held during calls of the registrar
+  /// @param maxIdleBytes bound of idle registered memory
   MemoryPool(Registrar registrar, ReentrantLock lock, long maxIdleBytes) {
     this.registrar = registrar;
     this.lock = lock;
     this.maxIdleBytes = maxIdleBytes;
   }
 
-  /// Zeroed memory for one region. Throws `VerbsException` where it cannot be registered,
-  /// `TransportException.Registration` where it cannot be had.
+  /// Allocates zeroed memory for one region. Throws `VerbsException` if it cannot be registered,
+  /// and `TransportException.Registration` if it cannot be allocated.
   Holding allocate(long bytes) {
     if (bytes > MAX_BYTES) {
       throw new TransportException.Registration(
@@ -62,7 +62,7 @@ final class MemoryPool {
     long rounded = (long) pages * PAGE;
     boolean isLong = rounded > LONG_BYTES || maxIdleBytes == 0;
     for (PoolBlock block : byAddress.values()) {
-      // A block of a long region is not cut: it would stay for as long as the shortest one does.
+      // A long region's block is not divided, because the last short region would keep all of it.
       boolean fits = isLong ? isSpare(block, rounded) : block.bytes() == SHARED_BYTES;
       int page = fits ? block.take(pages) : -1;
       if (page >= 0) {
@@ -94,7 +94,7 @@ final class MemoryPool {
     }
   }
 
-  /// A region that somebody registers within memory of this pool; null if it is not.
+  /// Returns a claim on a region within this pool's memory; null if the memory is not in the pool.
   @Nullable Holding within(MemorySegment memory) {
     lock.lock();
     try {
@@ -125,8 +125,7 @@ final class MemoryPool {
     }
   }
 
-  /// Gives up blocks that nobody uses until they have at most `most` bytes; how many bytes that
-  /// were.
+  /// Releases idle blocks until at most `most` bytes are idle; returns the released bytes.
   private long giveUp(long most) {
     long before = idleBytes;
     while (idleBytes > most) {
@@ -138,7 +137,7 @@ final class MemoryPool {
     return before - idleBytes;
   }
 
-  /// Gives up all that nobody uses; how many bytes that were.
+  /// Releases all idle blocks; returns the released bytes.
   long reclaim() {
     lock.lock();
     try {
@@ -148,7 +147,7 @@ final class MemoryPool {
     }
   }
 
-  /// From here on memory is given up as soon as nobody uses it.
+  /// Closes the pool; from now on memory is released as soon as it is idle.
   void close() {
     lock.lock();
     try {
@@ -159,7 +158,7 @@ final class MemoryPool {
     }
   }
 
-  /// Pages that one region has.
+  /// The pages of one region.
   private record Pages(MemoryPool pool, PoolBlock block, int page, int pages, long bytes)
       implements Holding {
 
@@ -190,13 +189,13 @@ final class MemoryPool {
     }
   }
 
-  /// A region inside pages that another region has.
+  /// A region inside another region's pages.
   private record PooledMemory(MemoryPool pool, PoolBlock block, MemorySegment memory)
       implements Holding {
 
     @Override
     public boolean isOwn() {
-      // Whose pages these are decides when somebody else gets them.
+      // The other region decides when its pages are reused.
       return false;
     }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.memory;
 
-/// How much memory may stay registered while nobody uses it.
+/// The bounds of idle registered memory.
 ///
-/// @param poolBytes of the transport's own; 0: each region has memory of its own, registered for it
-/// @param cacheBytes of others'; 0: each region is registered by itself
+/// @param poolBytes of the transport's memory; 0: each region has separate memory with its
+///   registration
+/// @param cacheBytes of programs' memory; 0: each region is registered separately
 public record MemorySettings(long poolBytes, long cacheBytes) {}

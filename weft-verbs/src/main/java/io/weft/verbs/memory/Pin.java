@@ -6,8 +6,8 @@ import io.weft.verbs.device.Registration;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
-/// One region's claim on memory that the device may access, and on whatever keeps that memory. It
-/// ends when the region is closed and no peer's device may touch the memory any more. Any thread.
+/// One region's claim on memory that the device may access, and on the owner of that memory. It
+/// ends when the region is closed and no peer's device may access the memory. Thread-safe.
 public final class Pin implements RegionOwner {
 
   private final Pins pins;
@@ -17,7 +17,7 @@ public final class Pin implements RegionOwner {
   private final boolean isOwn;
   private @Nullable Object owner;
   private volatile int key;
-  // Numbers of the endpoints whose peers may touch the memory. Guarded by this.
+  // The numbers of the endpoints whose peers may access the memory. Guarded by this.
   private final BitSet offered = new BitSet();
   private boolean withdrawn;
 
@@ -30,26 +30,28 @@ public final class Pin implements RegionOwner {
     this.owner = owner;
   }
 
-  /// What the region lies in; valid while it is open or work of it is posted.
+  /// Returns the registration of the region's memory; valid while the region is open or has posted
+  /// work.
   ///
   /// Hot path.
   public Registration registration() {
     return registration;
   }
 
-  /// Where the region begins there.
+  /// Returns the offset of the region in the registration.
   ///
   /// Hot path.
   public long offset() {
     return offset;
   }
 
-  /// Whether it is memory of the transport, which peers' devices may be offered.
+  /// Returns whether the memory belongs to the transport, so that it may be offered to peers'
+  /// devices.
   public boolean isOwn() {
     return isOwn;
   }
 
-  /// The region's; 0 as long as it has none.
+  /// Returns the key of the region; 0 before it has one.
   public int key() {
     return key;
   }
@@ -58,8 +60,8 @@ public final class Pin implements RegionOwner {
     key = itsKey;
   }
 
-  /// The peer of an endpoint with this number may have its device touch the memory; false if the
-  /// region is closed.
+  /// Permits the device of an endpoint's peer to access the memory; returns false if the region is
+  /// closed.
   public synchronized boolean offer(int endpoint) {
     if (!withdrawn) {
       offered.set(endpoint);
@@ -67,17 +69,17 @@ public final class Pin implements RegionOwner {
     return !withdrawn;
   }
 
-  /// Whether the region is closed.
+  /// Returns whether the region is closed.
   public synchronized boolean isWithdrawn() {
     return withdrawn;
   }
 
-  /// The endpoints whose peers may still touch the memory.
+  /// Returns the endpoints whose peers may still access the memory.
   public synchronized int[] offeredTo() {
     return offered.stream().toArray();
   }
 
-  /// That peer does not touch it any more.
+  /// Records that the peer of this endpoint no longer accesses the memory.
   public void left(int endpoint) {
     boolean over;
     synchronized (this) {

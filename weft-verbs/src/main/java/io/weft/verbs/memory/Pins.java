@@ -15,12 +15,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// The regions of a transport, and the memory of them that devices may access: ours all of it,
-/// those of peers only memory of the transport. Any thread.
+/// The regions of a transport with the memory that devices may access. The local device may access
+/// all of it, the devices of peers only the transport's own memory. Thread-safe.
 public final class Pins {
 
-  /// Payload up to which a copy into the ring is cheaper than a work request of its own; shorter
-  /// regions of foreign memory are not pinned.
+  /// The payload up to which copying into the ring is cheaper than a separate work request. Foreign
+  /// memory of at most this length is not pinned.
   public static final int COPIED_BYTES = 4096;
 
   private static final int PLACES = 1 << 16;
@@ -30,19 +30,19 @@ public final class Pins {
   private final MemoryPool pool;
   private final RegistrationCache cache;
   private final AtomicReferenceArray<@Nullable Pin> pins = new AtomicReferenceArray<>(PLACES);
-  // As many as regions of the transport at most.
+  // At most one entry for each region of the transport.
   private final ConcurrentLinkedQueue<Pin> withdrawn = new ConcurrentLinkedQueue<>();
 
-  /// Who registers memory.
+  /// The registration of memory with a device.
   public interface Registry {
-    /// With the device. Throws `VerbsException`.
+    /// Registers memory with the device. Throws `VerbsException`.
     Registration register(MemorySegment memory, Registration.Access access);
 
-    /// What that has cost so far.
+    /// Returns the cost of registrations so far.
     Registration.RegistrationCounts counts();
   }
 
-  /// No regions yet; their memory is registered with this domain.
+  /// Creates an empty set whose memory is registered with this domain.
   public Pins(RegionTable table, ProtectionDomain domain, MemorySettings settings) {
     this(table, new OfDomain(domain), settings);
   }
@@ -60,7 +60,7 @@ public final class Pins {
     }
   }
 
-  /// No regions yet.
+  /// Creates an empty set.
   public Pins(RegionTable table, Registry registry, MemorySettings settings) {
     this.table = table;
     this.registry = registry;
@@ -73,12 +73,12 @@ public final class Pins {
             memory -> pin(memory, Registration.Access.LOCAL), lock, settings.cacheBytes());
   }
 
-  /// Where the regions are found by key.
+  /// Returns the table that finds regions by key.
   public RegionTable table() {
     return table;
   }
 
-  /// See `Transport.allocate`.
+  /// Implements `Transport.allocate`.
   public MemoryRegion allocate(long bytes) {
     if (bytes < 0) {
       throw new IllegalArgumentException("a region of " + bytes + " bytes");
@@ -87,7 +87,7 @@ public final class Pins {
     return enter(holding.memory(), new Pin(this, holding, null));
   }
 
-  /// See `Transport.register`.
+  /// Implements `Transport.register`.
   public MemoryRegion register(MemorySegment segment, Object owner) {
     table.check(segment);
     if (segment.byteSize() <= COPIED_BYTES) {
@@ -120,7 +120,8 @@ public final class Pins {
     return region;
   }
 
-  /// Registers; what is registered and not used goes where the system allows no more.
+  /// Registers memory; if the system's limit is reached, it releases idle registrations and
+  /// retries.
   private Registration pin(MemorySegment memory, Registration.Access access) {
     try {
       return registry.register(memory, access);
@@ -132,8 +133,8 @@ public final class Pins {
     }
   }
 
-  /// Where the device may fetch the bytes of an open region of ours itself; null if they are to be
-  /// copied.
+  /// Returns the pin through which the device can read an open local region; null if the bytes must
+  /// be copied.
   ///
   /// Hot path.
   public @Nullable Pin of(LocalRegion region) {
@@ -141,38 +142,39 @@ public final class Pins {
   }
 
   void forget(Pin pin) {
-    // Another region may have the place already.
+    // Another region may already occupy the entry.
     pins.compareAndSet(place(pin.key()), pin, null);
   }
 
-  /// Its region is closed, and peers may still touch its memory.
+  /// Queues a closed region whose memory peers may still access.
   void withdraw(Pin pin) {
     withdrawn.add(pin);
   }
 
-  /// A closed region whose memory peers may still touch, told once; null if there is none.
+  /// Returns the next closed region whose memory peers may still access, each only once; null if
+  /// none is left.
   public @Nullable Pin nextWithdrawn() {
     return withdrawn.poll();
   }
 
-  /// Place of a key in the table, below 65,536.
+  /// Returns the index of a key in the table, below 65,536.
   ///
   /// Hot path.
   public static int place(int key) {
     return key & (PLACES - 1);
   }
 
-  /// What registering has cost so far, the rings of endpoints included.
+  /// Returns the cost of registrations so far, including the rings of endpoints.
   public Registration.RegistrationCounts counts() {
     return registry.counts();
   }
 
-  /// How often memory of others was registered already.
+  /// Returns the count of registrations of foreign memory that the cache served.
   public long hits() {
     return cache.hits();
   }
 
-  /// The transport is closed: gives up what no region has, and the rest when its region is closed.
+  /// Releases idle memory when the transport closes, and the rest when its regions are closed.
   public void close() {
     long unused = cache.reclaim();
     pool.close();

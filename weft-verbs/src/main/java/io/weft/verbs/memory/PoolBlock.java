@@ -6,8 +6,8 @@ import io.weft.verbs.device.Registration;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// Memory of the transport that is registered as a whole and given to regions by pages. Guarded by
-/// its pool, except what never changes.
+/// Memory of the transport that is registered as a whole and divided into pages for regions. Its
+/// pool's lock guards the mutable state.
 final class PoolBlock {
 
   static final int PAGE = 4096;
@@ -16,12 +16,12 @@ final class PoolBlock {
   private final MemorySegment memory;
   private final Registration registration;
   private final PageMap map;
-  // Pages behind these have never been given, so they are zero still.
+  // The end of the pages that were ever used; later pages are still zero.
   private int given;
   private int holdings;
 
-  /// Throws `VerbsException`, or `OutOfMemoryError` where the JVM's bound for direct memory is in
-  /// the way.
+  /// Throws `VerbsException`, or `OutOfMemoryError` if the JVM's limit of direct memory is
+  /// exceeded.
   PoolBlock(Registrar registrar, int pages) {
     map = new PageMap(pages);
     boolean whole = false;
@@ -48,7 +48,8 @@ final class PoolBlock {
     return registration;
   }
 
-  /// The first of so many pages in a row, now taken; -1 if there are none.
+  /// Takes the first run of `pages` free pages; returns its first page, or -1 if no run is long
+  /// enough.
   int take(int pages) {
     int page = map.take(pages);
     if (page >= 0) {
@@ -57,7 +58,7 @@ final class PoolBlock {
     return page;
   }
 
-  /// Of pages just taken, those that somebody had before.
+  /// Returns the count of pages just taken that were used before.
   int used(int page, int pages) {
     int used = Math.clamp(given - (long) page, 0, pages);
     given = Math.max(given, page + pages);
@@ -69,7 +70,7 @@ final class PoolBlock {
     holdings--;
   }
 
-  /// One more region uses pages that another one has.
+  /// Counts one more region that uses another region's pages.
   void share() {
     holdings++;
   }
@@ -87,7 +88,7 @@ final class PoolBlock {
     return offset >= 0 && offset <= bytes() - some.byteSize();
   }
 
-  /// Ends the registration, then gives the memory back.
+  /// Ends the registration, then frees the memory.
   void close() {
     try {
       registration.close();

@@ -12,12 +12,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// Registrations of memory that belongs to others, kept for the next region of the same memory. The
-/// scope of a segment says whether it *is* the same memory: a registration serves only segments of
-/// the scope it was made for, and none once that has ended; an address that was freed and is
-/// allocated anew has another scope. The cache holds neither memory nor scope. Memory of the global
-/// scope may end without a sign; it stays registered as long as regions are open and no longer. Any
-/// thread.
+/// A cache of registrations of foreign memory for later regions of the same memory. The scope of a
+/// segment identifies the memory: a registration serves only segments of its own scope, and none
+/// after the scope has ended. A reused address has another scope. The cache keeps neither memory
+/// nor scope alive. Memory of the global scope may end unnoticed, so that it stays registered only
+/// while regions are open. Thread-safe.
 final class RegistrationCache {
 
   private static final int MAX_IDLE = 1024;
@@ -26,20 +25,21 @@ final class RegistrationCache {
   private final ReentrantLock lock;
   private final long maxIdleBytes;
   private final TreeMap<Long, Entry> byAddress = new TreeMap<>();
-  // Longest unused first.
+  // The longest unused entry first.
   private final LinkedHashSet<Entry> idle = new LinkedHashSet<>();
   private long idleBytes;
   private long hits;
 
-  /// @param lock also held while the registrar is asked
-  /// @param maxIdleBytes how much may stay registered while nobody uses it
+  /// @param lock also held during calls of the registrar
+  /// @param maxIdleBytes bound of idle registered memory
   RegistrationCache(Registrar registrar, ReentrantLock lock, long maxIdleBytes) {
     this.registrar = registrar;
     this.lock = lock;
     this.maxIdleBytes = maxIdleBytes;
   }
 
-  /// A registration that covers native memory whose scope is alive. Throws `VerbsException`.
+  /// Returns a registration that covers native memory whose scope is alive. Throws
+  /// `VerbsException`.
   Holding register(MemorySegment memory) {
     lock.lock();
     try {
@@ -65,7 +65,7 @@ final class RegistrationCache {
     }
   }
 
-  /// How often a registration was there already.
+  /// Returns the count of requests that an existing registration served.
   long hits() {
     lock.lock();
     try {
@@ -110,7 +110,7 @@ final class RegistrationCache {
     entry.registration.close();
   }
 
-  /// Ends registrations of memory that is gone.
+  /// Ends registrations of freed memory.
   private void sweep() {
     for (Iterator<Entry> i = idle.iterator(); i.hasNext(); ) {
       Entry entry = i.next();
@@ -132,7 +132,7 @@ final class RegistrationCache {
     return before - idleBytes;
   }
 
-  /// Ends all registrations that nobody uses; how many bytes that were.
+  /// Ends all idle registrations; returns their bytes.
   long reclaim() {
     lock.lock();
     try {
@@ -142,7 +142,7 @@ final class RegistrationCache {
     }
   }
 
-  /// One registration and who uses it. Guarded by the cache.
+  /// One registration with its count of users. Guarded by the cache's lock.
   private static final class Entry {
     private final Registration registration;
     private final WeakReference<MemorySegment.Scope> scope;

@@ -4,8 +4,8 @@ package io.weft.verbs.model;
 import io.weft.verbs.device.CompletionQueue;
 import org.jspecify.annotations.Nullable;
 
-/// Finished work that one thread polls from a completion queue and another one takes, in order.
-/// Bounded: while it is full, what finishes stays in the completion queue.
+/// A bounded queue of completions from a thread that polls a completion queue to another thread, in
+/// order. While it is full, completions remain in the completion queue.
 final class CompletionRelay implements Completions {
 
   private static final int PLACES = 1 << 12;
@@ -15,14 +15,14 @@ final class CompletionRelay implements Completions {
   private final long[] ids = new long[PLACES];
   private final int[] queuePairs = new int[PLACES];
   private final int[] immediates = new int[PLACES];
-  // Null where it succeeded.
+  // Null if the request succeeded.
   private final @Nullable String[] failures = new @Nullable String[PLACES];
-  // Written by the polling thread, read by the taking one: what lies before it can be taken.
+  // Written by the polling thread, read by the consumer: earlier entries can be consumed.
   private volatile long filled;
-  // The other way round: what lies before it may be overwritten.
+  // Written by the consumer, read by the polling thread: earlier entries may be overwritten.
   private volatile long taken;
   private volatile @Nullable RuntimeException failure;
-  // The batch that the taking thread looks at.
+  // The batch that the consumer is reading.
   private long first;
   private int count;
 
@@ -30,14 +30,15 @@ final class CompletionRelay implements Completions {
     this.queue = queue;
   }
 
-  // The polling thread.
+  // Methods of the polling thread.
 
-  /// Whether there is no room for a batch now.
+  /// Returns whether there is not enough room for a batch.
   boolean isFull() {
     return PLACES - (filled - taken) < CompletionQueue.BATCH;
   }
 
-  /// Polls the completion queue and hands over what has finished; how many. Not while `isFull`.
+  /// Polls the completion queue and passes completions on; returns their count. Not allowed while
+  /// `isFull`.
   ///
   /// Hot path.
   int fill() {
@@ -51,7 +52,7 @@ final class CompletionRelay implements Completions {
       failures[at] = queue.succeeded(i) ? null : queue.words(i);
     }
     if (polled > 0) {
-      // Shows the arrays to who reads `filled`.
+      // Publishes the arrays to readers of `filled`.
       filled = next;
     }
     return polled;
@@ -61,12 +62,12 @@ final class CompletionRelay implements Completions {
     queue.arm();
   }
 
-  /// Nothing more will come; whoever takes hears why.
+  /// Ends the queue; the consumer's next poll throws the exception.
   void fail(RuntimeException why) {
     failure = why;
   }
 
-  // The taking thread.
+  // Methods of the consumer.
 
   @Override
   public int poll() {
@@ -76,7 +77,7 @@ final class CompletionRelay implements Completions {
     }
     if (count > 0) {
       first += count;
-      // The polling thread, which reads it, overwrites only what was looked at.
+      // The polling thread reads this and overwrites only consumed entries.
       taken = first;
     }
     count = (int) Math.min(filled - first, CompletionQueue.BATCH);

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.model;
 
-/// Finished work of all queue pairs, in the order in which the device told of it. One thread.
+/// Completed work of all queue pairs, in the order of the device's completions. Confined to one
+/// thread.
 public interface Completions {
 
-  /// Takes what has finished since; how many, at most 64. They can be looked at by their place,
-  /// from 0 on, until the next call. Throws `VerbsException`.
+  /// Polls up to 64 new completions and returns their count. They can be read by their index from 0
+  /// until the next call. Throws `VerbsException`.
   ///
   /// Hot path.
   int poll();
 
-  /// What the poster called it.
+  /// Returns the identifier that the poster assigned.
   long id(int place);
 
-  /// Number of the queue pair it belongs to.
+  /// Returns the number of the queue pair.
   int queuePair(int place);
 
-  /// Whether it succeeded.
+  /// Returns whether the request succeeded.
   boolean succeeded(int place);
 
-  /// The immediate value that came with a receive.
+  /// Returns the immediate value of a receive.
   int immediate(int place);
 
-  /// How it ended, in words.
+  /// Returns a description of the status.
   String words(int place);
 }

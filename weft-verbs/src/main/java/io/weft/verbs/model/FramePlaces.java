@@ -5,48 +5,48 @@ import io.weft.verbs.device.Registration;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/// The places that one queue pair has in a send buffer: of the frame that is begun, and of those
-/// whose requests have not ended. One thread.
+/// The places of one queue pair in a send buffer: that of the frame being built, and those of
+/// incomplete requests. Confined to one thread.
 public final class FramePlaces {
 
   private final SendBuffer buffer;
-  // By number of the request.
+  // Indexed by the number of the request.
   private final int[] tickets;
   private int begun = SendBuffer.NO_TICKET;
 
-  /// @param requests that can be under way at a time, a power of two
+  /// @param requests maximum number of incomplete requests, a power of two
   public FramePlaces(SendBuffer buffer, int requests) {
     this.buffer = buffer;
     tickets = new int[requests];
     Arrays.fill(tickets, SendBuffer.NO_TICKET);
   }
 
-  /// What the buffer is registered as.
+  /// Returns the registration of the buffer.
   public Registration registration() {
     return buffer.registration();
   }
 
-  /// Where a place lies there.
+  /// Returns the offset of a place in the registration.
   ///
   /// Hot path.
   public long offset(int place) {
     return buffer.offset() + place;
   }
 
-  /// Where frames are built.
+  /// Returns the memory in which frames are built.
   public MemorySegment memory() {
     return buffer.memory();
   }
 
-  /// Whether there is room for a frame of so many bytes now.
+  /// Returns whether there is room for a frame of `bytes` now.
   ///
   /// Hot path.
   public boolean fits(int bytes) {
     return buffer.fits(bytes);
   }
 
-  /// Begins a frame of so many bytes, which `fits`, that goes to this index of the peer's ring:
-  /// where it is built. It is posted before another one is begun.
+  /// Begins a frame of `bytes`, which must fit, for this index of the peer's ring; returns its
+  /// place. The frame must be posted before the next one begins.
   ///
   /// Hot path.
   public int begin(int index, int bytes) {
@@ -55,14 +55,14 @@ public final class FramePlaces {
     return place;
   }
 
-  /// Whether the request of the frame that is begun has to signal its end.
+  /// Returns whether the request of the current frame must be signaled.
   ///
   /// Hot path.
   public boolean needsSignal() {
     return begun != SendBuffer.NO_TICKET;
   }
 
-  /// The frame that is begun has left by the request with this number.
+  /// Records that the request with this number sends the current frame.
   ///
   /// Hot path.
   public void posted(long request) {
@@ -70,7 +70,7 @@ public final class FramePlaces {
     begun = SendBuffer.NO_TICKET;
   }
 
-  /// That request has ended, whether it was a frame's or not.
+  /// Records that a request has completed, even if it did not send a frame.
   ///
   /// Hot path.
   public void ended(long request) {
@@ -85,7 +85,7 @@ public final class FramePlaces {
     return (int) request & (tickets.length - 1);
   }
 
-  /// The frame that was begun, if any, will never be posted.
+  /// Releases the current frame, if any, which will never be posted.
   public void abandon() {
     if (begun != SendBuffer.NO_TICKET) {
       buffer.giveBack(begun);

@@ -4,12 +4,12 @@ package io.weft.verbs.model;
 import io.weft.verbs.device.Registration;
 import java.lang.foreign.MemorySegment;
 
-/// A send buffer of one queue pair: an image of the peer's ring. Where the peer has room there is
-/// room here, for its credit says that the frame has arrived.
+/// A send buffer of one queue pair, which mirrors the peer's ring. Room in the peer's ring implies
+/// room here, because the peer's credit confirms that a frame has arrived.
 ///
 /// @param registration of the memory
-/// @param offset where it begins there
-/// @param memory as long as the peer's ring
+/// @param offset of the memory in the registration
+/// @param memory with the length of the peer's ring
 public record OwnSendBuffer(Registration registration, long offset, MemorySegment memory)
     implements SendBuffer {
 

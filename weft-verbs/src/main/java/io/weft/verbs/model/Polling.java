@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.model;
 
-/// How finished work gets from the device to the thread that turns the transport. All methods but
-/// `wake` belong to that thread. Whoever wants to wait calls `prepare`, polls once more, calls
-/// `await` if there was nothing, and then `resume` in any case.
+/// The path of completions from the device to the polling thread of the transport. All methods
+/// except `wake` belong to that thread. Before a wait it calls `prepare` and polls once more. If it
+/// finds nothing, it calls `await`. It then calls `resume` in any case.
 public interface Polling extends AutoCloseable {
 
-  /// Of requests that were posted to send queues.
+  /// Returns the completions of requests that were posted to send queues.
   Completions sends();
 
-  /// Of receives.
+  /// Returns the completions of receives.
   Completions receives();
 
-  /// From here on, what finishes ends an `await`.
+  /// Makes later completions end an `await`.
   void prepare();
 
-  /// Waits until something may have finished or somebody wakes, at most so long, but at least a
-  /// millisecond.
+  /// Waits until a completion may have arrived or `wake` is called, for at most `maxNanos`, but for
+  /// at least a millisecond.
   void await(long maxNanos);
 
-  /// The wait is over.
+  /// Ends the preparation for a wait.
   void resume();
 
-  /// Ends the present or the next `await`. Any thread.
+  /// Ends the current or the next `await`. Thread-safe.
   void wake();
 
-  /// Ends polling: afterwards nobody touches the completion queues. Throws `IllegalStateException`
-  /// if the thread that polls has not ended in time.
+  /// Stops polling; afterwards no thread accesses the completion queues. Throws
+  /// `IllegalStateException` if a separate polling thread has not ended in time.
   @Override
   void close();
 }

@@ -5,7 +5,7 @@ import io.weft.verbs.device.CompletionChannel;
 import io.weft.verbs.device.CompletionQueue;
 import io.weft.verbs.ffm.Descriptors;
 
-/// Whoever turns the transport polls the completion queues itself, and waits at their channel.
+/// Polls the completion queues on the transport's polling thread, and waits on their channel.
 final class PollingCaller implements Polling {
 
   private final CompletionChannel channel;

@@ -6,8 +6,8 @@ import io.weft.verbs.device.CompletionQueue;
 import io.weft.verbs.ffm.Descriptors;
 import java.time.Duration;
 
-/// A thread of its own polls both completion queues and hands over what has finished. It yields
-/// while there may be more, then waits at their channel.
+/// Polls both completion queues on a separate thread, which passes completions on. The thread
+/// yields at first when idle, then waits on the channel.
 final class PollingThread implements Polling {
 
   private static final int YIELDS = 200;
@@ -17,13 +17,13 @@ final class PollingThread implements Polling {
   private final CompletionChannel channel;
   private final CompletionRelay sends;
   private final CompletionRelay receives;
-  // Where the polling thread waits, and where the other one does.
+  // Waits of the polling thread use `descriptors`, and those of the consumer use `bell`.
   private final Descriptors descriptors;
   private final Descriptors bell = new Descriptors();
   private final Thread thread;
-  // Written by the other thread before it looks whether something was handed over; read by the
-  // polling thread after it has handed something over. Both are volatile, so one of them sees the
-  // other.
+  // Written by the consumer before it looks for completions, and read by the polling thread after
+  // it has passed completions on. Both are volatile, so that one of the threads sees the other's
+  // write.
   private volatile boolean isWaiting;
   private volatile boolean isEnding;
 
@@ -43,7 +43,7 @@ final class PollingThread implements Polling {
     return polling;
   }
 
-  // The polling thread.
+  // Methods of the polling thread.
 
   private void run() {
     try {
@@ -63,7 +63,7 @@ final class PollingThread implements Polling {
     }
   }
 
-  /// How many, at least 1 where there is no room for more.
+  /// Passes completions on and returns their count, or 1 if a queue is full.
   private int handOver() {
     if (sends.isFull() || receives.isFull()) {
       Thread.yield();
@@ -79,14 +79,14 @@ final class PollingThread implements Polling {
   private void sleep() {
     sends.arm();
     receives.arm();
-    // What came before they were armed rings for nobody.
+    // Completions before the arming do not notify the channel.
     if (handOver() == 0) {
       descriptors.await(MAX_SLEEP_NANOS);
     }
     int unused = channel.drain();
   }
 
-  // The other thread.
+  // Methods of the consumer.
 
   @Override
   public Completions sends() {
@@ -132,7 +132,8 @@ final class PollingThread implements Polling {
     bell.close();
   }
 
-  /// Also when this thread is interrupted: the queues must not go while they are polled.
+  /// Waits for the thread even if interrupted, because the queues must not be closed while it polls
+  /// them.
   private boolean ended() {
     boolean interrupted = false;
     try {

@@ -4,39 +4,41 @@ package io.weft.verbs.model;
 import io.weft.verbs.device.Registration;
 import java.lang.foreign.MemorySegment;
 
-/// Registered memory in which a queue pair builds its frames before they leave. One thread.
+/// Registered memory in which a queue pair builds frames before they are sent. Confined to one
+/// thread.
 public interface SendBuffer {
 
-  /// The ticket of a frame whose place is given back by other means.
+  /// The ticket of a frame whose place is released by other means.
   int NO_TICKET = -1;
 
-  /// What it is registered as.
+  /// Returns the registration of the memory.
   Registration registration();
 
-  /// Where `memory` begins there.
+  /// Returns the offset of `memory` in the registration.
   long offset();
 
-  /// Where frames are built.
+  /// Returns the memory in which frames are built.
   MemorySegment memory();
 
-  /// Whether there is room for a frame of so many bytes now.
+  /// Returns whether there is room for a frame of `bytes` now.
   ///
   /// Hot path.
   boolean fits(int bytes);
 
-  /// A place in `memory` for a frame of so many bytes, which `fits`, that goes to this index of the
+  /// Reserves a place in `memory` for a frame of `bytes`, which must fit, for this index of the
   /// peer's ring.
   ///
   /// Hot path.
   int reserve(int index, int bytes);
 
-  /// By which the last reserved place is given back once the device has sent what lies there:
-  /// whoever posts it asks for a completion. `NO_TICKET` if nothing has to be given back.
+  /// Returns the ticket that releases the last reserved place after the device has sent it, for
+  /// which the poster must request a completion. Returns `NO_TICKET` if the place need not be
+  /// released.
   ///
   /// Hot path.
   int ticket();
 
-  /// The device has sent it, or never will.
+  /// Releases a place after the device has sent it, or if it never will.
   ///
   /// Hot path.
   void giveBack(int ticket);

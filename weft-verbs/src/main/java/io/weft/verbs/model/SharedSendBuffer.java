@@ -7,10 +7,10 @@ import io.weft.verbs.device.Registration;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// The send buffer of all queue pairs, a ring [PSLITE §3.1, models 1 and 2]. Places are given anew
-/// in the order in which they were reserved: a frame that leaves late, because its peer is slow or
-/// gone, keeps the place of all that were reserved behind it. Frames that are short enough to be
-/// taken along when they are posted are built beside the ring and keep nothing.
+/// The ring-shaped send buffer of all queue pairs [PSLITE §3.1, models 1 and 2]. Places are reused
+/// in the order of their reservation. A frame that is sent late, because its peer is slow or lost,
+/// therefore blocks all later places. Frames that are short enough to be posted inline are built
+/// outside the ring and occupy no place.
 public final class SharedSendBuffer implements SendBuffer, AutoCloseable {
 
   private static final int FRAMES = 1 << 12;
@@ -24,17 +24,17 @@ public final class SharedSendBuffer implements SendBuffer, AutoCloseable {
   private final ByteRing ring;
   private final int ringBytes;
   private final int inlineBytes;
-  // By ticket modulo FRAMES: where each frame in the ring ends, and whether it is given back.
+  // Indexed by ticket modulo FRAMES: the end of each frame in the ring, and true if it is released.
   private final long[] ends = new long[FRAMES];
   private final boolean[] over = new boolean[FRAMES];
   private int oldest;
   private int next;
   private int ticket = NO_TICKET;
 
-  /// Registers it. Throws `VerbsException`.
+  /// Allocates and registers the buffer. Throws `VerbsException`.
   ///
   /// @param ringBytes a power of two, at least twice as long as the longest frame
-  /// @param inlineBytes frames of at most so many bytes are posted inline
+  /// @param inlineBytes maximum length of frames that are posted inline
   public SharedSendBuffer(ProtectionDomain domain, int ringBytes, int inlineBytes) {
     this.ringBytes = ringBytes;
     this.inlineBytes = inlineBytes;
@@ -101,12 +101,12 @@ public final class SharedSendBuffer implements SendBuffer, AutoCloseable {
     }
   }
 
-  /// Whether no frame keeps a place.
+  /// Returns whether no frame occupies a place.
   boolean isEmpty() {
     return oldest == next;
   }
 
-  /// Gives the memory back, whose registration has ended with its device.
+  /// Frees the memory, whose registration has ended with its device.
   @Override
   public void close() {
     arena.close();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The three designs of how queue pairs share memory and threads [PSLITE §3.1]: where frames are
-/// built before they leave, and who polls the completion queues. Chosen when the transport opens;
-/// peers need not have chosen the same.
+/// The three models of sharing memory and threads between queue pairs [PSLITE §3.1]. They differ in
+/// the buffer in which frames are built and in the thread that polls. The model is chosen when the
+/// transport opens, and may differ between peers.
 @NullMarked
 package io.weft.verbs.model;
 

@@ -4,64 +4,65 @@ package io.weft.verbs.ring;
 import io.weft.verbs.device.Registration;
 import java.lang.foreign.MemorySegment;
 
-/// The way of frames to one peer and back: rings, and requests to the device. The next request has
-/// the number that follows that of the last one; requests end in their order. Methods that post
-/// throw `VerbsException` where the device refuses.
+/// Carries frames between two peers by rings and requests to the device. Requests are numbered
+/// consecutively and complete in order. Methods that post throw `VerbsException` if the device
+/// refuses.
 public interface Carrier {
 
-  /// Begins a frame whose payload is copied behind its header: where it is built in `sendBuffer`,
-  /// or -1 if there is no room now. It is posted before another one is begun.
+  /// Begins a frame whose payload is copied after its header. Returns its place in `sendBuffer`, or
+  /// -1 if there is not enough room now. The frame must be posted before the next one begins.
   ///
   /// Hot path.
   int begin(int payload);
 
-  /// The same for a frame whose payload the device fetches from elsewhere.
+  /// Begins a frame whose payload the device reads from other memory; otherwise as `begin`.
   ///
   /// Hot path.
   int beginFetched(int payload);
 
-  /// Where frames are built.
+  /// Returns the memory in which frames are built.
   MemorySegment sendBuffer();
 
-  /// Writes a begun frame whose payload lies behind its header.
+  /// Writes the current frame, whose payload follows its header.
   ///
   /// Hot path.
   void post(int place, int payload, boolean signal);
 
-  /// Writes a begun frame whose payload the device fetches from elsewhere.
+  /// Writes the current frame, whose payload the device reads from other memory.
   ///
   /// Hot path.
   void post(int place, int payload, Registration from, long offset, boolean signal);
 
-  /// Writes a begun frame whose payload the device brings into the peer's memory itself.
+  /// Writes the current frame after its payload, which the device writes directly to the peer's
+  /// region.
   ///
   /// Hot path.
   void place(
       int place, int payload, Registration from, long offset, long to, int key, boolean signal);
 
-  /// Has the device fetch bytes of the peer's memory; false if there is no room now.
+  /// Makes the device read the peer's memory; returns false if there is not enough room now.
   ///
   /// Hot path.
   boolean fetch(Registration into, long offset, int bytes, long from, int key);
 
-  /// The last request that was posted.
+  /// Returns the number of the last posted request.
   long posted();
 
-  /// All requests up to this one have ended.
+  /// Returns the number up to which all requests have completed.
   long retired();
 
-  /// Where the peer's frames arrive; the peer may change it at any time.
+  /// Returns the ring of the peer's frames; the peer may change it at any time.
   MemorySegment receiveRing();
 
-  /// Where the frame with this immediate value begins.
+  /// Returns the index of the frame with this immediate value.
   int indexOf(int immediate) throws VerbsFault;
 
-  /// The peer has consumed frames, as this immediate value says.
+  /// Handles the peer's credit for consumed frames in this immediate value.
   ///
   /// Hot path.
   void credit(int immediate) throws VerbsFault;
 
-  /// A frame with this payload is consumed: its place may be written again.
+  /// Consumes a frame with this payload; its place may be overwritten.
   ///
   /// Hot path.
   void consumed(int payload);

@@ -8,29 +8,29 @@ import java.util.Arrays;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
-/// What we have offered one peer: regions in memory of this transport that it has come to a second
-/// time. Their memory is not given to anybody else before the peer has said that it will not touch
-/// it any more, or is gone. Polling thread only.
+/// The regions that this side has offered to one peer: regions in memory of this transport that the
+/// peer has used twice. Their memory is not reused until the peer has confirmed that it no longer
+/// accesses it, or is lost. Polling thread only.
 public final class Grants {
 
   private final Pins pins;
   private final RegionNotices notes;
   private final int endpoint;
-  // By place in the table: who was used once, and which of them are offered.
+  // Indexed as the region table: the regions used at least once, and whether they are offered.
   private @Nullable Pin[] seen = new @Nullable Pin[64];
   private final BitSet offered = new BitSet();
 
-  /// Nothing is offered yet.
+  /// Creates an empty set of offers.
   ///
-  /// @param outbound by which the peer hears of it
-  /// @param endpoint number of the endpoint, by which memory remembers who may touch it
+  /// @param outbound sends the offers to the peer
+  /// @param endpoint number under which memory records the peer's access
   public Grants(Pins pins, VerbsOutbound outbound, int endpoint) {
     this.pins = pins;
     notes = outbound.notes();
     this.endpoint = endpoint;
   }
 
-  /// The peer has used an open region by way of the rings.
+  /// Records that the peer has used an open region through the rings.
   ///
   /// Hot path.
   void used(LocalRegion region) {
@@ -58,12 +58,12 @@ public final class Grants {
     }
   }
 
-  /// A region that was offered is closed.
+  /// Withdraws an offered region that was closed.
   public void withdraw(Pin pin) {
     notes.add(VerbsFrame.WITHDRAW, pin.key());
   }
 
-  /// The peer does not touch it any more.
+  /// Handles the peer's confirmation that it no longer accesses the region.
   void withdrawn(int key) throws VerbsFault {
     int place = Pins.place(key);
     Pin pin = place < seen.length ? seen[place] : null;
@@ -76,7 +76,7 @@ public final class Grants {
     pin.left(endpoint);
   }
 
-  /// The peer is gone, and with it its way to our memory.
+  /// Ends all offers, because the peer can no longer access this side's memory.
   public void end() {
     for (int place = offered.nextSetBit(0); place >= 0; place = offered.nextSetBit(place + 1)) {
       Pin pin = seen[place];

@@ -3,14 +3,14 @@ package io.weft.verbs.ring;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/// How many bytes the device has moved between memory of two transports by itself. Written by the
-/// polling thread; read by any.
+/// Counts the bytes that the device has moved directly between the memory of two transports.
+/// Written by the polling thread, read by any thread.
 public final class OneSided {
 
   private final AtomicLong written = new AtomicLong();
   private final AtomicLong read = new AtomicLong();
 
-  /// None yet.
+  /// Creates counters of 0.
   public OneSided() {}
 
   /// Hot path.
@@ -23,12 +23,12 @@ public final class OneSided {
     read.setOpaque(read.getPlain() + bytes);
   }
 
-  /// Of writes.
+  /// Returns the bytes of writes.
   public long writtenBytes() {
     return written.getOpaque();
   }
 
-  /// Of reads.
+  /// Returns the bytes of reads.
   public long readBytes() {
     return read.getOpaque();
   }

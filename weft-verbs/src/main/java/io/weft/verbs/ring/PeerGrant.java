@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.ring;
 
-/// A region of the peer's that our device may write and read by itself.
+/// A region of the peer that the local device may access directly.
 final class PeerGrant {
 
   private final int key;
@@ -13,7 +13,7 @@ final class PeerGrant {
   private boolean answered;
 
   /// @param key of the region
-  /// @param deviceKey that our device has to show to the peer's
+  /// @param deviceKey key that the local device presents to the peer's
   PeerGrant(int key, long address, long bytes, int deviceKey) {
     this.key = key;
     this.address = address;
@@ -46,7 +46,7 @@ final class PeerGrant {
     withdrawn = true;
   }
 
-  /// The peer is told that no operation of ours will touch it.
+  /// Records that the peer was told that this side no longer accesses the region.
   void answer() {
     answered = true;
   }
@@ -55,21 +55,21 @@ final class PeerGrant {
     return answered;
   }
 
-  /// An operation begins to use it.
+  /// Counts an operation that uses the region.
   ///
   /// Hot path.
   void claim() {
     claims++;
   }
 
-  /// An operation does not use it any more.
+  /// Counts an operation as ended.
   ///
   /// Hot path.
   void settle() {
     claims--;
   }
 
-  /// Whether no operation of ours will touch the region any more.
+  /// Returns whether no operation of this side will access the region again.
   boolean isOver() {
     return withdrawn && claims == 0;
   }

@@ -5,9 +5,9 @@ import io.weft.verbs.memory.Pins;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// What one peer has offered us, by the place that the region has in the peer's table. An offer
-/// that is withdrawn stays until another one takes its place, so that whoever uses it still is
-/// refused without asking. Polling thread only.
+/// The regions that one peer has offered, indexed as in the peer's table. A withdrawn offer remains
+/// until another one replaces it, so that later operations on it are refused locally. Polling
+/// thread only.
 final class PeerGrants {
 
   private final RegionNotices notes;
@@ -17,7 +17,7 @@ final class PeerGrants {
     this.notes = notes;
   }
 
-  /// The offer of this region, which may be withdrawn; null if there is none.
+  /// Returns the offer of this region, which may be withdrawn; null if it does not exist.
   ///
   /// Hot path.
   @Nullable PeerGrant find(int key) {
@@ -26,21 +26,22 @@ final class PeerGrants {
     return offer != null && offer.key() == key ? offer : null;
   }
 
-  /// The peer offers a region.
+  /// Adds an offer of the peer.
   void add(PeerGrant offer) throws VerbsFault {
     int place = Pins.place(offer.key());
     if (place >= byPlace.length) {
       byPlace = Arrays.copyOf(byPlace, Math.max(place + 1, 2 * byPlace.length));
     }
     PeerGrant before = byPlace[place];
-    // Its owner waits for our answer: so there is one note for each place at most.
+    // The owner waits for the answer, so that each index has at most one pending notice.
     if (before != null && !before.isAnswered()) {
-      throw new VerbsFault("an offer in place of " + name(before.key()) + ", which we still use");
+      throw new VerbsFault("an offer in place of " + name(before.key()) + ", which is in use");
     }
     byPlace[place] = offer;
   }
 
-  /// The peer has closed a region that it had offered; it hears when we do not touch it any more.
+  /// Withdraws an offer whose region the peer has closed; the peer is told when the last access has
+  /// ended.
   void withdraw(int key) throws VerbsFault {
     PeerGrant offer = find(key);
     if (offer == null || offer.isWithdrawn()) {
@@ -50,7 +51,7 @@ final class PeerGrants {
     answerIfOver(offer);
   }
 
-  /// An operation does not use it any more.
+  /// Counts an operation as ended, and answers a withdrawal if it was the last.
   ///
   /// Hot path.
   void settle(PeerGrant offer) {

@@ -4,9 +4,9 @@ package io.weft.verbs.ring;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/// What is to be said to one peer about regions: that one is offered, withdrawn, or not touched any
-/// more. Each leaves as a frame, before any message or write that is posted later. There are at
-/// most three for each region of both sides. Polling thread only.
+/// The queue of notices to one peer about regions that are offered, withdrawn, or no longer
+/// accessed. Each is sent as a frame, before any message or write that is posted later. The queue
+/// contains at most three notices for each region of both sides. Polling thread only.
 final class RegionNotices {
 
   private final Carrier carrier;
@@ -19,29 +19,29 @@ final class RegionNotices {
     this.carrier = carrier;
   }
 
-  /// Of this kind, about the region with this key, ours or the peer's.
+  /// Adds a notice of this kind about the region with this key, which is local or the peer's.
   void add(int kind, int key) {
     notes.add(new Note(kind, key, 0, 0, 0, null));
   }
 
-  /// The same with where the region lies and what a device has to show.
+  /// Adds a notice that includes the location of the region and the key for a device.
   void add(int kind, int key, int deviceKey, long address, long bytes) {
     notes.add(new Note(kind, key, deviceKey, address, bytes, null));
   }
 
-  /// The offer is withdrawn and not used any more; it hears when that has left.
+  /// Adds the answer to a withdrawal; the offer is marked as answered when the frame is posted.
   void answer(PeerGrant offer) {
     notes.add(new Note(VerbsFrame.WITHDRAWN, offer.key(), 0, 0, 0, offer));
   }
 
-  /// Whether all have left.
+  /// Returns whether all notices are posted.
   ///
   /// Hot path.
   boolean isEmpty() {
     return notes.isEmpty();
   }
 
-  /// Gives the device what there is room for; returns the number of frames.
+  /// Posts notices to the device as far as there is room; returns the number of frames.
   ///
   /// Hot path.
   int push() {

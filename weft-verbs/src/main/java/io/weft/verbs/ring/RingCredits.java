@@ -3,15 +3,15 @@ package io.weft.verbs.ring;
 
 import io.weft.transport.ring.ByteRing;
 
-/// What one end of a connection knows of both rings: where the next frame goes in the peer's, how
-/// many slots it has, and of which consumed frames the peer has not heard. So no ring is ever
-/// overrun and no receive missing.
+/// The state of both rings at one end of a connection: the next index and free slots of the peer's
+/// ring, and the consumed frames that are not credited to the peer. Rings therefore never overflow,
+/// and a receive is always posted.
 public final class RingCredits {
 
-  /// Frames that may be in a ring at a time; a power of two.
+  /// The maximum number of frames in a ring; a power of two.
   public static final int SLOTS = 128;
 
-  /// Bytes before the payload of a frame.
+  /// The length of a frame's header in bytes.
   public static final int HEADER_BYTES = VerbsFrame.HEADER;
 
   /// Marks an immediate value that counts consumed frames.
@@ -22,28 +22,29 @@ public final class RingCredits {
   private final int ringBytes;
   private final ByteRing room;
   private final long[] ends = new long[SLOTS];
-  // Frames: sent, of them consumed by the peer; consumed here, of them told.
+  // The counts of frames sent, credited by the peer, consumed here, and credited to the peer.
   private int sent;
   private int credited;
   private int consumed;
   private int told;
   private int untoldBytes;
 
-  /// Of rings with so many bytes, a power of two.
+  /// Creates the state for rings of `ringBytes`, a power of two.
   public RingCredits(int ringBytes) {
     this.ringBytes = ringBytes;
     room = new ByteRing(ringBytes);
   }
 
-  /// Whether there is a slot for another frame.
+  /// Returns whether there is a slot for another frame.
   ///
   /// Hot path.
   public boolean hasSlot() {
     return sent - credited < SLOTS;
   }
 
-  /// Takes room for a frame with this payload, for which there is a slot: its index in the peer's
-  /// ring, or -1 if there is no room now. It is sent before another one is reserved.
+  /// Reserves room for a frame with this payload, for which the caller has checked the slot.
+  /// Returns its index in the peer's ring, or -1 if there is not enough room now. The frame must be
+  /// sent before the next reservation.
   ///
   /// Hot path.
   public int reserve(int payload) {
@@ -54,19 +55,19 @@ public final class RingCredits {
     return index;
   }
 
-  /// The reserved frame has left.
+  /// Counts the reserved frame as sent.
   ///
   /// Hot path.
   public void sent() {
     sent++;
   }
 
-  /// The immediate value that tells of a frame at this index.
+  /// Returns the immediate value for a frame at this index.
   public static int immediateOf(int index) {
     return index >>> INDEX_SHIFT;
   }
 
-  /// Where the frame with this immediate value begins.
+  /// Returns the index of the frame with this immediate value.
   public int indexOf(int immediate) throws VerbsFault {
     long index = (long) immediate << INDEX_SHIFT;
     if (index + VerbsFrame.HEADER > ringBytes) {
@@ -75,7 +76,7 @@ public final class RingCredits {
     return (int) index;
   }
 
-  /// The peer has consumed frames, as this immediate value says.
+  /// Handles the peer's credit for consumed frames in this immediate value.
   ///
   /// Hot path.
   public void credit(int immediate) throws VerbsFault {
@@ -89,7 +90,7 @@ public final class RingCredits {
     }
   }
 
-  /// A frame with this payload is consumed.
+  /// Counts a frame with this payload as consumed.
   ///
   /// Hot path.
   public void consumed(int payload) {
@@ -97,14 +98,14 @@ public final class RingCredits {
     untoldBytes += VerbsFrame.span(payload);
   }
 
-  /// Whether so much is consumed that the peer should hear of it.
+  /// Returns whether enough frames are consumed to return credit.
   ///
   /// Hot path.
   public boolean isDue() {
     return consumed - told >= SLOTS / 4 || untoldBytes >= ringBytes / 4;
   }
 
-  /// The immediate value that tells the peer of all that is consumed; it is told now.
+  /// Returns the immediate value that credits all consumed frames, and records it as sent.
   ///
   /// Hot path.
   public int tell() {

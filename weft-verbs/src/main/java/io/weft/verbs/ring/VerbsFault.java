@@ -3,12 +3,13 @@ package io.weft.verbs.ring;
 
 import java.io.Serial;
 
-/// The peer broke the protocol; the message goes on after "received ".
+/// Signals a protocol violation by the peer; the message completes a sentence that begins with
+/// "received ".
 public final class VerbsFault extends Exception {
 
   @Serial private static final long serialVersionUID = 1L;
 
-  /// With what was received.
+  /// Creates a fault; the message must describe the received data.
   public VerbsFault(String message) {
     super(message);
   }

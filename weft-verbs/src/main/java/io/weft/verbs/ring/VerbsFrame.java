@@ -5,16 +5,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/// Layout of a frame in a ring (docs/protocol/verbs.md): a header and at most `MAX_PAYLOAD` bytes,
-/// from an index that is a multiple of `ALIGNMENT` on. Little-endian.
+/// The layout of a frame in a ring (docs/protocol/verbs.md): a header and at most `MAX_PAYLOAD`
+/// bytes, at an index that is a multiple of `ALIGNMENT`. Little-endian.
 final class VerbsFrame {
 
   static final int HEADER = 32;
   static final int ALIGNMENT = 64;
   static final int MAX_PAYLOAD = 1 << 16;
 
-  /// Longest part of a write or read that the device does by itself: the peer sees a sign of life
-  /// for each.
+  /// The longest part of a write or read that the device executes directly; the peer sees each part
+  /// as a sign of life.
   static final int MAX_PLACED = 1 << 20;
 
   static final long KIND = 0;
@@ -26,7 +26,7 @@ final class VerbsFrame {
 
   static final int MESSAGE = 1;
 
-  /// A part of a write, not the last one.
+  /// A part of a write, except the last one.
   static final int WRITE = 2;
 
   /// The last part of a write, which notifies.
@@ -34,24 +34,24 @@ final class VerbsFrame {
 
   static final int READ = 4;
 
-  /// A part of what a read fetches.
+  /// A part of the data of a read.
   static final int ANSWER = 5;
 
   static final int REFUSAL = 6;
 
-  /// A part of a write that the device has put into its region already, not the last one.
+  /// A part, except the last one, of a write that the device has placed in the region directly.
   static final int PLACED = 7;
 
-  /// The last part of such a write, which notifies.
+  /// The last part of a directly placed write, which notifies.
   static final int LAST_PLACED = 8;
 
-  /// The peer's device may write and read a region by itself.
+  /// The offer of a region that the peer's device may access directly.
   static final int OFFER = 9;
 
-  /// A region that was offered is closed.
+  /// The withdrawal of an offered region, which was closed.
   static final int WITHDRAW = 10;
 
-  /// The answer: it will not be touched any more.
+  /// The answer to a withdrawal: the region is no longer accessed.
   static final int WITHDRAWN = 11;
 
   static final ValueLayout.OfInt INT =
@@ -61,7 +61,7 @@ final class VerbsFrame {
 
   private VerbsFrame() {}
 
-  /// Writes the header of a frame that begins at a place of a buffer.
+  /// Writes the header of a frame at a place of a buffer.
   ///
   /// Hot path.
   static void header(
@@ -81,7 +81,7 @@ final class VerbsFrame {
     buffer.set(LONG, place + LENGTH, length);
   }
 
-  /// What a frame with so much payload takes of a ring.
+  /// Returns the length in the ring of a frame with this payload.
   static int span(int payload) {
     return (HEADER + payload + ALIGNMENT - 1) & -ALIGNMENT;
   }

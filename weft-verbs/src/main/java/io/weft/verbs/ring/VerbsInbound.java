@@ -8,8 +8,8 @@ import io.weft.verbs.memory.Pins;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// What comes from one peer: frames in the receive ring, each read once, checked and consumed
-/// before anybody hears of it.
+/// Receives frames of one peer from the receive ring. Each frame is read once and checked before
+/// use, and consumed before the listener is called.
 public final class VerbsInbound {
 
   private final Carrier carrier;
@@ -20,24 +20,25 @@ public final class VerbsInbound {
   private final RingListener listener;
   private long bytes;
 
-  /// Whoever hears of it. It may end the carrier.
+  /// The receiver of frames. Its callbacks may end the carrier.
   public interface RingListener {
-    /// A message, valid during the call.
+    /// Called for a message, which is valid only during the call.
     void message(MemorySegment message);
 
-    /// A write has landed.
+    /// Called when all bytes of a write are in its region.
     void notified(int immediate);
 
-    /// The next read is answered; `refused` if the peer has no such memory.
+    /// Called when the next read is answered; `refused` is true if the peer does not have the
+    /// memory.
     void readDone(boolean refused);
   }
 
-  /// What comes by this carrier.
+  /// Creates the receiver for this carrier.
   ///
-  /// @param outbound what goes by it, which hears of answers, offers and requests for reads
-  /// @param grants what the peer has been offered
-  /// @param table where regions are found
-  /// @param messages where a message lies while the listener looks at it
+  /// @param outbound the send queue, which handles answers, offers and the peer's reads
+  /// @param grants the regions offered to the peer
+  /// @param table finds regions by key
+  /// @param messages buffer of a message during the listener's callback
   public VerbsInbound(
       Carrier carrier,
       VerbsOutbound outbound,
@@ -53,13 +54,13 @@ public final class VerbsInbound {
     this.listener = listener;
   }
 
-  /// Payload and headers so far.
+  /// Returns the received bytes of payload and headers.
   public long bytes() {
     return bytes + outbound.fetchedBytes();
   }
 
-  /// Takes what a receive has told. Throws `VerbsFault` for what no peer may say, after which the
-  /// connection has to end, and `VerbsException` where the device refuses to answer.
+  /// Handles a receive with this immediate value. Throws `VerbsFault` for a protocol violation,
+  /// after which the connection must end, and `VerbsException` if the device refuses to post.
   ///
   /// Hot path.
   public void take(int immediate) throws VerbsFault {
@@ -144,7 +145,7 @@ public final class VerbsInbound {
     }
   }
 
-  /// The peer has used a region of ours: the next time it may do that without us.
+  /// Records the peer's use of a local region, which is offered to the peer after the second use.
   private void offer(int key, long length) {
     LocalRegion region = length > Pins.COPIED_BYTES ? table.find(key) : null;
     if (region != null) {
@@ -152,7 +153,7 @@ public final class VerbsInbound {
     }
   }
 
-  /// The open region that a part of a write belongs to; null if it is closed meanwhile.
+  /// Returns the open region of a part of a write; null if it has been closed.
   private @Nullable LocalRegion target(int key, long offset, int payload) throws VerbsFault {
     LocalRegion region = table.find(key);
     if (region == null) {
@@ -173,7 +174,7 @@ public final class VerbsInbound {
     return target(key, offset, payload) != null;
   }
 
-  /// Copies a part of a write to where it belongs; false if that region is closed.
+  /// Copies a part of a write into its region; returns false if the region is closed.
   private boolean land(int key, long offset, long from, int payload) throws VerbsFault {
     LocalRegion region = target(key, offset, payload);
     if (region == null || !region.visit()) {
@@ -187,12 +188,12 @@ public final class VerbsInbound {
     return true;
   }
 
-  /// Where the arena was closed with an operation under way, that finds out when it is notified.
+  /// Copies a payload. If the arena was closed, its owner learns so when it is notified.
   private void copy(long from, LocalRegion into, long offset, int payload) {
     try {
       MemorySegment.copy(carrier.receiveRing(), from, into.segment(), offset, payload);
     } catch (IllegalStateException freed) {
-      // The payload is thrown away.
+      // The payload is discarded.
     }
   }
 

@@ -7,25 +7,25 @@ import io.weft.transport.region.LocalRegion;
 import io.weft.verbs.memory.Pin;
 import org.jspecify.annotations.Nullable;
 
-/// One read or write: posted here, or a read that the peer has asked for. Reused.
+/// One read or write that was posted here, or a read that the peer has requested. Reused.
 final class VerbsOperation {
 
   VerbsOutbound.SendKind kind = VerbsOutbound.SendKind.WRITE;
   @Nullable LocalRegion region;
-  // Where the device may fetch the payload itself.
+  // The memory from which the device can read the payload directly.
   @Nullable Pin pinned;
-  // By which the device moves the bytes in both memories itself.
+  // The offer by which the device moves the bytes directly between both memories.
   @Nullable PeerGrant offer;
   long offset;
   long bytes;
-  // How many of `bytes` have left, or have come.
+  // The part of `bytes` that was sent or received.
   long moved;
   int key;
   long remoteOffset;
   int immediate;
   @Nullable Completion done;
   @Nullable TransportException error;
-  // The work request after which the payload is reusable.
+  // The work request after which the payload may be reused.
   long lastRequest;
 
   LocalRegion own() {
@@ -46,7 +46,7 @@ final class VerbsOperation {
     lastRequest = 0;
   }
 
-  /// Gives the region back and tells whoever posted this.
+  /// Releases the region and fires the completion.
   void finish(@Nullable TransportException failure) {
     LocalRegion used = region;
     Completion completion = done;

@@ -12,16 +12,16 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/// What goes to one peer: messages, writes and requests for reads in posting order, and beside them
-/// the answers to the peer's reads. Long payload of pinned memory is fetched by the device; other
-/// payload is copied into the send buffer. Where the peer has offered its region, the device brings
-/// the payload there itself, and fetches from there without asking.
+/// The send queue to one peer: messages, writes and read requests in posting order, and
+/// independently the answers to the peer's reads. The device reads long payloads from pinned
+/// memory; other payloads are copied into the send buffer. If the peer has offered its region, the
+/// device writes and reads the region directly.
 public final class VerbsOutbound {
 
-  /// Reads and writes of one side that may be under way at a time.
+  /// The maximum number of concurrent reads and writes of one side.
   public static final int MAX_IN_FLIGHT = 256;
 
-  /// Longest message.
+  /// The longest message.
   public static final int MAX_MESSAGE_BYTES = VerbsFrame.MAX_PAYLOAD;
 
   private static final long TURN_BYTES = 1 << 20;
@@ -30,31 +30,31 @@ public final class VerbsOutbound {
   private final Pins pins;
   private final OneSided oneSided;
   private final ArrayDeque<VerbsOperation> free = new ArrayDeque<>();
-  // Not all of it has been given to the device.
+  // Operations that are not passed to the device completely.
   private final ArrayDeque<VerbsOperation> posted = new ArrayDeque<>();
-  // All of it has; the device may still fetch.
+  // Operations that are passed completely; the device may still be reading.
   private final ArrayDeque<VerbsOperation> leaving = new ArrayDeque<>();
-  // Reads whose answer is due, in order.
+  // Reads that wait for their answer, in order.
   private final ArrayDeque<VerbsOperation> waiting = new ArrayDeque<>();
   private final ArrayDeque<VerbsOperation> served = new ArrayDeque<>();
-  // Reads that the device does by itself, not all of which it has been given.
+  // Direct reads that are not passed to the device completely.
   private final ArrayDeque<VerbsOperation> fetching = new ArrayDeque<>();
   private final RegionNotices notes;
   private final PeerGrants offers;
   private long fetchedBytes;
   private boolean servesFirst;
 
-  /// What an operation does.
+  /// The kind of an operation.
   public enum SendKind {
-    /// Brings bytes of ours to the peer.
+    /// Writes local bytes to the peer.
     WRITE,
-    /// Brings bytes of the peer's here.
+    /// Reads the peer's bytes.
     READ,
-    /// A read of the peer's that we answer.
+    /// Answers a read of the peer.
     SERVE
   }
 
-  /// Nothing is posted yet.
+  /// Creates an empty queue.
   public VerbsOutbound(Carrier carrier, Pins pins, OneSided oneSided) {
     this.carrier = carrier;
     notes = new RegionNotices(carrier);
@@ -63,7 +63,7 @@ public final class VerbsOutbound {
     this.oneSided = oneSided;
   }
 
-  /// Posts a message; false if there is no room, or something before it.
+  /// Posts a message; returns false if there is not enough room, or an operation precedes it.
   ///
   /// Hot path.
   public boolean send(MemorySegment message) {
@@ -79,23 +79,23 @@ public final class VerbsOutbound {
     return true;
   }
 
-  /// What the peer has offered.
+  /// Returns the regions that the peer has offered.
   PeerGrants offers() {
     return offers;
   }
 
-  /// Whether the peer has closed the region with this key, which it had offered.
+  /// Returns whether the peer has closed the region with this key after offering it.
   public boolean isWithdrawn(int key) {
     PeerGrant offer = offers.find(key);
     return offer != null && offer.isWithdrawn();
   }
 
-  /// Bytes of reads that the device has done by itself.
+  /// Returns the bytes of direct reads.
   long fetchedBytes() {
     return fetchedBytes;
   }
 
-  /// What is to be said about regions.
+  /// Returns the queue of notices about regions.
   RegionNotices notes() {
     return notes;
   }
@@ -105,11 +105,11 @@ public final class VerbsOutbound {
     VerbsFrame.header(carrier.sendBuffer(), place, kind, payload, key, immediate, offset, length);
   }
 
-  /// Takes a read or write.
+  /// Posts a read or write.
   ///
-  /// @param refusal why it is not carried out; null if it is
+  /// @param refusal the reason why it is refused; null if it is executed
   ///
-  ///   Hot path.
+  /// \ Hot path.
   public PostResult post(
       SendKind kind,
       LocalRegion region,
@@ -141,7 +141,7 @@ public final class VerbsOutbound {
     return PostResult.POSTED;
   }
 
-  /// The offer by which a slice can be moved without its owner; null if there is none.
+  /// Claims the offer by which a slice can be accessed directly; returns null if it does not exist.
   private @Nullable PeerGrant claimed(RemoteSlice remote) {
     PeerGrant offer = offers.find(remote.region().key());
     if (offer == null || !offer.contains(remote.offset(), remote.bytes())) {
@@ -160,7 +160,7 @@ public final class VerbsOutbound {
     return op;
   }
 
-  /// The peer wants to read. Throws `VerbsFault` if it has too many reads under way.
+  /// Queues a read of the peer. Throws `VerbsFault` if the peer has too many reads pending.
   void serve(int key, long offset, long bytes) throws VerbsFault {
     if (served.size() >= MAX_IN_FLIGHT) {
       throw new VerbsFault("more than " + MAX_IN_FLIGHT + " reads at a time");
@@ -172,7 +172,7 @@ public final class VerbsOutbound {
     served.add(op);
   }
 
-  /// Gives the device what there is room for; returns the number of frames.
+  /// Posts frames to the device as far as there is room; returns their count.
   ///
   /// Hot path.
   public int push() {
@@ -183,7 +183,7 @@ public final class VerbsOutbound {
         : frames + push(posted, TURN_BYTES) + push(served, TURN_BYTES);
   }
 
-  /// Has the device fetch what it can fetch by itself.
+  /// Posts direct reads to the device.
   private int pushFetches() {
     int requests = 0;
     for (VerbsOperation op = fetching.peek(); op != null; op = fetching.peek()) {
@@ -233,7 +233,7 @@ public final class VerbsOutbound {
     return frames;
   }
 
-  /// One frame of a write; its payload, or -1 if there is no room.
+  /// Posts one frame of a write; returns its payload, or -1 if there is not enough room.
   private int write(VerbsOperation op) {
     if (op.error != null) {
       leaving.add(posted.remove());
@@ -288,7 +288,7 @@ public final class VerbsOutbound {
     return payload;
   }
 
-  /// False if the memory is freed.
+  /// Returns false if the memory was freed.
   private boolean copy(LocalRegion from, long offset, int place, int payload) {
     try {
       MemorySegment.copy(
@@ -299,7 +299,8 @@ public final class VerbsOutbound {
     }
   }
 
-  /// Our memory is gone: nothing follows this frame of the write, so the peer is not told of it.
+  /// Sends the last frame of a write whose memory was freed, as a part that does not notify the
+  /// peer.
   private void breakOff(VerbsOperation op, int place, int payload) {
     int kind = VerbsFrame.WRITE;
     long at = op.remoteOffset + op.moved;
@@ -328,7 +329,8 @@ public final class VerbsOutbound {
     return 0;
   }
 
-  /// One frame of what the peer reads. Its memory is ours to touch only while we visit it.
+  /// Posts one frame of the answer to a peer's read. The region may be accessed only during a
+  /// visit.
   private int answer(VerbsOperation op) {
     LocalRegion region = pins.table().find(op.key);
     if (region == null || !region.contains(op.remoteOffset, op.bytes) || !region.visit()) {
@@ -372,7 +374,7 @@ public final class VerbsOutbound {
     free.add(op);
   }
 
-  /// Completes writes whose payload has left; returns how many.
+  /// Completes the writes and direct reads that the device has finished; returns their count.
   ///
   /// Hot path.
   public int settle() {
@@ -401,17 +403,17 @@ public final class VerbsOutbound {
     free.add(op);
   }
 
-  /// The read whose answer comes next, or null.
+  /// Returns the read whose answer comes next, or null.
   @Nullable VerbsOperation nextAnswered() {
     return waiting.peek();
   }
 
-  /// That read is over.
+  /// Finishes the read whose answer was received.
   public void answered(@Nullable TransportException error) {
     finish(waiting.remove(), error);
   }
 
-  /// Fails all that is posted.
+  /// Fails all posted operations.
   public void end(TransportException cause) {
     served.clear();
     fail(leaving, cause);

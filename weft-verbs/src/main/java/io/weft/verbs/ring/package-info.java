@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What two ends of a queue pair write into each other's rings, and what they make of it
-/// (docs/protocol/verbs.md, Frames): posted operations become frames and work requests, frames
-/// become landed writes, messages, answers and offers. Needs no device: a `Carrier` brings it to
-/// the peer. Polling thread only, where nothing else is said.
+/// The protocol of two ends of a queue pair in each other's rings (docs/protocol/verbs.md, Frames).
+/// It converts posted operations to frames and work requests, and frames to completed writes,
+/// messages, answers and offers. It needs no device, because a `Carrier` transfers the frames.
+/// Polling thread only, except where noted.
 @NullMarked
 package io.weft.verbs.ring;
 
