@@ -30,8 +30,7 @@ final class Doorbell {
   /// Announces the wait; afterwards the caller must look for work once more.
   void lieDown(int how) {
     ControlLayout.INT.setOpaque(control, ControlLayout.BELL, how);
-    // Pairs with the fence in `ring`: the poster sees this state, or this thread sees the posted
-    // work.
+    // Pairs with the fence in `ring`: the poster sees this state, or this side sees the work.
     VarHandle.fullFence();
   }
 
@@ -44,8 +43,8 @@ final class Doorbell {
   }
 
   /// Wakes the owner of this control file if it waits. Returns true if the caller must instead wake
-  /// it over its TCP connection. It must be called after the work was stored. Thread-safe, also
-  /// across processes.
+  /// it over its TCP connection. The caller must store the work first. Thread-safe, also across
+  /// processes.
   ///
   /// Hot path.
   static boolean ring(MemorySegment control) {

@@ -14,8 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /// The memory of this process that peers can map: an extent for each long region, and extents of 4
-/// MiB that short ones share. If a peer is accessing a region when it is closed, its memory is
-/// quarantined until the peer has left. Thread-safe.
+/// MiB that short ones share. If a region closes during a peer's access, its memory is quarantined
+/// until the peer has left. Thread-safe.
 final class ExtentPool {
 
   private static final long SHARED_BYTES = 4L << 20;

@@ -44,13 +44,11 @@ final class OpQueue {
     return at(tail++);
   }
 
-  /// Removes the last operation.
   void withdraw() {
     tail--;
     at(tail).clear();
   }
 
-  /// Removes the first operation.
   void pop() {
     head++;
   }

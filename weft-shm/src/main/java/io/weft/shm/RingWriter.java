@@ -40,7 +40,7 @@ final class RingWriter {
     return needed <= head;
   }
 
-  /// Returns as `hasRoom` does, and records the shortage for `isBlocked`.
+  /// As `hasRoom`, but records the shortage for `isBlocked`.
   ///
   /// Hot path.
   boolean mayPut(int payload) throws ShmFault {
@@ -53,7 +53,7 @@ final class RingWriter {
     return false;
   }
 
-  /// Returns as `hasSlot` does, and records the shortage for `isBlocked`.
+  /// As `hasSlot`, but records the shortage for `isBlocked`.
   ///
   /// Hot path.
   boolean mayStage() throws ShmFault {
@@ -65,7 +65,7 @@ final class RingWriter {
     return false;
   }
 
-  /// Returns whether a request for room has failed.
+  /// Returns whether the last request for room is not satisfied yet.
   boolean isBlocked() {
     return blocked;
   }
@@ -91,7 +91,7 @@ final class RingWriter {
     return filled - emptied < ControlLayout.STAGING_SLOTS;
   }
 
-  /// Writes a header, for which the caller has checked the room.
+  /// Writes a header. The caller has checked the room.
   ///
   /// Hot path.
   void header(int kind, int immediate, int key, int context, long offset, long length) {

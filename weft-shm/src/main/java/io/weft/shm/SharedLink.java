@@ -28,7 +28,6 @@ final class SharedLink implements ShmInbound.RingListener {
   private final ShmOutbound outbound;
   private long counted;
 
-  /// Creates the link from a successful negotiation.
   SharedLink(
       ShmMemory home, MemoryNegotiation negotiation, MessageBuffer messages, ShmEndpoint endpoint) {
     this.home = home;
@@ -170,7 +169,6 @@ final class SharedLink implements ShmInbound.RingListener {
     return work;
   }
 
-  /// Returns whether a duty cycle would find work.
   boolean hasWork() throws ShmFault {
     return reader.hasArrived() || outbound.hasWork();
   }
@@ -183,7 +181,7 @@ final class SharedLink implements ShmInbound.RingListener {
     return inbound.bytes();
   }
 
-  /// Tells the peer that a local extent was freed; returns false if there is not enough room.
+  /// Tells the peer that a local extent was freed; returns false if the frame does not fit.
   boolean tellGone(int extent) {
     try {
       boolean told = outbound.gone(extent);

@@ -207,13 +207,12 @@ final class ShmEndpoint implements Endpoint {
 
   /// Wakes a peer that sleeps in its selector.
   void wakeOverTcp() {
-    // If there is not enough room, the peer already has data to wake up for.
+    // If the message does not fit, the peer already has data to wake up for.
     if (lower.trySend(transport.wakeMessage()) == PostResult.POSTED) {
       transport.sockets().flushSoon();
     }
   }
 
-  /// Counts bytes that were sent through memory.
   void countSent(long bytes) {
     bytesSent += bytes;
     transport.countSent(bytes);
@@ -242,7 +241,6 @@ final class ShmEndpoint implements Endpoint {
     }
   }
 
-  /// Returns whether a duty cycle would find work.
   boolean hasWork() {
     SharedLink open = link;
     try {
@@ -260,18 +258,16 @@ final class ShmEndpoint implements Endpoint {
     }
   }
 
-  /// Tells the peer that a local extent was freed; returns false if there is not enough room.
+  /// Tells the peer that a local extent was freed; returns false if the frame does not fit.
   boolean tellGone(int extent) {
     SharedLink open = link;
     return open == null || closed || open.tellGone(extent);
   }
 
-  /// Delivers a message from memory.
   void message(MemorySegment message) {
     transport.sink().onMessage(this, message);
   }
 
-  /// Delivers the notification of a write through memory.
   void notified(int immediate) {
     transport.sink().onNotify(this, immediate);
   }

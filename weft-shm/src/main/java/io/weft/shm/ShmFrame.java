@@ -30,7 +30,7 @@ final class ShmFrame {
   /// The answer to a read; its payload follows.
   static final int READ_DATA = 5;
 
-  /// The refusal of a read, or of the rest of its data.
+  /// The refusal of a read, or of the rest of its data; the immediate value is the reason.
   static final int READ_REFUSED = 6;
 
   /// The next part of a long payload, which is in the next staging slot.
@@ -48,7 +48,7 @@ final class ShmFrame {
   /// The longest payload that follows its header in the ring.
   static final int INLINE_BYTES = 4096;
 
-  /// The reasons for refusing a read.
+  /// The reason of a refusal if no open region has the key.
   static final int STALE_KEY = 1;
 
   static final int OUT_OF_BOUNDS = 2;

@@ -49,7 +49,6 @@ sealed interface ShmGreeting {
     };
   }
 
-  /// Encodes the greeting as a message.
   default MemorySegment encode() {
     String text =
         switch (this) {
@@ -76,7 +75,6 @@ sealed interface ShmGreeting {
     return message;
   }
 
-  /// Decodes a message.
   static ShmGreeting decode(MemorySegment message) throws ShmFault {
     if (message.byteSize() < HEADER_BYTES || message.get(INT, 0) != MAGIC) {
       throw new ShmFault("a message that is not a shared-memory greeting");

@@ -62,7 +62,7 @@ final class ShmInbound {
     this.listener = listener;
   }
 
-  /// Returns the bytes received so far, including those that the peer has written outside the ring.
+  /// Returns the total received bytes, including those that the peer has written outside the ring.
   long bytes() {
     return bytes + ring.progress();
   }

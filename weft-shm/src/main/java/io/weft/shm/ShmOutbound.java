@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /// The send queue to one peer, in posting order. Data is copied directly into mappable memory of
-/// the peer, and otherwise through the ring and its staging slots. A duty cycle copies 1 MiB,
-/// rounded up to a piece.
+/// the peer, and otherwise through the ring and its staging slots. A duty cycle begins no piece
+/// after 1 MiB.
 final class ShmOutbound {
 
   static final int MAX_IN_FLIGHT = 1024;
@@ -56,7 +56,7 @@ final class ShmOutbound {
     return was;
   }
 
-  /// Copies a message into the ring; returns false without room, or if a write precedes it.
+  /// Copies a message into the ring; returns false if it does not fit, or a write precedes it.
   ///
   /// Hot path.
   boolean message(MemorySegment message) throws ShmFault {
@@ -104,8 +104,8 @@ final class ShmOutbound {
     }
   }
 
-  /// Returns a slot for the answer to one more read of the peer, to be filled in; null if the peer
-  /// exceeds its limit.
+  /// Returns a slot for the answer to one more read of the peer; null if the peer exceeds its
+  /// limit.
   @Nullable ShmOperation serve() {
     if (served.isFull()) {
       return null;
@@ -117,7 +117,7 @@ final class ShmOutbound {
     return op;
   }
 
-  /// Tells the peer that an extent was freed; returns false if there is not enough room.
+  /// Tells the peer that an extent was freed; returns false if the frame does not fit.
   boolean gone(int number) throws ShmFault {
     if (streaming != null || !ring.hasRoom(0)) {
       return false;
@@ -262,7 +262,7 @@ final class ShmOutbound {
     LocalRegion from = op.kind == ShmOperation.OperationKind.SERVE ? table.find(op.key) : op.own();
     while (op.moved < op.bytes && ring.mayPut(0) && ring.mayStage()) {
       if (from == null || !from.visit()) {
-        // Only a peer's read gets here, because this side's claim keeps its own region open.
+        // Only a peer's read gets here, because a claim keeps local regions open.
         refuseRead(op, ShmFrame.STALE_KEY);
         op.moved = op.bytes;
         break;
@@ -400,7 +400,6 @@ final class ShmOutbound {
     ring.prepareToWait();
   }
 
-  /// Fails all posted operations.
   void fail(TransportException cause) {
     streaming = null;
     while (!posted.isEmpty()) {

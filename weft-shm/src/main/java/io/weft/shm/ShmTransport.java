@@ -322,7 +322,6 @@ final class ShmTransport implements Transport, FrameSink {
     sink.onConnect(endpoint);
   }
 
-  /// Removes an endpoint that has ended.
   void forget(ShmEndpoint endpoint, boolean wasApart, boolean wasDialing) {
     byLower.remove(endpoint.lower());
     meeting.remove(endpoint);

@@ -42,7 +42,6 @@ final class SocketWatch {
     return since >= LOOK_NANOS || since < 0 || toFlush || worked;
   }
 
-  /// Polls the TCP transport once.
   int look(long now) {
     lookedNanos = now;
     // Messages of established peers do not indicate new connections. A process that took them for

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// An immutable description of one setting, which the command line, the environment, the file and
-/// the documentation share. For example, `start-deadline` is set by `--start-deadline`,
+/// An immutable description of one setting, shared by the command line, the environment, the file
+/// and the documentation. For example, `start-deadline` is set by `--start-deadline`,
 /// `WEFT_START_DEADLINE` or `weft.start.deadline`. The module that reads an option declares it
 /// once, as a constant, and publishes it in an `OptionProvider`.
 ///
@@ -61,7 +61,7 @@ public final class ConfigOption<T> {
     return new ConfigOption<>(name, type, defaultText, Scope.RANK, help);
   }
 
-  /// Creates an option whose unset value depends on the job; `help` says how.
+  /// Creates an option whose default depends on the job; `help` says how.
   public static <T> ConfigOption<T> withoutDefault(String name, OptionType<T> type, String help) {
     return new ConfigOption<>(name, type, null, Scope.RANK, help);
   }

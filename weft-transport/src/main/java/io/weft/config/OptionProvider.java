@@ -14,8 +14,7 @@ public interface OptionProvider {
   /// Returns the options in the order of the documentation.
   List<ConfigOption<?>> options();
 
-  /// Returns other `WEFT_` environment variables that the part reads; they are not settings, but
-  /// known.
+  /// Returns other `WEFT_` environment variables that the part reads; they are not settings.
   default List<String> variables() {
     return List.of();
   }

@@ -41,12 +41,12 @@ public final class OptionType<T> {
     return new OptionType<>(valueType, unit, allowed, parser);
   }
 
-  /// Returns the type of non-blank text; surrounding white space is removed.
+  /// Accepts text other than blanks, and removes surrounding white space.
   public static OptionType<String> text() {
     return of(String.class, "TEXT", "text", OptionType::nonBlank);
   }
 
-  /// Returns the type of a path to a file or directory.
+  /// Accepts a path to a file or directory.
   public static OptionType<Path> path() {
     return of(Path.class, "PATH", "a path", text -> path(nonBlank(text), directory()));
   }
@@ -78,7 +78,7 @@ public final class OptionType<T> {
             : remedy.strip());
   }
 
-  /// Returns the type of one of the constants, spelled as `toString` returns them.
+  /// Accepts one of the constants, spelled as by `toString`.
   public static <E extends Enum<E>> OptionType<E> choice(Class<E> values) {
     String all =
         Arrays.stream(values.getEnumConstants())
@@ -87,24 +87,24 @@ public final class OptionType<T> {
     return of(values, "VALUE", all, text -> chosen(text, values, all));
   }
 
-  /// Returns the type of a duration of more than 0 and at most a week.
+  /// Accepts a duration of more than 0 and at most a week.
   public static OptionType<Duration> duration() {
     return of(Duration.class, "TIME", "up to 168h", OptionType::positiveDuration);
   }
 
-  /// Returns the type of a duration that is 0, or from `leastMillis` to a week.
+  /// Accepts 0, or a duration from `leastMillis` to a week.
   public static OptionType<Duration> durationOrZero(long leastMillis) {
     String bounds = "0, or " + leastMillis + "ms to 168h";
     return of(Duration.class, "TIME", bounds, text -> durationOrZero(text, leastMillis));
   }
 
-  /// Returns the type of a number of bytes within these bounds.
+  /// Accepts a number of bytes within these bounds.
   public static OptionType<Long> bytes(long least, long most) {
     return of(
         Long.class, "SIZE", sizes(least, most), text -> Quantities.bytesWithin(text, least, most));
   }
 
-  /// Returns the type of a number of bytes within these bounds that is a power of two.
+  /// Accepts a power of two of bytes within these bounds.
   public static OptionType<Long> powerOfTwoBytes(long least, long most) {
     return of(
         Long.class,
@@ -113,7 +113,7 @@ public final class OptionType<T> {
         text -> powerOfTwo(Quantities.bytesWithin(text, least, most)));
   }
 
-  /// Returns the type of `auto`, which parses to empty, or a number of bytes within these bounds.
+  /// Accepts `auto`, which parses to empty, or a number of bytes within these bounds.
   public static OptionType<OptionalInt> autoOrBytes(int least, int most) {
     return of(
         OptionalInt.class,
@@ -125,17 +125,17 @@ public final class OptionType<T> {
                 : OptionalInt.of((int) Quantities.bytesWithin(text, least, most)));
   }
 
-  /// Returns the type of `auto`, which parses to empty, or a count.
+  /// Accepts `auto`, which parses to empty, or a count.
   public static OptionType<OptionalInt> autoOrCount() {
     return of(OptionalInt.class, "COUNT", "auto, or 0 to 999999999", OptionType::autoOrCount);
   }
 
-  /// Returns the type of `true` or `false`.
+  /// Accepts `true` or `false`.
   public static OptionType<Boolean> flag() {
     return of(Boolean.class, "FLAG", "true or false", OptionType::trueOrFalse);
   }
 
-  /// Returns the type of a whole number within these bounds.
+  /// Accepts a whole number within these bounds.
   public static OptionType<Integer> number(int least, int most) {
     return of(
         Integer.class, "NUMBER", least + " to " + most, text -> numberWithin(text, least, most));
@@ -156,8 +156,7 @@ public final class OptionType<T> {
     return allowed;
   }
 
-  /// Returns the value that the text denotes. Throws `IllegalArgumentException` whose message
-  /// states the requirement.
+  /// Parses a value. Throws `IllegalArgumentException` whose message states the requirement.
   public T parse(String text) {
     return parser.apply(text);
   }

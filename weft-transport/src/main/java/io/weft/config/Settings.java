@@ -24,7 +24,7 @@ public interface Settings {
     return new OverriddenSettings(this, option, value);
   }
 
-  /// Returns settings that have only the defaults.
+  /// Returns the defaults.
   static Settings defaults() {
     return new SettingSources(Map.of(), new Properties(), new Properties(), "none");
   }
@@ -34,7 +34,7 @@ public interface Settings {
     return new SettingSources(environment, system, new Properties(), "none");
   }
 
-  /// Returns the settings of this process's system properties and environment.
+  /// Returns the settings of this process.
   static Settings ofThisProcess() {
     return of(System.getenv(), System.getProperties());
   }

@@ -3,9 +3,9 @@ package io.weft.transport;
 
 import org.jspecify.annotations.Nullable;
 
-/// A reusable, caller-owned countdown. It fires once when `count` posted operations have completed,
-/// with the first error if any failed. It is confined to the polling thread, and the callbacks must
-/// not block.
+/// A reusable, caller-owned countdown, which fires once when `count` posted operations have
+/// completed, with the first error if any failed. Confined to the polling thread; the callbacks
+/// must not block.
 public abstract class Completion {
 
   private int remaining;
@@ -28,7 +28,7 @@ public abstract class Completion {
     first = null;
   }
 
-  /// Counts one completed operation. Only transports call it.
+  /// Counts a completed operation. Only transports call it.
   ///
   /// Hot path.
   public final void complete(@Nullable TransportException error) {

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A connection to one peer. Queues are bounded: on `BACK_PRESSURED` the caller keeps the work and
 /// retries in a later duty cycle. Messages and write notifications arrive at the peer in posting
-/// order, or the endpoint fails. Endpoints are confined to the polling thread.
+/// order, or the endpoint fails. Polling thread only.
 public interface Endpoint extends AutoCloseable {
 
   /// Returns the peer's node number, which the handshake has authenticated.
@@ -31,20 +31,19 @@ public interface Endpoint extends AutoCloseable {
   PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done);
 
   /// Returns the peer's region as memory of this process. Returns null if the two processes cannot
-  /// share it: the peer is on another host or has another user, `Transport.allocate` did not
+  /// share it: the peer runs on another host or as another user, `Transport.allocate` did not
   /// allocate the memory, the region is closed, or the transport lacks the capability. A region
-  /// registered inside allocated memory can also be mapped. Mapping the same region again costs a
-  /// look-up.
+  /// registered inside allocated memory can also be mapped. Mapping a region again costs a look-up.
   default @Nullable PeerMemory map(RemoteRegion region) {
     return null;
   }
 
-  /// Returns the bytes received from the peer so far, payload and protocol. If the transport sees
-  /// them, it counts bytes of incomplete messages and writes, so that the value grows with every
-  /// sign of life. The value remains after the endpoint has ended. The call is cheap.
+  /// Returns the total bytes received from the peer, payload and protocol. They include bytes of
+  /// incomplete messages and writes if the transport can observe them, so that the value grows with
+  /// every sign of life. It remains after the endpoint has ended. The call is cheap.
   long bytesReceived();
 
-  /// Returns the bytes that have left for the peer so far, payload and protocol. The value does not
+  /// Returns the total bytes that have left for the peer, payload and protocol. The value does not
   /// grow while the path to the peer is blocked.
   long bytesSent();
 

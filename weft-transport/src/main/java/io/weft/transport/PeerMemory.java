@@ -3,11 +3,11 @@ package io.weft.transport;
 
 import java.lang.foreign.MemorySegment;
 
-/// A peer's registered region mapped into this process: the peer sees stores without any action of
-/// its own code. The processes must agree by messages on the owner of each byte; a message sent
-/// after a store makes the store visible to the receiver. The memory is valid while its endpoint is
-/// open. It remains mapped afterwards, so that a late access does not fault. The polling thread may
-/// access it at any time, and any other thread between `visit` and `leave`.
+/// A peer's registered region mapped into this process, so that the peer sees stores without any
+/// action of its own. The processes agree by messages on when each may access which bytes; a
+/// message sent after a store makes the store visible to the receiver. The memory is valid while
+/// its endpoint is open, and remains mapped afterwards, so that a late access does not fault. The
+/// polling thread may access it at any time, any other thread only between `visit` and `leave`.
 public interface PeerMemory {
 
   /// Returns the peer's bytes; the segment has the length of the region.

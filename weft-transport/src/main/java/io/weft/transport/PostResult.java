@@ -3,10 +3,10 @@ package io.weft.transport;
 
 /// The result of posting an operation.
 public enum PostResult {
-  /// The operation was accepted; exactly one completion will follow (none for a message).
+  /// Accepted; exactly one completion will follow (none for a message).
   POSTED,
-  /// The operation was not accepted for lack of space. The caller may retry after polling.
+  /// Not accepted for lack of space. The caller may retry after polling.
   BACK_PRESSURED,
-  /// The operation was not accepted because the endpoint has failed or is closed.
+  /// Not accepted, because the endpoint has ended.
   CLOSED
 }

@@ -28,14 +28,14 @@ public interface Transport extends AutoCloseable {
   /// memory must outlive the region. Throws `TransportException.Registration`.
   MemoryRegion register(MemorySegment segment, Object owner);
 
-  /// Runs one duty cycle and returns the amount of work done (0 = idle). The call never blocks. The
+  /// Runs one duty cycle and returns the amount of work done (0 = idle). Never blocks. The
   /// transport measures timeouts only by `nowNanos`, so that a simulator controls time.
   int poll(long nowNanos);
 
   /// Passes operations posted since the last `poll` to the network as far as it has room, and
-  /// receives nothing; `poll` begins with the same step. For callers that will not poll again soon.
-  /// Completions of writes may fire inside the call. It does nothing if posting sends at once.
-  /// Polling thread only.
+  /// receives nothing; `poll` begins with the same step. Callers use it before a pause in polling.
+  /// Completions of writes may fire inside. It does nothing if posting sends at once. Polling
+  /// thread only.
   default void flush() {}
 
   /// Waits until `poll` may find work, `wake` is called or `maxNanos` have passed. It may return
@@ -46,16 +46,16 @@ public interface Transport extends AutoCloseable {
   void wake();
 
   /// Returns the reason why this device could not accept connections, such as a limit of the
-  /// system, for use in a message; empty if nothing has prevented it. Polling thread only.
+  /// system, for a message; empty if nothing has prevented it. Polling thread only.
   default String trouble() {
     return "";
   }
 
-  /// Returns the bytes sent so far, payload and protocol. Thread-safe.
+  /// Returns the total bytes sent, payload and protocol. Thread-safe.
   long bytesSent();
 
-  /// Returns further counters since the device was opened, by name, for reports; empty if the
-  /// device has none. docs/protocol/verbs.md lists the names of `verbs`. Thread-safe.
+  /// Returns further counters since the device was opened, by name; empty if the device has none.
+  /// docs/protocol/verbs.md lists the names of `verbs`. Thread-safe.
   default Map<String, Long> counters() {
     return Map.of();
   }

@@ -161,8 +161,8 @@ final class Adapter implements AutoCloseable {
     return device.takeEvent();
   }
 
-  /// Returns the reason why this event ends all queue pairs. It is empty if it does not, for
-  /// example because it concerns another port, or the port is active again.
+  /// Returns the reason why this event ends all queue pairs; empty if it does not, because it
+  /// concerns another port or the port is active again.
   String fatal(AsyncEvent event) {
     return switch (event.kind()) {
       case COMPLETION_QUEUE_FAILED, DEVICE_FAILED -> device + " says: " + event.words();
@@ -171,8 +171,7 @@ final class Adapter implements AutoCloseable {
     };
   }
 
-  /// Fails a queue pair after an error completion; if the port is down, it is reported as the
-  /// cause.
+  /// Fails a queue pair after an error completion, because of the port if that is down.
   void fail(QueuePairLink link, String why) {
     if (link.failure().isEmpty()) {
       String trouble = portTrouble();

@@ -66,7 +66,6 @@ final class EndpointTable {
     return all;
   }
 
-  /// Returns the endpoint over this connection, or null.
   @Nullable VerbsEndpoint over(Endpoint lower) {
     return byLower.get(lower);
   }

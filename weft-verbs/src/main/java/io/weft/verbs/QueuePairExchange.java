@@ -8,7 +8,7 @@ import io.weft.verbs.ring.VerbsFault;
 import org.jspecify.annotations.Nullable;
 
 /// The greetings of two ends over TCP until both queue pairs are connected (docs/protocol/verbs.md,
-/// Meeting), and the reason when they part. Polling thread only.
+/// Meeting), and the reason if they part. Polling thread only.
 final class QueuePairExchange {
 
   private final VerbsEndpoint endpoint;

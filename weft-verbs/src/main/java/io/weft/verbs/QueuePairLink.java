@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 final class QueuePairLink implements Carrier {
 
   private static final int SENDS = VerbsSettings.SENDS;
-  // Requests posted after fetches wait for most of them; the bound keeps messages from being
-  // delayed until the peer appears silent.
+  // Later requests wait for most fetches; the bound keeps a delayed message from appearing as
+  // silence.
   private static final int FETCHES = 16;
   private static final int SEQUENCE_BITS = 48;
   private static final long SEQUENCE_MASK = (1L << SEQUENCE_BITS) - 1;
@@ -120,7 +120,6 @@ final class QueuePairLink implements Carrier {
     return pair.number() == queuePair;
   }
 
-  /// Returns whether the event concerns this queue pair.
   boolean isMeantBy(AsyncEvent event) {
     return pair.isMeantBy(event);
   }

@@ -261,7 +261,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     }
   }
 
-  /// Posts pending operations to the device as far as there is room.
+  /// Posts pending operations to the device as far as they fit.
   void flush() {
     VerbsOutbound out = outbound;
     if (!closed && connected && out != null) {

@@ -63,7 +63,6 @@ sealed interface VerbsGreeting {
     };
   }
 
-  /// Encodes the greeting as a message.
   default MemorySegment encode() {
     byte[] all =
         switch (this) {
@@ -96,7 +95,6 @@ sealed interface VerbsGreeting {
     return message;
   }
 
-  /// Decodes a message.
   static VerbsGreeting decode(MemorySegment message) throws VerbsFault {
     if (message.byteSize() < HEADER_BYTES || message.get(INT, 0) != MAGIC) {
       throw new VerbsFault("a message that is not a verbs greeting");

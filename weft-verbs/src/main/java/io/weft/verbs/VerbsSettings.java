@@ -42,7 +42,7 @@ record VerbsSettings(
   /// The count of work requests of one endpoint, a power of two.
   static final int SENDS = 256;
 
-  /// The payload that the device copies when a request is posted.
+  /// The longest payload that posting copies.
   static final int INLINE_BYTES = 128;
 
   private static final int RECEIVER_WAIT = 12;

@@ -202,8 +202,8 @@ final class VerbsTransport implements Transport, FrameSink {
     return work;
   }
 
-  /// Handles the device's asynchronous events, such as a port that is down; returns their count.
-  /// There are no callbacks, because endpoints end in their own duty cycle.
+  /// Handles the device's asynchronous events, such as a port that is down; returns their count. It
+  /// calls no sink, because endpoints end in their own duty cycle.
   private int hearDevice() {
     for (int i = 0; i < EVENTS_PER_TURN; i++) {
       AsyncEvent event = adapter.takeEvent();
@@ -305,7 +305,6 @@ final class VerbsTransport implements Transport, FrameSink {
         "oneSidedReadBytes", oneSided.readBytes());
   }
 
-  /// Counts bytes that were passed to the device.
   void countSent(long bytes) {
     bytesSent.setOpaque(bytesSent.getPlain() + bytes);
   }
@@ -366,7 +365,6 @@ final class VerbsTransport implements Transport, FrameSink {
     sink.onConnect(endpoint);
   }
 
-  /// Removes an endpoint that ends.
   void forget(VerbsEndpoint endpoint) {
     roster.leave(endpoint);
     unmet -= endpoint.isConnected() ? 0 : 1;

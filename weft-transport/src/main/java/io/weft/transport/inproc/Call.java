@@ -85,7 +85,7 @@ final class Call {
   }
 
   private int handshake(Ringing found) {
-    // The end is read first, because the peer sends its last frame before it ends the line.
+    // The end is read first, because the peer sends its last frame before it.
     String end = found.line.ended();
     ByteBuffer heard = found.line.hear(true);
     if (heard == null) {

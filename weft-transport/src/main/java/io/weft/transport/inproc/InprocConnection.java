@@ -8,9 +8,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// The state shared by two connected endpoints: a pipe in each direction, the handshake, and the
-/// end. Each side copies between its memory and the peer's by itself. `close` waits for the peer's
-/// copy in progress, so that afterwards the peer does not touch the closer's memory through this
-/// line.
+/// end. Each side copies between its memory and the peer's. `close` waits for the peer's copy in
+/// progress, so that afterwards the peer does not access the closer's memory through this line.
 final class InprocConnection {
 
   private static final class Side {

@@ -183,7 +183,6 @@ final class InprocCopier {
     }
   }
 
-  /// Fails all incomplete operations.
   void fail(TransportException cause) {
     ended = true;
     for (InprocMessage next = pipe.unpublished(); next != null; next = pipe.unpublished()) {

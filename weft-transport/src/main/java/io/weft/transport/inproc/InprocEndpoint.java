@@ -165,7 +165,6 @@ final class InprocEndpoint implements Endpoint {
     return worker == null ? 0 : worker.bytesSent();
   }
 
-  /// Returns whether a duty cycle would find work.
   boolean hasWork() {
     InprocConnection open = line;
     return open != null

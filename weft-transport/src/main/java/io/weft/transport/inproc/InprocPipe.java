@@ -33,7 +33,7 @@ final class InprocPipe {
 
   // Methods of the posting side.
 
-  /// Returns a slot for one more operation with `stagedBytes`, or null if there is no room.
+  /// Returns a slot for one more operation with `stagedBytes`, or null if it does not fit.
   ///
   /// Hot path.
   @Nullable InprocMessage reserve(int stagedBytes) {

@@ -156,7 +156,6 @@ final class InprocTransport implements Transport {
     sink.onConnect(endpoint);
   }
 
-  /// Removes an endpoint that has ended.
   void forget(InprocEndpoint endpoint) {
     for (int i = 0; i < endpoints.length; i++) {
       if (endpoints[i].equals(endpoint)) {
@@ -175,8 +174,7 @@ final class InprocTransport implements Transport {
       return;
     }
     waiter = Thread.currentThread();
-    // Pairs with the fence in wakeIfWaiting: the peer sees the waiter, or this thread sees its
-    // work.
+    // Pairs with the fence in wakeIfWaiting: the peer sees the waiter, or this side sees its work.
     VarHandle.fullFence();
     if (!woken && !hasWork()) {
       boolean settled = outgoing.isEmpty() && answers.isEmpty();
@@ -214,7 +212,7 @@ final class InprocTransport implements Transport {
     LockSupport.unpark(waiter);
   }
 
-  /// Wakes the polling thread if it waits, because work was published for it. Thread-safe.
+  /// Wakes the polling thread if it waits. Thread-safe.
   ///
   /// Hot path.
   void wakeIfWaiting() {

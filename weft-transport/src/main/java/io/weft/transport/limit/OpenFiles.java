@@ -31,7 +31,8 @@ public record OpenFiles(String limit) {
         : "";
   }
 
-  /// Tests the limit by opening a file, because the system's message may be in any language.
+  /// Returns whether the limit is exhausted. It tries to open a file, because the system's message
+  /// may be in any language.
   private static boolean isExhausted(IOException refused) {
     if (String.valueOf(refused.getMessage()).contains("Too many open files")) {
       return true;

@@ -26,8 +26,7 @@ public final class RegionTable {
   private final String device;
   private final ArrayDeque<Integer> free = new ArrayDeque<>();
 
-  /// A thread that is never started; it tests if threads other than the registering one may use
-  /// memory.
+  /// A thread that is never started, for testing whether other threads may access memory.
   private static final Thread SOME_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
   // The begin and end of each block that `allocate` returned; replaced under the lock, read without

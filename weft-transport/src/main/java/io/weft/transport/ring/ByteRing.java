@@ -22,7 +22,7 @@ public final class ByteRing {
     this.capacity = capacity;
   }
 
-  /// Reserves `bytes`; returns their first index, or -1 if there is no room now.
+  /// Reserves `bytes`; returns their first index, or -1 if they do not fit now.
   ///
   /// Hot path.
   public int reserve(int bytes) {

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 /// The action of one side of a handshake after it has received bytes.
 public sealed interface HandshakeStep {
 
-  /// Returns the bytes to send now, in any case and before anything else; may be empty, at most 96
-  /// bytes. The caller owns them.
+  /// Returns the bytes to send now, in any case and before all other bytes; may be empty, at most
+  /// 96 bytes. The caller owns them.
   ByteBuffer reply();
 
   /// The handshake needs more bytes.
@@ -15,11 +15,11 @@ public sealed interface HandshakeStep {
   /// @param reply see `reply`
   record Continued(ByteBuffer reply) implements HandshakeStep {}
 
-  /// The peer has proved that it belongs to this job, and proved its claim. The next byte of the
-  /// stream does not belong to the handshake.
+  /// The peer has proved its claim and that it belongs to this job. The next byte of the stream
+  /// does not belong to the handshake.
   ///
   /// @param reply see `reply`
-  /// @param peer what the peer proved
+  /// @param peer the proved claim
   record Established(ByteBuffer reply, Claim peer) implements HandshakeStep {}
 
   /// The caller must close the connection after it has sent the reply.

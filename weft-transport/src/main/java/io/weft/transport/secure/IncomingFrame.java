@@ -20,13 +20,13 @@ final class IncomingFrame {
     bytes.clear().limit(length);
   }
 
-  /// Returns the count of missing bytes.
   int lacking() {
     return bytes.remaining();
   }
 
-  /// Consumes the bytes that belong to the frame and leaves the rest. Returns a description of the
-  /// fault in the frame so far, or null. The first bytes suffice to recognize other protocols.
+  /// Consumes the bytes that belong to the frame and leaves the rest. Returns a description of a
+  /// fault in the received part of the frame, or null. The first bytes suffice to recognize other
+  /// protocols.
   @Nullable String take(ByteBuffer in) {
     int taken = Math.min(in.remaining(), bytes.remaining());
     int end = in.limit();

@@ -94,7 +94,6 @@ public final class JobProof {
     return mac.doFinal(binding);
   }
 
-  /// Returns the explanation of a wrong proof.
   static String stranger(byte[] binding) {
     return "it does not know the job's secret"
         + (binding.length == 0 ? "" : ", or an intermediary decrypts the traffic");

@@ -15,7 +15,6 @@ final class ProvedClaim {
     this.proof = proof;
   }
 
-  /// Returns the claim.
   Claim claim() {
     return claim;
   }

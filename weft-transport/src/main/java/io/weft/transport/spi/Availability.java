@@ -19,7 +19,7 @@ public sealed interface Availability {
 
   /// The transport cannot be used.
   ///
-  /// @param reason what is missing
-  /// @param remedy how to get it
+  /// @param reason the missing requirement
+  /// @param remedy how to provide it
   record Unavailable(String reason, String remedy) implements Availability {}
 }

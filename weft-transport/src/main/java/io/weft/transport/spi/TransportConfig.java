@@ -11,7 +11,7 @@ import java.time.Duration;
 /// @param connectDeadline bounds a connection's set-up, including the handshake
 /// @param credentials the identity of this process and the secret to prove
 /// @param encryption the encryption of bytes that leave the process
-/// @param settings the settings, of which a transport reads those that it declares
+/// @param settings the settings, including those that the transport declares
 public record TransportConfig(
     String bind,
     Duration connectDeadline,

@@ -68,7 +68,6 @@ final class Gather {
     }
   }
 
-  /// Returns the count of collected bytes.
   long planned() {
     return planned;
   }

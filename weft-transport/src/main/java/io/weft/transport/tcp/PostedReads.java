@@ -98,7 +98,6 @@ final class PostedReads {
     }
   }
 
-  /// Fails all posted reads.
   void fail(TransportException cause) {
     for (Read read : slots) {
       if (read.done != null) {

@@ -65,7 +65,6 @@ final class TcpListener extends Pollable {
         : "; it must be an address of this host, and ports below 1024 need privileges";
   }
 
-  /// Returns the listening address.
   SocketAddress address() {
     return address;
   }

@@ -75,8 +75,8 @@ final class TcpOutbound {
     blocked = false;
   }
 
-  /// Returns whether the staged bytes should be sent before more are staged: they are enough, and
-  /// no completion waits for them.
+  /// Returns whether the staged bytes should be sent before more are staged: there are at least
+  /// `AHEAD_BYTES`, and no completion waits for them.
   ///
   /// Hot path.
   boolean shouldLeave() {
@@ -161,7 +161,7 @@ final class TcpOutbound {
     return own < MAX_IN_FLIGHT;
   }
 
-  /// Requests a read from the peer; returns false if there is no room.
+  /// Requests a read from the peer; returns false if the request does not fit.
   ///
   /// Hot path.
   boolean read(int context, int key, long offset, long bytes) {
@@ -193,7 +193,7 @@ final class TcpOutbound {
   }
 
   /// Reserves a frame: its header, the staged payload, and the zero padding, which this method
-  /// writes. Returns -1 if there is no room.
+  /// writes. Returns -1 if it does not fit.
   ///
   /// Hot path.
   private int reserve(int stagedBytes, long payloadBytes) {
@@ -209,7 +209,7 @@ final class TcpOutbound {
   }
 
   /// Aligns the position after the next `ahead` bytes to a multiple of 64 in the stream, with an
-  /// empty frame (docs/adr/0043); returns false if there is no room for it.
+  /// empty frame (docs/adr/0043); returns false if that frame does not fit.
   ///
   /// Hot path.
   private boolean align(int ahead) {
@@ -283,7 +283,7 @@ final class TcpOutbound {
     }
   }
 
-  /// Answers the first read; returns false if there is no room now.
+  /// Answers the first read; returns false if the answer does not fit now.
   private boolean answerRead() {
     long bytes = served.length();
     LocalRegion region = table.find(served.key());

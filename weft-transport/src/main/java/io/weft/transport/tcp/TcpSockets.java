@@ -24,7 +24,6 @@ final class TcpSockets {
 
   private TcpSockets() {}
 
-  /// Opens a socket that is about to connect.
   static SocketChannel open() throws IOException {
     SocketChannel channel = SocketChannel.open();
     try {

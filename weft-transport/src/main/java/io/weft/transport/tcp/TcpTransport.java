@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 /// One listening socket and its endpoints. Up to four endpoints are read without a selector, which
 /// saves a spinning poller a system call per duty cycle. With more endpoints the selector reports
 /// the readable ones. A spinning poller looks for new connections at least every 500 microseconds,
-/// and `await` reports them at once.
+/// and `await` detects them at once.
 final class TcpTransport implements Transport, RegionHolder {
 
   static final String LOGGER = "io.weft.transport.tcp";
@@ -279,9 +279,9 @@ final class TcpTransport implements Transport, RegionHolder {
     return party == null ? new PlainStream(socket) : new TlsStream(socket, party.answer());
   }
 
-  /// Returns whether the caller may compute one step of a handshake. Each poll allows one for
+  /// Returns whether the caller may compute one step of a handshake. Each poll allows one step for
   /// outgoing and one for incoming connections. Strangers therefore delay the endpoints by only a
-  /// few milliseconds and do not delay this side's calls.
+  /// few milliseconds, and do not delay outgoing connections.
   boolean mayWork() {
     boolean may = !worked;
     worked = true;
@@ -308,7 +308,6 @@ final class TcpTransport implements Transport, RegionHolder {
     sink.onConnect(endpoint);
   }
 
-  /// Removes an endpoint that has ended.
   void forget(TcpEndpoint endpoint) {
     for (int i = 0; i < endpoints.length; i++) {
       if (endpoints[i].equals(endpoint)) {

@@ -14,7 +14,7 @@ import java.security.cert.X509Certificate;
 import java.security.spec.ECGenParameterSpec;
 
 /// A new key on the curve P-256 and its self-signed X.509 v3 certificate [RFC5280 §4.1]. The
-/// certificate identifies no one; the proof of the job's secret authenticates its owner. It is
+/// certificate contains no identity; the proof of the job's secret authenticates its owner. It is
 /// valid at all times, so that trust does not depend on clocks.
 ///
 /// @param key is never stored and lives as long as the process

@@ -101,7 +101,6 @@ public final class TlsParty {
     return engine;
   }
 
-  /// Returns the required parameters of a connection.
   private static SSLParameters parameters() {
     SSLParameters parameters = new SSLParameters(SUITES.clone(), PROTOCOLS.clone());
     parameters.setNeedClientAuth(true);

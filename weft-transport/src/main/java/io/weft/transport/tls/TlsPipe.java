@@ -204,7 +204,7 @@ public final class TlsPipe {
     return outStart == outEnd;
   }
 
-  /// Encrypts as much as there is room for; returns the bytes taken from `from`.
+  /// Encrypts as much as fits; returns the bytes taken from `from`.
   ///
   /// Hot path.
   public long encrypt(ByteBuffer[] from, int offset, int count) throws SSLException {

@@ -26,7 +26,6 @@ public record AsyncEvent(DeviceEventKind kind, int number, long element) {
     NOTICE
   }
 
-  /// Creates the event with this number.
   static AsyncEvent of(int number, long element) {
     DeviceEventKind kind =
         switch (number) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A resource in the dependency tree of a device. Closing a resource first closes its dependents:
 /// queue pairs before all others, so that no more work is posted, then newest first. A failure does
-/// not interrupt the process; it is thrown at the end. All resources of one device share one lock.
+/// not stop the closing; it is thrown at the end. All resources of one device share one lock.
 abstract class Owned implements AutoCloseable {
 
   private final List<Owned> owners;

@@ -71,7 +71,7 @@ public final class ProtectionDomain extends Owned {
     return ended;
   }
 
-  /// Returns the cost of registrations with this domain so far, also after it is closed.
+  /// Returns the total cost of registrations with this domain, also after it is closed.
   public Registration.RegistrationCounts counts() {
     return counts;
   }

@@ -10,8 +10,8 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/// The functions in a driver's table, which libibverbs exports only as inline code. All return 0 or
-/// a negative `errno`, except `poll`.
+/// The functions in a driver's table, which libibverbs itself provides only as inline code. All
+/// return 0 or a negative `errno`, except `poll`.
 public final class DataPath {
 
   // int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc); never blocks

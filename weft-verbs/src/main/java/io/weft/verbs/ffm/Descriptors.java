@@ -101,7 +101,7 @@ public final class Descriptors implements AutoCloseable {
   }
 
   /// Waits until a descriptor is readable or the bell rings, for at most `maxNanos`, rounded up to
-  /// milliseconds.
+  /// at least one millisecond.
   public void await(long maxNanos) {
     int millis = Math.clamp((maxNanos + MILLI - 1) / MILLI, 1, Integer.MAX_VALUE);
     long unused = NativeCall.run(() -> (int) POLL.invokeExact(poll, watched, (long) count, millis));

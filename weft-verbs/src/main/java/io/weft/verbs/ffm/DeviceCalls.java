@@ -145,7 +145,6 @@ public final class DeviceCalls {
     }
   }
 
-  /// Returns the name of a listed device.
   private String name(long device) {
     return NativeCall.text(
         NativeCall.run(() -> (long) GET_DEVICE_NAME.invokeExact(getDeviceName, device)));

@@ -108,13 +108,11 @@ final class NativeCall {
 
   private static final long MAX_TEXT_BYTES = 4096;
 
-  /// Returns the structure at an address.
   @SuppressWarnings("restricted")
   static MemorySegment struct(long address, MemoryLayout layout) {
     return MemorySegment.ofAddress(address).reinterpret(layout.byteSize());
   }
 
-  /// Returns the `bytes` at an address.
   @SuppressWarnings("restricted")
   static MemorySegment bytes(long address, long bytes) {
     return MemorySegment.ofAddress(address).reinterpret(bytes);

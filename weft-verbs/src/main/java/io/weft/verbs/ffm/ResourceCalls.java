@@ -116,7 +116,7 @@ public final class ResourceCalls {
             (long) CREATE_CQ.invokeExact(createCq, state, context, entries, 0L, channel, 0));
   }
 
-  /// Destroys a completion queue after all its events are acknowledged.
+  /// Destroys a completion queue; waits until all its events are acknowledged.
   public int destroyCq(long cq) {
     return end(destroyCq, cq);
   }

@@ -21,7 +21,7 @@ import java.lang.foreign.StructLayout;
 /// resource is created, so that a library with another layout is rejected.
 public final class Structs {
 
-  // The sizeof(pthread_mutex_t) of glibc.
+  // The size of glibc's pthread_mutex_t.
   private static final int MUTEX_BYTES = System.getProperty("os.arch").equals("aarch64") ? 48 : 40;
 
   /// `struct ibv_context`; its table contains the functions of the data path.

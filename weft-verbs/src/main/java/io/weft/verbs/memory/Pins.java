@@ -38,7 +38,7 @@ public final class Pins {
     /// Registers memory with the device. Throws `VerbsException`.
     Registration register(MemorySegment memory, Registration.Access access);
 
-    /// Returns the cost of registrations so far.
+    /// Returns the total cost of registrations.
     Registration.RegistrationCounts counts();
   }
 
@@ -133,7 +133,7 @@ public final class Pins {
     }
   }
 
-  /// Returns the pin through which the device can read an open local region; null if the bytes must
+  /// Returns the pin through which the device can access an open local region; null if bytes must
   /// be copied.
   ///
   /// Hot path.
@@ -164,7 +164,7 @@ public final class Pins {
     return key & (PLACES - 1);
   }
 
-  /// Returns the cost of registrations so far, including the rings of endpoints.
+  /// Returns the total cost of registrations, including the rings of endpoints.
   public Registration.RegistrationCounts counts() {
     return registry.counts();
   }

@@ -88,7 +88,6 @@ final class PoolBlock {
     return offset >= 0 && offset <= bytes() - some.byteSize();
   }
 
-  /// Ends the registration, then frees the memory.
   void close() {
     try {
       registration.close();

@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /// A cache of registrations of foreign memory for later regions of the same memory. The scope of a
-/// segment identifies the memory: a registration serves only segments of its own scope, and none
+/// segment identifies the memory: a registration serves only segments of the same scope, and none
 /// after the scope has ended. A reused address has another scope. The cache keeps neither memory
 /// nor scope alive. Memory of the global scope may end unnoticed, so that it stays registered only
 /// while regions are open. Thread-safe.

@@ -15,8 +15,8 @@ public interface Polling extends AutoCloseable {
   /// Makes later completions end an `await`.
   void prepare();
 
-  /// Waits until a completion may have arrived or `wake` is called, for at most `maxNanos`, but for
-  /// at least a millisecond.
+  /// Waits until a completion may have arrived or `wake` is called, for at most `maxNanos`, rounded
+  /// up to at least one millisecond.
   void await(long maxNanos);
 
   /// Ends the preparation for a wait.

@@ -101,7 +101,6 @@ public final class SharedSendBuffer implements SendBuffer, AutoCloseable {
     }
   }
 
-  /// Returns whether no frame occupies a place.
   boolean isEmpty() {
     return oldest == next;
   }

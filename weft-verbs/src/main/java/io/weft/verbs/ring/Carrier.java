@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 public interface Carrier {
 
   /// Begins a frame whose payload is copied after its header. Returns its place in `sendBuffer`, or
-  /// -1 if there is not enough room now. The frame must be posted before the next one begins.
+  /// -1 if it does not fit now. The frame must be posted before the next one begins.
   ///
   /// Hot path.
   int begin(int payload);
@@ -40,7 +40,7 @@ public interface Carrier {
   void place(
       int place, int payload, Registration from, long offset, long to, int key, boolean signal);
 
-  /// Makes the device read the peer's memory; returns false if there is not enough room now.
+  /// Makes the device read the peer's memory; returns false if the request does not fit now.
   ///
   /// Hot path.
   boolean fetch(Registration into, long offset, int bytes, long from, int key);

@@ -41,7 +41,7 @@ final class RegionNotices {
     return notes.isEmpty();
   }
 
-  /// Posts notices to the device as far as there is room; returns the number of frames.
+  /// Posts notices to the device as far as they fit; returns the number of frames.
   ///
   /// Hot path.
   int push() {

@@ -42,9 +42,9 @@ public final class RingCredits {
     return sent - credited < SLOTS;
   }
 
-  /// Reserves room for a frame with this payload, for which the caller has checked the slot.
-  /// Returns its index in the peer's ring, or -1 if there is not enough room now. The frame must be
-  /// sent before the next reservation.
+  /// Reserves room for a frame with this payload, for which there must be a slot. Returns its index
+  /// in the peer's ring, or -1 if it does not fit now. The frame must be sent before the next
+  /// reservation.
   ///
   /// Hot path.
   public int reserve(int payload) {

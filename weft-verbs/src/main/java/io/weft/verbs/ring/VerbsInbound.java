@@ -188,7 +188,7 @@ public final class VerbsInbound {
     return true;
   }
 
-  /// Copies a payload. If the arena was closed, its owner learns so when it is notified.
+  /// Copies a payload. The owner of a closed arena learns of it when it is notified.
   private void copy(long from, LocalRegion into, long offset, int payload) {
     try {
       MemorySegment.copy(carrier.receiveRing(), from, into.segment(), offset, payload);

@@ -12,7 +12,7 @@ final class VerbsOperation {
 
   VerbsOutbound.SendKind kind = VerbsOutbound.SendKind.WRITE;
   @Nullable LocalRegion region;
-  // The memory from which the device can read the payload directly.
+  // The pin through which the device can access the local memory directly.
   @Nullable Pin pinned;
   // The offer by which the device moves the bytes directly between both memories.
   @Nullable PeerGrant offer;

@@ -63,7 +63,7 @@ public final class VerbsOutbound {
     this.oneSided = oneSided;
   }
 
-  /// Posts a message; returns false if there is not enough room, or an operation precedes it.
+  /// Posts a message; returns false if it does not fit, or an operation precedes it.
   ///
   /// Hot path.
   public boolean send(MemorySegment message) {
@@ -95,7 +95,6 @@ public final class VerbsOutbound {
     return fetchedBytes;
   }
 
-  /// Returns the queue of notices about regions.
   RegionNotices notes() {
     return notes;
   }
@@ -109,7 +108,7 @@ public final class VerbsOutbound {
   ///
   /// @param refusal the reason why it is refused; null if it is executed
   ///
-  /// \ Hot path.
+  ///   Hot path.
   public PostResult post(
       SendKind kind,
       LocalRegion region,
@@ -172,7 +171,7 @@ public final class VerbsOutbound {
     served.add(op);
   }
 
-  /// Posts frames to the device as far as there is room; returns their count.
+  /// Posts frames to the device as far as they fit; returns their count.
   ///
   /// Hot path.
   public int push() {
@@ -233,7 +232,7 @@ public final class VerbsOutbound {
     return frames;
   }
 
-  /// Posts one frame of a write; returns its payload, or -1 if there is not enough room.
+  /// Posts one frame of a write; returns its payload, or -1 if it does not fit.
   private int write(VerbsOperation op) {
     if (op.error != null) {
       leaving.add(posted.remove());
