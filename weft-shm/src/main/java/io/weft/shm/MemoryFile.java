@@ -87,7 +87,7 @@ final class MemoryFile {
       case 1, 13 -> "not permitted";
       case 2 -> "no such file";
       case Libc.ENOMEM, 28 -> "not enough memory";
-      case Libc.EFBIG -> "the file exceeds the limit of its length; raise 'ulimit -f'";
+      case Libc.EFBIG -> "the file exceeds the length limit; raise 'ulimit -f'";
       case 23, Libc.EMFILE -> "too many open files; raise 'ulimit -n'";
       default -> "errno " + -negativeErrno;
     };

@@ -42,8 +42,7 @@ record ProcessDomain(String identity) {
       return "it is on another host";
     }
     return "it is on this machine but in another process namespace or under another host name, as"
-        + " containers are; start both with '--pid host --uts host' to share"
-        + " memory";
+        + " containers are; start both with '--pid host --uts host' to share memory";
   }
 
   /// Returns the start time of the process in ticks since boot; -1 if it is dead.

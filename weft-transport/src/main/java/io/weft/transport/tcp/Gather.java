@@ -88,8 +88,7 @@ final class Gather {
     } catch (IllegalStateException freed) {
       // The peer expects the rest of this frame and must not mistake other bytes for it.
       throw new IOException(
-          "memory of an operation in progress was freed: its arena is closed",
-          freed);
+          "memory of an operation in progress was freed: its arena is closed", freed);
     } finally {
       for (int i = 0; i < count; i++) {
         LocalRegion region = touched[i];

@@ -123,8 +123,7 @@ final class TcpListener extends Pollable {
       stranger.watch();
       strangers
           .admit(stranger, source(from))
-          .ifPresent(
-              one -> one.drop("more than " + MAX_STRANGERS + " connections are unproven"));
+          .ifPresent(one -> one.drop("more than " + MAX_STRANGERS + " connections are unproven"));
     } catch (IOException e) {
       transport.log().debug("a connection went away while it was accepted: " + e.getMessage());
       TcpSockets.close(socket);

@@ -25,8 +25,7 @@ public final class CompletionChannel extends Owned {
         .holds("context", device.address())
         .atLeast("fd", 0);
     descriptor = struct.get(JAVA_INT, Structs.offset(Structs.CHANNEL, "fd"));
-    VerbsException.check(
-        Descriptors.unblock(descriptor), "make a completion channel non-blocking");
+    VerbsException.check(Descriptors.unblock(descriptor), "make a completion channel non-blocking");
   }
 
   static CompletionChannel create(Device device) {

@@ -209,7 +209,7 @@ public final class VerbsInbound {
     VerbsOperation op = due(length);
     if (payload > op.bytes - op.moved) {
       throw new VerbsFault(
-          payload + " bytes more for a read of which " + (op.bytes - op.moved) + " are due");
+          payload + " bytes of an answer to a read; " + (op.bytes - op.moved) + " are due");
     }
     copy(from, op.own(), op.offset + op.moved, payload);
     op.moved += payload;
