@@ -117,7 +117,7 @@ class HostilePeerTest implements ShmInbound.RingListener {
   void readThatDoesNotSayWhereTo() {
     writer.header(ShmFrame.READ, 0, 0, 0, 0, 100);
     writer.publish(0);
-    assertThatThrownBy(inbound::receive).hasMessageContaining("where to");
+    assertThatThrownBy(inbound::receive).hasMessageContaining("without a target");
     assertThat(heard).isZero();
   }
 

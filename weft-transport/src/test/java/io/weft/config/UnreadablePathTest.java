@@ -25,6 +25,6 @@ class UnreadablePathTest {
   void pathWithUnreadableLettersIsRefused() {
     assertThatThrownBy(() -> OptionType.path(UNREADABLE, "/home/x"))
         .hasMessageContainingAll("encoding", "LC_ALL=C.UTF-8");
-    assertThatThrownBy(() -> OptionType.path("a\0b", "/home/x")).hasMessageContaining("no path");
+    assertThatThrownBy(() -> OptionType.path("a\0b", "/home/x")).hasMessageContaining("not a path");
   }
 }

@@ -96,7 +96,7 @@ class SecureTcpTest {
             return !b.heard(SinkEvent.Failed.class).isEmpty();
           },
           "the receiver hears of the end, seed " + seed);
-      assertThat(lossOf(b)).as("seed " + seed).contains("rank 0", "TLS", "authenticate");
+      assertThat(lossOf(b)).as("seed " + seed).contains("rank 0", "TLS", "authentication");
       net.until(() -> !a.heard(SinkEvent.Failed.class).isEmpty(), "the sender hears of the end");
       for (SinkEvent.Notified notified : b.heard(SinkEvent.Notified.class)) {
         long at = (long) notified.immediate() * SLOT_BYTES;
