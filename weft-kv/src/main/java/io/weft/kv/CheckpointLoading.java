@@ -28,8 +28,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Puts a checkpoint into the shards that there are now, however many there were. One thread of
-/// each worker.
+/// Loads a checkpoint into the current shards, whose number may differ from the checkpoint's. One
+/// thread of each worker.
 final class CheckpointLoading {
 
   private static final int BUFFER_BYTES = 256 << 10;
@@ -50,10 +50,10 @@ final class CheckpointLoading {
     this.shards = links.shards();
   }
 
-  /// Number of the last checkpoint of which every file is as it was written; 0 if none was
+  /// Returns the number of the last checkpoint whose files are all intact, or 0 if none was
   /// finished. Throws a `FileSystemException` with all reasons if none can be used.
   ///
-  /// @param refused gets why later ones cannot
+  /// @param refused receives the reasons why later checkpoints cannot be used
   int choose(List<String> refused) throws IOException {
     List<Integer> numbers = directory.numbers();
     boolean some = false;
@@ -70,7 +70,7 @@ final class CheckpointLoading {
       throw new FileSystemException(
           options.directory().toString(),
           null,
-          "none of its checkpoints can be used: " + String.join("; ", refused));
+          "no checkpoint can be used: " + String.join("; ", refused));
     }
     return 0;
   }
@@ -107,7 +107,8 @@ final class CheckpointLoading {
     return now;
   }
 
-  /// What must be the same when it is restored: not the numbers of its rule, nor how workers meet.
+  /// Returns the properties of a table that must not change between checkpoint and restore. The
+  /// rule's parameters, the consistency, the checks and the retention may change.
   private static TableSpec lasting(TableSpec spec) {
     int colon = spec.rule().indexOf(':');
     TableSpec lasting =
@@ -118,7 +119,7 @@ final class CheckpointLoading {
     return spec.kind() == TableSpec.Kind.TENSOR ? lasting : lasting.with(Slicer.hash());
   }
 
-  /// From the last file of this name that has all rows on.
+  /// Loads the files of this name in order, from the last one that contains all rows.
   private void load(List<Manifest> chain, String name, TableSpec table, long clock)
       throws IOException, InterruptedException {
     List<Manifest.File> files = new ArrayList<>();
@@ -177,7 +178,7 @@ final class CheckpointLoading {
     }
   }
 
-  /// Copies each row of a block to what is sent to its shard.
+  /// Copies each row of a block into the buffer for its shard.
   private void spread(
       SaveRequests saves,
       TableSpec spec,
@@ -211,7 +212,7 @@ final class CheckpointLoading {
     }
   }
 
-  /// Of the row or value at a place of a block.
+  /// Returns the bytes of the row or value at an offset of a block.
   private int rowBytes(TableSpec spec, Block block, long at) throws IOException {
     byte[] payload = block.payload();
     if (spec.kind() != TableSpec.Kind.VALUES) {
@@ -228,7 +229,7 @@ final class CheckpointLoading {
     throw new FileSystemException(
         options.directory().toString(),
         null,
-        "table '%s': what begins at %d of a block of %d bytes is no value"
+        "table '%s': the bytes at offset %d of a block of %d bytes are not a value"
             .formatted(spec.name(), at, payload.length));
   }
 

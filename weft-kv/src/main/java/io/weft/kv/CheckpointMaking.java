@@ -21,8 +21,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/// Makes one checkpoint: asks all shards for their files and writes the manifest when all are on
-/// the disk. One thread.
+/// Creates one checkpoint: requests the files of all shards and writes the manifest when all are on
+/// disk. One thread.
 final class CheckpointMaking {
 
   private final CheckpointOptions options;
@@ -139,7 +139,7 @@ final class CheckpointMaking {
         Long.parseLong(words[3]));
   }
 
-  /// The last checkpoint, if this one need only have what has changed since.
+  /// Returns the last checkpoint if the new one may contain only the changes since then.
   private @Nullable Manifest base() throws IOException {
     List<Integer> finished = directory.numbers().stream().filter(directory::isFinished).toList();
     if (finished.isEmpty()) {
@@ -152,7 +152,7 @@ final class CheckpointMaking {
       boolean same = specs.equals(tables.stream().map(TableSpec::text).toList());
       return same && last.shards() == shards && chain.size() < options.fullEvery() ? last : null;
     } catch (FileSystemException unusable) {
-      return null; // a new one that needs no other is what helps
+      return null; // a full checkpoint needs no base
     }
   }
 }

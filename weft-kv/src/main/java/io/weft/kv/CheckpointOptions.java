@@ -4,20 +4,22 @@ package io.weft.kv;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/// Where checkpoints are, and how they are made; the same on all workers.
+/// The directory of checkpoints and the way in which they are created. Equal on all workers.
 ///
-/// @param directory that all servers, and the workers that ask, reach under this name
-/// @param job what its user calls it: a checkpoint of another one is refused; one line
-/// @param keep so many of the last are kept, with those that they need
-/// @param fullEvery so many follow one another of which only the first has all rows; 1 = each has
-/// @param limit how long it may take
+/// @param directory a path under which all servers, and the workers that use checkpoints, reach the
+///   same directory
+/// @param job the user's name of the job, one line; a checkpoint of another job is refused
+/// @param keep the number of latest checkpoints to keep, together with the checkpoints that they
+///   depend on
+/// @param fullEvery the interval between checkpoints that contain all rows; 1 = each does
+/// @param limit how long a checkpoint may take
 public record CheckpointOptions(
     Path directory, String job, int keep, int fullEvery, Duration limit) {
 
   private static final int KEEP = 3;
   private static final int FULL_EVERY = 8;
 
-  /// Throws `IllegalArgumentException` with what is wrong.
+  /// Throws `IllegalArgumentException` with the invalid value.
   public CheckpointOptions {
     directory = directory.toAbsolutePath().normalize();
     if (keep < 1 || fullEvery < 1) {
@@ -33,28 +35,28 @@ public record CheckpointOptions(
     }
   }
 
-  /// In this directory, of a job without a name; the last 3 are kept, every 8th has all rows, and
-  /// each may take 10 minutes.
+  /// Returns options for this directory and a job without a name. The last 3 checkpoints are kept,
+  /// every 8th contains all rows, and each may take 10 minutes.
   public static CheckpointOptions in(Path directory) {
     return new CheckpointOptions(directory, "", KEEP, FULL_EVERY, Duration.ofMinutes(10));
   }
 
-  /// The same of a job of this name.
+  /// Returns a copy of these options with this job name.
   public CheckpointOptions named(String name) {
     return new CheckpointOptions(directory, name, keep, fullEvery, limit);
   }
 
-  /// The same with so many kept.
+  /// Returns a copy of these options that keeps the last `last` checkpoints.
   public CheckpointOptions keeping(int last) {
     return new CheckpointOptions(directory, job, last, fullEvery, limit);
   }
 
-  /// The same with all rows in each that is so many behind the last of that kind.
+  /// Returns a copy of these options in which every `count`th checkpoint contains all rows.
   public CheckpointOptions withFullEvery(int count) {
     return new CheckpointOptions(directory, job, keep, count, limit);
   }
 
-  /// The same with another limit.
+  /// Returns a copy of these options with another limit.
   public CheckpointOptions within(Duration other) {
     return new CheckpointOptions(directory, job, keep, fullEvery, other);
   }

@@ -17,8 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/// Answers the commands that come to a server, one after the other, on a thread of its own. Any
-/// thread.
+/// Answers the commands sent to a server, sequentially on a separate thread. Any thread.
 final class CommandAnswers implements AutoCloseable {
 
   private final int self;
@@ -27,7 +26,7 @@ final class CommandAnswers implements AutoCloseable {
   private final ExecutorService thread;
   private volatile @Nullable Running running;
 
-  /// A command that is being answered.
+  /// A command whose answer is in progress.
   private record Running(int rank, String command, long sinceNanos) {}
 
   CommandAnswers(int self, KvCommands commands, AgentRunner clock) {
@@ -39,7 +38,7 @@ final class CommandAnswers implements AutoCloseable {
             Thread.ofPlatform().daemon().name("weft-commands-" + self).factory());
   }
 
-  /// Answers, later. The channel's bound on open requests bounds how many wait.
+  /// Schedules the answer to a command. The channel's bound on open requests bounds the queue.
   void answer(IncomingRequest request) {
     try {
       thread.execute(() -> request.reply(reply(request).encode()));
@@ -63,7 +62,7 @@ final class CommandAnswers implements AutoCloseable {
           .orElseGet(
               () ->
                   KvReply.refused(
-                      "rank %d knows no command '%s'; KvOptions.withCommands on all ranks tells what it knows"
+                      "rank %d knows no command '%s'; give all ranks its handler with KvOptions.withCommands"
                           .formatted(self, command)));
     } catch (RuntimeException failed) {
       return KvReply.refused(
@@ -73,12 +72,12 @@ final class CommandAnswers implements AutoCloseable {
     }
   }
 
-  /// The command that is being answered, in words, and for how long; null = there is none.
+  /// Returns a description of the command in progress with its duration, or null if there is none.
   @Nullable String running() {
     Running now = running;
     return now == null
         ? null
-        : "the program on rank %d answers command '%s' of rank %d, for %.1f s; others wait for that"
+        : "the program on rank %d answers command '%s' of rank %d for %.1f s; others wait for that"
             .formatted(self, now.command(), now.rank(), (clock.nanos() - now.sinceNanos()) / 1e9);
   }
 
@@ -91,7 +90,8 @@ final class CommandAnswers implements AutoCloseable {
         : KvReply.done(0, MemorySegment.ofArray(words));
   }
 
-  /// The bytes of a command or an answer. Throws `IllegalArgumentException` with what is wrong.
+  /// Decodes a command or an answer. Throws `IllegalArgumentException` if it is too long or not
+  /// UTF-8.
   static String text(MemorySegment from) {
     if (from.byteSize() > KvCommands.MOST_BYTES) {
       throw new IllegalArgumentException(
@@ -103,7 +103,7 @@ final class CommandAnswers implements AutoCloseable {
           .decode(ByteBuffer.wrap(from.toArray(JAVA_BYTE)))
           .toString();
     } catch (CharacterCodingException wrong) {
-      throw new IllegalArgumentException("a text that is no UTF-8", wrong);
+      throw new IllegalArgumentException("a text that is not UTF-8", wrong);
     }
   }
 

@@ -9,9 +9,9 @@ import io.weft.tensor.TensorLease;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
-/// Pushes of one dense tensor that travel in fewer bits. What a push leaves out of a gradient stays
-/// on this worker as a residual, 4 or 8 bytes an element, and is added before the next; servers
-/// decode and apply FLOAT32. Owns its memory. One thread.
+/// Pushes of one dense tensor in a compressed format. The encoding error of a gradient stays on
+/// this worker as a residual, 4 or 8 bytes per element, and is added to the next gradient. Servers
+/// decode the push and apply FLOAT32. Owns its memory. One thread.
 ///
 /// | text | travels as |
 /// |---|---|
@@ -27,7 +27,7 @@ public final class CompressedPushes implements AutoCloseable {
   private final TensorLease encoded;
   private Optional<Handle<Void>> before = Optional.empty();
 
-  /// Sends what is encoded.
+  /// Sends an encoded gradient.
   @FunctionalInterface
   interface Sender {
     Handle<Void> push(MemorySegment values, Values format, int priority)
@@ -47,14 +47,14 @@ public final class CompressedPushes implements AutoCloseable {
     this.encoded = staging.lease(compression.format().bytes(spec.width()));
   }
 
-  /// Pushes a gradient of FLOAT32, which is read before this returns; the tensor's length. Waits
-  /// until the push before has come to the servers, and throws what that has failed with. Throws
-  /// `IllegalArgumentException` for an element that is not finite, or too large for 16 bits:
-  /// nothing was pushed then.
+  /// Pushes a FLOAT32 gradient of the tensor's length. The gradient is read before this returns.
+  /// Waits until the servers have received the previous push, and throws the error of that push if
+  /// it failed. Throws `IllegalArgumentException`, without pushing anything, for an element that is
+  /// not finite, or too large for 16 bits.
   ///
-  /// A push that fails has taken its part of the residual with it.
+  /// A push that fails loses its part of the residual.
   ///
-  /// @param priority higher goes first
+  /// @param priority higher priorities are sent first
   public Handle<Void> push(MemorySegment gradients, int priority) throws InterruptedException {
     if (gradients.byteSize() != 4 * spec.width()) {
       throw new IllegalArgumentException(
@@ -73,12 +73,12 @@ public final class CompressedPushes implements AutoCloseable {
     return handle;
   }
 
-  /// Bytes of values that a push sends.
+  /// Returns the bytes of values that a push sends.
   public long bytes() {
     return compression.format().bytes(spec.width());
   }
 
-  /// Gives its memory back, as soon as no push reads it.
+  /// Frees the memory as soon as no push reads it.
   @Override
   public void close() {
     if (before.isPresent()) {

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 
-/// Rounds a tensor's gradients to 16 bits and keeps what that leaves out for the next ones. One
+/// Rounds a tensor's gradients to 16 bits and adds the rounding error to the next gradient. One
 /// thread.
 final class HalfFeedback implements PushEncoder {
 
@@ -25,7 +25,7 @@ final class HalfFeedback implements PushEncoder {
 
   @Override
   public void encode(MemorySegment gradients, MemorySegment into) {
-    for (int pass = 0; pass < 2; pass++) { // the first looks, the second changes
+    for (int pass = 0; pass < 2; pass++) { // the first pass checks, the second encodes
       for (int first = 0; first < residual.length; first += TILE) {
         int count = Math.min(TILE, residual.length - first);
         MemorySegment.copy(gradients, JAVA_FLOAT_UNALIGNED, 4L * first, tile, 0, count);

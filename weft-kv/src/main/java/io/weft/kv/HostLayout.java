@@ -5,15 +5,15 @@ import io.weft.cluster.Topology;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Which workers share a host, and which one of them speaks with the servers. Pure; the same on all
+/// The workers of each host and the leader that communicates with the servers. Pure; equal on all
 /// ranks.
 ///
 /// @param leaders the lowest worker of each host, ascending
 /// @param mine the workers of this rank's host, ascending; empty on a server
 record HostLayout(List<Integer> leaders, List<Integer> mine) {
 
-  /// @param size how many ranks began the job
-  /// @param servers how many of the first ranks are servers
+  /// @param size the number of ranks at the start of the job
+  /// @param servers the number of server ranks, which are the first ranks
   static HostLayout of(Topology topology, int size, int servers, int rank) {
     KvOptions.requireWorkers(servers, size);
     List<Integer> leaders =

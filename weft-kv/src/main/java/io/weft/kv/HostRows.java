@@ -15,8 +15,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// A table of rows as one host has it: rows of all its workers go to the servers in one request,
-/// and come in one. One thread.
+/// A host's view of a table of rows. The rows of all its workers are pushed in one request, and
+/// pulled in one. One thread.
 final class HostRows {
 
   private final Weft weft;
@@ -26,11 +26,11 @@ final class HostRows {
   private final @Nullable KvTable servers;
   private Optional<Pushed> pushed = Optional.empty();
 
-  /// A push under way, and the memory that it reads.
+  /// A push in progress and the memory that it reads.
   private record Pushed(Handle<Void> handle, TensorLease values) {}
 
-  /// @param host its workers
-  /// @param servers null where another worker of the host speaks with them
+  /// @param host the communicator of the host's workers
+  /// @param servers null if another worker of the host communicates with the servers
   HostRows(Weft weft, String name, int width, Communicator host, @Nullable KvTable servers) {
     this.weft = weft;
     this.name = name;
@@ -88,13 +88,13 @@ final class HostRows {
     }
   }
 
-  /// Gives the memory of the push before back, as soon as that does not read it.
+  /// Frees the memory of the previous push as soon as that push has completed.
   void close() {
     pushed.ifPresent(
         before -> before.handle().whenDone((nothing, cause) -> before.values().close()));
   }
 
-  /// Waits until the push before has come to the servers.
+  /// Waits until the servers have received the previous push.
   void flush() throws InterruptedException {
     if (pushed.isPresent()) {
       Pushed before = pushed.get();
@@ -102,7 +102,7 @@ final class HostRows {
       try {
         var unused = before.handle().await();
       } catch (CommException failed) {
-        host.abort(failed); // the others of the host would wait for this worker
+        host.abort(failed); // because the other workers of the host would wait for this worker
         throw failed;
       } finally {
         before.values().close();
@@ -110,7 +110,7 @@ final class HostRows {
     }
   }
 
-  /// Of all workers of the host, in the order of ranks.
+  /// Returns the values of all workers of the host, in the order of ranks.
   private long[] gathered(long[] mine) throws InterruptedException {
     try (TensorLease own = weft.allocate(DType.INT64, Shape.of(mine.length))) {
       MemorySegment.copy(

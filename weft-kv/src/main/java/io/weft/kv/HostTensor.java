@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// A tensor as one host has it: where its workers' gradients are added up, and the way to the
-/// servers where this worker has it. One thread. Owns its memory.
+/// A host's view of a tensor: the sum of its workers' gradients and, on the leader, the connection
+/// to the servers. One thread. Owns its memory.
 final class HostTensor implements AutoCloseable {
 
   private final long elements;
@@ -23,7 +23,7 @@ final class HostTensor implements AutoCloseable {
   private final @Nullable CompressedPushes compressed;
   private Optional<Handle<Void>> pushed = Optional.empty();
 
-  /// @param servers null where another worker of the host speaks with them
+  /// @param servers null if another worker of the host communicates with the servers
   HostTensor(Weft weft, long elements, String compression, @Nullable KvTensor servers) {
     this.elements = elements;
     this.servers = servers;
@@ -43,8 +43,9 @@ final class HostTensor implements AutoCloseable {
     }
   }
 
-  /// Where the host's sum goes, when the push before has left it. Where that has failed the other
-  /// workers of the host hear of it, which would wait for this one.
+  /// Returns the buffer of the host's sum, after the previous push has released it. If that push
+  /// has failed, this aborts the host's communicator, because its other workers would wait for this
+  /// one.
   TensorView sum(Communicator host) throws InterruptedException {
     if (pushed.isPresent()) {
       Handle<Void> before = pushed.get();
@@ -59,7 +60,7 @@ final class HostTensor implements AutoCloseable {
     return sum.view();
   }
 
-  /// Sends the sum to the servers, where this worker does that.
+  /// Sends the sum to the servers, if this worker is the leader.
   void push() throws InterruptedException {
     if (servers == null) {
       return;
@@ -68,12 +69,12 @@ final class HostTensor implements AutoCloseable {
     pushed = Optional.of(compressed == null ? servers.push(values, 0) : compressed.push(values, 0));
   }
 
-  /// Begins to pull, where this worker does that.
+  /// Begins to pull, if this worker is the leader.
   Optional<Handle<Void>> pull(TensorView into) throws InterruptedException {
     return servers == null ? Optional.empty() : Optional.of(servers.pull(into, 0));
   }
 
-  /// Gives its memory back, as soon as no push reads it.
+  /// Frees the memory as soon as no push reads it.
   @Override
   public void close() {
     if (pushed.isPresent()) {

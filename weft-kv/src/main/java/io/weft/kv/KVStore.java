@@ -24,10 +24,11 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// MXNet's KVStore: tensors by name that live at servers, in two levels. The workers of a host add
-/// up what they push among themselves, in shared memory where there is some; the lowest of them
-/// pushes the sum, pulls the values and hands them on. So a host sends and receives each tensor
-/// once, however many workers it has. The optimizer runs at the servers.
+/// MXNet's KVStore: named tensors that live on servers, with two levels of communication. The
+/// workers of a host sum their pushes among themselves, in shared memory where available. The
+/// lowest of them pushes the sum, pulls the values and broadcasts them. A host thus sends and
+/// receives each tensor once, whatever the number of its workers. The optimizer runs on the
+/// servers.
 ///
 /// ```java
 /// try (Weft weft = Weft.init();
@@ -44,9 +45,9 @@ import org.jspecify.annotations.Nullable;
 /// }
 /// ```
 ///
-/// All workers call the same methods with the same names in the same order, one thread each. Calls
-/// wait; a push only until the host's sum is there, and until the push of the tensor before has
-/// come to the servers. Errors are those of `KvTensor` and of `Communicator`.
+/// All workers must call the same methods with the same names in the same order, from one thread
+/// each. Calls block. A push blocks only until the host's sum is complete and the servers have
+/// received the tensor's previous push. Errors are those of `KvTensor` and of `Communicator`.
 public final class KVStore implements AutoCloseable {
 
   private final Weft weft;
@@ -73,32 +74,31 @@ public final class KVStore implements AutoCloseable {
     this.leads = layout.leaders().contains(weft.rank());
   }
 
-  /// The store of a job. Made on all ranks with the same options. Throws `IllegalArgumentException`
-  /// where no rank is left to be a worker.
+  /// Returns the store of a job. All ranks must create it with the same options. Throws
+  /// `IllegalArgumentException` if no rank is left to be a worker.
   public static KVStore over(Weft weft, KVStoreOptions options) {
     return new KVStore(
         weft, options, HostLayout.of(weft.topology(), weft.size(), options.servers(), weft.rank()));
   }
 
-  /// The server's side; empty on a worker.
+  /// Returns the server side, or empty on a worker.
   public Optional<KvServer> server() {
     return member.server();
   }
 
-  /// This worker among the workers.
+  /// Returns the rank of this worker among the workers.
   public int rank() {
     return weft.rank() - options.servers();
   }
 
-  /// How many workers there are, on all hosts.
+  /// Returns the number of workers on all hosts.
   public int workers() {
     return workers;
   }
 
-  /// Gives tensors of FLOAT32 their names and first values: those of the lowest worker count. Waits
-  /// until the servers have them. Throws `CommException.Mismatch` on all workers, before anything
-  /// has changed, where they have other options, names or lengths, with two ranks and what each
-  /// has.
+  /// Creates named FLOAT32 tensors with the lowest worker's values as their first values. Waits
+  /// until the servers have them. If the workers have different options, names or lengths, throws
+  /// `CommException.Mismatch` on all workers before any change, with the values of two ranks.
   public void init(Map<String, TensorView> values) throws InterruptedException {
     SortedMap<String, String> lengths = optionsInWords();
     values.forEach(
@@ -131,8 +131,8 @@ public final class KVStore implements AutoCloseable {
     barrier();
   }
 
-  /// Pushes the gradients of tensors: those of all workers of the host are added up and go to the
-  /// servers as one.
+  /// Pushes the gradients of tensors. The gradients of all workers of a host are summed and sent to
+  /// the servers as one push.
   public void push(Map<String, TensorView> gradients) throws InterruptedException {
     List<AllreduceRequest> sums = new ArrayList<>();
     for (Map.Entry<String, TensorView> each : inOrder(gradients)) {
@@ -153,7 +153,7 @@ public final class KVStore implements AutoCloseable {
     }
   }
 
-  /// Pulls tensors, as they are after this host's pushes.
+  /// Pulls tensors. They contain this host's pushes.
   public void pull(Map<String, TensorView> into) throws InterruptedException {
     for (Map.Entry<String, TensorView> each : inOrder(into)) {
       tensor(each.getKey()).check(each.getKey(), each.getValue());
@@ -186,17 +186,18 @@ public final class KVStore implements AutoCloseable {
     }
   }
 
-  /// What the other workers of the host hear, which wait for what this one cannot pull.
+  /// Returns the error with which the host's other workers are aborted when this worker cannot
+  /// pull.
   static CommException cause(String names, RuntimeException failed) {
     return failed instanceof CommException known
         ? known
         : new CommException.Aborted("pull of " + names + ": " + failed.getMessage(), failed);
   }
 
-  /// Makes a table of rows of so many floats, for row-sparse pushes and pulls. Throws `Mismatch` as
-  /// `init` does.
+  /// Creates a table of rows of `width` floats, for row-sparse pushes and pulls. Throws `Mismatch`
+  /// as `init` does.
   ///
-  /// @param initial what a row has that nobody has pushed, such as `zero`
+  /// @param initial the values of a row that no worker has pushed, such as `zero`
   public void initRows(String name, int width, String initial) throws InterruptedException {
     SortedMap<String, String> words = optionsInWords();
     words.put("'" + name + "'", "rows of " + width + " floats that begin with " + initial);
@@ -218,21 +219,21 @@ public final class KVStore implements AutoCloseable {
     barrier();
   }
 
-  /// Pushes some rows, each worker its own, or none: what the workers of the host push for one row
-  /// is added up.
+  /// Pushes this worker's rows, possibly none. Rows of the same id are summed over the workers of
+  /// the host.
   ///
   /// @param values row after row
   public void pushRows(String name, long[] ids, float[] values) throws InterruptedException {
     rows(name).push(ids, values);
   }
 
-  /// Pulls some rows, each worker its own, in any order, also several times, or none.
+  /// Pulls this worker's rows, possibly none, in any order and with repetitions.
   public void pullRows(String name, long[] ids, float[] into) throws InterruptedException {
     rows(name).pull(ids, into);
   }
 
-  /// Waits until all workers of all hosts have called it, and their pushes have come to the
-  /// servers.
+  /// Waits until all workers of all hosts have called it and the servers have received their
+  /// pushes.
   public void barrier() throws InterruptedException {
     for (HostTensor each : tensors.values()) {
       var unused = each.sum(host());
@@ -287,7 +288,7 @@ public final class KVStore implements AutoCloseable {
     return host;
   }
 
-  /// Waits for this worker's pushes no more; ends the server's threads where there are some.
+  /// Stops the server's threads, if any. Does not wait for this worker's pushes.
   @Override
   public void close() {
     member.close();

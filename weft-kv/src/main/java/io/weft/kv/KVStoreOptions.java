@@ -5,19 +5,19 @@ import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.Consistency;
 import java.util.Objects;
 
-/// What a `KVStore` is; the same on all ranks.
+/// The options of a `KVStore`. Equal on all ranks.
 ///
-/// @param servers how many of the first ranks are servers, at least 1
-/// @param consistency of everything in it: `synchronous` is MXNet's `dist_sync`, `asynchronous` its
-///   `dist_async`
-/// @param optimizer what servers do with a push, such as `sgd:lr=0.1`
-/// @param compression how gradients of dense tensors travel from a host to the servers, such as
-///   `int8` or `2bit:threshold=0.5`; `none` = as they are. What is left out stays on the host and
+/// @param servers the number of server ranks, which are the first ranks; at least 1
+/// @param consistency of all tensors and tables: `synchronous` is MXNet's `dist_sync`,
+///   `asynchronous` its `dist_async`
+/// @param optimizer the update rule that servers apply to a push, such as `sgd:lr=0.1`
+/// @param compression the format in which a host sends gradients of dense tensors to the servers,
+///   such as `int8` or `2bit:threshold=0.5`; `none` = FLOAT32. The residual stays on the host and
 ///   is added to its next push (`CompressedPushes`)
 public record KVStoreOptions(
     int servers, Consistency consistency, String optimizer, String compression) {
 
-  /// Throws `IllegalArgumentException` with what is wrong.
+  /// Throws `IllegalArgumentException` with the invalid value.
   public KVStoreOptions {
     if (servers < 1) {
       throw new IllegalArgumentException(servers + " servers; at least 1");
@@ -26,23 +26,23 @@ public record KVStoreOptions(
     var unusedCompression = PushCompression.parse(compression);
   }
 
-  /// Synchronous, gradients added to the values, without compression.
+  /// Returns synchronous options that add gradients to the values, without compression.
   public static KVStoreOptions servers(int count) {
     return new KVStoreOptions(count, Consistency.synchronous(), "sum", "none");
   }
 
-  /// The same with another consistency.
+  /// Returns a copy of these options with another consistency.
   public KVStoreOptions with(Consistency other) {
     Objects.requireNonNull(other, "other");
     return new KVStoreOptions(servers, other, optimizer, compression);
   }
 
-  /// The same with another optimizer.
+  /// Returns a copy of these options with another optimizer.
   public KVStoreOptions withOptimizer(String rule) {
     return new KVStoreOptions(servers, consistency, rule, compression);
   }
 
-  /// The same with fewer bits on the wire (`set_gradient_compression`).
+  /// Returns a copy of these options with compressed gradients (`set_gradient_compression`).
   public KVStoreOptions withCompression(String text) {
     return new KVStoreOptions(servers, consistency, optimizer, text);
   }

@@ -12,8 +12,8 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// This rank's part in a parameter server: its worker's side, its server's side, or both. Made on
-/// all ranks with the same options.
+/// This rank's part in a parameter server: its worker side, its server side, or both. All ranks
+/// must create it with the same options.
 ///
 /// ```java
 /// try (Weft weft = Weft.init();
@@ -39,24 +39,23 @@ public final class KeyValue implements AutoCloseable {
     this.store = store;
   }
 
-  /// Begins to serve where this rank is a server, on threads of its own. In a process that has
-  /// joined the job since it began (setting `join`) this rank takes the place of a server that was
-  /// lost: what it shall have is copied to it while workers go on. Throws
-  /// `IllegalArgumentException` where no rank is left to be a worker, and `CommException.Setup`
-  /// where another rank has other options, and in a process that has joined where no server is
-  /// lost.
+  /// Starts the server on this rank, if it is a server rank, with its own threads. In a process
+  /// that joined the job after its start (setting `join`), this rank takes the place of a lost
+  /// server, and its shards are copied to it while the workers continue. Throws
+  /// `IllegalArgumentException` if no rank is left to be a worker. Throws `CommException.Setup` if
+  /// another rank has other options, or if this process has joined and no server is lost.
   public static KeyValue over(Weft weft, KvOptions options) {
     return over(weft, options, KvServer.Turns.THREADS);
   }
 
-  /// The same, with who turns the shards where this rank is a server: a program that does it itself
-  /// calls `KvServer.turn` or `join`.
+  /// Starts the server with the given duty cycle. With `Turns.PROGRAM` the program must call
+  /// `KvServer.turn` or `join` on a server rank.
   public static KeyValue over(Weft weft, KvOptions options, KvServer.Turns turns) {
     Objects.requireNonNull(turns, "turns");
     return over(weft, options, options.workersOf(weft.size()), turns);
   }
 
-  /// The same with some of the ranks behind the servers as workers.
+  /// Starts the server for a subset of the worker ranks.
   static KeyValue over(Weft weft, KvOptions options, List<Integer> workers) {
     return over(weft, options, workers, KvServer.Turns.THREADS);
   }
@@ -80,12 +79,12 @@ public final class KeyValue implements AutoCloseable {
     return new KeyValue(server, store);
   }
 
-  /// The process has joined the job since it began: it takes the place of a server that is lost.
+  /// Makes this process, which joined after the job began, take the place of a lost server.
   static KeyValue returning(Weft weft, Layout layout, KvOptions options, KvServer.Turns turns) {
     Duration limit = options.deadline().orElse(weft.config().deadline());
     if (!layout.replicas().isMirrored()) {
       throw new IllegalArgumentException(
-          "rank %d has joined a job whose shards have no mirrors: what a lost server had is lost; use KvOptions.withMirrors"
+          "rank %d has joined a job whose shards have no mirrors: a lost server's data is lost; use KvOptions.withMirrors"
               .formatted(weft.rank()));
     }
     try {
@@ -103,12 +102,12 @@ public final class KeyValue implements AutoCloseable {
     return bytes -> weft.allocate(DType.UINT8, Shape.of(bytes));
   }
 
-  /// The server's side; empty where this rank is a worker only.
+  /// Returns the server side, or empty if this rank is only a worker.
   public Optional<KvServer> server() {
     return Optional.ofNullable(server);
   }
 
-  /// The worker's side. Throws `IllegalStateException` where this rank is a server only.
+  /// Returns the worker side. Throws `IllegalStateException` if this rank is only a server.
   public KeyValueStore store() {
     if (store == null) {
       throw new IllegalStateException(
@@ -117,7 +116,7 @@ public final class KeyValue implements AutoCloseable {
     return store;
   }
 
-  /// Ends the server's threads, where there are some.
+  /// Stops the server's threads, if any.
   @Override
   public void close() {
     if (server != null) {

@@ -32,7 +32,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// The worker's side of a parameter server. Any thread.
+/// The worker side of a parameter server. Any thread.
 public final class KeyValueStore {
 
   private static final long NONE_USABLE = -1;
@@ -75,17 +75,18 @@ public final class KeyValueStore {
     }
   }
 
-  /// The table of rows of this name, on all shards. All workers register the same; one that differs
-  /// is refused by `CommException.Mismatch` with both. Who registers it again gets the same object,
-  /// as a worker has one clock. Waits for the servers, at most the deadline. Throws
-  /// `IllegalArgumentException` for a tensor, or for more backup workers than can be missing.
+  /// Registers the table of rows of this specification on all shards. All workers must register the
+  /// same specification. A different one is refused with `CommException.Mismatch`, which contains
+  /// both. A worker that registers it again gets the same object, because a worker has one clock.
+  /// Waits for the servers, at most until the deadline. Throws `IllegalArgumentException` for a
+  /// tensor, or if the number of backup workers is not less than the number of workers.
   public KvTable register(TableSpec spec) throws InterruptedException {
     require(spec, TableSpec.Kind.ROWS, "registerTensor");
     return registered(spec, KvTable.class, () -> new KvTable(links, spec));
   }
 
-  /// The dense tensor of this name; the same else. Throws `IllegalArgumentException` for a table of
-  /// rows.
+  /// Registers a dense tensor, as `register` does a table. Throws `IllegalArgumentException` for a
+  /// table of rows.
   public KvTensor registerTensor(TableSpec spec) throws InterruptedException {
     require(spec, TableSpec.Kind.TENSOR, "register");
     TableSpec cut = spec.slicer() instanceof Slicer.Parts ? spec : spec.with(parts);
@@ -93,8 +94,8 @@ public final class KeyValueStore {
         cut, KvTensor.class, () -> new KvTensor(links, cut, KeyValue.staging(weft), first));
   }
 
-  /// The values of any length of this name; the same else. Throws `IllegalArgumentException` for a
-  /// table of rows or a tensor.
+  /// Registers a table of values of any length, as `register` does one of rows. Throws
+  /// `IllegalArgumentException` for a table of rows or a tensor.
   public KvValues registerValues(TableSpec spec) throws InterruptedException {
     require(spec, TableSpec.Kind.VALUES, "register or registerTensor");
     return registered(spec, KvValues.class, () -> new KvValues(links, spec));
@@ -105,7 +106,7 @@ public final class KeyValueStore {
     int backup = spec.consistency().backupWorkers();
     if (backup >= workers.size()) {
       throw new IllegalArgumentException(
-          "table '%s' goes on without %d workers, and there are %d; at least one must push"
+          "table '%s' has %d backup workers, but the job has %d workers; at least one must push"
               .formatted(spec.name(), backup, workers.size()));
     }
     registering.lockInterruptibly();
@@ -133,9 +134,9 @@ public final class KeyValueStore {
     }
   }
 
-  /// The worker's clock is one further in all that it has registered and that is not synchronous.
-  /// What it has pushed before is seen by those who pull at this clock. A step ends once: where
-  /// this is called, no table's own `clock` is.
+  /// Advances the worker's clock in all of its registered tables that are not synchronous. Workers
+  /// that pull at this clock see this worker's earlier pushes. A step must advance the clock only
+  /// once: a program that calls this must not call the `clock` methods of its tables.
   public void clock() throws InterruptedException {
     List<Handle<Void>> told = new ArrayList<>();
     for (KvStored each : stored) {
@@ -148,15 +149,15 @@ public final class KeyValueStore {
     }
   }
 
-  /// What this worker has counted, of all that it has registered.
+  /// Returns the sum of this worker's counters over all of its registered tables.
   public TableCounts counts() {
     return stored.stream().map(KvStored::counts).reduce(TableCounts.NONE, TableCounts::plus);
   }
 
-  /// Sends a text to every server that is not lost, and waits for what each answers, by rank. A
-  /// server may have acted on it even where this throws. Throws `IllegalArgumentException` for a
-  /// text of more than `KvCommands.MOST_BYTES`, and `CommException.Mismatch` where a server
-  /// refuses.
+  /// Sends a text to every server that is not lost, waits for the answers, and returns them by
+  /// rank. A server may have acted on the text even if this throws. Throws
+  /// `IllegalArgumentException` for a text of more than `KvCommands.MOST_BYTES`, and
+  /// `CommException.Mismatch` if a server refuses.
   public Map<Integer, String> command(String text) throws InterruptedException {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     if (bytes.length > KvCommands.MOST_BYTES) {
@@ -171,35 +172,36 @@ public final class KeyValueStore {
     return answers;
   }
 
-  /// Waits until all workers have called it, at most the job's deadline.
+  /// Waits until all workers have called it, at most until the job's deadline.
   public void barrier() throws InterruptedException {
     var unused = workers.barrier(CollectiveOptions.named("kv/barrier")).await();
   }
 
-  /// Writes all tables and tensors that this worker has registered, while all workers go on: one
-  /// worker calls it. Waits until it is on the disk. What is in it: of each table and shard, whole
-  /// pushes, and of each worker all up to one of them; of a synchronous table on all shards the
-  /// pushes of the same clocks. Rows that have not changed since the checkpoint before are not
-  /// written again, as `options` says.
+  /// Writes all tables and tensors that this worker has registered, while all workers continue. One
+  /// worker calls it. Returns when the checkpoint is on disk. For each table and shard the
+  /// checkpoint contains whole pushes, and for each worker a prefix of its pushes. For a
+  /// synchronous table it contains the pushes of the same clocks on all shards. Rows that have not
+  /// changed since the last checkpoint are not written again, subject to `options`.
   ///
-  /// Throws `IOException` where this worker, and `CommException.Mismatch` where a server cannot
-  /// write: then the checkpoints before it are what there is.
+  /// Throws `IOException` if this worker cannot write, and `CommException.Mismatch` if a server
+  /// cannot. The previous checkpoints then remain.
   public Checkpoint checkpoint(CheckpointOptions options) throws IOException, InterruptedException {
     return new CheckpointMaking(options, links, specs()).make();
   }
 
-  /// The same in a directory.
+  /// Writes a checkpoint to a directory with default options.
   public Checkpoint checkpoint(Path directory) throws IOException, InterruptedException {
     return checkpoint(CheckpointOptions.in(directory));
   }
 
-  /// Restores the last checkpoint of which every file is as it was written: all workers call it,
-  /// when they have registered the tables and before the first push. There may be other servers,
-  /// shards and workers than there were. Empty where the directory has none.
+  /// Restores the last checkpoint whose files are all intact. All workers must call it after they
+  /// have registered the tables and before the first push. The numbers of servers, shards and
+  /// workers may differ from those at the time of the checkpoint. Returns empty if the directory
+  /// contains no checkpoint.
   ///
-  /// Throws `IOException` with every file that is torn or altered where there are checkpoints and
-  /// none can be used, and `CommException.Mismatch` where tables are others: then some rows may be
-  /// restored, and the job cannot go on.
+  /// Throws `IOException`, which names every torn or altered file, if no checkpoint can be used.
+  /// Throws `CommException.Mismatch` if the tables differ. Some rows may then be restored, and the
+  /// job cannot continue.
   public Optional<Checkpoint> restore(CheckpointOptions options)
       throws IOException, InterruptedException {
     var loading = new CheckpointLoading(options, links, specs());
@@ -213,7 +215,7 @@ public final class KeyValueStore {
     }
     if (chosen == NONE_USABLE) {
       throw new CommException.Mismatch(
-          "rank %d has found no checkpoint in %s that can be used; it says why"
+          "rank %d has found no usable checkpoint in %s; see its error"
               .formatted(layout.workers().getFirst(), options.directory()));
     }
     if (chosen == 0) {
@@ -229,17 +231,17 @@ public final class KeyValueStore {
     }
     if (failed > 0) {
       throw new CommException.Mismatch(
-          "%s was not restored: %d of %d workers could not load their share; they say why"
+          "%s was not restored: %d of %d workers could not load their share; see their errors"
               .formatted(restored.path(), failed, layout.workers().size()));
     }
     for (KvStored each : stored) {
-      var unused = each.register().await(); // which tells the clock
+      var unused = each.register().await(); // sets the clock
     }
     barrier();
     return Optional.of(restored);
   }
 
-  /// The same in a directory.
+  /// Restores the last intact checkpoint of a directory with default options.
   public Optional<Checkpoint> restore(Path directory) throws IOException, InterruptedException {
     return restore(CheckpointOptions.in(directory));
   }
@@ -248,7 +250,7 @@ public final class KeyValueStore {
     return stored.stream().map(KvStored::spec).toList();
   }
 
-  /// The sum of what all workers say.
+  /// Returns the sum of the values of all workers.
   private long agree(CheckpointOptions options, long mine, String what)
       throws InterruptedException {
     try (TensorLease said = weft.allocate(DType.INT64, Shape.of(1))) {
@@ -265,12 +267,12 @@ public final class KeyValueStore {
     }
   }
 
-  /// Collectives over the workers.
+  /// Returns the communicator of the workers.
   public Communicator workers() {
     return workers;
   }
 
-  /// How many shards there are.
+  /// Returns the number of shards.
   public int shards() {
     return layout.shards();
   }

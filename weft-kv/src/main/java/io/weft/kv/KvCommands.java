@@ -3,20 +3,20 @@ package io.weft.kv;
 
 import java.util.Optional;
 
-/// Answers texts that workers send to servers (ps-lite's `SimpleApp`): what a program wants of its
-/// servers that is about no table.
+/// A handler of text commands that workers send to servers, independent of any table (ps-lite's
+/// `SimpleApp`).
 @FunctionalInterface
 public interface KvCommands {
 
-  /// Longest command and longest answer in bytes of UTF-8.
+  /// The maximum length of a command and of an answer in bytes of UTF-8.
   int MOST_BYTES = 512;
 
-  /// Knows no command.
+  /// A handler that knows no command.
   KvCommands NONE = (worker, command) -> Optional.empty();
 
-  /// The answer of this server; empty: there is no such command. One at a time, on a thread that
-  /// does nothing else. What it throws is the answer to its caller.
+  /// Returns this server's answer, or empty for an unknown command. Called sequentially, on a
+  /// separate thread. The worker receives the message of a thrown exception.
   ///
-  /// @param worker rank of who asks
+  /// @param worker rank of the worker that sent the command
   Optional<String> answer(int worker, String command);
 }

@@ -8,10 +8,10 @@ import io.weft.config.OptionType;
 import java.nio.file.Path;
 import java.util.List;
 
-/// The settings of parameter servers. Stateless; any thread.
+/// The configuration options of parameter servers. Stateless; any thread.
 public final class KvConfig implements OptionProvider {
 
-  /// Into how many shards every table is cut.
+  /// The number of shards of every table.
   public static final ConfigOption<Integer> SHARDS =
       ConfigOption.of(
               "kv-shards",
@@ -21,7 +21,7 @@ public final class KvConfig implements OptionProvider {
                   + " their threads")
           .sameOn(Scope.JOB);
 
-  /// Threads of a server.
+  /// The number of threads of a server.
   public static final ConfigOption<Integer> THREADS =
       ConfigOption.of(
               "kv-threads",
@@ -30,7 +30,7 @@ public final class KvConfig implements OptionProvider {
               "threads of a parameter server that own its shards and apply updates")
           .sameOn(Scope.JOB);
 
-  /// Most memory of tables.
+  /// The memory limit of a server's tables.
   public static final ConfigOption<Long> MEMORY =
       ConfigOption.of(
           "kv-memory",
@@ -39,7 +39,7 @@ public final class KvConfig implements OptionProvider {
           "most memory of the tables of a parameter server, and of pushes that wait for those of"
               + " other workers");
 
-  /// Most memory of answers.
+  /// The memory limit of a server's pending answers.
   public static final ConfigOption<Long> REPLY_MEMORY =
       ConfigOption.of(
           "kv-reply-memory",
@@ -47,7 +47,7 @@ public final class KvConfig implements OptionProvider {
           "256M",
           "most memory of a parameter server's answers on their way; each worker has its share");
 
-  /// Most memory of lists of keys.
+  /// The memory limit of a shard's key lists.
   public static final ConfigOption<Long> LIST_MEMORY =
       ConfigOption.of(
           "kv-list-memory",
@@ -56,7 +56,7 @@ public final class KvConfig implements OptionProvider {
           "most memory of the lists of keys that a shard keeps for a table, so that they are sent"
               + " once");
 
-  /// Most bytes on their way to a server.
+  /// The limit of a worker's unanswered bytes at one server.
   public static final ConfigOption<Long> IN_FLIGHT =
       ConfigOption.of(
           "kv-in-flight",
@@ -65,7 +65,7 @@ public final class KvConfig implements OptionProvider {
           "most bytes of a worker's requests to one parameter server that are not answered; what is"
               + " beyond waits by priority");
 
-  /// Bytes of a tensor's part.
+  /// The bytes of a part of a tensor.
   public static final ConfigOption<Long> PARTITION =
       ConfigOption.of(
               "kv-partition-bytes",
@@ -75,15 +75,15 @@ public final class KvConfig implements OptionProvider {
                   + " a multiple of 4K")
           .sameOn(Scope.JOB);
 
-  /// Where rows lie that find no room in memory.
+  /// The directory of rows that do not fit into memory.
   public static final ConfigOption<Path> SPILL_DIRECTORY =
       ConfigOption.withoutDefault(
           "kv-spill-directory",
           OptionType.path(),
-          "directory on a disk of the server's own, for rows of tables that may be larger than"
-              + " memory; each server makes one of its own there and deletes it when it ends");
+          "directory on a disk local to the server, for rows of tables that may be larger than"
+              + " memory; each server creates a private one there and deletes it when it ends");
 
-  /// Memory of what keeps rows on the disk.
+  /// The memory for the index and the buffers of rows on disk.
   public static final ConfigOption<Long> SPILL_CACHE =
       ConfigOption.of(
           "kv-spill-cache",

@@ -10,15 +10,16 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/// Who is what in a parameter server; the same on all ranks.
+/// The roles of the ranks in a parameter server and its options. They must be equal on all ranks.
 ///
-/// @param servers how many of the first ranks are servers; 0 = every rank is both server and worker
-/// @param application 0 to 15: several parameter servers in one job have different ones
+/// @param servers the number of server ranks, which are the first ranks; 0 = every rank is both
+///   server and worker
+/// @param application the number of the parameter server within the job, 0 to 15
 /// @param deadline how long a request may take; empty = the job's `deadline`
-/// @param mirrors whether each shard lies on a second server too
-/// @param functions that servers run besides those of `KvFunctions`
-/// @param changes that servers make besides those of `KvChanges`
-/// @param commands what servers answer to texts of workers
+/// @param mirrors the number of mirrors of each shard
+/// @param functions custom functions of the servers, in addition to `KvFunctions`
+/// @param changes custom changes of the servers, in addition to `KvChanges`
+/// @param commands the servers' handler of commands
 public record KvOptions(
     int servers,
     int application,
@@ -30,18 +31,18 @@ public record KvOptions(
 
   private static final int MOST_APPLICATIONS = 16;
 
-  /// Of those that the channel keeps for Weft itself, these are the parameter servers'.
+  /// The first of the channel's reserved request kinds that belongs to parameter servers.
   private static final int FIRST_KIND = 16;
 
-  /// Whether a shard lies on one server or two.
+  /// The number of mirrors of a shard.
   public enum Mirrors {
-    /// On one: what it has is lost with it.
+    /// No mirror. The loss of a server loses its shards.
     NONE,
-    /// On two servers: a push is answered when both have it.
+    /// One mirror on a second server. A push is answered when both servers have it.
     ONE
   }
 
-  /// Throws `IllegalArgumentException` with what is wrong.
+  /// Throws `IllegalArgumentException` with the invalid value.
   public KvOptions {
     Objects.requireNonNull(deadline, "deadline");
     Objects.requireNonNull(mirrors, "mirrors");
@@ -55,7 +56,7 @@ public record KvOptions(
     changes = List.copyOf(changes);
   }
 
-  /// The first so many ranks are servers, those behind them workers.
+  /// Returns options in which the first `count` ranks are servers and the other ranks are workers.
   public static KvOptions servers(int count) {
     if (count < 1) {
       throw new IllegalArgumentException(count + " servers; at least 1");
@@ -64,19 +65,21 @@ public record KvOptions(
         count, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of(), KvCommands.NONE);
   }
 
-  /// Every rank is both.
+  /// Returns options in which every rank is both server and worker.
   public static KvOptions everyRank() {
     return new KvOptions(
         0, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of(), KvCommands.NONE);
   }
 
-  /// The same, apart from other applications of the job. A rank has one `KeyValue` for each number:
-  /// a second one takes the first one's requests.
+  /// Returns a copy of these options with another application number, which separates several
+  /// parameter servers of one job. A rank may have only one `KeyValue` for each number, because a
+  /// second one would take over the requests of the first.
   public KvOptions withApplication(int number) {
     return new KvOptions(servers, number, deadline, mirrors, functions, changes, commands);
   }
 
-  /// The same with a limit for each request. Throws `IllegalArgumentException` for none.
+  /// Returns a copy of these options with a limit for each request. Throws
+  /// `IllegalArgumentException` if it is not positive.
   public KvOptions withDeadline(Duration limit) {
     if (!limit.isPositive()) {
       throw new IllegalArgumentException("requests within " + limit + "; give them some time");
@@ -85,34 +88,36 @@ public record KvOptions(
         servers, application, Optional.of(limit), mirrors, functions, changes, commands);
   }
 
-  /// The same with each shard on a second server too. The job must be one that goes on without a
-  /// rank that is lost: `on-failure` `shrink`.
+  /// Returns a copy of these options with each shard mirrored on a second server. The job must
+  /// continue after the loss of a rank: `on-failure` `shrink`.
   public KvOptions withMirrors() {
     return new KvOptions(servers, application, deadline, Mirrors.ONE, functions, changes, commands);
   }
 
-  /// The same with a function that servers run when a worker calls it.
+  /// Returns a copy of these options with an additional function that servers run when a worker
+  /// calls it.
   public KvOptions withFunction(KvFunction<?> function) {
     List<KvFunction<?>> all = new ArrayList<>(functions);
     all.add(function);
     return new KvOptions(servers, application, deadline, mirrors, all, changes, commands);
   }
 
-  /// The same with a change that servers make when a worker asks for it.
+  /// Returns a copy of these options with an additional change that servers make when a worker
+  /// requests it.
   public KvOptions withChange(KvChange change) {
     List<KvChange> all = new ArrayList<>(changes);
     all.add(change);
     return new KvOptions(servers, application, deadline, mirrors, functions, all, commands);
   }
 
-  /// The same with servers that answer texts of workers (`KeyValueStore.command`).
+  /// Returns a copy of these options with a handler of commands (`KeyValueStore.command`).
   public KvOptions withCommands(KvCommands answers) {
     Objects.requireNonNull(answers, "answers");
     return new KvOptions(servers, application, deadline, mirrors, functions, changes, answers);
   }
 
-  /// On how many servers a shard lies. Throws `IllegalArgumentException` where there are no two for
-  /// mirrors.
+  /// Returns the number of servers that hold each shard. Throws `IllegalArgumentException` if
+  /// mirrors are requested with fewer than two servers.
   int copies(int of) {
     if (mirrors == Mirrors.NONE) {
       return 1;
@@ -124,12 +129,12 @@ public record KvOptions(
     return 2;
   }
 
-  /// Kind of its requests on the channel.
+  /// Returns the kind of this application's requests on the channel.
   int kind() {
     return FIRST_KIND + application;
   }
 
-  /// Ranks that are servers, of a job of so many.
+  /// Returns the server ranks of a job of `size` ranks.
   List<Integer> serversOf(int size) {
     return IntStream.range(0, servers == 0 ? size : servers).boxed().toList();
   }
@@ -143,8 +148,8 @@ public record KvOptions(
     }
   }
 
-  /// Ranks that are workers, of a job of so many. Throws `IllegalArgumentException` if there is
-  /// none.
+  /// Returns the worker ranks of a job of `size` ranks. Throws `IllegalArgumentException` if there
+  /// is none.
   List<Integer> workersOf(int size) {
     requireWorkers(servers, size);
     return IntStream.range(servers, size).boxed().toList();

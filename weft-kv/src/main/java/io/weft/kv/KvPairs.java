@@ -3,7 +3,8 @@ package io.weft.kv;
 
 import java.util.Arrays;
 
-/// Keys and their values of different lengths (ps-lite's `KVPairs`). Immutable, but for its arrays.
+/// Keys and their values of different lengths (ps-lite's `KVPairs`). Immutable, except for its
+/// arrays.
 public final class KvPairs {
 
   private final long[] keys;
@@ -16,22 +17,22 @@ public final class KvPairs {
     this.values = values;
   }
 
-  /// Keys, in the order in which they were asked for.
+  /// Returns the keys in the order of the request.
   public long[] keys() {
     return keys;
   }
 
-  /// Floats of the value of each key; 0 of one that has none.
+  /// Returns the length of each key's value in floats, or 0 for a key without a value.
   public int[] lengths() {
     return lengths;
   }
 
-  /// The values, one behind the other.
+  /// Returns the values, stored contiguously.
   public float[] values() {
     return values;
   }
 
-  /// The value of the key at a place; empty = it has none.
+  /// Returns the value of the key at a position. It is empty for a key without a value.
   public float[] value(int place) {
     int from = Arrays.stream(lengths, 0, place).sum();
     return Arrays.copyOfRange(values, from, from + lengths[place]);

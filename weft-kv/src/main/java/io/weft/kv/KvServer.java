@@ -45,15 +45,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The server's side of a parameter server on this rank: its shards, each owned by one of its
-/// threads, or all turned by the program. Made by `KeyValue.over`. Any thread.
+/// The server side of a parameter server on this rank. It serves this rank's shards. Each shard is
+/// owned by one server thread, or the program's thread serves all shards. `KeyValue.over` creates
+/// it. Any thread.
 public final class KvServer implements AutoCloseable {
 
-  /// Whose thread does what is asked of the shards.
+  /// The thread that executes the requests to the shards.
   public enum Turns {
-    /// `kv-threads` threads of the server.
+    /// The server's own `kv-threads` threads.
     THREADS,
-    /// A thread of the program, in `turn` and `join`: no others are needed.
+    /// A program thread, during `turn` and `join`. The server then starts no shard threads.
     PROGRAM
   }
 
@@ -61,7 +62,7 @@ public final class KvServer implements AutoCloseable {
   private static final int NO_WORKER = -1;
   private static final long LOOK_NANOS = 10_000_000;
 
-  /// A function that has run no longer is not why somebody waits.
+  /// The shortest function run, in nanoseconds, that is reported as the cause of a wait.
   private static final long SHORT_NANOS = 100_000_000;
 
   private final Layout layout;
@@ -74,7 +75,7 @@ public final class KvServer implements AutoCloseable {
   private final Spills spills;
   private final int self;
 
-  /// Those that the job began with, and those that have come in the place of one that was lost.
+  /// The initial servers and the replacements of lost servers.
   private final Set<Integer> servers = new ConcurrentSkipListSet<>();
 
   private final ShardStates states = new ShardStates();
@@ -82,8 +83,9 @@ public final class KvServer implements AutoCloseable {
   private CommException.@Nullable Excluded excluded;
 
   /// @param limit how long a mirror may take to answer
-  /// @param options with functions and changes besides those that each server has
-  /// @param place that it has since the job began; null = it was there from the beginning
+  /// @param options with the functions and changes beyond the built-in ones
+  /// @param place the place that this process has taken since the job began; null if it was a
+  ///   server from the start
   KvServer(
       Weft weft,
       Layout layout,
@@ -134,14 +136,15 @@ public final class KvServer implements AutoCloseable {
     } else {
       turned.add(byProgram);
     }
-    if (place != null) { // before it hears who else is gone
+    if (place != null) { // before the handler learns of other losses
       takes(place);
     }
     weft.channel().serve(layout.kind(), new Handler());
     warnWhereMirrorsCannotHelp(weft);
   }
 
-  /// It has this place since the job began: who was lost before, and who has come to other places.
+  /// Applies the state of a place that was taken after the job began: the earlier losses and the
+  /// earlier replacements.
   private void takes(ServerPlace place) {
     servers.addAll(place.ranks());
     turned.forEach(each -> place.lost().forEach(each.loop()::lose));
@@ -201,7 +204,7 @@ public final class KvServer implements AutoCloseable {
 
     @Override
     public void onPeerGone(int rank, CommException cause) {
-      // All others are gone too when this rank itself ends: then it takes nobody's place.
+      // When this rank itself leaves, it loses all peers. It must then take over no shards.
       if (cause instanceof CommException.Excluded out) {
         exclude(out);
       }
@@ -213,7 +216,7 @@ public final class KvServer implements AutoCloseable {
     }
   }
 
-  /// A request of a worker, also of this process. Any thread; puts it into its shard's queue.
+  /// Puts a request of a worker, on this or another rank, into the queue of its shard. Any thread.
   ///
   /// Hot path.
   void serve(IncomingRequest request) {
@@ -264,7 +267,8 @@ public final class KvServer implements AutoCloseable {
     }
   }
 
-  /// Tells who waits behind a function or a command, whose thread cannot; whether there is one.
+  /// Answers a `WHY` request about a wait behind a running function or command, whose thread cannot
+  /// answer. Returns whether there is such a function or command.
   private boolean answersWhy(IncomingRequest request, KvHead head) {
     String words =
         KvOp.of(head.digestHigh()) == KvOp.COMMAND ? commands.running() : running(head.shard());
@@ -281,7 +285,7 @@ public final class KvServer implements AutoCloseable {
       boolean sameThread =
           byProgram != null || layout.threadOf(each.shard()) == layout.threadOf(shard);
       if (sameThread && nanos >= SHORT_NANOS) {
-        return "the thread of shard %d on rank %d runs %s, for %.1f s; what is asked of its shards waits for that"
+        return "the thread of shard %d on rank %d runs %s for %.1f s; its shards' requests wait for that"
             .formatted(each.shard(), self, each.words(), nanos / 1e9);
       }
     }
@@ -291,20 +295,21 @@ public final class KvServer implements AutoCloseable {
   private void requireWorker(int rank) {
     if (!layout.workers().contains(rank)) {
       throw new IllegalArgumentException(
-          "rank " + rank + " is no worker; only workers send commands");
+          "rank " + rank + " is not a worker; only workers send commands");
     }
   }
 
   private int mirrored(IncomingRequest request, int worker) {
     if (!servers.contains(request.fromRank()) || worker < 0 || worker >= layout.workers().size()) {
       throw new IllegalArgumentException(
-          "rank %d forwards a request of worker %d of %d; only servers do, all with the same options"
+          "rank %d forwards a request of worker %d of %d; only servers do, with equal options"
               .formatted(request.fromRank(), worker, layout.workers().size()));
     }
     return worker;
   }
 
-  /// A process takes the place of a server that was lost, or asks whether this one is there.
+  /// Handles a process that takes the place of a lost server, or that probes this server (place
+  /// -1).
   private void returned(IncomingRequest request, KvHead head) {
     int place = head.part() - 1;
     if (!layout.replicas().isMirrored() || place >= layout.servers().size()) {
@@ -324,7 +329,7 @@ public final class KvServer implements AutoCloseable {
     }
     if (place >= 0) {
       LOG.info(
-          "rank {} takes the place of server {} in the ring; what it shall have is copied to it",
+          "rank {} takes the place of server {} in the replica set; its shards are copied to it",
           rank,
           place);
       servers.add(rank);
@@ -333,20 +338,21 @@ public final class KvServer implements AutoCloseable {
     request.reply(KvReply.done(0).encode());
   }
 
-  /// Shards of this server, and its own worker, hear of the servers of a shard.
+  /// Passes the new replica set of a shard to this rank's worker. Returns the worker position 0,
+  /// with which the shard takes the request like a mirrored one.
   private int ring(IncomingRequest request, KvHead head) {
     if (!servers.contains(request.fromRank())) {
       throw new IllegalArgumentException(
-          "rank " + request.fromRank() + " is no server; only servers tell of servers");
+          "rank " + request.fromRank() + " is not a server; only servers announce servers");
     }
     WorkerLinks here = own;
     if (here != null) {
       here.ring(head.shard(), RingNews.text(request.payload()));
     }
-    return 0; // of no worker: as a server tells its mirror
+    return 0; // of no worker, like any message from a server to its mirror
   }
 
-  /// The worker of this rank, which hears of servers here.
+  /// Sets this rank's worker, which is notified of new replica sets.
   void worker(WorkerLinks links) {
     own = links;
   }
@@ -366,40 +372,42 @@ public final class KvServer implements AutoCloseable {
     }
   }
 
-  /// Does one thing that is asked of this server's shards, after a wait for it of at most `limit`;
-  /// whether there was one. One thread of the program at a time, again and again: who asks waits
-  /// for it. Throws `IllegalStateException` where the server has threads of its own.
+  /// Executes one request to this server's shards after a wait of at most `limit`. Returns whether
+  /// there was one. Only one program thread at a time may call it. The program must call it
+  /// repeatedly, because requests wait until it does. Throws `IllegalStateException` if the server
+  /// has its own threads.
   public boolean turn(Duration limit) throws InterruptedException {
     if (byProgram == null) {
       throw new IllegalStateException(
           "the server on rank "
               + self
-              + " has threads of its own; give KeyValue.over KvServer.Turns.PROGRAM");
+              + " has its own threads; give KeyValue.over KvServer.Turns.PROGRAM");
     }
     return byProgram.turn(limit);
   }
 
-  /// Numbers of the shards that this server serves now: after a loss more than at the beginning; in
-  /// a process that takes the place of a server that was lost none at first.
+  /// Returns the numbers of the shards that this server currently serves. After a loss there are
+  /// more than at the beginning. A process that takes the place of a lost server serves none at
+  /// first.
   public Set<Integer> served() {
     return states.served();
   }
 
-  /// Those of them that another server has wholly: where all servers name the same as in `served`,
-  /// the loss of any one of them loses nothing.
+  /// Returns the numbers of the served shards that another server mirrors completely. If `mirrored`
+  /// equals `served` on all servers, the loss of any one server loses no data.
   public Set<Integer> mirrored() {
     return states.mirrored();
   }
 
-  /// Whether workers on other ranks are there, which have neither left nor are lost; for a server
-  /// that the others have given up none are.
+  /// Returns whether workers on other ranks have neither left nor been lost. Returns false if the
+  /// other ranks have excluded this server.
   public synchronized boolean hasWorkers() {
     return excluded == null && workersHere.stream().anyMatch(it -> it != self);
   }
 
-  /// Waits until all workers on other ranks have left or are lost; whether they have within
-  /// `limit`. Where the program turns the shards, the calling thread does that meanwhile. Throws
-  /// `CommException.Excluded` where the others have given this server up.
+  /// Waits until all workers on other ranks have left or are lost. Returns whether this happened
+  /// within `limit`. If the program's thread serves the shards, the calling thread serves them
+  /// during the wait. Throws `CommException.Excluded` if the other ranks have excluded this server.
   public boolean join(Duration limit) throws InterruptedException {
     long end = runner.nanos() + Span.nanos(limit);
     boolean left = byProgram == null ? awaitLeaving(end) : turnUntilLeft(byProgram, end);
@@ -436,8 +444,7 @@ public final class KvServer implements AutoCloseable {
     return true;
   }
 
-  /// Ends its threads, where it has some, and deletes what it has on the disk; requests that come
-  /// later are refused.
+  /// Stops the server's threads, if any, and deletes its files on disk. Later requests are refused.
   @Override
   public void close() {
     turned.forEach(ShardTurns::close);

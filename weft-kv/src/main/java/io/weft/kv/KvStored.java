@@ -10,53 +10,54 @@ import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.TableClock;
 import java.util.Objects;
 
-/// What a worker has registered. Any thread.
+/// A table or tensor that a worker has registered. Any thread.
 public abstract sealed class KvStored permits KvTable, KvTensor, KvValues {
 
   private final TableSpec spec;
   private final TableClock all;
 
-  /// @param all what is asked of all its shards
+  /// @param all the requests to all its shards
   KvStored(TableSpec spec, TableClock all) {
     this.spec = spec;
     this.all = all;
   }
 
-  /// What it is.
+  /// Returns the specification.
   public final TableSpec spec() {
     return spec;
   }
 
-  /// Registers it on all shards, once more where `KeyValueStore` has done so: this worker goes on
-  /// where a restored synchronous table is.
+  /// Registers the table again on all shards. `KeyValueStore` has already registered it once. After
+  /// a restore this sets the worker's clock to that of a synchronous table.
   public final Handle<Void> register() throws InterruptedException {
     return all.register();
   }
 
-  /// This worker's clock is one further, unless it is synchronous, where a push is a clock. Done
-  /// when all shards know it; where nobody waits, the next request tells them.
+  /// Advances this worker's clock, unless the table is synchronous, where each push advances it.
+  /// The handle is done when all shards know the clock. If no worker can wait for it, the next
+  /// request carries it.
   public final Handle<Void> clock() throws InterruptedException {
     return all.advance();
   }
 
-  /// Runs a function where the values are, on each shard between two requests, and joins the
-  /// results. Pushes of other workers come before or behind, shard by shard.
+  /// Runs a function on each shard, between two requests, and joins the results. On each shard a
+  /// push of another worker takes effect before or after the function.
   public final <R> Handle<R> call(KvFunction<R> function) throws InterruptedException {
     return all.call(function);
   }
 
-  /// Changes it where the values are, on each shard between two requests; a push for the clocks and
-  /// for what is done exactly once. Throws `IllegalStateException` if it is synchronous.
+  /// Runs a change on each shard, between two requests. A change counts as a push for the clocks
+  /// and for exactly-once execution. Throws `IllegalStateException` if the table is synchronous.
   public final Handle<Void> change(KvChange change) throws InterruptedException {
     return all.change(Objects.requireNonNull(change, "change"));
   }
 
-  /// What the servers have of it.
+  /// Returns the statistics of the table on all servers.
   public final Handle<TableStatistics> statistics() throws InterruptedException {
     return all.statistics();
   }
 
-  /// What this worker has counted so far.
+  /// Returns this worker's counters.
   public final TableCounts counts() {
     return all.counts();
   }

@@ -13,20 +13,20 @@ import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
 
-/// A table of rows as a worker sees it. Keys come in any order, also several times: what is pushed
-/// for one key is added up first, what is pulled stands at each place. Values are 32-bit floats,
-/// row after row in the order of the keys; they are borrowed until the handle is done. Copied only
-/// where the memory is in the heap, or where the order of the keys is not that of the shards:
-/// ascending keys and ranges need no copy. Any thread.
+/// A worker's view of a table of rows. Keys may come in any order and may repeat: pushed rows of
+/// the same key are summed first, and a pulled row is written at each position of its key. Values
+/// are 32-bit floats, row after row in the order of the keys. Their memory is borrowed until the
+/// handle is done. Values are copied only if the memory is in the heap or if the order of the keys
+/// differs from that of the shards. Ascending keys with range slicing need no copy. Any thread.
 ///
-/// What is wrong with a push in itself is thrown by the call, before anything is sent: its length,
-/// and with `Checks.FINITE` a value that is not finite, also as the sum of those for one key. A
-/// handle fails with `CommException.Mismatch` where a server refuses, with the reason; with
-/// `CommException.TimedOut` after the deadline, which tells what the server waits for; with
-/// `CommException.PeerLost` where a server is gone. The message of a failed push tells on how many
-/// shards it was applied. In a synchronous table a push is whole or nothing: where no shard has
-/// taken it, it may be pushed again; where some have, the table ends for all workers, whose calls
-/// fail with `CommException.Mismatch` and the reason.
+/// A push checks its arguments before anything is sent, and throws for a wrong length and, with
+/// `Checks.FINITE`, for a value or a sum of values of one key that is not finite. A handle fails
+/// with `CommException.Mismatch` and the reason if a server refuses, with `CommException.TimedOut`
+/// and the cause of the server's wait after the deadline, and with `CommException.PeerLost` if a
+/// server is lost. The message of a failed push contains the number of shards that applied it. In a
+/// synchronous table a push is all or nothing. If no shard has taken it, the worker may push it
+/// again. If only some shards have taken it, the table ends for all workers, whose calls fail with
+/// `CommException.Mismatch` and the reason.
 public final class KvTable extends KvStored {
 
   private static final int LISTS = 64;
@@ -43,69 +43,71 @@ public final class KvTable extends KvStored {
     this.requests = requests;
   }
 
-  /// These keys, copied and cut by shard once for all pushes and pulls that use them.
+  /// Returns a list of these keys. The keys are copied and cut by shard once for all pushes and
+  /// pulls that use the list.
   public KeyList keys(long... keys) {
     return lists.of(keys, requests::cut);
   }
 
-  /// Pushes a row for each key. In a synchronous table this is the worker's next clock: every
-  /// worker pushes as often, and what all have pushed is applied at once.
+  /// Pushes a row for each key. In a synchronous table each push begins the worker's next clock.
+  /// All workers must push equally often, and the servers apply the pushes of all workers for one
+  /// clock together.
   public Handle<Void> push(KeyList keys, MemorySegment values) throws InterruptedException {
     checkValues(keys, values, Values.FLOAT32);
     return requests.send(KvOp.PUSH, keys, values, null);
   }
 
-  /// Pushes rows of a view, FLOAT32 or FLOAT16, whose shape is not looked at. FLOAT16 travels in 2
-  /// bytes an element and is applied as FLOAT32; what it has for one key several times is rounded
-  /// to nearest even after each addition.
+  /// Pushes rows of a FLOAT32 or FLOAT16 view, whose shape is ignored. FLOAT16 is sent as 2 bytes
+  /// per element and applied as FLOAT32. FLOAT16 rows of the same key are summed with rounding to
+  /// nearest even after each addition.
   public Handle<Void> push(KeyList keys, TensorView values) throws InterruptedException {
     Values format = format(values);
     checkValues(keys, values.data(), format);
     return requests.send(KvOp.PUSH, format, keys, values.data(), null);
   }
 
-  /// Pulls rows into a view, FLOAT32, or FLOAT16 rounded to nearest even.
+  /// Pulls rows into a FLOAT32 view, or into a FLOAT16 view, rounded to nearest even.
   public Handle<Void> pull(KeyList keys, TensorView into) throws InterruptedException {
     Values format = format(into);
     check(LentMemory.PLACE, keys, into.data(), format);
     return requests.send(KvOp.PULL, format, keys, MemorySegment.NULL, into.data());
   }
 
-  /// The same of an array.
+  /// Pushes the rows of an array.
   public Handle<Void> push(long[] keys, float[] values) throws InterruptedException {
     return push(keys(keys), MemorySegment.ofArray(values));
   }
 
-  /// Pulls the row of each key. In a synchronous table it sees all pushes up to this worker's
-  /// clock; a key that nobody has pushed has its initial values.
+  /// Pulls the row of each key. In a synchronous table the pull sees all pushes up to this worker's
+  /// clock. A key that no worker has pushed has its initial values.
   public Handle<Void> pull(KeyList keys, MemorySegment into) throws InterruptedException {
     check(LentMemory.PLACE, keys, into);
     return requests.send(KvOp.PULL, keys, MemorySegment.NULL, into);
   }
 
-  /// Pulls the row of each key for the worker's next clock, while it is still in this one: what a
-  /// pull after the next `clock()` may lack, this lacks too, and the worker's own pushes of this
-  /// clock beside. Throws `IllegalStateException` for a synchronous table, whose next clock sees
-  /// pushes that are still to come.
+  /// Pulls the row of each key for this worker's next clock during its current clock. The rows may
+  /// lack the pushes that a pull after the next `clock()` may lack, and also this worker's own
+  /// pushes of the current clock. Throws `IllegalStateException` for a synchronous table, because
+  /// its rows at the next clock depend on future pushes.
   public Handle<Void> prefetch(KeyList keys, MemorySegment into) throws InterruptedException {
     check(LentMemory.PLACE, keys, into);
     if (spec().consistency().isSynchronous()) {
       throw new IllegalStateException(
           "table '"
               + spec().name()
-              + "' is synchronous: its rows at the next clock depend on pushes that are still to"
-              + " come; pull after the push, or register it with Consistency.bounded or"
+              + "' is synchronous: its rows at the next clock depend on pushes that have not yet"
+              + " arrived; pull after the push, or register it with Consistency.bounded or"
               + " asynchronous");
     }
     return requests.prefetch(keys, into);
   }
 
-  /// The same into an array.
+  /// Pulls rows into an array.
   public Handle<Void> pull(long[] keys, float[] into) throws InterruptedException {
     return pull(keys(keys), MemorySegment.ofArray(into));
   }
 
-  /// Pushes, and pulls what there is then.
+  /// Pushes rows and pulls the rows that result.
   public Handle<Void> pushPull(KeyList keys, MemorySegment values, MemorySegment into)
       throws InterruptedException {
     check(LentMemory.PLACE, keys, into);
@@ -113,7 +115,7 @@ public final class KvTable extends KvStored {
     return requests.send(KvOp.PUSH_PULL, keys, values, into);
   }
 
-  /// The same with arrays.
+  /// Pushes and pulls rows of arrays.
   public Handle<Void> pushPull(long[] keys, float[] values, float[] into)
       throws InterruptedException {
     return pushPull(keys(keys), MemorySegment.ofArray(values), MemorySegment.ofArray(into));
@@ -145,7 +147,7 @@ public final class KvTable extends KvStored {
   private void check(LentMemory what, KeyList keys, MemorySegment memory, Values format) {
     if (keys.table().id() != spec().id()) {
       throw new IllegalArgumentException(
-          "table '%s': a list of keys of table '%s', whose shards are others; make one by keys() of this table"
+          "table '%s': a list of keys of table '%s', with other shards; make one by keys() of this table"
               .formatted(spec().name(), keys.table().name()));
     }
     long expected = format.bytes(spec().width()) * keys.size();

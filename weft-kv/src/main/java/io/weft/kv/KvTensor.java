@@ -16,23 +16,23 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// A dense tensor as a worker sees it: 32-bit floats at the servers, in parts that are spread over
-/// the shards. Memory is borrowed until the handle is done; native memory is sent from, and written
-/// to, where it lies. A segment holds FLOAT32; a view may be FLOAT16: then 2 bytes an element
-/// travel, are added up as FLOAT32, and come back rounded to nearest even. Any thread.
+/// A worker's view of a dense tensor: 32-bit floats on the servers, in parts that are spread over
+/// the shards. Memory is borrowed until the handle is done. Native memory is sent from and received
+/// into directly. A segment holds FLOAT32. A view may be FLOAT16, which is sent as 2 bytes per
+/// element, added as FLOAT32, and returned rounded to nearest even. Any thread.
 ///
-/// What waits for credits goes by priority, higher first, part by part: a short tensor of a high
-/// priority waits at most for what is on its way. Requests of one tensor keep their order if they
-/// have one priority.
+/// Requests that wait for credits are sent by priority, higher first, part by part. A short tensor
+/// of a high priority thus waits at most for the parts in flight. Requests of one tensor and one
+/// priority keep their order.
 ///
-/// Handles fail as those of `KvTable` do.
+/// Handles fail like those of `KvTable`.
 public final class KvTensor extends KvStored {
 
   private final TensorRequests requests;
   private final StagingMemory staging;
   private final boolean first;
 
-  /// @param first whether this worker's first values count
+  /// @param first true if this worker's first values count
   KvTensor(WorkerLinks links, TableSpec spec, StagingMemory staging, boolean first) {
     this(new TensorRequests(links, spec), spec, staging, first);
   }
@@ -44,35 +44,36 @@ public final class KvTensor extends KvStored {
     this.first = first;
   }
 
-  /// Gives it its first values, on all workers: those of the lowest rank among the workers count,
-  /// as in KVStore, those of the others are not sent; done on each when the servers have them. A
-  /// tensor that has some already keeps its values. Without this call it begins as its
-  /// specification says. Fails after a push.
+  /// Sets the first values. All workers must call it. Only the values of the lowest worker rank are
+  /// sent, as in KVStore. The handle of each worker is done when the servers have the values. A
+  /// tensor that already has first values keeps them. Without this call the tensor begins with the
+  /// initial values of its specification. Fails after a push.
   public Handle<Void> init(MemorySegment values) throws InterruptedException {
     check(LentMemory.FIRST_VALUES, values, Values.FLOAT32);
     checkFinite(values, Values.FLOAT32);
     return requests.init(first ? values : MemorySegment.NULL);
   }
 
-  /// Pushes FLOAT32. In a synchronous tensor this is the worker's next clock: every worker pushes
-  /// as often, and what all have pushed is applied at once.
+  /// Pushes FLOAT32. In a synchronous tensor each push begins the worker's next clock. All workers
+  /// must push equally often, and the servers apply the pushes of all workers for one clock
+  /// together.
   public Handle<Void> push(MemorySegment values) throws InterruptedException {
     return push(values, 0);
   }
 
-  /// The same with a priority.
+  /// Pushes FLOAT32 with a priority.
   public Handle<Void> push(MemorySegment values, int priority) throws InterruptedException {
     Objects.requireNonNull(values, "values");
     return send(KvOp.PUSH, values, null, new Travel(Values.FLOAT32, priority));
   }
 
-  /// The same of a view, FLOAT32 or FLOAT16; its shape is not looked at.
+  /// Pushes a FLOAT32 or FLOAT16 view, whose shape is ignored, with a priority.
   public Handle<Void> push(TensorView values, int priority) throws InterruptedException {
     return send(KvOp.PUSH, values.data(), null, new Travel(format(values), priority));
   }
 
-  /// Pushes in fewer bits, with error feedback: `fp16`, `int8`, `int4`, or `2bit:threshold=0.5`.
-  /// Throws `IllegalArgumentException`, whose message tells what is allowed.
+  /// Returns an object that pushes compressed gradients with error feedback: `fp16`, `int8`,
+  /// `int4`, or `2bit:threshold=0.5`. Throws `IllegalArgumentException` with the allowed formats.
   public CompressedPushes compressed(String text) {
     return new CompressedPushes(spec(), PushCompression.parse(text), staging, this::pushEncoded);
   }
@@ -82,35 +83,35 @@ public final class KvTensor extends KvStored {
     return send(KvOp.PUSH, values, null, new Travel(format, priority));
   }
 
-  /// Pulls FLOAT32. In a synchronous tensor it sees all pushes up to this worker's clock.
+  /// Pulls FLOAT32. In a synchronous tensor the pull sees all pushes up to this worker's clock.
   public Handle<Void> pull(MemorySegment into) throws InterruptedException {
     return pull(into, 0);
   }
 
-  /// The same with a priority.
+  /// Pulls FLOAT32 with a priority.
   public Handle<Void> pull(MemorySegment into, int priority) throws InterruptedException {
     Objects.requireNonNull(into, "into");
     return send(KvOp.PULL, null, into, new Travel(Values.FLOAT32, priority));
   }
 
-  /// The same into a view, FLOAT32 or FLOAT16.
+  /// Pulls into a FLOAT32 or FLOAT16 view with a priority.
   public Handle<Void> pull(TensorView into, int priority) throws InterruptedException {
     return send(KvOp.PULL, null, into.data(), new Travel(format(into), priority));
   }
 
-  /// Pushes, and pulls what there is then. Both may be the same memory.
+  /// Pushes values and pulls the values that result. Both may be the same memory.
   public Handle<Void> pushPull(MemorySegment values, MemorySegment into)
       throws InterruptedException {
     return pushPull(values, into, 0);
   }
 
-  /// The same with a priority.
+  /// Pushes and pulls with a priority.
   public Handle<Void> pushPull(MemorySegment values, MemorySegment into, int priority)
       throws InterruptedException {
     return send(KvOp.PUSH_PULL, values, into, new Travel(Values.FLOAT32, priority));
   }
 
-  /// The same with views of one type, FLOAT32 or FLOAT16.
+  /// Pushes and pulls views of one type, FLOAT32 or FLOAT16, with a priority.
   public Handle<Void> pushPull(TensorView values, TensorView into, int priority)
       throws InterruptedException {
     if (values.dtype() != into.dtype()) {

@@ -11,13 +11,13 @@ import io.weft.kv.worker.WorkerLinks;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/// A table of values of any length by 64-bit key as a worker sees it (ps-lite's `lens`). A key's
-/// value keeps the length of its first push; a push or pull of another length is refused with key,
-/// expected and actual. Keys come in any order, each once in a call; values are 32-bit floats, one
-/// behind the other in the order of the keys. They are copied on their way; memory is borrowed
-/// until the handle is done. Any thread.
+/// A worker's view of a table of values of any length by 64-bit key (ps-lite's `lens`). A key's
+/// value keeps the length of its first push. A push or pull of another length is refused with the
+/// key and the expected and actual lengths. Keys may come in any order, each once in a call. Values
+/// are 32-bit floats, stored contiguously in the order of the keys. They are copied when sent and
+/// received, and their memory is borrowed until the handle is done. Any thread.
 ///
-/// Handles fail as those of `KvTable` do.
+/// Handles fail like those of `KvTable`.
 public final class KvValues extends KvStored {
 
   private final ValueRequests requests;
@@ -31,8 +31,9 @@ public final class KvValues extends KvStored {
     this.requests = requests;
   }
 
-  /// Pushes a value for each key. In a synchronous table this is the worker's next clock: every
-  /// worker pushes as often, and what all have pushed is applied at once.
+  /// Pushes a value for each key. In a synchronous table each push begins the worker's next clock.
+  /// All workers must push equally often, and the servers apply the pushes of all workers for one
+  /// clock together.
   ///
   /// @param lengths floats of each key's value, at least 1
   public Handle<Void> push(long[] keys, int[] lengths, MemorySegment values)
@@ -41,25 +42,25 @@ public final class KvValues extends KvStored {
     return requests.send(KvOp.PUSH, keys.clone(), lengths.clone(), values, null);
   }
 
-  /// The same of an array.
+  /// Pushes the values of an array.
   public Handle<Void> push(long[] keys, int[] lengths, float[] values) throws InterruptedException {
     return push(keys, lengths, MemorySegment.ofArray(values));
   }
 
-  /// Pulls the values of keys whose lengths are known. A key without a value gives its initial
-  /// values. In a synchronous table it sees all pushes up to this worker's clock.
+  /// Pulls the values of keys whose lengths are known. A key without a value yields its initial
+  /// values. In a synchronous table the pull sees all pushes up to this worker's clock.
   public Handle<Void> pull(long[] keys, int[] lengths, MemorySegment into)
       throws InterruptedException {
     check(LentMemory.PLACE, keys, lengths, into);
     return requests.send(KvOp.PULL, keys.clone(), lengths.clone(), null, into);
   }
 
-  /// The same into an array.
+  /// Pulls values into an array.
   public Handle<Void> pull(long[] keys, int[] lengths, float[] into) throws InterruptedException {
     return pull(keys, lengths, MemorySegment.ofArray(into));
   }
 
-  /// Pushes, and pulls what there is then. Both may be the same memory.
+  /// Pushes values and pulls the values that result. Both may be the same memory.
   public Handle<Void> pushPull(long[] keys, int[] lengths, MemorySegment values, MemorySegment into)
       throws InterruptedException {
     check(LentMemory.PLACE, keys, lengths, into);
@@ -67,13 +68,13 @@ public final class KvValues extends KvStored {
     return requests.send(KvOp.PUSH_PULL, keys.clone(), lengths.clone(), values, into);
   }
 
-  /// How many floats the values of these keys have; 0 of a key without a value.
+  /// Returns the lengths of these keys' values in floats, 0 for a key without a value.
   public Handle<int[]> lengths(long... keys) throws InterruptedException {
     return requests.lengths(keys.clone());
   }
 
-  /// The values of these keys, whatever their lengths: asks for those first. Waits for both, at
-  /// most the deadline each.
+  /// Pulls the values of these keys after a request for their lengths. Waits for each of the two
+  /// requests, at most until the deadline.
   public KvPairs pull(long... keys) throws InterruptedException {
     int[] lengths = lengths(keys).await();
     int there = (int) Arrays.stream(lengths).filter(it -> it > 0).count();

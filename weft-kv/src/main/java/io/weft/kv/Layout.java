@@ -6,13 +6,13 @@ import io.weft.kv.spec.Replicas;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Which shard lies on which server and thread. Pure; the same on all ranks.
+/// The placement of shards on servers and threads. Pure; equal on all ranks.
 ///
 /// @param kind of the requests on the channel
-/// @param replicas which servers have a shard
-/// @param workers their ranks
-/// @param shards how many there are
-/// @param threads of each server
+/// @param replicas the servers of each shard
+/// @param workers the ranks of the workers
+/// @param shards the number of shards
+/// @param threads the number of threads of each server
 record Layout(int kind, Replicas replicas, List<Integer> workers, int shards, int threads) {
 
   static Layout of(Weft weft, KvOptions options, List<Integer> workers) {
@@ -28,12 +28,12 @@ record Layout(int kind, Replicas replicas, List<Integer> workers, int shards, in
     return replicas.servers();
   }
 
-  /// Whether a server has a shard, or may come to have it.
+  /// Returns whether a server has a shard or may acquire it later.
   boolean mayBeOn(int shard, int rank) {
     return shard < shards && (replicas.isMirrored() || replicas.primary(shard, List.of()) == rank);
   }
 
-  /// The shards that a server serves or mirrors before any is lost.
+  /// Returns the shards that a server serves or mirrors before any server is lost.
   List<Integer> shardsOf(int rank) {
     return IntStream.range(0, shards)
         .filter(
@@ -42,7 +42,7 @@ record Layout(int kind, Replicas replicas, List<Integer> workers, int shards, in
         .toList();
   }
 
-  /// Which thread of its server owns a shard.
+  /// Returns the index of the server thread that owns a shard.
   int threadOf(int shard) {
     return shard / servers().size() % threads;
   }

@@ -5,13 +5,13 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.memory.UserMemory;
 import java.lang.foreign.MemorySegment;
 
-/// What a worker's memory is lent for until a handle is done.
+/// The use of a worker's memory that is lent until a handle is done.
 enum LentMemory {
-  /// Read and sent.
+  /// Values to send.
   VALUES("values"),
-  /// The same, of `init`.
+  /// Values of `init` to send.
   FIRST_VALUES("first values"),
-  /// Answers are written there.
+  /// The destination of answers.
   PLACE("place");
 
   private final String words;
@@ -20,7 +20,8 @@ enum LentMemory {
     this.words = words;
   }
 
-  /// Throws `IllegalArgumentException` with what to do where other threads cannot use it so.
+  /// Throws `IllegalArgumentException` with a remedy if other threads cannot use the memory in this
+  /// way.
   ///
   /// Hot path.
   void check(TableSpec spec, MemorySegment memory) {

@@ -5,20 +5,20 @@ import io.weft.kv.frame.KvHead.Values;
 import io.weft.tensor.quantize.Quantizer;
 import org.jspecify.annotations.Nullable;
 
-/// In how many bits gradients of a dense tensor travel to the servers. `toString` is the text that
-/// `parse` reads.
+/// The format in which gradients of a dense tensor are sent to the servers. `toString` returns the
+/// text that `parse` reads.
 ///
 /// @param format on the wire
-/// @param threshold of 2 bits; 0 of others
+/// @param threshold of the 2-bit format; 0 for the others
 record PushCompression(Values format, float threshold) {
 
-  /// What `parse` reads, in words.
+  /// The texts that `parse` accepts.
   static final String ALLOWED =
       "none, fp16, int8, int4, and 2bit:threshold=T with T above 0, such as 2bit:threshold=0.5";
 
   private static final String TWO_BITS = "2bit:threshold=";
 
-  /// Throws `IllegalArgumentException` that says what is allowed.
+  /// Throws `IllegalArgumentException` with the allowed texts.
   static PushCompression parse(String text) {
     return switch (text) {
       case "none" -> new PushCompression(Values.FLOAT32, 0);
@@ -48,13 +48,13 @@ record PushCompression(Values format, float threshold) {
         "compression '" + text + "' is unknown; there are " + ALLOWED, cause);
   }
 
-  /// Whether gradients travel as they are.
+  /// Returns whether gradients are sent uncompressed.
   boolean isNone() {
     return format == Values.FLOAT32;
   }
 
-  /// For one tensor. Throws `ArithmeticException` for one of more than 2^31 - 1 elements in 16
-  /// bits.
+  /// Returns an encoder for one tensor. Throws `ArithmeticException` for a tensor of more than 2^31
+  /// - 1 elements in 16 bits.
   PushEncoder encoder(String name, long elements) {
     return format == Values.FLOAT16
         ? new HalfFeedback(name, Math.toIntExact(elements))

@@ -3,12 +3,12 @@ package io.weft.kv;
 
 import java.lang.foreign.MemorySegment;
 
-/// Writes a tensor's gradients in fewer bits and keeps what that leaves out for the next ones. One
+/// Encodes a tensor's gradients in fewer bits and adds the encoding error to the next gradient. One
 /// thread.
 interface PushEncoder {
 
-  /// Writes gradients plus residual. Throws `IllegalArgumentException`, which names tensor and
-  /// element, for a sum that cannot be written; the residual is as before then.
+  /// Writes the encoded sum of gradients and residual. Throws `IllegalArgumentException`, which
+  /// names tensor and element, for a sum that cannot be encoded. The residual is then unchanged.
   ///
   /// @param gradients FLOAT32
   void encode(MemorySegment gradients, MemorySegment into);

@@ -7,7 +7,7 @@ import io.weft.tensor.quantize.Quantizer;
 import io.weft.tensor.quantize.Residual;
 import java.lang.foreign.MemorySegment;
 
-/// Quantizes a tensor's gradients and keeps what that leaves out for the next ones. One thread.
+/// Quantizes a tensor's gradients and adds the quantization error to the next gradient. One thread.
 final class QuantizedFeedback implements PushEncoder {
 
   private final String name;
@@ -28,7 +28,7 @@ final class QuantizedFeedback implements PushEncoder {
     long bad = quantizer.quantize(gradients, residual.kept(), residual.next(), elements, into, 0);
     if (bad >= 0) {
       throw new IllegalArgumentException(
-          "tensor '%s': element %d is %s, with what was left out before no finite number; nothing was pushed"
+          "tensor '%s': element %d is %s, plus the residual not finite; nothing was pushed"
               .formatted(name, bad, gradients.get(JAVA_FLOAT_UNALIGNED, 4 * bad)));
     }
     residual.commit();

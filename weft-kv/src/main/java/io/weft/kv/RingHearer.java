@@ -9,7 +9,7 @@ import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.RingNews;
 import io.weft.kv.worker.WorkerLinks;
 
-/// What a worker hears without having asked: which servers have a shard from now on.
+/// A worker's handler of unsolicited announcements of a shard's replica set.
 record RingHearer(Layout layout, int rank, WorkerLinks links) implements RequestHandler {
 
   @Override

@@ -19,16 +19,17 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/// Compares what all workers must have alike: each tells all others its own.
+/// A comparison of values that must be equal on all workers, by an allgather.
 final class SameOnWorkers {
 
   private SameOnWorkers() {}
 
-  /// Returns when all workers have the same. Collective, and waits. Throws `CommException.Mismatch`
-  /// on all workers for the first value that differs, with two ranks and what each has.
+  /// Returns when all workers have been found to have equal values. Collective and blocking. Throws
+  /// `CommException.Mismatch` on all workers for the first value that differs, with the values of
+  /// two ranks.
   ///
   /// @param what the call that this is for, in words
-  /// @param mine by name
+  /// @param mine this worker's values, by name
   static void require(Communicator workers, String what, SortedMap<String, String> mine)
       throws InterruptedException {
     byte[] own = encode(mine);
@@ -67,7 +68,7 @@ final class SameOnWorkers {
     }
   }
 
-  /// Number of pairs, and each as two texts: length in bytes, and UTF-8.
+  /// Encodes the number of pairs, then each name and value as its length in bytes and its UTF-8.
   private static byte[] encode(SortedMap<String, String> values) {
     List<byte[]> texts = new ArrayList<>();
     int bytes = Integer.BYTES;

@@ -13,14 +13,16 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Whether all ranks have the same options: the first one writes its own into the job's store.
+/// A check that all ranks have the same options. The first rank writes its options into the job's
+/// store.
 final class SameOptions {
 
   private static final Logger LOG = LoggerFactory.getLogger(SameOptions.class);
 
   private SameOptions() {}
 
-  /// Throws `CommException.Setup` with both where this rank has others than the first one.
+  /// Throws `CommException.Setup` with both texts if this rank's options differ from those in the
+  /// store.
   static void check(Weft weft, Layout layout, KvOptions options) {
     String mine = text(layout, options);
     String found;
@@ -28,13 +30,13 @@ final class SameOptions {
       found = written(weft.store(), options.application(), mine, weft.rank());
     } catch (CommException.Setup unreachable) {
       LOG.warn(
-          "rank {}: whether all ranks have the same options of the parameter server is not known:"
+          "rank {}: the options of the parameter server on the other ranks are not known:"
               + " {}",
           weft.rank(),
           unreachable.getMessage());
       return;
     } finally {
-      weft.store().disconnect(); // or the keeper has an idle connection of each rank
+      weft.store().disconnect(); // or the store keeps an idle connection of each rank
     }
     int colon = found.indexOf(':');
     if (!found.substring(colon + 1).equals(mine)) {

@@ -12,17 +12,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/// The place of a server that was lost, which a process takes that has joined the job since. Who
-/// has which place stands in the job's store.
+/// The place of a lost server that a process takes after it has joined the job. The job's store
+/// records the rank in each place.
 ///
-/// @param number of the place in the ring of servers
-/// @param ranks of the servers by place, this one and those that are lost included
-/// @param lost servers that are lost
+/// @param number of the place in the replica set
+/// @param ranks the servers by place, including this one and the lost ones
+/// @param lost the servers that are lost
 record ServerPlace(int number, List<Integer> ranks, Set<Integer> lost) {
 
   private static final int ATTEMPTS = 100;
 
-  /// Takes one. Throws `CommException.Setup` where no server is lost.
+  /// Takes a place. Throws `CommException.Setup` if no server is lost.
   static ServerPlace take(Weft weft, Layout layout, int application, Duration limit)
       throws InterruptedException {
     var asks = new ReturnRequests(weft.channel(), layout.kind(), weft.rank(), limit);
@@ -32,7 +32,7 @@ record ServerPlace(int number, List<Integer> ranks, Set<Integer> lost) {
       for (int number = 0; number < now.size(); number++) {
         if (lost.contains(now.get(number))
             && write(weft, key(application, number), now.get(number))) {
-          // Read again: another process may have taken a place since.
+          // Read again, because another process may have taken a place in the meantime.
           return new ServerPlace(number, servers(weft.store(), layout, application), lost);
         }
       }
@@ -45,13 +45,13 @@ record ServerPlace(int number, List<Integer> ranks, Set<Integer> lost) {
       }
     }
     throw new CommException.Setup(
-        "rank %d was too late for the place of a server %d times; start it again"
+        "rank %d lost the race for the place of a server %d times; start it again"
             .formatted(weft.rank(), ATTEMPTS),
         List.of(weft.rank()),
         null);
   }
 
-  /// Tells the other servers.
+  /// Announces this process to the other servers.
   void tell(Weft weft, Layout layout, Duration limit) throws InterruptedException {
     List<Integer> left =
         ranks.stream().filter(it -> it != weft.rank() && !lost.contains(it)).toList();

@@ -54,7 +54,7 @@ class ProgramTurnsTest {
       KvServer server = job.member(0).server().orElseThrow();
       assertThatThrownBy(() -> server.turn(Duration.ZERO))
           .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("rank 0 has threads of its own");
+          .hasMessageContaining("rank 0 has its own threads");
     }
   }
 }
