@@ -306,7 +306,7 @@ class ChangeTest {
                 .hasMessageContaining("there is no function 'double-and-one'")
                 .hasMessageContaining("axpy, root, scale");
             assertThatThrownBy(() -> table.change(KvChanges.axpy(1, "nothing")).await())
-                .hasMessageContaining("there is no table 'nothing'");
+                .hasMessageContaining("unknown table 'nothing'");
             assertThatIllegalArgumentException()
                 .isThrownBy(() -> KvChanges.scale(Float.NaN))
                 .withMessageContaining("not finite");

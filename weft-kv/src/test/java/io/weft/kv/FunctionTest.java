@@ -98,7 +98,7 @@ class FunctionTest {
                 .isInstanceOf(CommException.Mismatch.class)
                 .hasMessageContaining("function 'count-above' failed: -1 is less than 0");
             assertThatThrownBy(() -> table.call(KvFunctions.dot("nothing")).await())
-                .hasMessageContaining("there is no table 'nothing'");
+                .hasMessageContaining("unknown table 'nothing'");
             assertThatThrownBy(() -> table.call(new Unknown()).await())
                 .hasMessageContaining("there is no function 'unknown'")
                 .hasMessageContaining("count-above, dot, norm, sum, top-k");

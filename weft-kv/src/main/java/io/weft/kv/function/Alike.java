@@ -3,18 +3,19 @@ package io.weft.kv.function;
 
 import io.weft.kv.spec.Slicer;
 
-/// A second table, of whose shards the same has what belongs together.
+/// The check that a second table is sliced like the first, so that matching rows are on the same
+/// shard.
 final class Alike {
 
   private Alike() {}
 
-  /// The table of this name. Throws `IllegalArgumentException` if there is none, or one of another
-  /// kind, width or slicer.
+  /// Returns the table of this name. Throws `IllegalArgumentException` if it does not exist, or has
+  /// another kind, width or slicer.
   static ShardValues table(ShardValues shard, String name) {
     ShardValues second =
         shard
             .table(name)
-            .orElseThrow(() -> new IllegalArgumentException("there is no table '" + name + "'"));
+            .orElseThrow(() -> new IllegalArgumentException("unknown table '" + name + "'"));
     if (second.spec().kind() != shard.spec().kind()
         || second.spec().width() != shard.spec().width()
         || !isCutAlike(second.spec().slicer(), shard.spec().slicer())) {
@@ -24,7 +25,7 @@ final class Alike {
     return second;
   }
 
-  /// Where the parts of tensors lie is looked at when the second one is asked for.
+  /// The placement of the parts of tensors is checked when the second one is looked up.
   private static boolean isCutAlike(Slicer one, Slicer other) {
     if (one instanceof Slicer.Parts parts && other instanceof Slicer.Parts others) {
       return parts.elements() == others.elements();

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.function;
 
-/// A function that changes a table where its values are, on each shard, on the thread that owns the
-/// shard. It is numbered as a push: each shard runs it once, whatever is lost on the way, and a
-/// mirror runs it too, at the same place among the pushes. Servers know it by its name:
-/// `KvOptions.withChange` on all ranks.
+/// A function that changes a table on its servers. It runs on each shard, on the thread that owns
+/// the shard. It is numbered like a push: each shard runs it exactly once despite losses, and a
+/// mirror runs it at the same position among the pushes. Servers find it by its name, so that all
+/// ranks need `KvOptions.withChange`.
 ///
-/// What it does must follow from its argument and from the values of the same shard alone, so that
-/// both servers of a shard come to the same bits: no clock, no chance, no state, and nothing that
-/// depends on the order in which rows are shown. It may read other tables, but no synchronous one.
-/// Stateless.
+/// Its effect must depend only on its argument and on the values of the same shard, so that primary
+/// and mirror compute the same bits. It must use no clock, no random numbers and no state, and must
+/// not depend on the order in which rows are visited. It may read other tables, but no synchronous
+/// one. Stateless.
 public interface KvChange {
 
-  /// Most bytes of an argument.
+  /// The maximum length of an argument in bytes.
   int MOST_BYTES = KvFunction.MOST_BYTES;
 
-  /// By which servers find it: one line of 1 to 100 characters.
+  /// Returns the name by which servers find the change, one line of 1 to 100 characters.
   String name();
 
-  /// What `run` is given at the servers.
+  /// Returns the argument of `run`.
   byte[] argument();
 
-  /// Changes what the shard has. While it runs, the shard's thread does nothing else. What it
-  /// throws is the answer to its caller; what it has changed before stays, on both servers.
+  /// Changes the shard's values. It blocks the thread of the shard. The caller
+  /// receives a thrown exception. Changes made before the exception remain, on both servers.
   ///
-  /// @param argument of the caller's, which may be another than that of this object
+  /// @param argument the caller's argument, which may differ from that of this object
   void run(ShardChanges shard, byte[] argument);
 }

@@ -10,25 +10,27 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 
-/// Changes that each server has.
+/// The built-in changes.
 public final class KvChanges {
 
   private KvChanges() {}
 
-  /// Multiplies all values. Throws `IllegalArgumentException` if `factor` is not finite.
+  /// Returns the change that multiplies all values. Throws `IllegalArgumentException` if `factor`
+  /// is not finite.
   public static KvChange scale(float factor) {
     return new Scale(factor);
   }
 
-  /// Adds `factor` times the values of another table, y += a x: of each row, value or element that
-  /// that one has. It is of the same kind, width and slicer; a tensor's parts lie on the same
-  /// shards (`Slicer.Parts.beside`). Throws `IllegalArgumentException` if `factor` is not finite.
+  /// Returns the change that adds `factor` times the values of another table, y += a x, for each
+  /// row, value or element of that table. Both tables must have the same kind, width and slicer.
+  /// The parts of tensors must be on the same shards (`Slicer.Parts.beside`). Throws
+  /// `IllegalArgumentException` if `factor` is not finite.
   public static KvChange axpy(float factor, String x) {
     Objects.requireNonNull(x, "x");
     return new Axpy(factor, x);
   }
 
-  /// One of each, as servers know them.
+  /// Returns one instance of each change, for lookup by name on servers.
   public static List<KvChange> all() {
     return List.of(scale(1), axpy(1, ""));
   }

@@ -4,27 +4,29 @@ package io.weft.kv.function;
 import java.util.List;
 
 /// A function that runs on each shard of a table, on the thread that owns the shard, and whose
-/// results are joined at the worker that has called it (Angel's psFunc). Servers know it by its
-/// name: `KvOptions.withFunction` on all ranks. Stateless.
+/// results are joined at the calling worker (Angel's psFunc). Servers find it by its name, so that
+/// all ranks need `KvOptions.withFunction`. Stateless.
 ///
 /// @param <R> the result
 public interface KvFunction<R> {
 
-  /// Most bytes of an argument, and of the result of one shard.
+  /// The maximum length of an argument, and of the result of one shard, in bytes.
   int MOST_BYTES = 512;
 
-  /// By which servers find it: one line of 1 to 100 characters.
+  /// Returns the name by which servers find the function, one line of 1 to 100 characters.
   String name();
 
-  /// What `run` is given at the servers.
+  /// Returns the argument of `run`.
   byte[] argument();
 
-  /// Reads what the shard has. While it runs, the shard's thread does nothing else. At most
-  /// `MOST_BYTES` long. What it throws is the answer to its caller, and ends nothing else.
+  /// Reads the shard's values and returns a result of at most `MOST_BYTES`. While it runs, the
+  /// shard's thread does nothing else. The caller receives a thrown exception, which has no other
+  /// effect.
   ///
-  /// @param argument of the caller's, which may be another than that of this object
+  /// @param argument the caller's argument, which may differ from that of this object
   byte[] run(ShardValues shard, byte[] argument);
 
-  /// The result, of those of all shards, in their order. On the worker.
+  /// Returns the final result of the results of all shards, in the order of shards. Runs on the
+  /// worker.
   R join(List<byte[]> results);
 }

@@ -15,10 +15,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
 
-/// Functions that each server has. Sums are in 64-bit floats.
+/// The built-in functions. They sum in 64-bit floats.
 public final class KvFunctions {
 
-  /// Euclidean norm of all values of a table or tensor.
+  /// Returns the Euclidean norm of all values of a table or tensor.
   public static KvFunction<Double> norm() {
     return new OfDoubles("norm", "") {
       @Override
@@ -41,8 +41,8 @@ public final class KvFunctions {
     };
   }
 
-  /// Scalar product with the table or tensor of this name, of the same kind, width and slicer. Rows
-  /// that one of them lacks count as zero.
+  /// Returns the scalar product with the table or tensor of this name, which must have the same
+  /// kind, width and slicer. Rows that exist in only one of them count as zero.
   public static KvFunction<Double> dot(String other) {
     Objects.requireNonNull(other, "other");
     return new OfDoubles("dot", other) {
@@ -65,7 +65,7 @@ public final class KvFunctions {
     };
   }
 
-  /// Sum of all values.
+  /// Returns the sum of all values.
   public static KvFunction<Double> sum() {
     return new OfDoubles("sum", "") {
       @Override
@@ -84,19 +84,19 @@ public final class KvFunctions {
 
   private KvFunctions() {}
 
-  /// One of each, as servers know them.
+  /// Returns one instance of each function, for lookup by name on servers.
   public static List<KvFunction<?>> all() {
     return List.of(norm(), dot(""), sum(), topK(1));
   }
 
   /// One of the largest values.
   ///
-  /// @param at key of its row or value; of a tensor its number
-  /// @param column in the row or value; 0 of a tensor
+  /// @param at key of its row or value; of a tensor the index of its element
+  /// @param column in the row or value; 0 for a tensor
   public record Found(long at, int column, float value) {}
 
-  /// The `k` values of largest magnitude, the largest first; among equals the one with the least
-  /// key. At most 32.
+  /// Returns the `k` values of largest magnitude, in descending order. Of equal values the one with
+  /// the least key is first. At most 32.
   public static KvFunction<List<Found>> topK(int k) {
     if (k < 1 || k > TopK.MOST) {
       throw new IllegalArgumentException(k + " values; 1 to " + TopK.MOST);
@@ -112,7 +112,7 @@ public final class KvFunctions {
     return values.get(JAVA_FLOAT_UNALIGNED, at * Float.BYTES);
   }
 
-  /// A number of each shard, and their sum.
+  /// A function with one number per shard, which are summed.
   private abstract static class OfDoubles implements KvFunction<Double> {
     private final String name;
     private final String argument;
@@ -154,13 +154,13 @@ public final class KvFunctions {
     }
   }
 
-  /// The largest of each shard, and of these.
+  /// The largest values of each shard, then the largest of these.
   private record TopK(int k) implements KvFunction<List<Found>> {
 
     static final int MOST = 32;
     private static final int BYTES = Long.BYTES + Integer.BYTES + Float.BYTES;
 
-    /// The one that goes first comes first.
+    /// The order whose first element is the least of the result.
     private static final Comparator<Found> LEAST_FIRST =
         Comparator.<Found>comparingDouble(it -> Math.abs(it.value()))
             .thenComparing(

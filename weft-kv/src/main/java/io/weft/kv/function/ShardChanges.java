@@ -3,17 +3,17 @@ package io.weft.kv.function;
 
 import java.lang.foreign.MemorySegment;
 
-/// What one shard has of a table, to be changed. Optimizer slots stay as they are. Borrowed for the
-/// call, on the shard's thread.
+/// One shard's values of a table, which a change may modify. Optimizer slots do not change.
+/// Borrowed for the call, on the shard's thread.
 public interface ShardChanges extends ShardValues {
 
-  /// Puts these in the place of the values that are there. A row that there is not is made, as a
-  /// push makes it. Inside `forEach`, only for the row or part that is shown.
+  /// Replaces values. A missing row is created, as by a push. Inside `forEach` only the visited row
+  /// or part may be changed.
   ///
-  /// @param at key of the row or value; of a tensor the number of the first element
-  /// @param values FLOAT32: of a row or value all of them, of a tensor those of one part at most
+  /// @param at key of the row or value; of a tensor the index of the first element
+  /// @param values FLOAT32: all values of a row or value, or for a tensor at most those of one part
   void assign(long at, MemorySegment values);
 
-  /// Adds these to the values that are there; the same else.
+  /// Adds to values, under the same conditions as `assign`.
   void add(long at, MemorySegment values);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Functions that run at the servers, where values are: they read what a shard has of a table, and
-/// only their result travels.
+/// Functions that run on the servers, where the values are. They read a shard's values of a table,
+/// and only their result is sent.
 @NullMarked
 package io.weft.kv.function;
 

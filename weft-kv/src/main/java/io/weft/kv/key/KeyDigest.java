@@ -5,17 +5,18 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 
-/// Names a list of keys: two sums of 64 bits, each of mixed keys in their order. Guards against
-/// chance, not against a forger: who asks a shard has proved that it belongs to the job.
+/// The digest that identifies a list of keys: two 64-bit sums of mixed keys in their order. It
+/// protects against accidental collisions, not against forgery, because every sender of a request
+/// has proved that it belongs to the job.
 ///
 /// @param high the first sum
 /// @param low the second sum
 public record KeyDigest(long high, long low) {
 
-  /// No list.
+  /// The digest of no list.
   public static final KeyDigest NONE = new KeyDigest(0, 0);
 
-  /// Of `count` keys. Pure.
+  /// Returns the digest of `count` keys. Pure.
   ///
   /// Hot path.
   public static KeyDigest of(MemorySegment keys, int count) {

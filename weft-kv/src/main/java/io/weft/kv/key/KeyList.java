@@ -12,11 +12,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
-/// Keys in any order, also several times, cut by shard once for all pushes and pulls that use them.
-/// Belongs to the table that made it. Any thread.
+/// A list of keys in any order, possibly with repetitions, cut by shard once for all pushes and
+/// pulls that use it. Belongs to the table that created it. Any thread.
 public final class KeyList {
 
-  /// Shorter lists travel with each request: they are hardly longer than their name.
+  /// The minimum length of a list that a shard keeps. Shorter lists are sent with each request,
+  /// because they are hardly longer than their digest.
   static final int LEAST_KEPT = 16;
 
   private final TableSpec table;
@@ -29,15 +30,15 @@ public final class KeyList {
     this.slices = slices;
   }
 
-  /// Which shards get a slice.
+  /// The shards that get a slice.
   public enum Slices {
-    /// Those that have keys of the list.
+    /// The shards that have keys of the list.
     WITH_KEYS,
-    /// All: what is pushed there counts, also without keys.
+    /// All shards, because each must count the push even without keys.
     OF_ALL
   }
 
-  /// Cuts these keys, which are copied. Pure; sorts those that are not ascending.
+  /// Copies these keys and cuts them by shard. Sorts a slice that is not ascending. Pure.
   public static KeyList cut(long[] keys, TableSpec table, int shards, Slices which) {
     Objects.requireNonNull(which, "which");
     Slicer slicer = table.slicer();
@@ -103,28 +104,28 @@ public final class KeyList {
     return memory.asSlice(0, 8L * count);
   }
 
-  /// Of which table they are; of any other one they are cut wrongly.
+  /// Returns the table whose shards these keys are cut for.
   public TableSpec table() {
     return table;
   }
 
-  /// How many keys, the same one several times counted as often.
+  /// Returns the number of keys, including repetitions.
   public int size() {
     return keys.length;
   }
 
-  /// The key at this place.
+  /// Returns the key at a position.
   public long key(int place) {
     return keys[place];
   }
 
-  /// Whether these are its keys, in this order.
+  /// Returns whether this list has these keys in this order.
   public boolean isOf(long[] others) {
     Objects.requireNonNull(others, "others");
     return Arrays.equals(keys, others);
   }
 
-  /// By shard, ascending.
+  /// Returns the slices by shard, ascending.
   public List<KeySlice> slices() {
     return slices;
   }

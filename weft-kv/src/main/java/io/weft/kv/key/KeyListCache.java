@@ -5,12 +5,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
 
-/// The lists that a table has used last, so that keys that repeat are cut once. Any thread.
+/// The most recently used key lists of a table, so that repeated keys are cut once. Any thread.
 public final class KeyListCache {
 
   private final Map<Long, KeyList> lists;
 
-  /// @param most how many are kept
+  /// @param most the maximum number of lists
   public KeyListCache(int most) {
     lists =
         new LinkedHashMap<>(16, 0.75f, true) {
@@ -23,7 +23,7 @@ public final class KeyListCache {
         };
   }
 
-  /// The list of these keys: the one that is known, else the one that `cut` makes.
+  /// Returns the list of these keys: the cached one if there is one, otherwise the result of `cut`.
   public KeyList of(long[] keys, Function<long[], KeyList> cut) {
     long sample = sample(keys);
     synchronized (lists) {
@@ -39,7 +39,7 @@ public final class KeyListCache {
     return made;
   }
 
-  /// Of a few keys: tells most lists apart; `isOf` decides.
+  /// Returns a hash of a few keys, which distinguishes most lists. `isOf` decides.
   private static long sample(long[] keys) {
     long hash = keys.length;
     int step = Math.max(1, keys.length / 16);

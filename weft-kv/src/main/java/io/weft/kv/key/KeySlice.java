@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// The keys of a list that one shard has: ascending, each once. Any thread.
+/// The keys of a list that belong to one shard, ascending and distinct. Any thread.
 public final class KeySlice {
 
   private final int shard;
@@ -18,9 +18,9 @@ public final class KeySlice {
   private final int @Nullable [] slots;
   private volatile boolean known;
 
-  /// @param first position of the first key in the list, where all follow one another in it
-  /// @param positions where in the list, and `slots` as which key of this slice; null = they follow
-  ///   one another
+  /// @param first position of the first key in the list, if the keys are consecutive there
+  /// @param positions the positions of the keys in the list, and `slots` their indices in this
+  ///   slice; null if the keys are consecutive
   KeySlice(
       int shard,
       MemorySegment keys,
@@ -36,63 +36,64 @@ public final class KeySlice {
     this.slots = slots;
   }
 
-  /// Whose.
+  /// Returns the shard of these keys.
   public int shard() {
     return shard;
   }
 
-  /// Native, 64 bits each.
+  /// Returns the keys in native memory, 64 bits each.
   public MemorySegment keys() {
     return keys;
   }
 
-  /// How many.
+  /// Returns the number of keys.
   public int count() {
     return count;
   }
 
-  /// Their name; `NONE` where they are too few to be kept.
+  /// Returns the digest of the keys, or `NONE` if they are too few to be kept.
   public KeyDigest digest() {
     return digest;
   }
 
-  /// Whether the shard should keep them.
+  /// Returns whether the shard should keep the keys.
   public boolean isKept() {
     return count >= KeyList.LEAST_KEPT;
   }
 
-  /// Whether the shard has said that it has them.
+  /// Returns whether the shard has confirmed that it has the keys.
   public boolean isKnown() {
     return known;
   }
 
-  /// The shard has them, or has them no more.
+  /// Records whether the shard has the keys.
   public void known(boolean is) {
     known = is;
   }
 
-  /// Whether their values lie one behind the other, in this order, in the caller's memory.
+  /// Returns whether the caller's memory contains the values of these keys contiguously in this
+  /// order.
   public boolean isDirect() {
     return positions == null;
   }
 
-  /// The values of this slice within those of the list, where it is direct.
+  /// Returns the values of this slice within those of the list, if the slice is direct.
   public MemorySegment direct(MemorySegment values, long rowBytes) {
     return values.asSlice(first * rowBytes, count * rowBytes);
   }
 
-  /// Whether the list has a key of it several times.
+  /// Returns whether the list repeats a key of this slice.
   public boolean hasTwice() {
     int[] all = positions;
     return all != null && all.length > count;
   }
 
-  /// A key of it.
+  /// Returns the key at a position.
   public long key(int place) {
     return keys.get(JAVA_LONG_UNALIGNED, (long) Long.BYTES * place);
   }
 
-  /// Copies its rows out of those of the list; keys that the list has several times are added up.
+  /// Copies the rows of this slice out of those of the list. Rows of a repeated key are summed.
   public void gather(MemorySegment values, int width, MemorySegment into) {
     int[] from = positions;
     int[] to = slots;
@@ -111,7 +112,7 @@ public final class KeySlice {
     }
   }
 
-  /// Copies its rows to where the list has them.
+  /// Copies the rows of this slice to their positions in the list.
   public void scatter(MemorySegment rows, int width, MemorySegment into) {
     int[] to = positions;
     int[] from = slots;
@@ -124,7 +125,7 @@ public final class KeySlice {
     }
   }
 
-  /// The same as `gather` of FLOAT16.
+  /// Gathers FLOAT16 rows, as `gather` does FLOAT32 rows.
   public void gatherHalves(MemorySegment values, int width, MemorySegment into) {
     int[] from = positions;
     int[] to = slots;
@@ -143,7 +144,7 @@ public final class KeySlice {
     }
   }
 
-  /// The same as `scatter` of FLOAT16.
+  /// Scatters FLOAT16 rows, as `scatter` does FLOAT32 rows.
   public void scatterHalves(MemorySegment rows, int width, MemorySegment into) {
     int[] to = positions;
     int[] from = slots;

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 
-/// Rows of FLOAT32 or FLOAT16, from memory to memory.
+/// Copies and adds rows of FLOAT32 or FLOAT16.
 final class Rows {
 
   private Rows() {}
@@ -27,7 +27,7 @@ final class Rows {
     }
   }
 
-  /// Rounds each sum to nearest even.
+  /// Adds FLOAT16 rows. Each sum is rounded to nearest even.
   static void addHalves(MemorySegment from, long at, MemorySegment to, long place, int width) {
     for (long i = 0; i < 2L * width; i += 2) {
       float sum =

@@ -7,8 +7,8 @@ package io.weft.kv.rule;
 ///   row.
 ///
 /// @param lr the learning rate
-/// @param beta1 how much of `m` stays
-/// @param beta2 how much of `v` stays
+/// @param beta1 the decay rate of `m`
+/// @param beta2 the decay rate of `v`
 /// @param eps epsilon
 record Adam(float lr, float beta1, float beta2, float eps) implements UpdateRule {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.rule;
 
-/// Puts what is pushed in the place of the values.
+/// Replaces the values with the pushed ones.
 record Assign() implements UpdateRule {
 
   @Override

@@ -6,7 +6,7 @@ package io.weft.kv.rule;
 /// where `|z| <= l1`, else `(sign(z) * l1 - z) / (sqrt(n') / lr + 2 * l2)`.
 ///
 /// @param lr the learning rate, above 0
-/// @param init what `n` begins with, above 0
+/// @param init the initial value of `n`, above 0
 /// @param l1 strength of the L1 term
 /// @param l2 strength of the L2 term
 record Ftrl(float lr, float init, float l1, float l2) implements UpdateRule {
@@ -40,7 +40,7 @@ record Ftrl(float lr, float init, float l1, float l2) implements UpdateRule {
       float linear = z[i] + (g - (root - (float) Math.sqrt(n[i])) / rate * values[i]);
       n[i] = sum;
       z[i] = linear;
-      // linear - clamp(linear): no branch, so that the loop becomes one on vectors
+      // linear - clamp(linear): without a branch, so that the JIT vectorizes the loop
       float beyond = linear - Math.max(-l1, Math.min(l1, linear));
       values[i] = -beyond / (root / rate + 2 * l2);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.rule;
 
-/// What the values of a row are before anything was pushed to it: a function of the table's seed,
-/// the row's key and the column, so that it is the same wherever the row lies, in which order rows
-/// are made, and whether they are made at all. Immutable; any thread.
+/// The values of a row before any push: a function of the table's seed, the row's key and the
+/// column. They do not depend on the row's shard or on the order in which rows are created.
+/// Immutable; any thread.
 public abstract sealed class InitialValues {
 
   private static final long STEP = 0x9E3779B97F4A7C15L;
@@ -11,22 +11,22 @@ public abstract sealed class InitialValues {
 
   private InitialValues() {}
 
-  /// Zeros.
+  /// Returns zeros.
   public static InitialValues zero() {
     return new Constant(0);
   }
 
-  /// The initial values of a text:
+  /// Returns the initial values of a text:
   ///
   /// | text | parameters and defaults | values |
   /// |---|---|---|
   /// | `zero` | | 0 |
-  /// | `constant` | `value=0` | all the same |
+  /// | `constant` | `value=0` | all equal |
   /// | `uniform` | `low=-0.05`, `high=0.05` | from `low` to, without it, `high` |
   /// | `normal` | `mean=0`, `stddev=0.05` | normally distributed |
   /// | `xavier` | `in` and `out`: the width | uniform within ±sqrt(6 / (in + out)) [GLOROT10 §4.2] |
   ///
-  /// Throws `IllegalArgumentException`, whose message tells what is allowed.
+  /// Throws `IllegalArgumentException` with the allowed texts.
   ///
   /// @param width of a row, in elements
   public static InitialValues parse(String text, int width) {
@@ -51,18 +51,18 @@ public abstract sealed class InitialValues {
             yield new Uniform(-limit, 2 * limit);
           }
           default ->
-              throw p.wrong("there is no such; there are zero, constant, uniform, normal, xavier");
+              throw p.wrong("unknown; there are zero, constant, uniform, normal, xavier");
         };
     p.end();
     return values;
   }
 
-  /// Whether all are 0, as memory is when it is allocated.
+  /// Returns whether all values are 0, as in newly allocated memory.
   public final boolean isZero() {
     return this instanceof Constant constant && Float.floatToRawIntBits(constant.value) == 0;
   }
 
-  /// What makes a table's values differ from those of other tables and seeds; `fill` takes it.
+  /// Returns the table's seed for `fill`, which makes the values differ between tables and seeds.
   public static long seed(long seed, String table) {
     long sum = mix(seed + STEP);
     for (int i = 0; i < table.length(); i++) {
@@ -75,14 +75,15 @@ public abstract sealed class InitialValues {
   ///
   /// Hot path.
   ///
-  /// @param seed what `seed` gave for the table
+  /// @param seed the table's result of `seed`
   public final void fill(long seed, long key, float[] into, int at, int width) {
     fill(mix(seed ^ mix(key + STEP)), into, at, width);
   }
 
   abstract void fill(long row, float[] into, int at, int width);
 
-  /// The finalizer of SplitMix (STEELE14), a bijection that spreads each bit over all.
+  /// The finalizer of SplitMix (STEELE14), a bijection in which each input bit affects all output
+  /// bits.
   private static long mix(long bits) {
     long z = (bits ^ (bits >>> 30)) * 0xBF58476D1CE4E5B9L;
     z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
@@ -125,7 +126,8 @@ public abstract sealed class InitialValues {
     }
   }
 
-  /// By the transform of Box and Muller, from `StrictMath`: the same bits on every machine.
+  /// Normally distributed values by the Box-Muller transform. `StrictMath` makes the bits equal on
+  /// all machines.
   private static final class Normal extends InitialValues {
     private final float mean;
     private final float deviation;

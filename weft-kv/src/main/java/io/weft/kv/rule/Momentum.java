@@ -6,8 +6,8 @@ package io.weft.kv.rule;
 /// [SUTSKEVER13 §2].
 ///
 /// @param lr the learning rate
-/// @param momentum how much of `m` stays
-/// @param nesterov whether to look ahead
+/// @param momentum the decay rate of `m`
+/// @param nesterov true for the look-ahead
 record Momentum(float lr, float momentum, boolean nesterov) implements UpdateRule {
 
   @Override

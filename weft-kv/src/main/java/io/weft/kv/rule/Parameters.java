@@ -5,9 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/// A text such as `adagrad:lr=0.05,eps=1e-7`, taken apart: a name, then parameters of that name. A
-/// parameter that is asked for and not given has its default; one that is given and not asked for
-/// is an error, which `end` finds.
+/// The parts of a text such as `adagrad:lr=0.05,eps=1e-7`: a name and its parameters. A parameter
+/// that is read but not given has its default. A parameter that is given but never read is an
+/// error, which `end` finds.
 final class Parameters {
 
   private final String kind;
@@ -16,7 +16,7 @@ final class Parameters {
   private final Map<String, String> given = new LinkedHashMap<>();
   private final Map<String, String> allowed = new LinkedHashMap<>();
 
-  /// @param kind what the text is, of messages: "update rule"
+  /// @param kind the kind of the text for messages, such as "update rule"
   Parameters(String kind, String text) {
     this.kind = kind;
     this.text = text;
@@ -40,7 +40,7 @@ final class Parameters {
     return name;
   }
 
-  /// A finite number that is at least `least`, and `otherwise` where none is given.
+  /// Returns a finite number of at least `least`, or `otherwise` if the parameter is not given.
   float number(String parameter, float otherwise, float least) {
     allowed.put(parameter, Float.toString(otherwise));
     String value = given.get(parameter);
@@ -58,7 +58,7 @@ final class Parameters {
     throw wrong("'" + parameter + "' is " + value + ", but must be at least " + least);
   }
 
-  /// A number of at least 0 and less than 1.
+  /// Returns a number of at least 0 and less than 1.
   float fraction(String parameter, float otherwise) {
     float number = number(parameter, otherwise, 0);
     if (number >= 1) {
@@ -67,7 +67,7 @@ final class Parameters {
     return number;
   }
 
-  /// A number above 0.
+  /// Returns a number above 0.
   float positive(String parameter, float otherwise) {
     float number = number(parameter, otherwise, 0);
     if (number == 0) {
@@ -76,7 +76,7 @@ final class Parameters {
     return number;
   }
 
-  /// `true` or `false`.
+  /// Returns `true` or `false`; the default is false.
   boolean flag(String parameter) {
     allowed.put(parameter, "false");
     String value = given.getOrDefault(parameter, "false");
@@ -87,12 +87,12 @@ final class Parameters {
     };
   }
 
-  /// Throws if something was given that nobody has asked for.
+  /// Throws if a given parameter was never read.
   void end() {
     for (String parameter : given.keySet()) {
       if (!allowed.containsKey(parameter)) {
         throw wrong(
-            "there is no parameter '"
+            "unknown parameter '"
                 + parameter
                 + "'; '"
                 + name

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.rule;
 
-/// Adagrad with one sum a row, as tables of embeddings use it (MUDIGERE22): `a` grows by the mean
-/// of the squares of the row's gradient; `value -= lr * gradient / (sqrt(a) + eps)`.
+/// Adagrad with one accumulator per row, as used for embedding tables (MUDIGERE22): `a` grows by
+/// the mean of the squares of the row's gradient; `value -= lr * gradient / (sqrt(a) + eps)`.
 ///
 /// @param lr the learning rate
-/// @param init what `a` begins with
+/// @param init the initial value of `a`
 /// @param eps epsilon
 record RowwiseAdagrad(float lr, float init, float eps) implements UpdateRule {
 
@@ -37,7 +37,7 @@ record RowwiseAdagrad(float lr, float init, float eps) implements UpdateRule {
     for (int row = 0; row < rows; row++) {
       int first = row * width;
       int end = first + width;
-      float squares = 0; // added in order: the JIT may not change the order of floats
+      float squares = 0; // added in order, because the JIT must not reorder float additions
       for (int i = first; i < end; i++) {
         squares += gradient[i] * gradient[i];
       }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.rule;
 
-/// Adds what is pushed to the values.
+/// Adds the pushed values.
 record Sum() implements UpdateRule {
 
   @Override

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.rule;
 
-/// The update rules of Weft's own, by name, with the parameters and definitions of TensorFlow's
+/// The built-in update rules by name, with the parameters and definitions of TensorFlow's
 /// optimizers:
 ///
 /// | text | parameters and defaults | slots of a value |
@@ -20,8 +20,8 @@ public final class UpdateRules {
 
   private UpdateRules() {}
 
-  /// Whether the rule of a text counts the updates of its table. False for a text that is no
-  /// rule's: the servers say what is wrong with it.
+  /// Returns whether the rule of a text counts the updates of its table. Returns false for an
+  /// invalid text, because the servers report the error.
   public static boolean countsSteps(String text) {
     try {
       return parse(text).countsSteps();
@@ -30,8 +30,8 @@ public final class UpdateRules {
     }
   }
 
-  /// The rule of a text as `adagrad:lr=0.05,eps=1e-7`. Throws `IllegalArgumentException`, whose
-  /// message tells what is allowed.
+  /// Returns the rule of a text such as `adagrad:lr=0.05,eps=1e-7`. Throws
+  /// `IllegalArgumentException` with the allowed texts.
   public static UpdateRule parse(String text) {
     var p = new Parameters("update rule", text);
     UpdateRule rule =
@@ -66,7 +66,7 @@ public final class UpdateRules {
                   p.number("l2", 0, 0));
           default ->
               throw p.wrong(
-                  "there is no such rule; there are sum, assign, sgd, momentum, adagrad,"
+                  "unknown rule; there are sum, assign, sgd, momentum, adagrad,"
                       + " rowwise-adagrad, adam, ftrl");
         };
     p.end();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.rule;
 
-/// Heap memory in which an update rule works on some rows of equal width, row after row: the JIT
-/// compiles loops over such arrays to vectors. FLOAT32. Belongs to one table or tensor part; its
-/// thread.
+/// Heap memory in which an update rule processes rows of equal width, row after row, because the
+/// JIT vectorizes loops over such arrays. FLOAT32. Belongs to one table or tensor part; confined to
+/// its thread.
 public final class UpdateTile {
 
   private final int elements;
@@ -12,8 +12,7 @@ public final class UpdateTile {
   private final float[][] slots;
   private final float[][] rowSlots;
 
-  /// Memory for as many elements, and for at most as many rows, as `elements` says, with the slots
-  /// that `rule` asks for.
+  /// Creates a tile of `elements` elements, and at most `elements` rows, with the slots of `rule`.
   public UpdateTile(UpdateRule rule, int elements) {
     this.elements = elements;
     values = new float[elements];
@@ -22,27 +21,27 @@ public final class UpdateTile {
     rowSlots = new float[rule.rowSlots()][elements];
   }
 
-  /// How many elements fit.
+  /// Returns the number of elements.
   public int elements() {
     return elements;
   }
 
-  /// The values, which a rule changes: element `c` of row `r` at `r * width + c`.
+  /// Returns the values, which a rule changes: element `c` of row `r` at `r * width + c`.
   public float[] values() {
     return values;
   }
 
-  /// What was pushed, laid out as the values. A rule may overwrite it.
+  /// Returns the pushed gradient, in the layout of the values. A rule may overwrite it.
   public float[] gradient() {
     return gradient;
   }
 
-  /// Slot `slot` of each value, laid out as the values, which a rule changes.
+  /// Returns slot `slot` of each value, in the layout of the values. A rule changes it.
   public float[] slot(int slot) {
     return slots[slot];
   }
 
-  /// Slot `slot` of each row, at the number of the row in the tile, which a rule changes.
+  /// Returns slot `slot` of each row, indexed by the row's number in the tile. A rule changes it.
   public float[] rowSlot(int slot) {
     return rowSlots[slot];
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What values begin with and how pushed gradients change them: update rules as plug-ins. Pure; any
+/// Initial values and update rules, which determine how pushed gradients change values. Pure; any
 /// thread.
 @NullMarked
 package io.weft.kv.rule;

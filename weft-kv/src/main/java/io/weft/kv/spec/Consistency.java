@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.spec;
 
-/// When a pull may be answered, as one number per table, and of how many workers a synchronous push
-/// need not wait.
+/// The rule that decides when a pull may be answered, as one number per table, and the number of
+/// workers that a synchronous push need not wait for.
 ///
-/// @param staleness 0: pushes of a clock are applied together, when all have come; N: a pull of
-///   clock c waits until the slowest worker is at c - N [HCC13 §3]; `ASYNCHRONOUS`: nobody waits
+/// @param staleness 0: the pushes of a clock are applied together, when all have arrived; N: a pull
+///   of clock c waits until the slowest worker is at c - N [HCC13 §3]; `ASYNCHRONOUS`: no pull
+///   waits
 /// @param backupWorkers how many workers may be missing when the pushes of a clock are applied
 ///   [CMB16 §3]; 0 unless `staleness` is 0
 public record Consistency(int staleness, int backupWorkers) {
 
-  /// Nobody waits.
+  /// The staleness of a table whose pulls never wait.
   public static final int ASYNCHRONOUS = -1;
 
-  /// Throws `IllegalArgumentException` with what is wrong.
+  /// Throws `IllegalArgumentException` with the invalid value.
   public Consistency {
     if (staleness < ASYNCHRONOUS || backupWorkers < 0 || (staleness != 0 && backupWorkers != 0)) {
       throw new IllegalArgumentException(
@@ -25,18 +26,19 @@ public record Consistency(int staleness, int backupWorkers) {
     }
   }
 
-  /// Pushes of a clock are applied together.
+  /// Returns the consistency that applies the pushes of a clock together.
   public static Consistency synchronous() {
     return new Consistency(0, 0);
   }
 
-  /// The same, without the last so many workers.
+  /// Returns the synchronous consistency that does not wait for the last `workers` workers of a
+  /// clock.
   public static Consistency backedUpBy(int workers) {
     return new Consistency(0, workers);
   }
 
-  /// Nobody is more than so many clocks ahead of the slowest worker whose pushes he does not see.
-  /// Throws `IllegalArgumentException` for less than 1.
+  /// Returns the consistency in which a worker may be at most `clocks` clocks ahead of the slowest
+  /// worker whose pushes it does not see. Throws `IllegalArgumentException` for less than 1.
   public static Consistency bounded(int clocks) {
     if (clocks < 1) {
       throw new IllegalArgumentException(
@@ -46,12 +48,12 @@ public record Consistency(int staleness, int backupWorkers) {
     return new Consistency(clocks, 0);
   }
 
-  /// Nobody waits.
+  /// Returns the consistency in which no pull waits.
   public static Consistency asynchronous() {
     return new Consistency(ASYNCHRONOUS, 0);
   }
 
-  /// Whether pushes of a clock are applied together.
+  /// Returns whether the pushes of a clock are applied together.
   public boolean isSynchronous() {
     return staleness == 0;
   }

@@ -9,42 +9,43 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
-/// Which servers have a shard. The servers are a ring; a shard has its place in it, and lies on the
-/// first servers from there on that are not lost: the first of them serves it, the second mirrors
-/// it. Where another process has taken the place of one that was lost, the ring has a later
-/// version. Pure; who knows of the same losses and version finds the same servers.
+/// The replica set of servers and the placement of shards in it. Each shard has a position in the
+/// circular order of the servers. The first server from that position that is not lost is the
+/// shard's primary, and the second is its mirror. A replacement of a lost server by another process
+/// increments the version. Pure; processes that know the same losses and version compute the same
+/// placement.
 ///
-/// @param version how often a server was replaced
-/// @param servers their ranks, in the order of the ring
+/// @param version the number of replacements
+/// @param servers their ranks in circular order
 /// @param copies 1, or 2 with mirrors
 public record Replicas(int version, List<Integer> servers, int copies) {
 
-  /// Nobody.
+  /// The rank that stands for no server.
   public static final int NONE = -1;
 
-  /// Copies what could change.
+  /// Copies the mutable arguments.
   public Replicas {
     servers = List.copyOf(servers);
   }
 
-  /// Of the servers that a job begins with.
+  /// Creates the initial replica set of a job.
   public Replicas(List<Integer> servers, int copies) {
     this(0, servers, copies);
   }
 
-  /// Whether shards have mirrors.
+  /// Returns whether shards have mirrors.
   public boolean isMirrored() {
     return copies > 1;
   }
 
-  /// Rank of the server that serves a shard; `NONE` if all are lost. Without mirrors it is always
-  /// the same.
+  /// Returns the rank of a shard's primary, or `NONE` if all servers are lost. Without mirrors the
+  /// primary never changes.
   public int primary(int shard, Collection<Integer> lost) {
     Objects.requireNonNull(lost, "lost");
     return isMirrored() ? alive(shard, 0, lost) : servers.get(shard % servers.size());
   }
 
-  /// Rank of the server that mirrors a shard; `NONE` if there is none.
+  /// Returns the rank of a shard's mirror, or `NONE` if there is none.
   public int mirror(int shard, Collection<Integer> lost) {
     Objects.requireNonNull(lost, "lost");
     return isMirrored() ? alive(shard, 1, lost) : NONE;
@@ -61,15 +62,15 @@ public record Replicas(int version, List<Integer> servers, int copies) {
     return NONE;
   }
 
-  /// The next version, with another process in a server's place.
+  /// Returns the next version, with another process in a server's position.
   public Replicas replaced(int position, int rank) {
     List<Integer> next = new ArrayList<>(servers);
     next.set(position, rank);
     return new Replicas(version + 1, next, copies);
   }
 
-  /// Itself, for `after`: version, number of servers, and `POSITION:RANK` of each whose rank is not
-  /// its position.
+  /// Returns the text for `after`: version, number of servers, and `POSITION:RANK` of each server
+  /// whose rank differs from its position.
   public String text() {
     var text = new StringBuilder(version + " " + servers.size());
     for (int i = 0; i < servers.size(); i++) {
@@ -80,15 +81,15 @@ public record Replicas(int version, List<Integer> servers, int copies) {
     return text.toString();
   }
 
-  /// The same, and `-RANK` of each of its servers that is lost.
+  /// Returns `text`, followed by `-RANK` of each of its servers that is lost.
   public String text(Collection<Integer> lost) {
     var text = new StringBuilder(text());
     servers.stream().filter(lost::contains).forEach(rank -> text.append(" -").append(rank));
     return text.toString();
   }
 
-  /// What `text` of another version of this ring was, whoever of it is lost. Throws
-  /// `IllegalArgumentException` with what is wrong.
+  /// Returns the replica set that `text` describes, another version of this one, ignoring its
+  /// losses. Throws `IllegalArgumentException` with the reason if the text is invalid.
   public Replicas after(String text) {
     List<String> words = List.of(text.split(" ", -1));
     try {
@@ -115,15 +116,15 @@ public record Replicas(int version, List<Integer> servers, int copies) {
         return new Replicas(its, ranks, copies);
       }
     } catch (NumberFormatException | IndexOutOfBoundsException wrong) {
-      throw new IllegalArgumentException("'" + text + "' is no ring of servers", wrong);
+      throw new IllegalArgumentException("'" + text + "' is not a replica set", wrong);
     }
     throw new IllegalArgumentException(
-        "'%s' is no ring of %d different servers; all ranks need the same options"
+        "'%s' is not a replica set of %d different servers; all ranks need the same options"
             .formatted(text, servers.size()));
   }
 
-  /// Which of its servers are lost, of what `text` wrote. Throws `IllegalArgumentException` with
-  /// what is wrong.
+  /// Returns the lost servers that `text` lists. Throws `IllegalArgumentException` with the reason
+  /// if the text is invalid.
   public Set<Integer> lost(String text) {
     var unused = after(text);
     Set<Integer> lost = new TreeSet<>();

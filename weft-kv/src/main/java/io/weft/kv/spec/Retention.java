@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.spec;
 
-/// Which keys get a row, and which rows go. A row that has gone is made anew when its key is used,
-/// with initial values. After each push a shard looks at some of its rows, so that all come up in
-/// turn and no request waits long.
+/// The rules by which keys get rows and rows are evicted. An evicted row is created again, with
+/// initial values, when its key is used. After each push a shard checks some of its rows, so that
+/// all are checked in turn and no request waits long.
 ///
-/// @param admission as often a key is pushed until it gets a row, 1 to 255; 1 = at once. What was
-///   pushed before is dropped. Counted by hash, so that a key may get one earlier
-/// @param unusedPushes rows go that were neither pushed nor pulled in so many pushes of the table
-///   to their shard; 0 = none goes by age
-/// @param normBelow rows go the L2 norm of whose values is less, where they were not pushed lately;
-///   0 = none goes by norm
-/// @param memoryBytes that rows of the table on one shard take in memory; the others lie on the
-///   server's disk and come back when they are used. 0 = all rows are in memory
-/// @param quietPushes a row goes by its norm only when it was not pushed in so many pushes of the
-///   table to its shard, so that rows can grow; 0 where none goes by norm
+/// @param admission how often a key must be pushed before it gets a row, 1 to 255; 1 = at once.
+///   Earlier pushes are dropped. The counts are kept by hash, so that a key may get a row earlier
+/// @param unusedPushes rows are evicted that were neither pushed nor pulled in this number of
+///   pushes of the table to their shard; 0 = no eviction by age
+/// @param normBelow rows are evicted whose values have a smaller L2 norm and that were not pushed
+///   recently; 0 = no eviction by norm
+/// @param memoryBytes the memory of the table's rows on one shard; the other rows are on the
+///   server's disk and are loaded when they are used. 0 = all rows are in memory
+/// @param quietPushes a row is evicted by its norm only if it was not pushed in this number of
+///   pushes of the table to its shard, so that rows can grow; 0 without eviction by norm
 public record Retention(
     int admission, long unusedPushes, double normBelow, long memoryBytes, long quietPushes) {
 
   private static final long QUIET_PUSHES = 1000;
 
-  /// Every key gets a row, none goes, and all are in memory.
+  /// The retention in which every key gets a row, none is evicted, and all are in memory.
   public static final Retention ALL = new Retention(1, 0, 0, 0, 0);
 
-  /// The least memory that a table with rows on the disk may have on a shard.
+  /// The minimum memory on a shard of a table with rows on disk.
   public static final long LEAST_MEMORY_BYTES = 64 << 10;
 
-  /// Throws `IllegalArgumentException` with what is wrong.
+  /// Throws `IllegalArgumentException` with the invalid value.
   public Retention {
     if (admission < 1 || admission > 255) {
       throw new IllegalArgumentException("admission after " + admission + " pushes; 1 to 255");
@@ -48,47 +48,49 @@ public record Retention(
     }
   }
 
-  /// The same with rows for keys that were pushed so often.
+  /// Returns a copy of this retention that admits keys after `pushes` pushes.
   public Retention admittedAfter(int pushes) {
     return new Retention(pushes, unusedPushes, normBelow, memoryBytes, quietPushes);
   }
 
-  /// The same without rows that were neither pushed nor pulled in so many pushes of the table to
-  /// their shard. Pulls are noted in quarters of that time, so that a row may stay a quarter
-  /// longer.
+  /// Returns a copy of this retention that evicts rows that were neither pushed nor pulled in
+  /// `pushes` pushes of the table to their shard. Pulls are recorded with a resolution of a quarter
+  /// of that time, so that a row may stay a quarter longer.
   public Retention evictedAfter(long pushes) {
     return new Retention(admission, pushes, normBelow, memoryBytes, quietPushes);
   }
 
-  /// The same without rows whose norm is less and that were not pushed in the last 1,000 pushes of
-  /// the table to their shard.
+  /// Returns a copy of this retention that evicts rows with a smaller norm that were not pushed in
+  /// the last 1,000 pushes of the table to their shard.
   public Retention evictedBelow(double norm) {
     return evictedBelow(norm, norm == 0 ? 0 : QUIET_PUSHES);
   }
 
-  /// The same without rows whose norm is less and that were not pushed in so many pushes of the
-  /// table to their shard, at least 1: a row that is pushed more often can grow.
+  /// Returns a copy of this retention that evicts rows with a smaller norm that were not pushed in
+  /// the last `pushes` pushes, at least 1, of the table to their shard. A row that is pushed more
+  /// often can grow.
   public Retention evictedBelow(double norm, long pushes) {
     return new Retention(admission, unusedPushes, norm, memoryBytes, pushes);
   }
 
-  /// The same with rows on the disks of servers, where those of a shard take more memory. Servers
-  /// need the setting `kv-spill-directory`, and `weft-kv-rocksdb` on their class path.
+  /// Returns a copy of this retention that moves a shard's rows beyond this memory to the server's
+  /// disk. Servers need the setting `kv-spill-directory`, and `weft-kv-rocksdb` on their class
+  /// path.
   public Retention spilledBeyond(long bytesOfAShard) {
     return new Retention(admission, unusedPushes, normBelow, bytesOfAShard, quietPushes);
   }
 
-  /// Whether rows may lie on the disk.
+  /// Returns whether rows may be on disk.
   public boolean spills() {
     return memoryBytes > 0;
   }
 
-  /// Whether rows go.
+  /// Returns whether rows may be evicted.
   public boolean evicts() {
     return unusedPushes > 0 || normBelow > 0;
   }
 
-  /// Itself as text.
+  /// Returns the text that `parse` reads.
   String text() {
     String inMemory = admission + " " + unusedPushes + " " + normBelow;
     if (normBelow > 0) {
@@ -97,11 +99,11 @@ public record Retention(
     return spills() ? inMemory + " " + memoryBytes : inMemory;
   }
 
-  /// Reads what `text` has written. Throws `IllegalArgumentException` with what is wrong.
+  /// Parses a text of `text`. Throws `IllegalArgumentException` with the reason if it is invalid.
   static Retention parse(String text) {
     String[] words = text.split(" ", -1);
     if (words.length < 3 || words.length > 5) {
-      throw new IllegalArgumentException("'" + text + "' says not which rows are kept");
+      throw new IllegalArgumentException("'" + text + "' is not a retention");
     }
     double norm = Double.parseDouble(words[2]);
     return new Retention(

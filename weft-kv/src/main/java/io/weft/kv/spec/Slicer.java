@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.spec;
 
-/// How the keys of a table are spread over shards. Pure; the same on all workers, which `text` is
-/// compared for. A program may have its own.
+/// The mapping of a table's keys to shards. Pure, and equal on all workers, which is checked by
+/// `text`. A program may implement it.
 public interface Slicer {
 
-  /// The shard of a key, 0 to `shards` - 1.
+  /// Returns the shard of a key, 0 to `shards` - 1.
   int shard(long key, int shards);
 
-  /// What tells it from others, one line: ranks that differ in it are refused.
+  /// Returns one line that identifies the mapping. Workers whose texts differ are refused.
   String text();
 
-  /// By the hash of the key: spreads any keys evenly.
+  /// Returns the slicer by the hash of the key, which spreads any keys evenly.
   static Slicer hash() {
     return Hash.HASH;
   }
 
-  /// Equal ranges of the keys from `least` to `most`, both included: neighbours share a shard, and
-  /// an ascending list is cut without a copy. Keys outside belong to the first and the last shard.
-  /// Throws `IllegalArgumentException` if `most` is less than `least`.
+  /// Returns the slicer that divides the keys from `least` to `most`, both included, into equal
+  /// ranges. Neighboring keys share a shard, and an ascending list is cut without a copy. Keys
+  /// below belong to the first shard, and keys above to the last. Throws `IllegalArgumentException`
+  /// if `most` is less than `least`.
   static Slicer ranges(long least, long most) {
     return new Ranges(least, most);
   }
 
-  /// Of a tensor: parts of so many elements, one behind the other on the shards. Throws
-  /// `IllegalArgumentException` for a number that is no multiple of `Parts.BLOCK_ELEMENTS`.
+  /// Returns the slicer of a tensor into parts of `elements` elements, which are assigned to the
+  /// shards in turn. Throws `IllegalArgumentException` if the number is not a multiple of
+  /// `Parts.BLOCK_ELEMENTS`.
   static Parts parts(long elements) {
     return new Parts(elements, "");
   }
 
-  /// One of a kind.
+  /// A slicer by the hash of the key.
   enum Hash implements Slicer {
     /// The finalizer of SplitMix64 [STEELE14 §3.1].
     HASH;
@@ -53,18 +55,18 @@ public interface Slicer {
     }
   }
 
-  /// Parts of a tensor.
+  /// A slicer of a tensor into parts.
   ///
-  /// @param elements of each but the last
-  /// @param name by which they are spread over the shards; empty = the tensor's
+  /// @param elements of each part but the last
+  /// @param name the name by which the parts are assigned to shards; empty = the tensor's
   record Parts(long elements, String name) implements Slicer {
 
-    /// What the elements of a part are a multiple of.
+    /// The divisor of the elements of a part.
     public static final int BLOCK_ELEMENTS = 1024;
 
     private static final String PREFIX = "parts:";
 
-    /// Throws `IllegalArgumentException` with what is wrong.
+    /// Throws `IllegalArgumentException` with the invalid value.
     public Parts {
       if (elements < BLOCK_ELEMENTS || elements % BLOCK_ELEMENTS != 0 || elements > 1 << 28) {
         throw new IllegalArgumentException(
@@ -77,13 +79,14 @@ public interface Slicer {
       }
     }
 
-    /// The same, on the shards where the tensor of that name has its parts, if it is cut alike:
-    /// what functions and changes of two tensors need.
+    /// Returns a copy of this slicer that places the parts on the shards of the tensor of that
+    /// name, if that tensor has parts of the same size. Functions and changes of two tensors need
+    /// this.
     public Parts beside(String tensor) {
       return new Parts(elements, tensor);
     }
 
-    /// Reads what `text` has written; throws `IllegalArgumentException` for another text.
+    /// Parses a text of `text`. Throws `IllegalArgumentException` for another text.
     static Parts parse(String text) {
       if (!text.startsWith(PREFIX)) {
         throw new IllegalArgumentException(
@@ -107,7 +110,7 @@ public interface Slicer {
     }
   }
 
-  /// Equal ranges.
+  /// A slicer by equal ranges of keys.
   ///
   /// @param least the lowest key
   /// @param most the highest key
@@ -129,7 +132,7 @@ public interface Slicer {
       if (key >= most) {
         return shards - 1;
       }
-      // Unsigned: the range may be all keys there are.
+      // Unsigned, because the range may contain all keys.
       long width = Long.divideUnsigned(most - least, shards) + 1;
       return (int) Long.divideUnsigned(key - least, width);
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.spec;
 
-/// What a worker has counted.
+/// A worker's counters of a table.
 ///
 /// @param pushes calls that push
 /// @param pulls calls that pull
-/// @param staleness most clocks by which the slowest worker was behind this one when a shard
-///   answered a pull, as the shards have measured it; 0 of a synchronous table
+/// @param staleness the maximum number of clocks by which the slowest worker was behind this one
+///   when a shard answered a pull, as measured by the shards; 0 for a synchronous table
 public record TableCounts(long pushes, long pulls, long staleness) {
 
-  /// Nothing yet.
+  /// Zero counters.
   public static final TableCounts NONE = new TableCounts(0, 0, 0);
 
-  /// Of both.
+  /// Returns the combined counters of two tables.
   public TableCounts plus(TableCounts other) {
     return new TableCounts(
         pushes + other.pushes, pulls + other.pulls, Math.max(staleness, other.staleness));

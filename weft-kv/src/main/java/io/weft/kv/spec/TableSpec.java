@@ -8,17 +8,17 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// What a table is: the same on all workers that register it. Values are 32-bit floats.
+/// The specification of a table, equal on all workers that register it. Values are 32-bit floats.
 ///
-/// @param name one line; at most 200 bytes
-/// @param kind what it consists of
+/// @param name one line, at most 200 bytes
+/// @param kind the structure of the table
 /// @param width floats of a row, of the whole tensor, or of the longest value
-/// @param rule how a push changes values, such as `adagrad:lr=0.05`
-/// @param initial what a row or part that is made has, such as `zero`
+/// @param rule the update rule of a push, such as `adagrad:lr=0.05`
+/// @param initial the initial values of a new row or part, such as `zero`
 /// @param seed of random initial values
 /// @param consistency when a pull may be answered
-/// @param checks what of a push is looked at
-/// @param slicer which shard has a key, or how a tensor is cut
+/// @param checks the checks of a push
+/// @param slicer the mapping of keys to shards, or the parts of a tensor
 public record TableSpec(
     String name,
     Kind kind,
@@ -31,36 +31,36 @@ public record TableSpec(
     Slicer slicer,
     Retention retention) {
 
-  /// Longest row in floats: rows are short, tensors are long.
+  /// The maximum length of a row in floats.
   public static final long MAX_WIDTH = 1 << 20;
 
-  /// Longest tensor in floats.
+  /// The maximum length of a tensor in floats.
   public static final long MAX_ELEMENTS = 1L << 31;
 
-  /// Longest text of a specification in bytes.
+  /// The maximum length of a specification's text in bytes.
   public static final int MAX_TEXT_BYTES = 4096;
 
   private static final int MAX_NAME_BYTES = 200;
 
-  /// What a table consists of.
+  /// The structure of a table.
   public enum Kind {
-    /// Rows by 64-bit key, made on first use.
+    /// Rows by 64-bit key, created on first use.
     ROWS,
     /// One dense tensor, in parts.
     TENSOR,
-    /// Values of any length by 64-bit key, made by their first push.
+    /// Values of any length by 64-bit key, created by their first push.
     VALUES
   }
 
-  /// What is looked at in a push.
+  /// The checks of a push.
   public enum Checks {
-    /// Its lengths.
+    /// The lengths are checked.
     LENGTHS,
-    /// Also each float: one that is not finite refuses the push.
+    /// The lengths and each float are checked. A push with a float that is not finite is refused.
     FINITE
   }
 
-  /// Throws `IllegalArgumentException` with what is wrong.
+  /// Throws `IllegalArgumentException` with the invalid value.
   public TableSpec {
     int bytes = name.getBytes(StandardCharsets.UTF_8).length;
     if (bytes == 0 || bytes > MAX_NAME_BYTES) {
@@ -76,18 +76,18 @@ public record TableSpec(
     }
     if (kind == Kind.TENSOR && !retention.equals(Retention.ALL)) {
       throw new IllegalArgumentException(
-          "tensor '" + name + "': it has no rows that could go; leave its retention out");
+          "tensor '" + name + "': it has no rows to evict; leave its retention out");
     }
     if (kind == Kind.VALUES && !retention.equals(Retention.ALL)) {
       throw new IllegalArgumentException(
-          "table '" + name + "': values of any length do not go; leave its retention out");
+          "table '" + name + "': values of any length are not evicted; leave its retention out");
     }
     if (kind != Kind.TENSOR && slicer instanceof Slicer.Parts) {
       throw new IllegalArgumentException(
           "table '"
               + name
-              + "': parts are of tensors; its keys are spread by hash, by ranges or by a slicer of"
-              + " the program's own");
+              + "': only tensors have parts; its keys are spread by hash, by ranges or by a custom"
+              + " slicer");
     }
     long most = kind == Kind.TENSOR ? MAX_ELEMENTS : MAX_WIDTH;
     if (width < 1 || width > most) {
@@ -97,20 +97,21 @@ public record TableSpec(
     }
   }
 
-  /// Rows of so many floats by key; synchronous, added up, zero at first.
+  /// Returns the specification of a table with rows of `width` floats by key. It is synchronous,
+  /// adds pushes, and begins with zeros.
   public static TableSpec rows(String name, int width) {
     return of(name, Kind.ROWS, width);
   }
 
-  /// A dense tensor of so many floats; synchronous, added up, zero at first. Where no
-  /// `Slicer.parts` is given, it is cut as `kv-partition-bytes` says.
+  /// Returns the specification of a dense tensor. It is synchronous, adds pushes, and begins with
+  /// zeros. Unless `Slicer.parts` is given, its parts have the size of `kv-partition-bytes`.
   public static TableSpec tensor(String name, long elements) {
     return of(name, Kind.TENSOR, elements);
   }
 
-  /// Values of any length by key, of at most so many floats; synchronous, added up, zero at first.
-  /// A key's value keeps the length of its first push. Update rules with slots of rows are refused
-  /// by the servers.
+  /// Returns the specification of a table with values of any length up to `most` floats by key. It
+  /// is synchronous, adds pushes, and begins with zeros. A key's value keeps the length of its
+  /// first push. The servers refuse update rules with row slots.
   public static TableSpec values(String name, int most) {
     return of(name, Kind.VALUES, most);
   }
@@ -129,33 +130,33 @@ public record TableSpec(
         Retention.ALL);
   }
 
-  /// The same with this update rule.
+  /// Returns a copy of this specification with another update rule.
   public TableSpec withRule(String text) {
     return new TableSpec(
         name, kind, width, text, initial, seed, consistency, checks, slicer, retention);
   }
 
-  /// The same with these initial values.
+  /// Returns a copy of this specification with other initial values.
   public TableSpec withInitial(String text, long withSeed) {
     return new TableSpec(
         name, kind, width, rule, text, withSeed, consistency, checks, slicer, retention);
   }
 
-  /// The same with this consistency.
+  /// Returns a copy of this specification with another consistency.
   public TableSpec with(Consistency other) {
     Objects.requireNonNull(other, "other");
     return new TableSpec(name, kind, width, rule, initial, seed, other, checks, slicer, retention);
   }
 
-  /// The same with these checks.
+  /// Returns a copy of this specification with other checks.
   public TableSpec with(Checks other) {
     Objects.requireNonNull(other, "other");
     return new TableSpec(
         name, kind, width, rule, initial, seed, consistency, other, slicer, retention);
   }
 
-  /// The same with this slicer. Throws `IllegalArgumentException` for a tensor that is not cut into
-  /// parts, and for others that are.
+  /// Returns a copy of this specification with another slicer. Throws `IllegalArgumentException`
+  /// for a tensor without `Slicer.Parts`, and for another table with it.
   public TableSpec with(Slicer other) {
     if (kind == Kind.TENSOR && !(other instanceof Slicer.Parts)) {
       throw new IllegalArgumentException(
@@ -166,13 +167,14 @@ public record TableSpec(
         name, kind, width, rule, initial, seed, consistency, checks, other, retention);
   }
 
-  /// The same with other rows. Throws `IllegalArgumentException` for what has no rows.
+  /// Returns a copy of this specification with another retention. Throws `IllegalArgumentException`
+  /// for a table without rows.
   public TableSpec with(Retention other) {
     return new TableSpec(
         name, kind, width, rule, initial, seed, consistency, checks, slicer, other);
   }
 
-  /// What names it on the wire: the 64-bit FNV-1a hash of the name. Never 0.
+  /// Returns the identifier of the table on the wire: the 64-bit FNV-1a hash of the name. Never 0.
   public long id() {
     return id(name);
   }
@@ -185,7 +187,8 @@ public record TableSpec(
     return hash == 0 ? 1 : hash;
   }
 
-  /// Itself in lines. The slicer is its text only: servers do not slice.
+  /// Returns the text that `parse` reads, in lines. It contains only the text of the slicer,
+  /// because servers do not slice.
   public String text() {
     return String.join(
         "\n",
@@ -201,8 +204,8 @@ public record TableSpec(
         retention.text());
   }
 
-  /// What differs between this and another, in words: `rule: 'sum', now 'sgd:lr=0.1'`; empty where
-  /// nothing does.
+  /// Returns the differences between this and another specification, in words:
+  /// `rule: 'sum', now 'sgd:lr=0.1'`. Empty if they are equal.
   public List<String> differences(TableSpec now) {
     return Stream.of(
             difference("name", name, now.name),
@@ -225,8 +228,8 @@ public record TableSpec(
         : Optional.of("%s: '%s', now '%s'".formatted(what, before, now));
   }
 
-  /// Reads what `text` has written; its slicer slices nothing. Throws `IllegalArgumentException`
-  /// with what is wrong.
+  /// Parses a text of `text`. The slicer of the result cannot slice, unless it cuts a tensor.
+  /// Throws `IllegalArgumentException` with the reason if the text is invalid.
   public static TableSpec parse(String text) {
     String[] lines = text.split("\n", -1);
     if (lines.length != 10) {
@@ -247,11 +250,11 @@ public record TableSpec(
           Retention.parse(lines[9]));
     } catch (NumberFormatException wrong) {
       throw new IllegalArgumentException(
-          "a table's specification with what is no number: " + wrong.getMessage(), wrong);
+          "a table's specification with an invalid number: " + wrong.getMessage(), wrong);
     }
   }
 
-  /// A slicer of which only the text is known.
+  /// A slicer whose text alone is known.
   private record Named(String text) implements Slicer {
     @Override
     public int shard(long key, int shards) {

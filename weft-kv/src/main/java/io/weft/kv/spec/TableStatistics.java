@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.spec;
 
-/// What the shards have of a table, all together.
+/// The statistics of a table, summed over its shards.
 ///
-/// @param rows that there are; of a tensor its parts
-/// @param bytes that it takes of the servers' memory, with optimizer slots and index
-/// @param lookups keys searched for
-/// @param made rows
-/// @param declined times a key was pushed and got no row, because it was pushed too seldom
-/// @param evicted rows that went
-/// @param spilled rows of it that are on the disk, not in memory
-/// @param returned times a row came back to memory
-/// @param diskBytes that rows take on the servers' disks, about
+/// @param rows the number of rows, or of a tensor's parts
+/// @param bytes the memory of the table on the servers, with optimizer slots and index
+/// @param lookups the number of keys looked up
+/// @param made the number of rows created
+/// @param declined how often a pushed key got no row, because it had been pushed too seldom
+/// @param evicted the number of rows evicted
+/// @param spilled the number of rows on disk instead of in memory
+/// @param returned how often a row was loaded from disk
+/// @param diskBytes the approximate bytes of rows on the servers' disks
 public record TableStatistics(
     long rows,
     long bytes,
@@ -23,16 +23,16 @@ public record TableStatistics(
     long returned,
     long diskBytes) {
 
-  /// Nothing.
+  /// Zero statistics.
   public static final TableStatistics NONE = new TableStatistics(0, 0, 0, 0, 0, 0);
 
-  /// Of a table that is in memory.
+  /// Creates the statistics of a table that is in memory.
   public TableStatistics(
       long rows, long bytes, long lookups, long made, long declined, long evicted) {
     this(rows, bytes, lookups, made, declined, evicted, 0, 0, 0);
   }
 
-  /// Of both.
+  /// Returns the sum of both statistics.
   public TableStatistics plus(TableStatistics other) {
     return new TableStatistics(
         rows + other.rows,
@@ -46,18 +46,18 @@ public record TableStatistics(
         diskBytes + other.diskBytes);
   }
 
-  /// Bytes taken for each row in memory; NaN without one.
+  /// Returns the bytes per row in memory, or NaN without such a row.
   public double bytesPerRow() {
     return rows == spilled ? Double.NaN : (double) bytes / (rows - spilled);
   }
 
-  /// Itself as text.
+  /// Returns the text that `parse` reads.
   public String text() {
     return "%d %d %d %d %d %d %d %d %d"
         .formatted(rows, bytes, lookups, made, declined, evicted, spilled, returned, diskBytes);
   }
 
-  /// Reads what `text` has written. Throws `IllegalArgumentException` with what is wrong.
+  /// Parses a text of `text`. Throws `IllegalArgumentException` with the reason if it is invalid.
   public static TableStatistics parse(String text) {
     String[] words = text.split(" ", -1);
     if (words.length != 9) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.spec;
 
-/// The parts of a dense tensor: where each begins, how long it is, which shard has it. Pure; the
-/// same on workers and servers. Tensors of one part are spread by their name, the parts of a longer
-/// one go round the shards from there.
+/// The parts of a dense tensor, with their offsets, lengths and shards. Pure; equal on workers and
+/// servers. The name determines the shard of the first part. The next parts follow on the next
+/// shards in turn.
 ///
 /// @param elements of the tensor
-/// @param slicer how it is cut
-/// @param first what the parts are counted from when they are put into shards
+/// @param slicer of the tensor
+/// @param first the offset that is added to a part's index to find its shard
 public record TensorParts(long elements, Slicer.Parts slicer, long first) {
 
   private static final int NAME_BITS = 31;
 
-  /// Of a tensor. Throws `IllegalArgumentException` if it has no `Slicer.parts`.
+  /// Returns the parts of a tensor. Throws `IllegalArgumentException` if it has no `Slicer.parts`.
   public static TensorParts of(TableSpec spec) {
     if (spec.kind() == TableSpec.Kind.TENSOR && spec.slicer() instanceof Slicer.Parts parts) {
       String name = parts.name().isEmpty() ? spec.name() : parts.name();
@@ -23,22 +23,22 @@ public record TensorParts(long elements, Slicer.Parts slicer, long first) {
             .formatted(spec.name(), spec.kind(), spec.slicer().text()));
   }
 
-  /// How many there are.
+  /// Returns the number of parts.
   public int count() {
     return (int) ((elements + slicer.elements() - 1) / slicer.elements());
   }
 
-  /// The first element of a part.
+  /// Returns the first element of a part.
   public long begin(int part) {
     return part * slicer.elements();
   }
 
-  /// Elements of a part.
+  /// Returns the number of elements of a part.
   public long elements(int part) {
     return Math.min(slicer.elements(), elements - begin(part));
   }
 
-  /// The shard of a part.
+  /// Returns the shard of a part.
   public int shard(int part, int shards) {
     return slicer.shard(first + part, shards);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a table is, and how its keys are cut into shards.
+/// The specification of a table, and the mapping of its keys to shards.
 @NullMarked
 package io.weft.kv.spec;
 

@@ -3,56 +3,57 @@ package io.weft.kv.spill;
 
 import java.lang.foreign.MemorySegment;
 
-/// Rows of one table by their 64-bit keys, on disk. A row is bytes of one length that begin with
-/// its key, 8 bytes in the order of this processor. Scratch: what it holds is of no use after
-/// `close`.
+/// A store of one table's rows on disk, by their 64-bit keys. All rows have the same length and
+/// begin with their key, 8 bytes in native byte order. The store is temporary: its content is
+/// useless after `close`.
 ///
-/// Of the thread that opened it. All calls but `close` throw `RowStoreException`.
+/// Confined to the thread that opened it. All methods except `close` throw `RowStoreException`.
 public interface RowStore extends AutoCloseable {
 
-  /// Looks for the rows of keys.
+  /// Reads the rows of keys.
   ///
-  /// @param count of the keys, the first of `keys`
+  /// @param count the number of keys, from the first of `keys`
   /// @param into native memory; the row of `keys[i]` is written at `i` times the length of a row
-  /// @param found whether there is a row of each key
+  /// @param found set to true for each key that has a row, false for the others
   void get(long[] keys, int count, MemorySegment into, boolean[] found);
 
-  /// Writes rows, each in the place of the one of its key if there is one; all or none.
+  /// Writes rows and replaces existing rows of the same keys, all or none.
   ///
-  /// @param rows native memory, one row behind the other
+  /// @param rows native memory, contiguous rows
   void put(MemorySegment rows, int count);
 
-  /// Takes the rows of keys out, where there are some; all or none.
+  /// Removes the rows of keys that exist, all or none.
   ///
-  /// @param count of the keys, the first of `keys`
+  /// @param count the number of keys, from the first of `keys`
   void remove(long[] keys, int count);
 
-  /// Reads rows in the order of their keys, as signed numbers: as many as fit. How many; 0 = there
-  /// are no more.
+  /// Reads rows into the available space, in the order of their keys as signed numbers. Returns
+  /// their number; 0 = no more rows exist.
   ///
-  /// @param from no key is less
-  /// @param into native memory, for one row at least
+  /// @param from the least key
+  /// @param into native memory, for at least one row
   int scan(long from, MemorySegment into);
 
-  /// What is there now, whatever is written later.
+  /// Returns a snapshot of the current rows, which later writes do not change.
   View view();
 
-  /// Bytes on the disk, about.
+  /// Returns the approximate bytes on disk.
   long diskBytes();
 
-  /// Closes it, and views that are open. Who has made its directory deletes that.
+  /// Closes the store and its open views. The creator of the directory must delete it.
   @Override
   void close();
 
-  /// The rows that a store had at one moment. Owned; of the store's thread.
+  /// A snapshot of the rows of a store. Owned; confined to the store's thread.
   interface View extends AutoCloseable {
 
-    /// Reads the next rows in the order of their keys: as many as fit. How many; 0 = that was all.
+    /// Reads the next rows into the available space, in the order of their keys. Returns their
+    /// number; 0 = no more rows exist.
     ///
-    /// @param into native memory, for one row at least
+    /// @param into native memory, for at least one row
     int next(MemorySegment into);
 
-    /// Lets the store forget what has been written over since.
+    /// Lets the store discard the versions that have been overwritten since.
     @Override
     void close();
   }

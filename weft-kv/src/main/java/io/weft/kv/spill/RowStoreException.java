@@ -3,20 +3,20 @@ package io.weft.kv.spill;
 
 import java.util.Objects;
 
-/// A store could not read or write. What was asked for is not done; what the store held before it
-/// holds still.
+/// A failure of a store to read or write. The operation has had no effect, and the content of the
+/// store is unchanged.
 public final class RowStoreException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
-  /// @param message what failed, where, and the reason
+  /// @param message the operation that failed, the place, and the reason
   public RowStoreException(String message) {
     super(message);
     Objects.requireNonNull(message, "message");
   }
 
-  /// @param message what failed, where, and the reason
-  /// @param cause what the store has thrown
+  /// @param message the operation that failed, the place, and the reason
+  /// @param cause the exception of the store
   public RowStoreException(String message, Throwable cause) {
     super(message, cause);
     Objects.requireNonNull(message, "message");

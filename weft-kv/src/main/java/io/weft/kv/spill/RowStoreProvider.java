@@ -5,20 +5,21 @@ import io.weft.config.PresentProviders;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
-/// A kind of store, named in a provider file of `ServiceLoader`. Stateless.
+/// A provider of stores, named in a provider file of `ServiceLoader`. Stateless.
 public interface RowStoreProvider {
 
-  /// The artifact that has one.
+  /// The artifact that contains a provider.
   String ARTIFACT = "io.weft:weft-kv-rocksdb";
 
-  /// The first that is there. Throws `ServiceConfigurationError` where a provider file cannot be
-  /// read, or names a class that is no provider.
+  /// Returns the first available provider. Throws `ServiceConfigurationError` if a provider file
+  /// cannot be read, or names a class that is not a provider.
   static Optional<RowStoreProvider> find() {
     return PresentProviders.of(ServiceLoader.load(RowStoreProvider.class)).stream().findFirst();
   }
 
-  /// Stores for one server. Throws `RowStoreException` where the machine cannot run them.
+  /// Returns the stores of one server. Throws `RowStoreException` if the machine does not support
+  /// them.
   ///
-  /// @param cacheBytes about as much memory as all of them take together
+  /// @param cacheBytes the approximate memory of all stores together
   RowStores stores(long cacheBytes);
 }

@@ -8,11 +8,11 @@ public interface RowStores extends AutoCloseable {
 
   /// Opens an empty store. Throws `RowStoreException`.
   ///
-  /// @param directory of its own, which is there and empty
+  /// @param directory an existing, empty directory for this store alone
   /// @param rowBytes length of its rows
   RowStore open(Path directory, int rowBytes);
 
-  /// Frees what stores share. Throws `IllegalStateException` while one is open.
+  /// Frees the shared memory. Throws `IllegalStateException` while a store is open.
   @Override
   void close();
 }

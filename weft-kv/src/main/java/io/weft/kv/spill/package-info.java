@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where rows of tables lie that find no room in memory: interfaces that a module with a store on
-/// disk implements.
+/// Interfaces of stores for rows that do not fit into memory. A module with a store on disk
+/// implements them.
 @NullMarked
 package io.weft.kv.spill;
 

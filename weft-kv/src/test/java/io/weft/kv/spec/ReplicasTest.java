@@ -75,6 +75,6 @@ class ReplicasTest {
   void whatIsNoRingIsRefusedWithAMessage(String text) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> FIRST.after(text))
-        .withMessageContaining("no ring");
+        .withMessageContaining("not a replica set");
   }
 }
