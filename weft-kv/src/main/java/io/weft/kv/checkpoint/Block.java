@@ -9,35 +9,35 @@ import java.util.zip.CRC32C;
 
 /// A block of a shard's file: a head of `HEAD_BYTES`, little-endian, and its payload. Pure.
 ///
-/// @param type what it has
-/// @param part of a tensor; 0 of rows
-/// @param count rows of the payload, or shards and so on, as `type` says
-/// @param at of the first byte of the payload in the part's bytes; 0 of rows
+/// @param type the kind of the content
+/// @param part of a tensor; 0 for rows
+/// @param count the number of rows in the payload; 0 for other types
+/// @param at offset of the payload in the part's bytes; 0 for rows
 /// @param payload from 0 on
 public record Block(Type type, int part, int count, long at, byte[] payload) {
 
-  /// Length of a head.
+  /// The length of a head.
   public static final int HEAD_BYTES = 36;
 
-  /// Longest payload: a row of the greatest width with all slots that a rule may have.
+  /// The maximum length of a payload: a row of the greatest width with the maximum number of slots.
   public static final int MAX_PAYLOAD_BYTES = 1 << 27;
 
-  /// What most blocks have, about.
+  /// The approximate length of most payloads.
   public static final int PAYLOAD_BYTES = 256 << 10;
 
   private static final int MAGIC = 0x4b4c4257;
   private static final int CRC_AT = 32;
   private static final Type[] TYPES = Type.values();
 
-  /// What a block has.
+  /// The kind of a block's content.
   public enum Type {
-    /// The file's header in words.
+    /// The header of the file, as text.
     HEADER(0),
     /// Rows with their slots.
     ROWS(1),
     /// Bytes of a tensor's part, values and slots.
     ELEMENTS(2),
-    /// Nothing more follows: how many blocks there were, and how many rows.
+    /// The end of the file, with the numbers of blocks and rows.
     END(3);
 
     private final int code;
@@ -47,9 +47,9 @@ public record Block(Type type, int part, int count, long at, byte[] payload) {
     }
   }
 
-  /// Its head, with the checksum over the head before it and the payload.
+  /// Returns the head, with the checksum over the preceding bytes of the head and the payload.
   ///
-  /// @param payloadBytes of the payload that count
+  /// @param payloadBytes the number of valid bytes of the payload
   static byte[] head(Type type, int part, int count, long at, byte[] payload, int payloadBytes) {
     byte[] bytes = new byte[HEAD_BYTES];
     MemorySegment to = MemorySegment.ofArray(bytes);
@@ -71,8 +71,8 @@ public record Block(Type type, int part, int count, long at, byte[] payload) {
     return (int) crc.getValue();
   }
 
-  /// How long the payload is that follows this head. Throws `IllegalArgumentException` if it can be
-  /// none.
+  /// Returns the length of the payload that follows this head. Throws `IllegalArgumentException` if
+  /// the head is invalid.
   static int payloadBytes(byte[] head) {
     MemorySegment from = MemorySegment.ofArray(head);
     int magic = from.get(JAVA_INT_UNALIGNED, 0);
@@ -90,8 +90,8 @@ public record Block(Type type, int part, int count, long at, byte[] payload) {
     return bytes;
   }
 
-  /// The block of this head and payload. Throws `IllegalArgumentException` if the checksum is
-  /// another.
+  /// Returns the block of this head and payload. Throws `IllegalArgumentException` if the checksum
+  /// differs.
   static Block of(byte[] head, byte[] payload) {
     MemorySegment from = MemorySegment.ofArray(head);
     int expected = from.get(JAVA_INT_UNALIGNED, CRC_AT);

@@ -22,8 +22,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// The checkpoints of a job in one directory, each in a directory `checkpoint-NNNNNN` of its own,
-/// which is one when it has a manifest. On the thread that calls, which may block.
+/// The checkpoints of a job in one directory. Each has a subdirectory `checkpoint-NNNNNN` and is
+/// finished when that contains a manifest. Runs on the calling thread, which may block.
 public final class CheckpointDirectory {
 
   private static final Pattern NUMBERED = Pattern.compile("checkpoint-(\\d{6,10})");
@@ -34,18 +34,18 @@ public final class CheckpointDirectory {
   private final Path path;
   private final String job;
 
-  /// @param job whose checkpoints these are; those of another one are refused
+  /// @param job the name of the job; checkpoints of another job are refused
   public CheckpointDirectory(Path path, String job) {
     this.path = path.toAbsolutePath().normalize();
     this.job = job;
   }
 
-  /// Where a checkpoint lies.
+  /// Returns the directory of a checkpoint.
   public Path of(int number) {
     return path.resolve("checkpoint-%06d".formatted(number));
   }
 
-  /// Numbers of all that were begun, ascending.
+  /// Returns the numbers of all checkpoints that were begun, ascending.
   public List<Integer> numbers() throws IOException {
     List<Integer> numbers = new ArrayList<>();
     if (!Files.isDirectory(path)) {
@@ -65,18 +65,19 @@ public final class CheckpointDirectory {
     return numbers;
   }
 
-  /// Whether a checkpoint of this number was finished.
+  /// Returns whether a checkpoint of this number was finished.
   public boolean isFinished(int number) {
     return Files.isRegularFile(of(number).resolve(Manifest.NAME), LinkOption.NOFOLLOW_LINKS);
   }
 
-  /// Makes the directory of the next checkpoint; its number. Throws a `FileSystemException` with
-  /// what is wrong, also where the last checkpoint is of another job, which would lose its own.
+  /// Creates the directory of the next checkpoint and returns its number. Throws a
+  /// `FileSystemException` with the reason, also if the last checkpoint belongs to another job,
+  /// because that job would lose its checkpoints.
   public int begin() throws IOException {
     try {
       ForeignDirectory.make(path);
     } catch (FileAlreadyExistsException file) {
-      throw wrong(path, "it is no directory, and checkpoints need one");
+      throw wrong(path, "it is not a directory, and checkpoints need one");
     } catch (AccessDeniedException denied) {
       throw wrong(path, "checkpoints cannot be written there: permission denied");
     } catch (FileSystemException other) {
@@ -95,21 +96,21 @@ public final class CheckpointDirectory {
         Files.createDirectory(of(number));
         return number;
       } catch (FileAlreadyExistsException another) {
-        // of another worker, or a file of somebody's
+        // created by another worker, or an unrelated file
       }
     }
     throw wrong(
         of(number), "no checkpoint can have a larger number; move this one to another directory");
   }
 
-  /// The last checkpoint that can be read tells whose they are.
+  /// Checks that the last readable checkpoint belongs to this job.
   private void checkOwner(List<Integer> there) throws IOException {
     for (int number : there.reversed()) {
       String other = jobOf(number);
       if (other != null && !other.equals(job)) {
         throw wrong(
             path,
-            "it has checkpoints of the job '%s', and this is '%s'; give each job a directory of its own"
+            "it has checkpoints of the job '%s', and this is '%s'; give each job its own directory"
                 .formatted(other, job));
       }
       if (other != null) {
@@ -118,7 +119,7 @@ public final class CheckpointDirectory {
     }
   }
 
-  /// Null of one that was not finished, or is torn.
+  /// Returns the job of a checkpoint, or null if the checkpoint is unfinished or torn.
   private @Nullable String jobOf(int number) throws IOException {
     try {
       return Manifest.parse(ForeignFile.found(file(number)).bytes(Manifest.MAX_BYTES)).job();
@@ -131,7 +132,7 @@ public final class CheckpointDirectory {
     return of(number).resolve(Manifest.NAME);
   }
 
-  /// Writes the manifest, by which the checkpoint is there.
+  /// Writes the manifest, which finishes the checkpoint.
   public void finish(Manifest manifest) throws IOException {
     Path directory = of(manifest.number());
     ForeignDirectory.force(directory);
@@ -140,7 +141,8 @@ public final class CheckpointDirectory {
     ForeignDirectory.force(path);
   }
 
-  /// Reads the manifest of a checkpoint. Throws a `FileSystemException` with what is wrong.
+  /// Reads the manifest of a checkpoint. Throws a `FileSystemException` with the reason if it is
+  /// unusable.
   public Manifest manifest(int number) throws IOException {
     Path file = file(number);
     Manifest read;
@@ -165,8 +167,8 @@ public final class CheckpointDirectory {
     return read;
   }
 
-  /// A checkpoint and those before it that its files with changed rows need: for each table and
-  /// shard from the last that has all rows on; the oldest first.
+  /// Returns a checkpoint and the earlier checkpoints that it depends on, the oldest first. For
+  /// each table and shard it includes all checkpoints since the last file that contains all rows.
   public List<Manifest> chain(int number) throws IOException {
     List<Manifest> chain = new ArrayList<>();
     Manifest last = manifest(number);
@@ -191,7 +193,7 @@ public final class CheckpointDirectory {
     return chain;
   }
 
-  /// Which files, among some, have changed rows only.
+  /// Returns the files that contain only changed rows, among those given.
   private static Set<String> changed(Manifest manifest, @Nullable Set<String> among) {
     Set<String> names = new HashSet<>();
     for (Manifest.File each : manifest.files()) {
@@ -202,8 +204,8 @@ public final class CheckpointDirectory {
     return names;
   }
 
-  /// Reads all files of a checkpoint, and of those it needs, and compares them with the manifests.
-  /// Throws a `FileSystemException` that names the first one that is torn or altered.
+  /// Reads all files of a checkpoint and of the checkpoints that it depends on, and compares them
+  /// with the manifests. Throws a `FileSystemException` that names the first torn or altered file.
   public void verify(int number) throws IOException {
     for (Manifest each : chain(number)) {
       for (Manifest.File file : each.files()) {
@@ -212,16 +214,16 @@ public final class CheckpointDirectory {
     }
   }
 
-  /// What is done with the blocks of a file.
+  /// A visitor of a file's blocks.
   @FunctionalInterface
   public interface BlockVisitor {
 
-    /// Sees one; borrowed for the call.
+    /// Visits a block, which is borrowed for the call.
     void block(Block block) throws IOException;
   }
 
-  /// Reads one file and shows its blocks. What it has shown is right; whether all of it is, is
-  /// known at the end only: `verify` before.
+  /// Reads one file and visits its blocks. Each visited block is intact, but the file as a whole is
+  /// verified only at its end. Callers that need this earlier must call `verify` first.
   public ShardFile read(Manifest manifest, Manifest.File file, BlockVisitor visitor)
       throws IOException {
     Path path = of(manifest.number()).resolve(file.name());
@@ -270,8 +272,8 @@ public final class CheckpointDirectory {
     return new FileSystemException(path.toString(), null, why);
   }
 
-  /// Removes checkpoints that neither the last `keep` finished ones are nor need, and what was
-  /// begun before the last one and not finished.
+  /// Removes the finished checkpoints that neither belong to the last `keep` nor are needed by
+  /// them, and the unfinished checkpoints that were begun before the last finished one.
   public void prune(int keep) throws IOException {
     List<Integer> all = numbers();
     List<Integer> finished = all.stream().filter(this::isFinished).toList();
@@ -281,7 +283,7 @@ public final class CheckpointDirectory {
       try {
         chain(number).forEach(it -> needed.add(it.number()));
       } catch (FileSystemException unusable) {
-        // It helps nobody, but it is not this call's to judge: it goes when it is old.
+        // Unusable, but removed only when it is old.
         needed.add(number);
       }
     }
@@ -292,7 +294,8 @@ public final class CheckpointDirectory {
     }
   }
 
-  /// The manifest goes first, so that what is half removed is no checkpoint.
+  /// Removes a checkpoint. The manifest is removed first, so that a partly removed checkpoint is
+  /// not finished.
   private static void remove(Path directory) throws IOException {
     Files.deleteIfExists(directory.resolve(Manifest.NAME));
     for (Path entry : ForeignDirectory.entries(directory, "*")) {
@@ -301,7 +304,7 @@ public final class CheckpointDirectory {
       }
     }
     if (!ForeignDirectory.entries(directory, "*").isEmpty()) {
-      return; // something of somebody else's
+      return; // it contains unrelated files
     }
     Files.deleteIfExists(directory);
   }

@@ -8,28 +8,28 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32C;
 
-/// What makes the files of a checkpoint one: lines of text, written last. Pure.
+/// The manifest of a checkpoint: lines of text that list its files, written last. Pure.
 ///
-/// @param job whose, as its user calls it
+/// @param job the user's name of the job
 /// @param number of the checkpoint, from 1
-/// @param id 16 hexadecimal digits, of this one alone
-/// @param base number of the checkpoint before, which files with changed rows need; 0 = none does
-/// @param shards into how many the tables were cut
+/// @param id 16 hexadecimal digits, unique to the checkpoint
+/// @param base number of the previous checkpoint, which files with changed rows need; 0 = none does
+/// @param shards the number of shards of the tables
 /// @param tables their specifications and clocks
-/// @param files all of them
+/// @param files all files
 public record Manifest(
     String job, int number, String id, int base, int shards, List<Table> tables, List<File> files) {
 
-  /// Its name in the checkpoint's directory.
+  /// The manifest's name in the checkpoint's directory.
   public static final String NAME = "manifest";
 
-  /// Longest one.
+  /// The maximum length of a manifest.
   public static final int MAX_BYTES = 64 << 20;
 
   private static final String END = "crc32c ";
   private static final int WORDS = 8;
 
-  /// Copies what could change.
+  /// Copies the mutable arguments.
   public Manifest {
     tables = List.copyOf(tables);
     files = List.copyOf(files);
@@ -37,32 +37,32 @@ public record Manifest(
 
   /// A table.
   ///
-  /// @param spec as `TableSpec.text` has it
-  /// @param clock up to which its pushes are in, where it is synchronous
+  /// @param spec the text of `TableSpec.text`
+  /// @param clock the last clock whose pushes are included, if the table is synchronous
   public record Table(String spec, long clock) {}
 
   /// A file of one table and shard.
   ///
   /// @param table position of the table
-  /// @param shard which
-  /// @param content all rows, or those that have changed
+  /// @param shard the shard's number
+  /// @param content all rows, or the changed rows
   /// @param bytes of the file
-  /// @param checksum CRC32C of all of it
+  /// @param checksum CRC32C of the whole file
   /// @param rows in it
   public record File(int table, int shard, Content content, long bytes, int checksum, long rows) {
 
-    /// Its name in the checkpoint's directory.
+    /// Returns the file's name in the checkpoint's directory.
     public String name() {
       return fileName(table, shard);
     }
   }
 
-  /// The name of the file of a table and shard.
+  /// Returns the name of the file of a table and shard.
   public static String fileName(int table, int shard) {
     return "table-%04d-shard-%05d".formatted(table, shard);
   }
 
-  /// Its bytes.
+  /// Returns the manifest as bytes.
   public byte[] encode() {
     List<String> lines = new ArrayList<>();
     lines.add(ShardFile.VERSION);
@@ -99,7 +99,7 @@ public record Manifest(
     return text.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\");
   }
 
-  /// Reads one. Throws `IllegalArgumentException` with what is wrong.
+  /// Parses a manifest. Throws `IllegalArgumentException` with the reason if it is invalid.
   public static Manifest parse(byte[] bytes) {
     List<String> lines = List.of(new String(bytes, StandardCharsets.UTF_8).split("\n", -1));
     String first = lines.getFirst();

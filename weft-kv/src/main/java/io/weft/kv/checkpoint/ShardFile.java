@@ -3,31 +3,31 @@ package io.weft.kv.checkpoint;
 
 import java.nio.charset.StandardCharsets;
 
-/// What the header of a shard's file says: whose it is, and the state that is not in rows. Pure.
+/// The header of a shard's file: its table and shard, and the state that is not in rows. Pure.
 ///
-/// @param checkpoint id of the checkpoint that it belongs to
-/// @param spec of the table, as `TableSpec.text` has it
-/// @param shard whose part of the table it is
-/// @param content all there was, or what has changed since the checkpoint before
-/// @param step number of the table's last update here
-/// @param clock of the table, where it is synchronous
+/// @param checkpoint id of its checkpoint
+/// @param spec of the table, the text of `TableSpec.text`
+/// @param shard the shard's number
+/// @param content all rows, or the rows changed since the previous checkpoint
+/// @param step number of the table's last update on the shard
+/// @param clock of the table, if it is synchronous
 public record ShardFile(
     String checkpoint, String spec, int shard, Content content, long step, long clock) {
 
-  /// Version of the layout of all files.
+  /// The version of the layout of all files.
   public static final String VERSION = "weft-kv-checkpoint 1";
 
   private static final int LINES = 6;
 
-  /// Which rows a file has.
+  /// The rows that a file contains.
   public enum Content {
-    /// All.
+    /// All rows.
     FULL,
-    /// Those that have changed since the checkpoint before.
+    /// The rows changed since the previous checkpoint.
     CHANGED
   }
 
-  /// Its bytes.
+  /// Returns the header as bytes.
   byte[] encode() {
     return String.join(
             "\n",
@@ -41,7 +41,7 @@ public record ShardFile(
         .getBytes(StandardCharsets.UTF_8);
   }
 
-  /// Reads one. Throws `IllegalArgumentException` with what is wrong.
+  /// Parses a header. Throws `IllegalArgumentException` with the reason if it is invalid.
   static ShardFile parse(byte[] bytes) {
     String[] lines = new String(bytes, StandardCharsets.UTF_8).split("\n", LINES + 1);
     if (!lines[0].equals(VERSION)) {

@@ -14,9 +14,9 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/// Reads a shard's file and believes nothing: what is torn or altered throws a
-/// `FileSystemException` with the file, the offset, what is there and what was expected, before
-/// memory is taken for it. Owned; one thread.
+/// A reader of a shard's file that verifies every byte. A torn or altered file throws a
+/// `FileSystemException` with the file, the offset, and the actual and expected content, before
+/// memory is allocated for it. Owned; one thread.
 public final class ShardFileReader implements AutoCloseable {
 
   private final Path path;
@@ -29,7 +29,7 @@ public final class ShardFileReader implements AutoCloseable {
   private long rows;
   private boolean ended;
 
-  /// Opens it and reads its header.
+  /// Opens the file and reads its header.
   public ShardFileReader(Path path) throws IOException {
     this.path = path;
     this.in = new BufferedInputStream(ForeignFile.found(path).open(), 1 << 16);
@@ -50,12 +50,12 @@ public final class ShardFileReader implements AutoCloseable {
     }
   }
 
-  /// Its header.
+  /// Returns the header.
   public ShardFile header() {
     return header;
   }
 
-  /// The next block of rows or elements; null at the end.
+  /// Returns the next block of rows or elements, or null at the end.
   public @Nullable Block next() throws IOException {
     if (ended) {
       return null;
@@ -87,7 +87,7 @@ public final class ShardFileReader implements AutoCloseable {
     ended = true;
   }
 
-  /// The checksum of all its bytes, after the last block.
+  /// Returns the checksum of the whole file, after the last block.
   public int checksum() {
     return (int) whole.getValue();
   }

@@ -17,9 +17,9 @@ import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/// Writes a shard's file: rows and elements are put together to blocks by the shard's thread, and
-/// written by another one. `add` never waits: whoever adds without need looks at `hasRoom` before.
-/// The file appears under its name when all of it is on the disk, or not at all.
+/// A writer of a shard's file. The shard's thread collects rows and elements into blocks, and
+/// another thread writes them. Additions never wait. Callers that can postpone an addition check
+/// `hasRoom` first. The file appears under its name only when it is completely on disk.
 public final class ShardFileWriter {
 
   private static final int MOST_WAITING = 8;
@@ -41,26 +41,26 @@ public final class ShardFileWriter {
   private int filled;
   private int rowsFilled;
 
-  /// Where memory of blocks that wait is counted. Any thread.
+  /// The account of the memory of waiting blocks. Any thread.
   public interface Memory {
 
-    /// Takes so many bytes; throws a `RuntimeException` that says why not.
+    /// Reserves `bytes`, or throws a `RuntimeException` with the reason.
     void reserve(long bytes);
 
-    /// Gives them back, and tells that there is room again.
+    /// Returns the bytes and notifies waiting writers that there is room again.
     void release(long bytes);
   }
 
-  /// What was written.
+  /// The result of a write.
   ///
-  /// @param failure why nothing was; null = it is there
+  /// @param failure the reason why the file was not written; null if it was
   /// @param bytes of the file
-  /// @param checksum CRC32C of all its bytes
+  /// @param checksum CRC32C of the whole file
   /// @param rows in it
   public record Written(@Nullable String failure, long bytes, int checksum, long rows) {}
 
-  /// @param writer runs what it is given one after the other, on another thread
-  /// @param onEnd hears on that thread, once, after `end`
+  /// @param writer runs its tasks sequentially, on another thread
+  /// @param onEnd receives the result on that thread, once, after `end`
   public ShardFileWriter(Path path, Executor writer, Memory memory, Consumer<Written> onEnd) {
     this.path = path;
     this.writer = writer;
@@ -68,18 +68,18 @@ public final class ShardFileWriter {
     this.onEnd = onEnd;
   }
 
-  /// Begins with the header.
+  /// Begins the file with its header.
   public void begin(ShardFile header) {
     byte[] words = header.encode();
     hand(Block.Type.HEADER, 0, 0, 0, words, words.length);
   }
 
-  /// Whether the writing keeps up.
+  /// Returns whether the queue of waiting blocks has room.
   public boolean hasRoom() {
     return waiting.get() < MOST_WAITING;
   }
 
-  /// Whether nothing more needs to be added, since it has failed.
+  /// Returns whether the write has failed, after which nothing more needs to be added.
   public boolean hasFailed() {
     return failure != null;
   }
@@ -104,14 +104,14 @@ public final class ShardFileWriter {
     rowsFilled = 0;
   }
 
-  /// Adds bytes of a tensor's part, a block for itself.
+  /// Adds bytes of a tensor's part as a separate block.
   ///
-  /// @param at of the first of them in the part's bytes
+  /// @param at offset of the first byte in the part's bytes
   public void addElements(int part, long at, byte[] content, int count) {
     hand(Block.Type.ELEMENTS, part, 0, at, content, count);
   }
 
-  /// Nothing more is added.
+  /// Ends the file. Nothing more may be added.
   public void end() {
     flush();
     run(
@@ -129,7 +129,7 @@ public final class ShardFileWriter {
     finish();
   }
 
-  /// It is given up.
+  /// Abandons the file.
   public void abandon(String why) {
     fail(why);
     finish();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files of checkpoints: blocks with checksums, one file for each table and shard, and the manifest
-/// that makes them one (docs/protocol/kv-checkpoint.md).
+/// The files of checkpoints: blocks with checksums, one file for each table and shard, and a
+/// manifest for all of them (docs/protocol/kv-checkpoint.md).
 @NullMarked
 package io.weft.kv.checkpoint;
 

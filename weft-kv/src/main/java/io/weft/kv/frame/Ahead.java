@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.frame;
 
-/// How far a worker of a synchronous table may be ahead: shards keep no more clocks, and workers do
-/// not send more.
+/// The number of clocks by which a worker of a synchronous table may be ahead. Shards buffer no
+/// more clocks, and workers send no more.
 public final class Ahead {
 
-  /// Clocks beyond the last that was applied.
+  /// The number of clocks beyond the last applied one.
   public static final int CLOCKS = 2;
 
   private Ahead() {}

@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import io.weft.kv.frame.KvHead.Values;
 import java.lang.foreign.MemorySegment;
 
-/// Looks for floats that are no numbers or infinite.
+/// Searches floats for NaN and infinity.
 public final class Finite {
 
   private static final int EXPONENT = 0x7f800000;
@@ -15,7 +15,7 @@ public final class Finite {
 
   private Finite() {}
 
-  /// Index of the first of FLOAT32; -1 = all are finite.
+  /// Returns the index of the first such FLOAT32 value, or -1 if all are finite.
   ///
   /// Hot path.
   public static long firstOther(MemorySegment values) {
@@ -27,7 +27,8 @@ public final class Finite {
     return -1;
   }
 
-  /// Index of the first of this format; -1 = all are finite, as whole numbers with scales are.
+  /// Returns the index of the first such value of this format, or -1 if all are finite. Quantized
+  /// values are always finite.
   public static long firstOther(MemorySegment values, Values format) {
     return switch (format) {
       case FLOAT32 -> firstOther(values);
@@ -45,7 +46,7 @@ public final class Finite {
     return -1;
   }
 
-  /// What stands there, for messages.
+  /// Returns the value at an index as text, for messages.
   public static String text(MemorySegment values, long index, Values format) {
     return Float.toString(
         format == Values.FLOAT16

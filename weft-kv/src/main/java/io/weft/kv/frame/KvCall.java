@@ -8,16 +8,16 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/// The payload of a call of a function: a byte with the length of its name, the name, the argument.
+/// The payload of a function call: a byte with the length of the name, the name, the argument.
 ///
 /// @param name of the function
-/// @param argument as the function understands it
+/// @param argument in the function's own format
 public record KvCall(String name, byte[] argument) {
 
   private static final int MOST_NAME_BYTES = 100;
   private static final int MOST_ARGUMENT_BYTES = 512;
 
-  /// Throws `IllegalArgumentException` with what is wrong.
+  /// Throws `IllegalArgumentException` with the invalid lengths.
   public KvCall {
     int bytes = name.getBytes(StandardCharsets.UTF_8).length;
     if (bytes < 1 || bytes > MOST_NAME_BYTES || argument.length > MOST_ARGUMENT_BYTES) {
@@ -27,7 +27,7 @@ public record KvCall(String name, byte[] argument) {
     }
   }
 
-  /// Itself.
+  /// Returns the payload.
   public MemorySegment encode() {
     byte[] words = name.getBytes(StandardCharsets.UTF_8);
     ByteBuffer to = ByteBuffer.allocate(1 + words.length + argument.length);
@@ -35,7 +35,7 @@ public record KvCall(String name, byte[] argument) {
     return MemorySegment.ofArray(to.array());
   }
 
-  /// Reads one. Throws `IllegalArgumentException` with what is wrong.
+  /// Parses a payload. Throws `IllegalArgumentException` with the reason if it is invalid.
   public static KvCall read(MemorySegment from) {
     if (from.byteSize() > 1 + MOST_NAME_BYTES + MOST_ARGUMENT_BYTES) {
       throw new IllegalArgumentException("a call of " + from.byteSize() + " bytes");

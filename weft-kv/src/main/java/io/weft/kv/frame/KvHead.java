@@ -10,19 +10,19 @@ import java.lang.foreign.MemorySegment;
 
 /// The head of a request to a shard, `BYTES` long, little-endian (docs/protocol/kv.md).
 ///
-/// @param op what is asked
-/// @param keys where the keys are
-/// @param shard whose
-/// @param table its id; 0 = all tables, of `CLOCK`
-/// @param number of a push, counted by its worker for each shard from 1; 0 = no push
-/// @param settled pushes below this number are over for their worker
+/// @param op the operation
+/// @param keys the location of the keys
+/// @param shard the shard's number
+/// @param table its id; 0 = all tables, for `CLOCK`
+/// @param number of a push, counted by its worker for each shard from 1; 0 = not a push
+/// @param settled the worker has completed all pushes below this number
 /// @param clock of the worker
 /// @param digestHigh of the list of keys
 /// @param digestLow of the list of keys
-/// @param count keys of the list
+/// @param count the number of keys in the list
 /// @param part of a tensor
-/// @param values how values are written
-/// @param ring version of the shard's ring of servers by which it was sent
+/// @param values the format of values
+/// @param ring version of the shard's replica set that determined the destination
 public record KvHead(
     KvOp op,
     Keys keys,
@@ -38,7 +38,7 @@ public record KvHead(
     Values values,
     int ring) {
 
-  /// By the ring that a job begins with.
+  /// Creates a head with the initial replica set.
   public KvHead(
       KvOp op,
       Keys keys,
@@ -68,7 +68,7 @@ public record KvHead(
         0);
   }
 
-  /// With values of 32 bits.
+  /// Creates a head with FLOAT32 values.
   public KvHead(
       KvOp op,
       Keys keys,
@@ -96,25 +96,25 @@ public record KvHead(
         Values.FLOAT32);
   }
 
-  /// Length.
+  /// The length of a head.
   public static final int BYTES = 76;
 
-  /// Version of the layout.
+  /// The version of the layout.
   static final short VERSION = 3;
 
   private static final KvOp[] OPS = KvOp.values();
   private static final Keys[] KEYS = Keys.values();
   private static final Values[] VALUES = Values.values();
 
-  /// Where the keys of a request are.
+  /// The location of a request's keys.
   public enum Keys {
-    /// There are none.
+    /// The request has no keys.
     NONE(0),
     /// In the payload, before the values.
     INLINE(1),
-    /// The same, and the shard should keep them.
+    /// In the payload, and the shard should keep them.
     KEPT(2),
-    /// The shard has kept them: the digest names them.
+    /// Kept by the shard and identified by the digest.
     NAMED(3);
 
     private final byte code;
@@ -124,17 +124,17 @@ public record KvHead(
     }
   }
 
-  /// How values are written.
+  /// The format of values.
   public enum Values {
     /// 4 bytes each.
     FLOAT32(0, 32),
-    /// 2 bytes each; a server adds them up in 32 bits, and rounds what it answers to nearest even.
+    /// 2 bytes each. A server adds them in 32 bits, and rounds its answers to nearest even.
     FLOAT16(1, 16),
-    /// 1 byte each and a scale for each block, as `Quantizer` writes them; pushed only.
+    /// 1 byte each and a scale for each block, in the format of `Quantizer`; for pushes only.
     INT8(2, 8),
-    /// The same with 4 bits each.
+    /// 4 bits each and a scale for each block.
     INT4(3, 4),
-    /// The same with 2 bits each.
+    /// 2 bits each and a scale for each block.
     INT2(4, 2);
 
     private final byte code;
@@ -145,23 +145,23 @@ public record KvHead(
       this.bits = bits;
     }
 
-    /// Bits of one.
+    /// Returns the bits of a value.
     public int bits() {
       return bits;
     }
 
-    /// Whether they are whole numbers with scales.
+    /// Returns whether the values are whole numbers with scales.
     public boolean isQuantized() {
       return bits < 16;
     }
 
-    /// Bytes of so many, from the start of a block on.
+    /// Returns the bytes of `elements` values that begin at the start of a block.
     public long bytes(long elements) {
       return isQuantized() ? new Quantizer(bits).bytes(elements) : bits / 8 * elements;
     }
   }
 
-  /// Writes it to the beginning of `to`.
+  /// Writes the head to the beginning of `to`.
   ///
   /// Hot path.
   public void write(MemorySegment to) {
@@ -182,8 +182,8 @@ public record KvHead(
     to.set(JAVA_LONG_UNALIGNED, 68, 0L);
   }
 
-  /// Reads one. Throws `IllegalArgumentException` with what is wrong; the values that follow from
-  /// the table are checked by the shard.
+  /// Parses a head. Throws `IllegalArgumentException` with the reason if it is invalid. The shard
+  /// checks the fields that depend on the table.
   public static KvHead read(MemorySegment from) {
     if (from.byteSize() != BYTES) {
       throw new IllegalArgumentException(
@@ -237,7 +237,7 @@ public record KvHead(
           "%s with values of %d bits; they can be pushed only".formatted(op, values.bits()));
     }
     if (keys == Keys.NONE && count != 0) {
-      throw new IllegalArgumentException(count + " keys, which are nowhere");
+      throw new IllegalArgumentException(count + " keys without a location");
     }
   }
 }

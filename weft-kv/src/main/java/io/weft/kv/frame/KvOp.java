@@ -1,65 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.frame;
 
-/// What is asked of a shard.
+/// The operations of a shard.
 public enum KvOp {
-  /// A table is there: the payload is its specification.
+  /// Registers a table. The payload is its specification.
   REGISTER(0),
-  /// Values that change rows or a part.
+  /// Changes rows or a part by values.
   PUSH(1),
-  /// Rows or a part.
+  /// Returns rows or a part.
   PULL(2),
-  /// A push, and what is there then.
+  /// A push, then a pull.
   PUSH_PULL(3),
-  /// A worker's clock is one further.
+  /// Advances a worker's clock.
   CLOCK(4),
-  /// Nothing but the answer, when a pull of this clock would be answered.
+  /// Returns, without values, when a pull of this clock would be answered.
   WAIT(5),
-  /// No clock beyond those that were applied is applied: a checkpoint begins.
+  /// Stops the application of further clocks, because a checkpoint begins.
   HOLD(6),
-  /// What is here when this clock was applied is written to a file.
+  /// Writes the table as of this clock to a file.
   CUT(7),
-  /// What was held goes on.
+  /// Resumes the application of clocks.
   RELEASE(8),
-  /// What a checkpoint has of a table.
+  /// Restores a checkpoint's content of a table.
   LOAD(9),
-  /// The first values of a tensor's part: those of the first worker, for which the others wait.
+  /// Sets the first values of a tensor's part. Only the first worker sends values, and the other
+  /// workers wait for them.
   INIT(10),
-  /// To a mirror: a push that waits for those of other workers.
+  /// To a mirror: buffers a push until the pushes of other workers arrive.
   KEEP(11),
-  /// To a mirror: which pushes of a worker were seen.
+  /// To a mirror: the push numbers received from a worker.
   WINDOW(12),
-  /// To a mirror: nobody waits for a worker any more.
+  /// To a mirror: a worker has left, and no request waits for it any more.
   LEAVE(13),
-  /// To a mirror: it has all there is.
+  /// To a mirror: the copy is complete.
   COMPLETE(14),
   /// To a mirror: clock and step of rows or of a tensor's part.
   STATE(15),
   /// To a mirror: rows, or elements of a part.
   COPY(16),
-  /// What a shard has of a table; the reply's text says it.
+  /// Returns the statistics of a table on the shard as the text of the reply.
   STATISTICS(17),
-  /// A function runs on what a shard has of a table: the payload is its name and argument.
+  /// Runs a function on a shard's values of a table. The payload is its name and argument.
   CALL(18),
-  /// A function changes what a shard has of a table, numbered as a push: the payload is its name
+  /// Runs a change on a shard's values of a table, numbered like a push. The payload is its name
   /// and argument.
   CHANGE(19),
-  /// A text to a server, about no table; the answer is its text.
+  /// A text command to a server, independent of any table. The answer is the text of the reply.
   COMMAND(20),
-  /// To a server: another process has taken a server's place, about no shard; `part` is the place
-  /// in the ring.
+  /// To a server: another process takes a server's place. Independent of any shard; `part` is one
+  /// more than the position in the replica set.
   RETURN(21),
-  /// To a server: what it has of a shard is dropped, all there is will be copied to it. The payload
-  /// is the ring of servers in which it shall have the shard.
+  /// To a server: discards its content of a shard, which will be copied to it. The payload is the
+  /// replica set in which it is to have the shard.
   BEGIN(22),
-  /// To a server or worker: these servers have a shard from now on. The payload is their ring.
+  /// To a server or worker: announces the new replica set of a shard, which is the payload.
   RING(23),
-  /// A synchronous table has ended, on all shards: the payload tells why.
+  /// Ends a synchronous table on all shards. The payload is the reason.
   END(24),
-  /// Tells what a request waits for that was not answered in time, and whether the push of its
-  /// worker at this clock was taken. `digestHigh` is the operation of that request.
+  /// Returns the cause of an overdue request's wait, and whether the push of its worker at this
+  /// clock was taken. `digestHigh` is the operation of that request.
   WHY(25),
-  /// To a mirror: rows have gone; the payload are their keys.
+  /// To a mirror: rows were evicted. The payload contains their keys.
   EVICT(26);
 
   private static final KvOp[] ALL = values();
@@ -70,7 +71,7 @@ public enum KvOp {
     this.code = (byte) code;
   }
 
-  /// The operation of this number. Throws `IllegalArgumentException` for a number of none.
+  /// Returns the operation of this number. Throws `IllegalArgumentException` for an unknown number.
   public static KvOp of(long number) {
     if (number < 0 || number >= ALL.length) {
       throw new IllegalArgumentException("operation " + number);
@@ -78,12 +79,12 @@ public enum KvOp {
     return ALL[(int) number];
   }
 
-  /// Whether a worker numbers it, so that a shard does it once.
+  /// Returns whether a worker numbers the operation, so that a shard executes it once.
   public boolean isNumbered() {
     return this == PUSH || this == PUSH_PULL || this == CHANGE;
   }
 
-  /// Its number on the wire.
+  /// Returns the number on the wire.
   public byte code() {
     return code;
   }

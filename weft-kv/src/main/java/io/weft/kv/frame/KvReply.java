@@ -13,23 +13,23 @@ import java.nio.charset.StandardCharsets;
 
 /// The body of a shard's reply.
 ///
-/// @param status what became of the request
-/// @param applied how many clocks the table has applied, where it is synchronous
-/// @param text why it was refused, or what was written; empty otherwise
-/// @param values of a pull that are no more than `MOST_VALUE_BYTES`; empty otherwise. Borrowed from
-///   the message
+/// @param status the outcome of the request
+/// @param applied the number of clocks that the table has applied, if it is synchronous
+/// @param text the reason of a refusal, or the result of a request; empty otherwise
+/// @param values of a pull of at most `MOST_VALUE_BYTES`; empty otherwise. Borrowed from the
+///   message
 public record KvReply(Status status, long applied, String text, MemorySegment values) {
 
-  /// Values that are no longer come in the reply itself; longer ones are written to their place.
+  /// The maximum bytes of values in the reply itself. More values are written to their destination.
   public static final long MOST_VALUE_BYTES = 512;
 
-  /// In the place of the clocks, where `WHY` was asked: the push was not taken.
+  /// The value of `applied` in the answer to `WHY` if the push was not taken.
   public static final long NOT_TAKEN = 0;
 
-  /// The push was taken.
+  /// The value of `applied` in the answer to `WHY` if the push was taken.
   public static final long TAKEN = 1;
 
-  /// It is not known.
+  /// The value of `applied` in the answer to `WHY` if this is unknown.
   public static final long NOT_KNOWN = 2;
 
   private static final int FIXED_BYTES = 12;
@@ -37,19 +37,19 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
   private static final byte[] LEFT_OUT = " ... ".getBytes(StandardCharsets.UTF_8);
   private static final Status[] ALL = Status.values();
 
-  /// What became of a request.
+  /// The outcome of a request.
   public enum Status {
-    /// It is done.
+    /// The request was executed.
     DONE(0),
-    /// The shard does not have this list of keys: send it.
+    /// The shard does not have this list of keys, which must be sent.
     UNKNOWN_LIST(1),
-    /// It was not done, and will not be.
+    /// The request was not executed and will not be.
     REFUSED(2),
-    /// It is done, and values come behind.
+    /// The request was executed, and the reply contains values.
     VALUES(3),
-    /// It was not done: the shard has another ring of servers, which is the text.
+    /// The request was not executed, because the shard has another replica set, which is the text.
     MOVED(4),
-    /// It was not done: the table has ended, and the text tells why.
+    /// The request was not executed, because the table has ended. The text is the reason.
     ENDED(5);
 
     private final byte code;
@@ -63,43 +63,43 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
     this(status, applied, text, MemorySegment.NULL);
   }
 
-  /// It is done.
+  /// Returns the reply to an executed request.
   public static KvReply done(long applied) {
     return new KvReply(Status.DONE, applied, "");
   }
 
-  /// It is done, and these are the values that were asked for.
+  /// Returns the reply to an executed request, with values.
   public static KvReply done(long applied, MemorySegment values) {
     return new KvReply(Status.VALUES, applied, "", values);
   }
 
-  /// The list of keys is not kept.
+  /// Returns the reply for a list of keys that the shard does not have.
   public static KvReply unknownList() {
     return new KvReply(Status.UNKNOWN_LIST, 0, "");
   }
 
-  /// It is done, with something to say.
+  /// Returns the reply to an executed request, with a text.
   public static KvReply done(long applied, String words) {
     return new KvReply(Status.DONE, applied, words);
   }
 
-  /// Other servers have the shard.
+  /// Returns the reply that redirects to other servers.
   public static KvReply moved(String ring) {
     return new KvReply(Status.MOVED, 0, ring);
   }
 
-  /// The table has ended.
+  /// Returns the reply for a table that has ended.
   public static KvReply ended(String why) {
     return new KvReply(Status.ENDED, 0, why);
   }
 
-  /// It was refused.
+  /// Returns the reply that refuses a request.
   public static KvReply refused(String why) {
     return new KvReply(Status.REFUSED, 0, why);
   }
 
-  /// Itself; of a text that is too long the middle is left out: what failed stands at its
-  /// beginning, why often at its end, behind the name of a file.
+  /// Returns the encoded reply. The middle of a text that is too long is omitted, because the
+  /// operation is at its beginning and the reason is often at its end, after the name of a file.
   public MemorySegment encode() {
     byte[] words =
         status == Status.VALUES ? values.toArray(JAVA_BYTE) : text.getBytes(StandardCharsets.UTF_8);
@@ -123,7 +123,7 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
         .array();
   }
 
-  /// A character that was cut in two must not be there.
+  /// Replaces all non-ASCII bytes, because a character may have been cut in two.
   private static byte[] ascii(byte[] words) {
     for (int i = 0; i < words.length; i++) {
       words[i] = words[i] < 0 ? (byte) '?' : words[i];
@@ -131,7 +131,7 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
     return words;
   }
 
-  /// Reads one. Throws `IllegalArgumentException` with what is wrong.
+  /// Parses a reply. Throws `IllegalArgumentException` with the reason if it is invalid.
   public static KvReply read(MemorySegment from) {
     long bytes = from.byteSize();
     if (bytes < FIXED_BYTES || bytes > RequestChannel.MAX_HEAD_BYTES) {
@@ -155,7 +155,7 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
                 .decode(from.asSlice(FIXED_BYTES).asByteBuffer())
                 .toString();
       } catch (CharacterCodingException wrong) {
-        throw new IllegalArgumentException("a reply whose text is no UTF-8", wrong);
+        throw new IllegalArgumentException("a reply whose text is not UTF-8", wrong);
       }
     }
     return new KvReply(ALL[status], applied, text);

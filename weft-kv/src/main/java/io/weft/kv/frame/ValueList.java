@@ -7,25 +7,25 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 
-/// The payload of a request about values of any length: the number of keys (4), what is in it (4),
-/// the keys, 8 bytes each, ascending, each once; then, but if lengths are asked for, a length for
-/// each key, 4 bytes each; then, of a push, the values, one behind the other. Pure. Borrows the
-/// payload.
+/// The payload of a request about values of any length: the number of keys (4 bytes), the kind of
+/// the payload (4 bytes), and the keys, 8 bytes each, ascending and distinct. Unless lengths are
+/// requested, a length for each key follows, 4 bytes each. In a push, the values then follow
+/// contiguously. Pure. Borrows the payload.
 ///
-/// @param asksLengths whether the lengths of the keys' values are what is asked for
-/// @param count keys
-/// @param floats of all values
-/// @param payload as it came
+/// @param asksLengths true if the lengths of the keys' values are requested
+/// @param count the number of keys
+/// @param floats the number of floats of all values
+/// @param payload the received bytes
 public record ValueList(boolean asksLengths, int count, long floats, MemorySegment payload) {
 
   private static final int HEAD_BYTES = 8;
   private static final int WITH_LENGTHS = 0;
   private static final int ASKS_LENGTHS = 1;
 
-  /// Reads one, and checks what needs no table. Throws `IllegalArgumentException` with what is
-  /// wrong.
+  /// Parses a payload and checks the fields that do not depend on the table. Throws
+  /// `IllegalArgumentException` with the reason if it is invalid.
   ///
-  /// @param pushes whether there must be values
+  /// @param pushes true if there must be values
   public static ValueList read(MemorySegment payload, boolean pushes) {
     long bytes = payload.byteSize();
     if (bytes < HEAD_BYTES) {
@@ -62,9 +62,9 @@ public record ValueList(boolean asksLengths, int count, long floats, MemorySegme
     return new ValueList(asks, count, floats, payload);
   }
 
-  /// A payload in the heap with these keys and lengths, and room for values.
+  /// Returns a payload in the heap with these keys and lengths, and room for values.
   ///
-  /// @param floats for which there is room
+  /// @param floats the number of floats to leave room for
   public static MemorySegment write(long[] keys, int[] lengths, long floats) {
     MemorySegment payload = begin(keys, 12L * keys.length + Float.BYTES * floats, WITH_LENGTHS);
     MemorySegment.copy(
@@ -72,7 +72,7 @@ public record ValueList(boolean asksLengths, int count, long floats, MemorySegme
     return payload;
   }
 
-  /// A payload that asks for lengths.
+  /// Returns a payload that requests lengths.
   public static MemorySegment ask(long[] keys) {
     return begin(keys, 8L * keys.length, ASKS_LENGTHS);
   }
@@ -85,32 +85,32 @@ public record ValueList(boolean asksLengths, int count, long floats, MemorySegme
     return payload;
   }
 
-  /// A key.
+  /// Returns a key.
   public long key(int at) {
     return payload.get(JAVA_LONG_UNALIGNED, HEAD_BYTES + 8L * at);
   }
 
-  /// Floats of its value.
+  /// Returns the number of floats of a key's value.
   public int length(int at) {
     return payload.get(JAVA_INT_UNALIGNED, HEAD_BYTES + 8L * count + 4L * at);
   }
 
-  /// Where the values begin in the payload, in bytes.
+  /// Returns the offset of the values in the payload, in bytes.
   public long valuesAt() {
     return valuesAt(count);
   }
 
-  /// The same of so many keys with their lengths.
+  /// Returns the offset of the values behind `keys` keys with their lengths, in bytes.
   public static long valuesAt(int keys) {
     return HEAD_BYTES + 12L * keys;
   }
 
-  /// The values of a push.
+  /// Returns the values of a push.
   public MemorySegment values() {
     return payload.asSlice(valuesAt());
   }
 
-  /// A float of the values of a push, for messages.
+  /// Returns a float of a push, for messages.
   public float value(long at) {
     return values().get(JAVA_FLOAT_UNALIGNED, Float.BYTES * at);
   }

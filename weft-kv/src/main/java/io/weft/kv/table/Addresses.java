@@ -4,10 +4,11 @@ package io.weft.kv.table;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Where loops find the native memory of a table: all of it in one segment, by its address, which
-/// is a constant to the JIT, so that it compiles no check of a segment's class and owner into them
-/// (docs/adr/0063-kernels-on-addresses.md). Where this Java was not allowed native access, in the
-/// segment itself. Whoever uses it has checked bounds and thread, and owns the memory.
+/// The segment and the offsets through which loops access a table's native memory. One segment
+/// spans all memory, so that the offset of a byte is its address. The segment is a constant to the
+/// JIT, which then compiles no checks of a segment's class and owner into the loops
+/// (docs/adr/0063-kernels-on-addresses.md). Without native access, the data's own segment is used.
+/// The caller must have checked bounds and thread, and must own the memory.
 final class Addresses {
 
   private static final @Nullable MemorySegment ALL = all();
@@ -21,7 +22,7 @@ final class Addresses {
         : null;
   }
 
-  /// The segment in which the bytes of `data` are found.
+  /// Returns the segment through which the bytes of `data` are accessed.
   ///
   /// Hot path.
   static MemorySegment in(MemorySegment data) {
@@ -29,7 +30,7 @@ final class Addresses {
     return all == null ? data : all;
   }
 
-  /// Where the first byte of `data` is in `in(data)`.
+  /// Returns the offset of the first byte of `data` in `in(data)`.
   static long at(MemorySegment data) {
     return ALL == null ? 0 : data.address();
   }

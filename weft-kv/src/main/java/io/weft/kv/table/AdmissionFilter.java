@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.table;
 
-/// How often keys without a row were asked for, about: four counters of 8 bits a key, chosen by its
-/// hash, of which the least counts. Counts are too high where keys share all their counters, and
-/// halved when there were eight times as many keys as counters, so that what comes once in a long
-/// time never adds up. One thread.
+/// Approximate counts of the uses of keys without a row. Each key has four 8-bit counters, chosen
+/// by its hash, and its count is the least of them. A count is too high if other keys share all of
+/// its counters. All counters are halved each time the number of counted uses reaches eight times
+/// the number of counters, so that rare uses do not accumulate. One thread.
 final class AdmissionFilter {
 
   private static final int PER_KEY = 4;
@@ -14,7 +14,7 @@ final class AdmissionFilter {
   private final int times;
   private long counted;
 
-  /// @param times as often a key is asked for until it gets a row; 1 to 255
+  /// @param times how often a key must be used until it gets a row; 1 to 255
   /// @param counters a power of two
   AdmissionFilter(int times, int counters) {
     this.times = times;

@@ -8,8 +8,8 @@ import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateTile;
 import java.lang.foreign.MemorySegment;
 
-/// Applies an update rule to elements that lie one behind the other, each slot of them at a
-/// distance of its own, tile by tile. One thread.
+/// Applies an update rule to contiguous elements, tile by tile. Each of their slots is stored
+/// contiguously at a fixed distance. One thread.
 final class ElementUpdates {
 
   private static final int TILE_ELEMENTS = 2048;
@@ -17,23 +17,23 @@ final class ElementUpdates {
   private final UpdateRule rule;
   private final UpdateTile tile;
 
-  /// Throws `IllegalArgumentException` for a rule with slots of rows, which is not cut into tiles.
+  /// Throws `IllegalArgumentException` for a rule with row slots, which cannot be cut into tiles.
   ///
-  /// @param owner of messages
-  /// @param most elements that there are at most
+  /// @param owner the name for messages
+  /// @param most the maximum number of elements
   ElementUpdates(String owner, UpdateRule rule, long most) {
     if (rule.rowSlots() > 0) {
       throw new IllegalArgumentException(
-          owner + ": its update rule " + rule + " is for rows of tables, of which it has none");
+          owner + ": its update rule " + rule + " needs rows, and only a table of rows has them");
     }
     this.rule = rule;
     this.tile = new UpdateTile(rule, (int) Math.min(TILE_ELEMENTS, most));
   }
 
-  /// Writes what the slots begin with.
+  /// Writes the initial values of the slots.
   ///
-  /// @param at of the first value
-  /// @param stride from a value to its first slot, and from each to the next, in bytes
+  /// @param at offset of the first value
+  /// @param stride the distance from a value to its first slot, and between slots, in bytes
   void initialize(MemorySegment memory, long at, long stride, long elements) {
     for (int slot = 0; slot < rule.slots(); slot++) {
       float initial = rule.initialSlot(slot);
@@ -48,8 +48,8 @@ final class ElementUpdates {
   ///
   /// Hot path.
   ///
-  /// @param at of the first value
-  /// @param stride from a value to its first slot, and from each to the next, in bytes
+  /// @param at offset of the first value
+  /// @param stride the distance from a value to its first slot, and between slots, in bytes
   /// @param gradient FLOAT32 from `offset` in bytes, of any alignment
   /// @param step number of this update, from 1
   void apply(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.table;
 
-/// Hash of a 64-bit key: all of its bits depend on all of the key's, and different keys have
-/// different hashes. It is no other hash of Weft's, so that keys that were chosen for a shard by
-/// their hash are spread all the same.
+/// The hash of a 64-bit key. Each bit of the hash depends on all bits of the key, and different
+/// keys have different hashes. No other hash in Weft is equal, so that keys that were assigned to a
+/// shard by another hash are still spread evenly.
 final class KeyHash {
 
   private static final long DISTINCT = 0xA0761D6478BD642FL;

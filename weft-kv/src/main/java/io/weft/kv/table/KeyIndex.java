@@ -3,9 +3,9 @@ package io.weft.kv.table;
 
 import java.util.Arrays;
 
-/// Numbers from 0 up by key, in the order in which the keys came: open addressing with linear
-/// probing, in the heap, 12 bytes a place, at most half of them taken. Nothing is taken out. One
-/// thread.
+/// An index that numbers keys from 0 in the order of their addition. Open addressing with linear
+/// probing, in the heap, with 12 bytes per place and at most half of the places used. Keys are
+/// never removed. One thread.
 final class KeyIndex {
 
   private static final int LEAST_PLACES = 16;
@@ -20,19 +20,19 @@ final class KeyIndex {
     return numbers;
   }
 
-  /// How many keys there are.
+  /// Returns the number of keys.
   int size() {
     return size;
   }
 
-  /// The number of a key, or -1.
+  /// Returns the number of a key, or -1.
   ///
   /// Hot path.
   int find(long key) {
     return numbers[place(key)];
   }
 
-  /// Where a key is, or would be.
+  /// Returns the place of a key, or the empty place for it.
   private int place(long key) {
     int mask = keys.length - 1;
     int at = (int) KeyHash.of(key) & mask;
@@ -42,7 +42,7 @@ final class KeyIndex {
     return at;
   }
 
-  /// Adds a key that is not there; its number.
+  /// Adds a key that is not in the index and returns its number.
   int add(long key) {
     if (2 * (size + 1) > keys.length) {
       grow();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.table;
 
-/// What a lookup does with a key that has no row.
+/// The action of a lookup for a key without a row.
 public enum Missing {
-  /// Makes the row, if admission allows.
+  /// Creates the row, if admission allows.
   MAKE,
-  /// Leaves it: what is read is what the row would begin with.
+  /// Creates no row. The key reads as the initial values.
   LEAVE
 }

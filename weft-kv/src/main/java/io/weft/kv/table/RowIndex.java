@@ -8,13 +8,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// Which row a key has: open addressing with linear probing, in native memory. An entry is 8 bytes:
-/// 32 bits of the key's hash and the row's number plus 1, or 0. The key itself stands in the row,
-/// which is read when the bits of the hash agree; so growth reads entries only.
+/// The index from keys to rows: open addressing with linear probing, in native memory. An entry is
+/// 8 bytes: 32 bits of the key's hash and the row's number plus 1, or 0. The key itself is stored
+/// in the row, which is read if the hash bits match. Growth therefore reads only entries.
 ///
-/// The index is cut into 1,024 partitions by other bits of the hash, and each grows alone, by a
-/// quarter when it is three quarters full: no growth moves more than about a thousandth of it. One
-/// thread.
+/// The index is cut into 1,024 partitions by other bits of the hash. Each grows separately, by a
+/// quarter, when it is three quarters full, so that a growth step moves at most about a thousandth
+/// of the index. One thread.
 final class RowIndex implements AutoCloseable {
 
   private static final int PARTITION_BITS = 10;
@@ -39,13 +39,13 @@ final class RowIndex implements AutoCloseable {
     this.owner = owner;
     this.budget = budget;
     this.rows = rows;
-    // What a partition without entries has: one that is never used, which every search ends at.
+    // The entry of an empty partition. It stays 0, so that every search ends there.
     MemorySegment none = empty.allocate(ENTRY_BYTES, ENTRY_BYTES);
     Arrays.fill(memory, none);
     Arrays.fill(start, Addresses.at(none));
   }
 
-  /// Where the keys stand.
+  /// Returns the memory that contains the keys.
   RowMemory rows() {
     return rows;
   }
@@ -68,8 +68,8 @@ final class RowIndex implements AutoCloseable {
         .set(JAVA_LONG, start[partition] + (long) position * ENTRY_BYTES, entry);
   }
 
-  /// The entry at which the search for a hash begins: read well before `find` is called, so that
-  /// the processor waits for many of them at once.
+  /// Returns the entry at which the search for a hash begins. Callers read it well before they call
+  /// `find`, so that the processor fetches many entries concurrently.
   ///
   /// Hot path.
   long first(long hash) {
@@ -77,7 +77,7 @@ final class RowIndex implements AutoCloseable {
     return entry(partition, home(hash, partition));
   }
 
-  /// The row of a key, or -1.
+  /// Returns the row of a key, or -1.
   ///
   /// Hot path.
   int find(long key, long hash) {
@@ -100,7 +100,7 @@ final class RowIndex implements AutoCloseable {
     }
   }
 
-  /// Makes room for one more key of this hash, so that `insert` needs no memory. Throws
+  /// Makes room for one more key of this hash, so that `insert` allocates no memory. Throws
   /// `MemoryBudgetException`.
   void ensureRoom(long hash) {
     int partition = partition(hash);
@@ -109,7 +109,7 @@ final class RowIndex implements AutoCloseable {
     }
   }
 
-  /// Adds a key that is not there, for which there is room.
+  /// Adds a key that is not in the index. There must be room for it.
   void insert(long hash, int row) {
     int partition = partition(hash);
     place(partition, (hash << 32) | (row + 1));
@@ -151,7 +151,7 @@ final class RowIndex implements AutoCloseable {
     }
   }
 
-  /// Takes a key out, if it is there; what comes after it moves up, so that no search ends early.
+  /// Removes a key if it exists. Later entries move up, so that no search ends early.
   void remove(long key, long hash) {
     int partition = partition(hash);
     int hole = position(partition, key, hash);
@@ -177,12 +177,12 @@ final class RowIndex implements AutoCloseable {
     size--;
   }
 
-  /// Keys.
+  /// Returns the number of keys.
   long size() {
     return size;
   }
 
-  /// Entries, used or not.
+  /// Returns the number of entries, used or not.
   long capacity() {
     return entries;
   }

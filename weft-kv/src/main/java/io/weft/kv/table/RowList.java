@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// A list of keys, and the rows that they have in a table: kept for lists that repeat, so that
-/// their keys are looked up once. Reusable; grows, never shrinks; 12 bytes a key, in the heap. One
-/// thread.
+/// A list of keys and of their rows in a table. Repeated lists are kept, so that their keys are
+/// looked up once. Reusable. Its capacity grows and never shrinks. It takes 12 bytes per key, in
+/// the heap. One thread.
 public final class RowList {
 
   private long[] keys = new long[0];
@@ -20,10 +20,10 @@ public final class RowList {
   private @Nullable RowTable table;
   private long version;
 
-  /// Empty.
+  /// Creates an empty list.
   public RowList() {}
 
-  /// Takes the keys in the place of those that were here.
+  /// Replaces the keys.
   ///
   /// Hot path.
   ///
@@ -33,7 +33,7 @@ public final class RowList {
     MemorySegment.copy(from, JAVA_LONG_UNALIGNED, offset, keys, 0, keyCount);
   }
 
-  /// Takes the first `keyCount` keys in the place of those that were here.
+  /// Replaces the keys with the first `keyCount` keys of an array.
   public void set(long[] from, int keyCount) {
     reserve(keyCount);
     System.arraycopy(from, 0, keys, 0, keyCount);
@@ -51,17 +51,17 @@ public final class RowList {
     count = keyCount;
   }
 
-  /// Keys.
+  /// Returns the number of keys.
   public int count() {
     return count;
   }
 
-  /// The key at a place.
+  /// Returns the key at a position.
   public long key(int place) {
     return keys[checked(place)];
   }
 
-  /// Whether the key at a place has a row, as found by `RowTable.resolve`.
+  /// Returns whether `RowTable.resolve` found a row of the key at a position.
   public boolean hasRow(int place) {
     return table != null && rows[checked(place)] >= 0;
   }
@@ -73,12 +73,12 @@ public final class RowList {
     return place;
   }
 
-  /// Keys without a row, as found by `RowTable.resolve`.
+  /// Returns the number of keys for which `RowTable.resolve` found no row.
   public int missing() {
     return table == null ? count : missing;
   }
 
-  /// Whether each key is greater than the one before, as signed numbers.
+  /// Returns whether each key is greater than the previous one, as signed numbers.
   public boolean isAscending() {
     for (int i = 1; i < count; i++) {
       if (keys[i - 1] >= keys[i]) {
@@ -88,12 +88,12 @@ public final class RowList {
     return true;
   }
 
-  /// Memory taken.
+  /// Returns the memory in bytes.
   public long bytes() {
     return (long) keys.length * (Long.BYTES + Integer.BYTES);
   }
 
-  /// The same keys, in memory of just their length, for lists that are kept.
+  /// Returns a copy without spare capacity, for lists that are kept.
   public RowList copy() {
     var copy = new RowList();
     copy.keys = Arrays.copyOf(keys, count);
@@ -106,7 +106,7 @@ public final class RowList {
     return copy;
   }
 
-  /// The keys at places `first` to `first + keyCount`, as a list of their own.
+  /// Returns the keys at positions `first` to `first + keyCount` as a separate list.
   public RowList part(int first, int keyCount) {
     var part = new RowList();
     part.keys = Arrays.copyOfRange(keys, first, first + keyCount);
@@ -123,7 +123,7 @@ public final class RowList {
     return rows;
   }
 
-  /// Whether it is known that all keys have rows, each another one.
+  /// Returns whether all keys are known to have different rows.
   boolean isDistinct() {
     return distinct;
   }

@@ -13,16 +13,17 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// Rows by number, in chunks of native memory: a row never moves. A row is, in bytes: key (8), step
-/// of its last update (4), whether it is one, and the step of its last pull, where that is noted (1
-/// bit and 31), its values, its slots. Rows that were freed are a list, linked in place of the key.
-/// One thread.
+/// The rows of a table by number, in chunks of native memory. A row never moves. A row consists of
+/// its key (8 bytes), the step of its last update (4 bytes), a used bit and the step of its last
+/// recorded pull (1 bit and 31 bits), its values and its slots. Free rows form a list, linked
+/// through the field of the key. One thread.
 final class RowMemory implements AutoCloseable {
 
-  /// Before the values.
+  /// The bytes of a row before its values.
   static final int HEAD_BYTES = 16;
 
-  /// Below so many values a row, rows are carried value by value, which is faster than a copy each.
+  /// The number of values per row below which rows are copied value by value, which is then faster
+  /// than a bulk copy of each row.
   static final int NARROW = 8;
 
   private static final int STEP_AT = 8;
@@ -54,7 +55,7 @@ final class RowMemory implements AutoCloseable {
     return rowBytes;
   }
 
-  /// Numbers below this one are or were rows.
+  /// Returns the limit of row numbers: all rows, in use or free, have lower numbers.
   int end() {
     return end;
   }
@@ -71,7 +72,7 @@ final class RowMemory implements AutoCloseable {
     return (long) rowBytes << shift;
   }
 
-  /// The segment in which a row is found at `at`.
+  /// Returns the segment in which a row is found at `at`.
   ///
   /// Hot path.
   MemorySegment in(int row) {
@@ -96,17 +97,18 @@ final class RowMemory implements AutoCloseable {
     return (in(row).get(JAVA_INT, at(row) + STATE_AT) & USED) != 0;
   }
 
-  /// Step of the last pull that was noted; 0 = none was.
+  /// Returns the step of the last recorded pull; 0 = none.
   int pulled(int row) {
     return in(row).get(JAVA_INT, at(row) + STATE_AT) >>> 1;
   }
 
-  /// Notes a pull.
+  /// Records a pull.
   void pull(int row, int step) {
     in(row).set(JAVA_INT, at(row) + STATE_AT, step << 1 | USED);
   }
 
-  /// A row of this key, whose values and slots are what lay there. Throws `MemoryBudgetException`.
+  /// Allocates a row for this key and returns its number. Its values and slots are undefined.
+  /// Throws `MemoryBudgetException`.
   int allocate(long key, int step) {
     int row = firstFree;
     if (row >= 0) {
@@ -129,7 +131,7 @@ final class RowMemory implements AutoCloseable {
   private void addChunk() {
     if (end > Integer.MAX_VALUE - (1 << shift) - 1) {
       throw new MemoryBudgetException(
-          owner + " has " + used + " rows, as many as a shard can have; use more shards");
+          owner + " has " + used + " rows, the maximum of a shard; use more shards");
     }
     budget.reserve(owner, chunkBytes());
     MemorySegment chunk = arena.allocate(chunkBytes(), Long.BYTES);
@@ -152,7 +154,7 @@ final class RowMemory implements AutoCloseable {
     used--;
   }
 
-  /// Copies few floats of each of some rows to `to`, row after row.
+  /// Copies a few floats of each of some rows to `to`, row after row.
   ///
   /// Hot path.
   ///
@@ -186,7 +188,7 @@ final class RowMemory implements AutoCloseable {
     }
   }
 
-  /// The reverse of `gather`.
+  /// Copies floats from `from` into rows, in reverse to `gather`.
   ///
   /// Hot path.
   void scatter(float[] from, int[] rows, int first, int count, int offset, int width) {
@@ -217,7 +219,7 @@ final class RowMemory implements AutoCloseable {
     }
   }
 
-  /// Marks rows as used.
+  /// Sets the step of the rows' last update.
   ///
   /// Hot path.
   void use(int[] rows, int first, int count, int step) {
@@ -236,8 +238,8 @@ final class RowMemory implements AutoCloseable {
     }
   }
 
-  /// Whether some rows, of numbers that rise, lie one behind the other in one chunk, as rows do
-  /// that were made in the order in which they are used.
+  /// Returns whether rows with ascending numbers are contiguous in one chunk. This is so if rows
+  /// are used in the order of their creation.
   private boolean isRun(int[] rows, int first, int count) {
     int start = rows[first];
     if (rows[first + count - 1] - start != count - 1
@@ -258,7 +260,7 @@ final class RowMemory implements AutoCloseable {
     MemorySegment.copy(in(row), at(row) + HEAD_BYTES, into, offset, bytes);
   }
 
-  /// The values and slots of a row, read-only.
+  /// Returns the values and slots of a row, read-only.
   MemorySegment floats(int row, int count) {
     return chunks[row >>> shift]
         .asSlice(
@@ -266,12 +268,12 @@ final class RowMemory implements AutoCloseable {
         .asReadOnly();
   }
 
-  /// Copies a row to `into`, as it lies here.
+  /// Copies a whole row to `into`.
   void write(int row, MemorySegment into, long offset) {
     MemorySegment.copy(in(row), JAVA_BYTE, at(row), into, JAVA_BYTE, offset, rowBytes);
   }
 
-  /// Copies what `write` wrote in the place of a row, but its key.
+  /// Copies a row written by `write` into a row, except for its key.
   void read(int row, MemorySegment from, long offset) {
     MemorySegment.copy(
         from,
@@ -283,27 +285,28 @@ final class RowMemory implements AutoCloseable {
         rowBytes - Long.BYTES);
   }
 
-  /// The key of what `write` wrote.
+  /// Returns the key of a row written by `write`.
   static long writtenKey(MemorySegment from, long offset) {
     return from.get(JAVA_LONG_UNALIGNED, offset);
   }
 
-  /// The step of what `write` wrote.
+  /// Returns the step of the last update of a row written by `write`.
   static int writtenStep(MemorySegment from, long offset) {
     return from.get(JAVA_INT_UNALIGNED, offset + STEP_AT);
   }
 
-  /// The step of the last pull of what `write` wrote.
+  /// Returns the step of the last pull of a row written by `write`.
   static int writtenPull(MemorySegment from, long offset) {
     return from.get(JAVA_INT_UNALIGNED, offset + STATE_AT) >>> 1;
   }
 
-  /// Takes the step of the last pull out of what `write` wrote: who gets it counts pulls anew.
+  /// Removes the step of the last pull from a row written by `write`, because the recipient counts
+  /// pulls anew.
   static void withoutPull(MemorySegment written, long offset) {
     written.set(JAVA_INT_UNALIGNED, offset + STATE_AT, USED);
   }
 
-  /// Whether this can be what `write` wrote, without a pull.
+  /// Returns whether the bytes may be a row written by `write`, without a pull.
   static boolean isWritten(MemorySegment from, long offset) {
     return from.get(JAVA_INT_UNALIGNED, offset + STATE_AT) == USED;
   }

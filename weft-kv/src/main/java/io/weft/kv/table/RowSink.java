@@ -3,12 +3,12 @@ package io.weft.kv.table;
 
 import java.lang.foreign.MemorySegment;
 
-/// Sees the rows of a snapshot. Must not throw: who changes the table calls it too.
+/// A receiver of a snapshot's rows. It must not throw, because changes of the table also call it.
 @FunctionalInterface
 public interface RowSink {
 
-  /// @param memory in which the row lies, as `RowTable.importRows` takes it; borrowed for the call
-  /// @param at of its first byte
-  /// @param bytes of it
+  /// @param memory contains the row in the format of `RowTable.importRows`; borrowed for the call
+  /// @param at offset of its first byte
+  /// @param bytes its length
   void row(MemorySegment memory, long at, int bytes);
 }

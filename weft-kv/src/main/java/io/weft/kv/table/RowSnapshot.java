@@ -5,10 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The rows of a table as they were when it was begun, taken out in parts while the table changes:
-/// a row that is about to change or to go is taken out before it does. Takes one bit for each row,
-/// and 8 to 32 bytes for each in memory of which the store has a copy. Owned; of the table's
-/// thread.
+/// The rows of a table as of one moment. They are emitted in parts while the table changes: a row
+/// that is about to change or to be removed is emitted before. Takes one bit per row, and 8 to 32
+/// bytes per row in memory that the store also has. Owned; confined to the table's thread.
 public final class RowSnapshot implements AutoCloseable {
 
   private final RowMemory memory;
@@ -21,7 +20,7 @@ public final class RowSnapshot implements AutoCloseable {
   private int next;
   private long rows;
 
-  /// @param stored rows that are not in memory; null = there are none
+  /// @param stored rows that are not in memory; null if there are none
   RowSnapshot(
       RowMemory memory,
       int since,
@@ -37,10 +36,10 @@ public final class RowSnapshot implements AutoCloseable {
     this.passed = new long[(end >>> 6) + 1];
   }
 
-  /// Takes out what there is among the next places of rows, and then of the rows that are not in
-  /// memory; whether all are out. Throws `RowStoreException` where those cannot be read.
+  /// Emits the rows at the next places and then the rows that are not in memory. Returns whether
+  /// all rows have been emitted. Throws `RowStoreException` if the store cannot be read.
   ///
-  /// @param places at most so many are looked at
+  /// @param places the maximum number of places to visit
   public boolean advance(int places) {
     int stop = (int) Math.min(end, (long) next + places);
     for (; next < stop; next++) {
@@ -57,12 +56,12 @@ public final class RowSnapshot implements AutoCloseable {
     return stored == null || stored.isDone();
   }
 
-  /// How many rows were taken out.
+  /// Returns the number of emitted rows.
   public long rows() {
     return rows;
   }
 
-  /// Rows are about to change; those that are -1 are none.
+  /// Emits rows that are about to change. -1 stands for no row.
   ///
   /// Hot path.
   void before(int[] changing, int first, int count) {
@@ -71,7 +70,7 @@ public final class RowSnapshot implements AutoCloseable {
     }
   }
 
-  /// A row is about to change or to go; -1 is none.
+  /// Emits a row that is about to change or to be removed. -1 stands for no row.
   ///
   /// Hot path.
   void before(int row) {
@@ -92,14 +91,14 @@ public final class RowSnapshot implements AutoCloseable {
     }
   }
 
-  /// A row was made, at a place where there may have been another one.
+  /// Records that a new row was created, possibly at the place of a removed one.
   void made(int row) {
     if (row < end) {
       pass(row);
     }
   }
 
-  /// Whether the place was not passed before.
+  /// Marks a place as visited and returns whether it was not marked before.
   private boolean pass(int row) {
     long bit = 1L << row;
     if ((passed[row >>> 6] & bit) != 0) {
@@ -109,7 +108,7 @@ public final class RowSnapshot implements AutoCloseable {
     return true;
   }
 
-  /// Ends it; what was not taken out is not in it.
+  /// Ends the snapshot. Rows that have not been emitted are not part of it.
   @Override
   public void close() {
     if (stored != null) {

@@ -11,23 +11,23 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Which rows of a table are in memory and which in a store: rows that were not used for long are
-/// written to the store when others need room, and come back when they are asked for. A row that
-/// came back stays in the store until it is written there again, or is removed; what is in memory
-/// counts. One thread.
+/// The division of a table's rows between memory and a store. Rows that have not been used for long
+/// are written to the store when other rows need room, and are loaded when they are used. A loaded
+/// row stays in the store until it is written again or removed. The version in memory is the valid
+/// one. One thread.
 ///
-/// The rows that go are found by second chance: a hand goes round the places of rows, and takes
-/// those that were not used since it was there last.
+/// Rows to write are selected by second chance: a hand circles over the places of rows and selects
+/// the rows that were not used since its last visit.
 final class RowSpill implements AutoCloseable {
 
-  /// What a row takes in the index and here, at most.
+  /// The maximum bytes per row in the index and in this class.
   private static final int EXTRA_BYTES = 15;
 
   private static final Logger LOG = LoggerFactory.getLogger(RowSpill.class);
   private static final int BUFFER_BYTES = 1 << 20;
   private static final int MOST_ROWS = 256;
 
-  // What is known of a place of rows; 0 = there is no row.
+  // The flags of a place of rows; 0 = there is no row.
   private static final int HERE = 1;
   private static final int PINNED = 2;
   private static final int USED = 4;
@@ -56,20 +56,20 @@ final class RowSpill implements AutoCloseable {
   private boolean holds;
   private long evictFrom;
 
-  /// Rows in the store alone, and all rows that it has.
+  /// The number of rows that only the store has, and the number of all rows in the store.
   private long spilled;
 
   private long stored;
   private long returned;
   private @Nullable String refusal;
 
-  /// What the table does to rows that come and go.
+  /// The table's actions on rows that enter and leave memory.
   interface Places {
 
-    /// A row of a key comes back, to be filled.
+    /// Allocates a row for a key, which is then filled. Returns its number.
     int place(long key, long hash);
 
-    /// A row leaves memory.
+    /// Removes a row from memory.
     void leave(int row, long key, long hash);
   }
 
@@ -100,12 +100,12 @@ final class RowSpill implements AutoCloseable {
     return bufferBytes() + flags.length;
   }
 
-  /// Rows that are not in memory.
+  /// Returns the number of rows that are not in memory.
   long spilled() {
     return spilled;
   }
 
-  /// How often a row came back.
+  /// Returns how often a row was loaded.
   long returned() {
     return returned;
   }
@@ -114,19 +114,19 @@ final class RowSpill implements AutoCloseable {
     return store.diskBytes();
   }
 
-  /// Rows that are carried at once.
+  /// Returns the maximum number of rows per read or write of the store.
   int batch() {
     return batch;
   }
 
-  /// Rows of which a part of a request should have no more.
+  /// Returns the maximum number of rows that a part of a request should have.
   int mostAtOnce() {
     return Math.max(batch, limit / 2);
   }
 
   // --- the rows of a request
 
-  /// Rows stay in memory until `used`; those that are -1 are none.
+  /// Pins rows in memory until `used`. -1 stands for no row.
   void pin(int[] rows, int count) {
     noneLeft = false;
     for (int i = 0; i < count; i++) {
@@ -134,10 +134,10 @@ final class RowSpill implements AutoCloseable {
         flags[rows[i]] |= PINNED;
       }
     }
-    ensureRoom(0); // a request before may have had more rows than there is room for
+    ensureRoom(0); // because the previous request may have used more rows than the limit
   }
 
-  /// Rows were used, and may go again.
+  /// Marks rows as used and unpins them.
   void used(int[] rows, int count) {
     for (int i = 0; i < count; i++) {
       if (rows[i] >= 0) {
@@ -146,24 +146,24 @@ final class RowSpill implements AutoCloseable {
     }
   }
 
-  /// All rows may go again, after a failure.
+  /// Unpins all rows, after a failure.
   void unpin() {
     for (int i = 0; i < flags.length; i++) {
       flags[i] &= ~PINNED;
     }
   }
 
-  /// A row was made, and stays until `used`.
+  /// Pins a new row until `used`.
   void made(int row) {
     flags[row] = HERE | PINNED | USED;
   }
 
-  /// A row is changed.
+  /// Records the change of a row.
   void changed(int row) {
     flags[row] &= ~CLEAN;
   }
 
-  /// Rows are changed; those that are -1 are none.
+  /// Records the change of rows. -1 stands for no row.
   void changed(int[] rows, int first, int count) {
     for (int i = first; i < first + count; i++) {
       if (rows[i] >= 0) {
@@ -172,14 +172,13 @@ final class RowSpill implements AutoCloseable {
     }
   }
 
-  /// Brings back the rows of keys that have none in memory, `rows` of which is -1, as far as the
-  /// store has them.
+  /// Loads the rows of keys that are not in memory, for which `rows` is -1, if the store has them.
   void bring(long[] keys, int[] rows, int count) {
     if (spilled == 0) {
       return;
     }
     int n = 0;
-    for (int i = 0; i < count; i++) { // to the end: a key may be asked for twice
+    for (int i = 0; i < count; i++) { // to the end, because a key may occur twice
       if (rows[i] < 0) {
         asked[n] = keys[i];
         askedAt[n++] = i;
@@ -210,7 +209,7 @@ final class RowSpill implements AutoCloseable {
 
   private int bring(long key, long at) {
     long hash = KeyHash.of(key);
-    int row = index.find(key, hash); // the key may be asked for twice
+    int row = index.find(key, hash); // because the key may occur twice
     if (row < 0) {
       row = places.place(key, hash);
       memory.read(row, incoming, at);
@@ -223,18 +222,18 @@ final class RowSpill implements AutoCloseable {
 
   // --- room
 
-  /// Writes rows to the store, so that one more finds room. Throws `RowStoreException` where the
-  /// store takes none.
+  /// Writes rows to the store to make room for a new one. Throws `RowStoreException` if the store
+  /// accepts none.
   void ensureRoomForNew() {
     ensureRoom(1);
     if (refusal != null && memory.used() >= limit) {
       throw new RowStoreException(
-          owner + " has no room in memory for more rows, and none can leave it: " + refusal);
+          owner + " has no room in memory for more rows, and the store accepts none: " + refusal);
     }
   }
 
-  /// Writes rows to the store, so that as many others find room. Where the store takes none, memory
-  /// grows by rows that come back, as far as its budget goes.
+  /// Writes rows to the store to make room for `more` others. If the store accepts none, memory
+  /// grows by loaded rows up to the limit of its budget.
   void ensureRoom(int more) {
     grow(memory.end() + more);
     long over = (long) memory.used() + more - limit;
@@ -255,7 +254,7 @@ final class RowSpill implements AutoCloseable {
     }
   }
 
-  /// Chooses rows that go, and pins them.
+  /// Selects rows to write and pins them. Returns their number.
   private int select() {
     int n = 0;
     int end = memory.end();
@@ -275,7 +274,7 @@ final class RowSpill implements AutoCloseable {
     return n;
   }
 
-  /// Writes those that were chosen, and frees their places; whether the store took them.
+  /// Writes the selected rows and frees their places. Returns whether the store accepted them.
   private boolean write(int n) {
     int dirty = 0;
     for (int i = 0; i < n; i++) {
@@ -302,7 +301,7 @@ final class RowSpill implements AutoCloseable {
       return true;
     } catch (RowStoreException failed) {
       if (refusal == null) {
-        LOG.warn("{}: no rows can leave memory: {}", owner, failed.getMessage());
+        LOG.warn("{}: the store accepts no rows: {}", owner, failed.getMessage());
       }
       refusal = failed.getMessage();
       return false;
@@ -317,9 +316,10 @@ final class RowSpill implements AutoCloseable {
     flags[row] = 0;
   }
 
-  // --- rows that go for good
+  // --- eviction
 
-  /// The row at this place shall leave the table: takes it out of the store, if it is there.
+  /// Removes the row at this place, which is about to leave the table, from the store, if the store
+  /// has it.
   void remove(int row, long key) {
     if ((flags[row] & STORED) != 0) {
       asked[0] = key;
@@ -328,25 +328,25 @@ final class RowSpill implements AutoCloseable {
     }
   }
 
-  /// The place is free.
+  /// Records that the place is free.
   void removed(int row) {
     flags[row] = 0;
   }
 
-  /// Which rows of the store go.
+  /// The condition under which rows of the store are evicted.
   interface Going {
     boolean goes(MemorySegment in, long at);
   }
 
-  /// Begins to evict rows of the store.
+  /// Begins the eviction of rows of the store.
   void beginEviction() {
     evictFrom = Long.MIN_VALUE;
   }
 
-  /// Evicts rows among the next ones of the store that are not in memory.
+  /// Evicts rows among the next rows of the store that are not in memory.
   ///
-  /// @param from where the next part begins, if there is one
-  /// @param gone hears their keys
+  /// @param from the `next` of the result if rows remain
+  /// @param gone receives the keys of the evicted rows
   Sweep evict(long from, int most, Going which, LongConsumer gone) {
     int count = 0;
     int looked = 0;
@@ -385,8 +385,9 @@ final class RowSpill implements AutoCloseable {
 
   // --- all rows
 
-  /// Shows all rows: those in memory, of which none leaves meanwhile, then the others as they were
-  /// at the beginning. So each comes once, also where `visitor` changes it, by which it comes back.
+  /// Visits all rows: first the rows in memory, none of which leaves memory during this, then the
+  /// other rows as of the beginning. Each row is thus visited once, even if `visitor` changes and
+  /// thereby loads it.
   void forEach(RowVisitor visitor, int floats) {
     byte[] then = Arrays.copyOf(flags, memory.end());
     try (Frozen rest = freeze();
@@ -418,17 +419,17 @@ final class RowSpill implements AutoCloseable {
     return RowMemory.writtenStep(in, at);
   }
 
-  /// Values and slots.
+  /// Returns the values and slots of a row.
   private MemorySegment row(MemorySegment in, long at) {
     return in.asSlice(at + RowMemory.HEAD_BYTES, rowBytes - RowMemory.HEAD_BYTES).asReadOnly();
   }
 
-  /// The rows that are in the store alone, as they are now.
+  /// Returns a snapshot of the rows that only the store has.
   Frozen freeze() {
     return new Frozen(stored > 0 ? store.view() : null);
   }
 
-  /// What is in the store alone at one moment.
+  /// The rows that only the store had at one moment.
   final class Frozen implements AutoCloseable {
     private final RowStore.@Nullable View view;
     private final KeyIndex inMemory = new KeyIndex();
@@ -439,7 +440,7 @@ final class RowSpill implements AutoCloseable {
       done = view == null;
     }
 
-    /// A row that was in memory then is about to change or to go.
+    /// Records a row that was in memory at that moment and is about to change or to be removed.
     ///
     /// Hot path.
     void passed(int row) {
@@ -448,8 +449,8 @@ final class RowSpill implements AutoCloseable {
       }
     }
 
-    /// Shows the next rows, at most so many, when all that were in memory have passed; how many
-    /// were shown. `isDone` says whether there are more.
+    /// Emits at most `most` of the next rows, after all rows that were in memory have passed.
+    /// Returns the number of emitted rows. `isDone` tells whether rows remain.
     int next(int most, int since, RowSink sink) {
       return next(rows(Math.min(batch, most)), since, sink);
     }

@@ -8,20 +8,20 @@ import java.util.Arrays;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// The rows of a table that one shard has: FLOAT32 rows of equal width by any 64-bit key, with the
-/// slots of their update rule, in native memory. Rows are made on first use; rows that were evicted
-/// leave room for others. A row takes `rowBytes()` and in the index 11 to 14 bytes. With
-/// `Spilling`, rows that find no room lie in a store, and come back when they are used: all calls
-/// then may throw `RowStoreException`.
+/// One shard's rows of a table: FLOAT32 rows of equal width by any 64-bit key, with the slots of
+/// their update rule, in native memory. Rows are created on first use. The memory of evicted rows
+/// is reused. A row takes `rowBytes()` and 11 to 14 bytes in the index. With `Spilling`, rows that
+/// do not fit into memory are in a store and are loaded when they are used. All methods may then
+/// throw `RowStoreException`.
 ///
-/// Of the thread that made it, which alone may call: `WrongThreadException` else. Whatever throws
-/// leaves the table as it was, but for rows that were made before memory ended.
+/// Confined to the thread that created it. Other threads get `WrongThreadException`. A method that
+/// throws leaves the table unchanged, except for rows that it created before it ran out of memory.
 public final class RowTable implements AutoCloseable {
 
-  /// Keys whose index entries are fetched together.
+  /// The number of keys whose index entries are fetched together.
   private static final int BLOCK = 32;
 
-  /// Where a sweep goes on that has looked at all rows in memory.
+  /// The position of a sweep that has visited all rows in memory.
   private static final long OUTSIDE = 1L << 32;
 
   private final Thread thread = Thread.currentThread();
@@ -40,7 +40,7 @@ public final class RowTable implements AutoCloseable {
   private final float[] fresh;
   private final long[] hashes = new long[BLOCK];
 
-  /// What was read ahead is added up here, so that the JIT does not leave it out.
+  /// The sum of the prefetched entries, which keeps the JIT from eliminating the reads.
   private final long[] sink = new long[1];
 
   private RowSnapshot[] snapshots = {};
@@ -51,12 +51,12 @@ public final class RowTable implements AutoCloseable {
   private long evicted;
   private boolean closed;
 
-  /// An empty table. Throws `MemoryBudgetException` if not even its counters of admission fit.
+  /// Creates an empty table. Throws `MemoryBudgetException` if its admission counters do not fit.
   public RowTable(RowTableSpec spec, MemoryBudget budget) {
     this(spec, budget, null);
   }
 
-  /// An empty table whose rows may lie in a store, which it closes.
+  /// Creates an empty table whose rows may be in a store. The table closes the store.
   public static RowTable spilling(RowTableSpec spec, MemoryBudget budget, Spilling spilling) {
     return new RowTable(spec, budget, spilling);
   }
@@ -91,7 +91,7 @@ public final class RowTable implements AutoCloseable {
     }
   }
 
-  /// How rows come back and leave.
+  /// The actions on rows that enter and leave memory.
   private final class SpilledPlaces implements RowSpill.Places {
     @Override
     public int place(long key, long hash) {
@@ -104,46 +104,46 @@ public final class RowTable implements AutoCloseable {
     }
   }
 
-  /// What the table is.
+  /// Returns the specification.
   public RowTableSpec spec() {
     return spec;
   }
 
-  /// Rows there are, in memory or not.
+  /// Returns the number of rows, in memory or not.
   public long rows() {
     return memory.used() + (spill == null ? 0 : spill.spilled());
   }
 
-  /// How many rows should be read at once at most, so that their table stays within its bound of
-  /// memory.
+  /// Returns the maximum number of rows that should be read at once, so that the table respects its
+  /// memory limit.
   public int mostAtOnce() {
     return spill == null ? Integer.MAX_VALUE : spill.mostAtOnce();
   }
 
-  /// Rows that were removed or evicted.
+  /// Returns the number of rows that were removed or evicted.
   public long removed() {
     return evicted;
   }
 
-  /// Bytes of a row in memory and where it is written: 16, and its values and slots.
+  /// Returns the bytes of a row, in memory and as exported: 16, and its values and slots.
   public int rowBytes() {
     return memory.rowBytes();
   }
 
-  /// Changes when rows have gone or left memory, so that what lists know of rows may be wrong. Rows
-  /// that stay keep their place whatever is added.
+  /// Returns the version of the table. It changes when rows are removed or leave memory, which
+  /// invalidates resolved lists. Additions do not move rows.
   public long version() {
     return version;
   }
 
-  /// Finds the rows of a list's keys, and makes those that are missing if `missing` says so. Costs
-  /// next to nothing if the list has been resolved before, all its keys have rows, and `version()`
-  /// is the same. To be called before each `read` or `update`, since rows may have come or gone
-  /// since.
+  /// Finds the rows of a list's keys, and creates missing ones if `missing` says so. This is nearly
+  /// free if the list has been resolved before, all its keys have rows, and `version()` is
+  /// unchanged. It must be called before each `read` or `update`, because rows may have been
+  /// created or removed.
   ///
   /// Hot path.
   ///
-  /// @param step of the use, of rows that are made
+  /// @param step of the use, for rows that are created
   public void resolve(RowList list, Missing missing, long step) {
     checkUse();
     if (list.isOf(this, version) && list.missing() == 0) {
@@ -178,7 +178,8 @@ public final class RowTable implements AutoCloseable {
     list.resolved(this, version, without);
   }
 
-  /// The same where rows may lie in the store: those of the list stay in memory meanwhile.
+  /// Resolves a list while rows may be in the store. The rows of the list stay in memory during
+  /// this.
   private void resolveSpilling(RowSpill from, RowList list, Missing missing, long step) {
     long[] keys = list.keys();
     int[] rows = list.rows();
@@ -224,9 +225,9 @@ public final class RowTable implements AutoCloseable {
     sink[0] = sum;
   }
 
-  /// The row of a key that had none when it was looked for, or -1.
+  /// Returns the row of a key for which none was found, or -1 if it is not admitted.
   private int admit(long key, long hash, long step) {
-    int row = index.find(key, hash); // the key may stand in the list twice
+    int row = index.find(key, hash); // because the key may occur twice in the list
     if (row >= 0) {
       return row;
     }
@@ -263,14 +264,13 @@ public final class RowTable implements AutoCloseable {
     return row;
   }
 
-  /// Steps are kept in 31 bits; those beyond count as the last.
+  /// Limits a step to 31 bits. Larger steps count as the largest.
   private static int shortened(long step) {
     return Math.clamp(step, 0, Integer.MAX_VALUE);
   }
 
-  /// Writes the values of the rows at places `first` to `first + count` of a resolved list to
-  /// `into`, one after the other. A key without a row reads as the row would begin. Changes
-  /// nothing.
+  /// Writes the values of the rows at positions `first` to `first + count` of a resolved list to
+  /// `into`, contiguously. A key without a row reads as its initial values. Changes nothing.
   ///
   /// Hot path.
   ///
@@ -281,8 +281,8 @@ public final class RowTable implements AutoCloseable {
     tiles.read(list, first, first + count, into, offset, absent);
   }
 
-  /// Notes that the rows of a resolved list were pulled, where that was not noted in the last
-  /// `every` steps.
+  /// Records the pull of a resolved list's rows, except for rows that were used in the last `every`
+  /// steps.
   ///
   /// Hot path.
   public void pulled(RowList list, long step, long every) {
@@ -293,15 +293,15 @@ public final class RowTable implements AutoCloseable {
       if (row >= 0 && now - Math.max(memory.step(row), memory.pulled(row)) >= every) {
         memory.pull(row, now);
         if (spill != null) {
-          spill.changed(row); // else it would be forgotten where the row leaves memory
+          spill.changed(row); // or the store would keep the earlier step
         }
       }
     }
   }
 
-  /// Applies gradients to the rows at places `first` to `first + count` of a resolved list, and
-  /// marks them as used. A key that is there twice is updated twice, in order; one without a row is
-  /// left out.
+  /// Applies gradients to the rows at positions `first` to `first + count` of a resolved list, and
+  /// marks them as used. A repeated key is updated repeatedly, in order. A key without a row is
+  /// ignored.
   ///
   /// Hot path.
   ///
@@ -316,8 +316,8 @@ public final class RowTable implements AutoCloseable {
     tiles.update(list, first, first + count, gradients, offset, use);
   }
 
-  /// Puts values in the place of those of the rows at places `first` to `first + count` of a
-  /// resolved list, and marks them as used; their slots stay. A key without a row is left out.
+  /// Replaces the values of the rows at positions `first` to `first + count` of a resolved list,
+  /// and marks them as used. Their slots do not change. A key without a row is ignored.
   ///
   /// @param values FLOAT32, row after row, from `offset` in bytes, of any alignment
   /// @param step number of this update of the table, from 1
@@ -330,7 +330,7 @@ public final class RowTable implements AutoCloseable {
     assigned.update(list, first, first + count, values, offset, use);
   }
 
-  /// Rows are about to change.
+  /// Prepares snapshots and store for the change of rows.
   private void before(int[] rows, int first, int count) {
     for (RowSnapshot each : snapshots) {
       each.before(rows, first, count);
@@ -369,7 +369,7 @@ public final class RowTable implements AutoCloseable {
     }
   }
 
-  /// Takes the row of a key out. Returns whether there was one.
+  /// Removes the row of a key. Returns whether there was one.
   public boolean remove(long key) {
     checkUse();
     long hash = KeyHash.of(key);
@@ -406,11 +406,11 @@ public final class RowTable implements AutoCloseable {
     version++;
   }
 
-  /// Evicts rows, among `limit` places of rows from `from` on, and then among the rows that are not
-  /// in memory. Their memory is used for rows that come.
+  /// Evicts rows among the `limit` places from `from`, and then among the rows that are not in
+  /// memory. Their memory is reused for new rows.
   ///
-  /// @param from `Sweep.START`, then `next` of the sweep before
-  /// @param gone hears the keys of the rows that have gone
+  /// @param from `Sweep.START`, then `next` of the previous sweep
+  /// @param gone receives the keys of the evicted rows
   public Sweep evict(long from, int limit, Eviction which, LongConsumer gone) {
     checkUse();
     if (spill != null && from >= OUTSIDE) {
@@ -457,8 +457,8 @@ public final class RowTable implements AutoCloseable {
         || (which.isQuiet(step) && tiles.norm(row) < which.normBelow());
   }
 
-  /// Shows all rows, first those in memory. `visitor` may change the row that it sees; rows that it
-  /// makes are shown or not.
+  /// Visits all rows, first those in memory. `visitor` may change the visited row. Rows that it
+  /// creates may or may not be visited.
   public void forEachRow(RowVisitor visitor) {
     checkUse();
     if (spill != null) {
@@ -472,10 +472,10 @@ public final class RowTable implements AutoCloseable {
     }
   }
 
-  /// The rows as they are now, taken out in parts while the table goes on.
+  /// Returns a snapshot of the current rows, which is emitted in parts while the table changes.
   ///
-  /// @param since rows that were last used before this step are not in it; 0 = all are
-  /// @param sink sees each row once, here or in the calls that change rows
+  /// @param since rows that were last used before this step are omitted; 0 = none are
+  /// @param sink receives each row once, here or in the calls that change rows
   public RowSnapshot snapshot(long since, RowSink sink) {
     checkUse();
     var begun =
@@ -490,11 +490,10 @@ public final class RowTable implements AutoCloseable {
     snapshots = Arrays.stream(snapshots).filter(it -> !it.equals(over)).toArray(RowSnapshot[]::new);
   }
 
-  /// Takes rows of a snapshot of a table of the same width and rule, in the place of rows of the
-  /// same keys if there are any. Throws `IllegalArgumentException`, before anything is changed, if
-  /// these cannot be rows.
+  /// Imports rows from a snapshot of a table of the same width and rule. They replace rows of the
+  /// same keys. Throws `IllegalArgumentException`, before any change, if the bytes are not rows.
   ///
-  /// @param from from `offset` in bytes
+  /// @param from rows from `offset` in bytes
   public void importRows(MemorySegment from, long offset, int count) {
     checkUse();
     long bytes = (long) count * rowBytes();
@@ -506,7 +505,7 @@ public final class RowTable implements AutoCloseable {
     for (int i = 0; i < count; i++) {
       if (!RowMemory.isWritten(from, offset + (long) i * rowBytes())) {
         throw new IllegalArgumentException(
-            "%s: what should be row %d of %d, of %d bytes, is none"
+            "%s: the bytes of row %d of %d, of %d bytes, are not a row"
                 .formatted(owner, i, count, rowBytes()));
       }
     }
@@ -558,7 +557,7 @@ public final class RowTable implements AutoCloseable {
     }
   }
 
-  /// What it holds and has done.
+  /// Returns the statistics of this table.
   public RowTableStatistics statistics() {
     checkUse();
     long capacity = index.capacity();
@@ -583,7 +582,7 @@ public final class RowTable implements AutoCloseable {
         + (spill == null ? 0 : spill.bytes());
   }
 
-  /// Frees all rows and gives back what they took of the budget.
+  /// Frees all rows and returns their memory to the budget.
   @Override
   public void close() {
     if (!closed) {

@@ -4,17 +4,17 @@ package io.weft.kv.table;
 import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRule;
 
-/// What a table of rows is.
+/// The specification of a table of rows.
 ///
-/// @param name of messages, and part of what initial values depend on
+/// @param name for messages and for the initial values
 /// @param width values of a row, FLOAT32; 1 to 1,048,576
-/// @param rule how pushes change rows
-/// @param initial what rows begin with
-/// @param options the rest
+/// @param rule the update rule of a push
+/// @param initial the initial values of rows
+/// @param options further options
 public record RowTableSpec(
     String name, int width, UpdateRule rule, InitialValues initial, RowOptions options) {
 
-  /// The most values of a row.
+  /// The maximum number of values of a row.
   public static final int MOST_WIDTH = 1 << 20;
 
   /// Checks the width.
@@ -30,23 +30,23 @@ public record RowTableSpec(
     }
   }
 
-  /// Bytes of a row in memory and where it is written: 16, and its values and slots.
+  /// Returns the bytes of a row, in memory and as exported: 16, and its values and slots.
   public int rowBytes() {
     return Math.addExact(RowMemory.HEAD_BYTES, Math.multiplyExact(floats(), Float.BYTES));
   }
 
-  /// Values and slots of a row.
+  /// Returns the number of values and slots of a row.
   int floats() {
     return width * (1 + rule.slots()) + rule.rowSlots();
   }
 
   /// @param seed of initial values
-  /// @param admission as often a key is asked for until it gets a row; 1: at once; at most 255
-  /// @param counters of keys that have no row yet, one byte each: a power of two, of use if
-  ///   `admission` is above 1
+  /// @param admission how often a key must be used until it gets a row; 1 = at once; at most 255
+  /// @param counters the number of one-byte counters for keys without a row, a power of two; used
+  ///   if `admission` is above 1
   public record RowOptions(long seed, int admission, int counters) {
 
-    /// Seed 0; rows are made at once.
+    /// The options with seed 0 and without admission.
     public static final RowOptions DEFAULT = new RowOptions(0, 1, 1 << 20);
 
     /// Checks the bounds.
@@ -60,12 +60,12 @@ public record RowTableSpec(
       }
     }
 
-    /// The same with another seed.
+    /// Returns a copy of these options with another seed.
     public RowOptions withSeed(long other) {
       return new RowOptions(other, admission, counters);
     }
 
-    /// The same with rows for keys that are asked for so often.
+    /// Returns a copy of these options that admits keys after `times` uses.
     public RowOptions withAdmission(int times) {
       return new RowOptions(seed, times, counters);
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.table;
 
-/// What a table holds and has done since it was made.
+/// The statistics of a table since its creation.
 ///
-/// @param rows it has
-/// @param bytes it has taken of its budget
-/// @param load how full its index is, 0 to 1
-/// @param lookups keys searched for
-/// @param made rows
-/// @param declined times a key got no row because it was asked for too seldom
-/// @param evicted rows
-/// @param spilled rows of it that are not in memory
-/// @param returned times a row came back to memory
-/// @param diskBytes that rows take on the disk, about
+/// @param rows the number of rows
+/// @param bytes the bytes reserved from its budget
+/// @param load the load factor of its index, 0 to 1
+/// @param lookups the number of keys looked up
+/// @param made the number of rows created
+/// @param declined how often a key got no row because it was used too seldom
+/// @param evicted the number of rows removed or evicted
+/// @param spilled the number of rows that are not in memory
+/// @param returned how often a row was loaded from the store
+/// @param diskBytes the approximate bytes of rows on disk
 public record RowTableStatistics(
     long rows,
     long bytes,
@@ -25,7 +25,7 @@ public record RowTableStatistics(
     long returned,
     long diskBytes) {
 
-  /// Bytes taken for each row in memory; NaN without one.
+  /// Returns the bytes per row in memory, or NaN without such a row.
   public double bytesPerRow() {
     return rows == spilled ? Double.NaN : (double) bytes / (rows - spilled);
   }

@@ -10,8 +10,8 @@ import io.weft.kv.rule.UpdateTile;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/// Carries rows between their memory and heap tiles, some rows at a time: for rules, and for what
-/// is read. One thread.
+/// Copies rows between their memory and heap tiles, several rows at a time, for update rules and
+/// reads. One thread.
 final class RowTiles {
 
   private static final int TILE_ELEMENTS = 1024;
@@ -29,7 +29,7 @@ final class RowTiles {
   private final int[] marks = new int[MARKS];
   private int round;
 
-  /// What was read ahead is added up here, so that the JIT does not leave it out.
+  /// The sum of the prefetched bytes, which keeps the JIT from eliminating the reads.
   private final long[] sink = new long[1];
 
   RowTiles(RowMemory memory, UpdateRule rule, int width) {
@@ -42,8 +42,8 @@ final class RowTiles {
     tile = new UpdateTile(rule, tileRows * width);
   }
 
-  /// Applies the rule to the rows at places `first` to `end` of a list; those that are -1 are left
-  /// out. A row that is there twice is changed twice, in order.
+  /// Applies the rule to the rows at positions `first` to `end` of a list. Rows of -1 are ignored.
+  /// A repeated row is changed repeatedly, in order.
   ///
   /// Hot path.
   void update(RowList list, int first, int end, MemorySegment gradients, long offset, Use use) {
@@ -66,7 +66,8 @@ final class RowTiles {
     }
   }
 
-  /// What is the same for all rows of a push. One of a table, since a push allocates nothing.
+  /// The values that all rows of a push share. A table has one instance, because a push must not
+  /// allocate.
   static final class Use {
     private float rate;
     private int step;
@@ -77,7 +78,8 @@ final class RowTiles {
     }
   }
 
-  /// How many of the rows from a place on are there and, surely, different ones; at most a tile.
+  /// Returns the number of rows from a position on, at most a tile, that exist and are certainly
+  /// different.
   private int distinct(int[] rows, int at, int end) {
     int most = Math.min(tileRows, end - at);
     if (++round == 0) {
@@ -97,7 +99,7 @@ final class RowTiles {
   }
 
   /// Reads from each cache line of the first bytes of some rows, so that the processor fetches them
-  /// at once.
+  /// concurrently.
   private void touch(int[] rows, int at, int n, int bytes) {
     if (bytes < LINE_BYTES) {
       return;
@@ -168,8 +170,8 @@ final class RowTiles {
     }
   }
 
-  /// Writes the values of rows to `into`, one after the other; of those that are -1, what `missing`
-  /// gives.
+  /// Writes the values of rows to `into`, contiguously. For rows of -1 it writes the values of
+  /// `missing`.
   ///
   /// Hot path.
   void read(RowList list, int first, int end, MemorySegment into, long offset, Absent missing) {
@@ -202,13 +204,13 @@ final class RowTiles {
     }
   }
 
-  /// What a key without a row reads as.
+  /// The values of a key without a row.
   @FunctionalInterface
   interface Absent {
     void fill(long key, float[] into, int at);
   }
 
-  /// Makes a row what `values` says, with the slots that the rule begins with.
+  /// Sets the values of a row, and its slots to their initial values.
   void initialize(int row, float[] values) {
     MemorySegment in = memory.in(row);
     long at = memory.at(row) + RowMemory.HEAD_BYTES;
@@ -229,12 +231,12 @@ final class RowTiles {
     return at + (long) n * Float.BYTES;
   }
 
-  /// L2 norm of a row's values.
+  /// Returns the L2 norm of a row's values.
   double norm(int row) {
     return norm(memory.in(row), memory.at(row));
   }
 
-  /// The same of a row that lies at `row` as `RowMemory.write` writes it.
+  /// Returns the L2 norm of a row at offset `row`, in the format of `RowMemory.write`.
   double norm(MemorySegment in, long row) {
     long at = row + RowMemory.HEAD_BYTES;
     double sum = 0;

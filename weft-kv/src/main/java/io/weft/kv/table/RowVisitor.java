@@ -3,7 +3,7 @@ package io.weft.kv.table;
 
 import java.lang.foreign.MemorySegment;
 
-/// Sees the rows of a table.
+/// A visitor of a table's rows.
 @FunctionalInterface
 public interface RowVisitor {
 

@@ -4,13 +4,13 @@ package io.weft.kv.table;
 import io.weft.kv.spill.RowStore;
 import java.util.Objects;
 
-/// Where rows of a table go that find no room.
+/// The destination of rows that do not fit into memory.
 ///
-/// @param memoryBytes that rows in memory may take, with their places in the index
-/// @param store of rows of `RowTableSpec.rowBytes`; the table's, which closes it
+/// @param memoryBytes the limit of the rows in memory, including their index entries
+/// @param store of rows of `RowTableSpec.rowBytes`; owned by the table, which closes it
 public record Spilling(long memoryBytes, RowStore store) {
 
-  /// Checks the bound.
+  /// Checks the limit.
   public Spilling {
     Objects.requireNonNull(store, "store");
     if (memoryBytes < 1) {

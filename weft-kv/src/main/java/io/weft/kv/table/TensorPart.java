@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /// A contiguous part of a tensor's FLOAT32 elements, with the slots of its update rule, in native
-/// memory. It begins with zeros. Of the thread that made it, which alone may call:
-/// `WrongThreadException` else.
+/// memory. The values are initially zero. Confined to the thread that created it. Other threads get
+/// `WrongThreadException`.
 public final class TensorPart implements AutoCloseable {
 
   private final Arena arena = Arena.ofConfined();
@@ -20,10 +20,10 @@ public final class TensorPart implements AutoCloseable {
   private final MemorySegment memory;
   private final ElementUpdates updates;
 
-  /// Throws `MemoryBudgetException` if it does not fit, and `IllegalArgumentException` if the rule
-  /// has slots of rows.
+  /// Throws `MemoryBudgetException` if the part does not fit, and `IllegalArgumentException` if the
+  /// rule has row slots.
   ///
-  /// @param name of messages: the tensor's, and which part of it
+  /// @param name for messages: the tensor's name and the part's number
   /// @param elements at least 1
   public TensorPart(String name, long elements, UpdateRule rule, MemoryBudget budget) {
     Objects.requireNonNull(name, "name");
@@ -40,22 +40,22 @@ public final class TensorPart implements AutoCloseable {
     updates.initialize(memory, 0, elements * Float.BYTES, elements);
   }
 
-  /// Elements.
+  /// Returns the number of elements.
   public long elements() {
     return elements;
   }
 
-  /// Its values as they are; read-only.
+  /// Returns the current values, read-only.
   public MemorySegment view() {
     return memory.asSlice(0, elements * Float.BYTES).asReadOnly();
   }
 
-  /// Bytes of values and slots, in memory and as exported.
+  /// Returns the bytes of values and slots, in memory and as exported.
   public long bytes() {
     return memory.byteSize();
   }
 
-  /// Puts values in the place of `count` elements from `first` on; their slots stay.
+  /// Replaces the values of `count` elements from `first` on. Their slots do not change.
   ///
   /// @param values FLOAT32 from `offset` in bytes, of any alignment
   public void assign(long first, long count, MemorySegment values, long offset) {
@@ -103,20 +103,20 @@ public final class TensorPart implements AutoCloseable {
     }
   }
 
-  /// Writes some of the bytes of values and slots: as many as fit.
+  /// Writes bytes of values and slots into the available space.
   ///
-  /// @param from first of them, 0 to `bytes()`
+  /// @param from the first byte, 0 to `bytes()`
   /// @param into from `offset` in bytes
-  /// @return how many
+  /// @return the number of bytes
   public long export(long from, MemorySegment into, long offset) {
     long count = Math.min(memory.byteSize() - from, into.byteSize() - offset);
     MemorySegment.copy(memory, from, into, offset, count);
     return count;
   }
 
-  /// Takes bytes that `export` of a part of the same length and rule wrote.
+  /// Imports bytes that `export` wrote from a part of the same length and rule.
   ///
-  /// @param at of the first of them, 0 to `bytes()`
+  /// @param at offset of the first byte, 0 to `bytes()`
   /// @param from from `offset` in bytes
   public void importBytes(long at, MemorySegment from, long offset, long count) {
     if (at < 0 || count < 0 || at > memory.byteSize() - count) {
@@ -127,7 +127,7 @@ public final class TensorPart implements AutoCloseable {
     MemorySegment.copy(from, offset, memory, at, count);
   }
 
-  /// Frees its memory and gives it back to the budget.
+  /// Frees the memory and returns it to the budget.
   @Override
   public void close() {
     if (arena.scope().isAlive()) {

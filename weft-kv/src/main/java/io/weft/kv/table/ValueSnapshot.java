@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.table;
 
-/// The values of a table as they were when it was begun, taken out in parts while the table
-/// changes: a value that is about to change is taken out before it does. Takes one bit for each.
-/// Owned; of the table's thread.
+/// The values of a table as of one moment. They are emitted in parts while the table changes: a
+/// value that is about to change is emitted before. Takes one bit per value. Owned; confined to the
+/// table's thread.
 public final class ValueSnapshot implements AutoCloseable {
 
   private final ValueTable table;
@@ -21,9 +21,9 @@ public final class ValueSnapshot implements AutoCloseable {
     this.passed = new long[(end >>> 6) + 1];
   }
 
-  /// Takes out what there is among the next places; whether all are out.
+  /// Emits the values at the next places. Returns whether all values have been emitted.
   ///
-  /// @param places at most so many are looked at
+  /// @param places the maximum number of places to visit
   public boolean advance(int places) {
     int stop = (int) Math.min(end, (long) next + places);
     for (; next < stop; next++) {
@@ -32,21 +32,21 @@ public final class ValueSnapshot implements AutoCloseable {
     return next == end;
   }
 
-  /// A value is about to change.
+  /// Emits a value that is about to change.
   void before(int number) {
     if (number < end && pass(number)) {
       table.show(number, since, sink);
     }
   }
 
-  /// A value was made, which was not there.
+  /// Records a new value, which is not part of the snapshot.
   void made(int number) {
     if (number < end) {
       boolean unused = pass(number);
     }
   }
 
-  /// Whether it was not passed before.
+  /// Marks a value as visited and returns whether it was not marked before.
   private boolean pass(int number) {
     long bit = 1L << number;
     if ((passed[number >>> 6] & bit) != 0) {
@@ -56,7 +56,7 @@ public final class ValueSnapshot implements AutoCloseable {
     return true;
   }
 
-  /// Ends it; what was not taken out is not in it.
+  /// Ends the snapshot. Values that have not been emitted are not part of it.
   @Override
   public void close() {
     table.end(this);

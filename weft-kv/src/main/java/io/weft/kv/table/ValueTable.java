@@ -15,22 +15,22 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// The values of a table that one shard has: FLOAT32 values of any length by any 64-bit key, with
-/// the slots of their update rule, in native memory. A key's value keeps the length that it was
-/// first given. A value takes, as it is exported, 16 bytes and its floats: key (8), step of its
-/// last use (4), length (4), values, then each slot; and about 100 bytes to be found.
+/// One shard's values of a table: FLOAT32 values of any length by any 64-bit key, with the slots of
+/// their update rule, in native memory. A key's value keeps its first length. An exported value
+/// consists of its key (8 bytes), the step of its last use (4 bytes), its length (4 bytes), the
+/// values, then each slot. The index takes about another 100 bytes per value.
 ///
-/// Of one thread.
+/// One thread.
 public final class ValueTable implements AutoCloseable {
 
-  /// Of an exported value, before its floats.
+  /// The bytes of an exported value before its floats.
   public static final int HEAD_BYTES = 16;
 
   private static final int STEP_AT = 8;
   private static final int LENGTH_AT = 12;
   private static final int CHUNK_BYTES = 256 << 10;
 
-  /// What a key takes in the heap, about.
+  /// The approximate heap bytes per key.
   private static final int ENTRY_BYTES = 96;
 
   private final Arena arena = Arena.ofConfined();
@@ -50,11 +50,11 @@ public final class ValueTable implements AutoCloseable {
   private long made;
   private final List<ValueSnapshot> snapshots = new ArrayList<>();
 
-  /// An empty table. Throws `IllegalArgumentException` if the rule has slots of rows.
+  /// Creates an empty table. Throws `IllegalArgumentException` if the rule has row slots.
   ///
-  /// @param name of messages, and part of what initial values depend on
+  /// @param name for messages and for the initial values
   /// @param seed of initial values
-  /// @param most floats of a value
+  /// @param most the maximum number of floats of a value
   public ValueTable(
       String name,
       UpdateRule rule,
@@ -71,17 +71,17 @@ public final class ValueTable implements AutoCloseable {
     this.updates = new ElementUpdates(owner, rule, most);
   }
 
-  /// Bytes of an exported value of so many floats, by a rule of so many slots.
+  /// Returns the bytes of an exported value of `length` floats with `slots` slots.
   public static long exportedBytes(int length, int slots) {
     return HEAD_BYTES + (long) length * Float.BYTES * (1 + slots);
   }
 
-  /// Length of the exported value that begins at `at`; the bytes of its head must be there.
+  /// Returns the length of the exported value at `at`, whose head must be complete.
   public static int exportedLength(MemorySegment from, long at) {
     return from.get(JAVA_INT_UNALIGNED, at + LENGTH_AT);
   }
 
-  /// Floats of a key's value; 0 = it has none.
+  /// Returns the number of floats of a key's value; 0 = it has none.
   public int length(long key) {
     int number = index.find(key);
     return number < 0 || isAbsent(number) ? 0 : lengths[number];
@@ -91,8 +91,8 @@ public final class ValueTable implements AutoCloseable {
     return values.get(number).byteSize() == 0;
   }
 
-  /// Throws `IllegalArgumentException` with key, expected and actual, if the key's value cannot be
-  /// of this length.
+  /// Throws `IllegalArgumentException` with key, expected and actual length, if the key's value
+  /// cannot have this length.
   public void checkLength(long key, int length) {
     int number = index.find(key);
     int known = number < 0 ? 0 : lengths[number];
@@ -108,8 +108,8 @@ public final class ValueTable implements AutoCloseable {
     }
   }
 
-  /// The key's value is of this length from now on, also while there is none. Throws what
-  /// `checkLength` throws, and `MemoryBudgetException`.
+  /// Fixes the length of the key's value, even before the value exists. Throws like `checkLength`,
+  /// and throws `MemoryBudgetException`.
   public void reserve(long key, int length) {
     checkLength(key, length);
     if (index.find(key) >= 0) {
@@ -125,8 +125,8 @@ public final class ValueTable implements AutoCloseable {
     lengths[number] = length;
   }
 
-  /// Applies a gradient to the value of a key for which `reserve` was called; makes it if there is
-  /// none. Throws `MemoryBudgetException`.
+  /// Applies a gradient to the value of a key, which is created if it does not exist. `reserve`
+  /// must have been called for the key. Throws `MemoryBudgetException`.
   ///
   /// @param gradient FLOAT32 from `offset` in bytes, of any alignment and the value's length
   /// @param step number of this update of the table, from 1
@@ -136,8 +136,8 @@ public final class ValueTable implements AutoCloseable {
     updates.apply(value, HEAD_BYTES, (long) length * Float.BYTES, length, gradient, offset, step);
   }
 
-  /// Puts floats in the place of those of a key for which `reserve` was called; its slots stay.
-  /// Makes the value if there is none. Throws `MemoryBudgetException`.
+  /// Replaces the floats of a key's value, which is created if it does not exist. Its slots do not
+  /// change. `reserve` must have been called for the key. Throws `MemoryBudgetException`.
   ///
   /// @param floats FLOAT32, of the value's length
   /// @param step number of this update of the table, from 1
@@ -146,7 +146,8 @@ public final class ValueTable implements AutoCloseable {
     MemorySegment.copy(floats, 0, value, HEAD_BYTES, floats.byteSize());
   }
 
-  /// The value of a key, made if there is none, about to change.
+  /// Prepares the change of a key's value and returns the value, which is created if it does not
+  /// exist.
   private MemorySegment changing(long key, long step) {
     int number = index.find(key);
     if (isAbsent(number)) {
@@ -159,7 +160,7 @@ public final class ValueTable implements AutoCloseable {
     return value;
   }
 
-  /// Steps are kept in 31 bits; those beyond count as the last.
+  /// Limits a step to 31 bits. Larger steps count as the largest.
   private static int shortened(long step) {
     return (int) Math.min(step, Integer.MAX_VALUE);
   }
@@ -198,8 +199,8 @@ public final class ValueTable implements AutoCloseable {
     return value;
   }
 
-  /// Writes a key's value; one that it has not reads as it would begin. Throws
-  /// `IllegalArgumentException` if it is of another length.
+  /// Writes a key's value to `into`. A value that does not exist reads as its initial values.
+  /// Throws `IllegalArgumentException` if the value has another length.
   ///
   /// @param into FLOAT32 from `offset` in bytes, of any alignment
   public void read(long key, int length, MemorySegment into, long offset) {
@@ -215,17 +216,17 @@ public final class ValueTable implements AutoCloseable {
     }
   }
 
-  /// How many values there are.
+  /// Returns the number of values.
   public long count() {
     return made;
   }
 
-  /// Memory taken.
+  /// Returns the memory in bytes.
   public long bytes() {
     return bytes;
   }
 
-  /// Shows all values, without their slots.
+  /// Visits all values, without their slots.
   public void forEach(RowVisitor visitor) {
     for (int number = 0; number < values.size(); number++) {
       if (!isAbsent(number)) {
@@ -238,10 +239,10 @@ public final class ValueTable implements AutoCloseable {
     }
   }
 
-  /// The values as they are now, taken out in parts while the table goes on.
+  /// Returns a snapshot of the current values, which is emitted in parts while the table changes.
   ///
-  /// @param since values that were last used before this step are not in it; 0 = all are
-  /// @param sink sees each value once, here or in the calls that change it
+  /// @param since values that were last used before this step are omitted; 0 = none are
+  /// @param sink receives each value once, here or in the calls that change it
   public ValueSnapshot snapshot(long since, RowSink sink) {
     var begun = new ValueSnapshot(this, values.size(), since, sink);
     snapshots.add(begun);
@@ -252,7 +253,7 @@ public final class ValueTable implements AutoCloseable {
     boolean unused = snapshots.remove(over);
   }
 
-  /// Shows a value to a snapshot, if there is one and it was used at this step or later.
+  /// Emits a value to a snapshot, if it exists and was used at this step or later.
   void show(int number, long since, RowSink sink) {
     MemorySegment value = values.get(number);
     if (!isAbsent(number) && value.get(JAVA_INT, STEP_AT) >= since) {
@@ -260,9 +261,9 @@ public final class ValueTable implements AutoCloseable {
     }
   }
 
-  /// Takes values that a table of the same rule has exported, in the place of those of the same
-  /// keys. Throws `IllegalArgumentException`, before anything is changed, if these cannot be
-  /// values, and `MemoryBudgetException`.
+  /// Imports values that a table of the same rule has exported. They replace values of the same
+  /// keys. Throws `IllegalArgumentException`, before any change, if the bytes are not values, and
+  /// `MemoryBudgetException`.
   public void importValues(MemorySegment from) {
     for (long at = 0; at < from.byteSize(); at += exported(from, at)) {
       checkExported(from, at);
@@ -289,7 +290,7 @@ public final class ValueTable implements AutoCloseable {
     long left = from.byteSize() - at;
     if (left < HEAD_BYTES) {
       throw new IllegalArgumentException(
-          "%s: %d bytes at %d are no value".formatted(owner, left, at));
+          "%s: %d bytes at %d are not a value".formatted(owner, left, at));
     }
     checkLength(from.get(JAVA_LONG_UNALIGNED, at), exportedLength(from, at));
     if (exported(from, at) > left || from.get(JAVA_INT_UNALIGNED, at + STEP_AT) < 0) {
@@ -299,7 +300,7 @@ public final class ValueTable implements AutoCloseable {
     }
   }
 
-  /// Frees all values and gives back what they took of the budget.
+  /// Frees all values and returns their memory to the budget.
   @Override
   public void close() {
     if (arena.scope().isAlive()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a shard keeps: rows by 64-bit keys, and parts of tensors. One thread, no locks.
+/// The content of a shard: rows by 64-bit keys, and parts of tensors. One thread, no locks.
 @NullMarked
 package io.weft.kv.table;
 

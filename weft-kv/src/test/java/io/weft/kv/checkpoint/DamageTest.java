@@ -80,7 +80,7 @@ class DamageTest {
     assertThat(directory.numbers()).containsExactly(1);
     assertThatThrownBy(() -> new CheckpointDirectory(file, "job").begin())
         .isInstanceOf(FileSystemException.class)
-        .hasMessageContaining("it is no directory");
+        .hasMessageContaining("it is not a directory");
     Files.write(path.resolve("checkpoint-000001").resolve(Manifest.NAME), new byte[] {1});
     assertThat(new CheckpointDirectory(path, "other").begin()).isEqualTo(2); // nobody's to lose
   }
