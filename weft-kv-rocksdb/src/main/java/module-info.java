@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows of a parameter server's tables on the disk, by RocksDB. Found by `ServiceLoader`; nothing
-/// in it is called by programs.
+/// Stores rows of a parameter server's tables on disk with RocksDB. `ServiceLoader` finds the
+/// module. Programs do not call it directly.
 @org.jspecify.annotations.NullMarked
 module io.weft.kv.rocksdb {
   requires static transitive org.jspecify;

@@ -100,7 +100,7 @@ class FunctionTest {
             assertThatThrownBy(() -> table.call(KvFunctions.dot("nothing")).await())
                 .hasMessageContaining("unknown table 'nothing'");
             assertThatThrownBy(() -> table.call(new Unknown()).await())
-                .hasMessageContaining("there is no function 'unknown'")
+                .hasMessageContaining("unknown function 'unknown'")
                 .hasMessageContaining("count-above, dot, norm, sum, top-k");
             assertThat(table.call(KvFunctions.sum()).await()).isEqualTo(21);
           });

@@ -6,7 +6,7 @@ import io.weft.kv.spill.RowStoreProvider;
 import io.weft.kv.spill.RowStores;
 import org.rocksdb.RocksDB;
 
-/// RocksDB. Stateless; any thread.
+/// The provider of stores with RocksDB. Stateless; any thread.
 public final class RocksProvider implements RowStoreProvider {
 
   /// For `ServiceLoader`.

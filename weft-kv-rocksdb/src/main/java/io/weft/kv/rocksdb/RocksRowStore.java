@@ -23,8 +23,8 @@ import org.rocksdb.Status;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
-/// The rows of a table as values of a database, whose keys are those of the rows in an order of
-/// bytes that is that of signed numbers. Confined to the thread that opened it.
+/// A table's rows in a RocksDB database. The keys are encoded so that their byte order is their
+/// order as signed numbers. Confined to the thread that opened it.
 final class RocksRowStore implements RowStore {
 
   private static final int KEY_BYTES = Long.BYTES;
@@ -50,7 +50,8 @@ final class RocksRowStore implements RowStore {
     this.onClose = onClose;
   }
 
-  /// So that bytes in their order, without signs, are keys in theirs.
+  /// Returns the key whose order as an unsigned number is the order of the row's key as a signed
+  /// number.
   private static long ordered(long ofRow) {
     return ofRow ^ Long.MIN_VALUE;
   }
@@ -141,7 +142,7 @@ final class RocksRowStore implements RowStore {
     }
   }
 
-  /// Reads rows from where an iterator stands, as many as fit.
+  /// Reads rows from an iterator's position into the available space. Returns their number.
   private int read(RocksIterator each, MemorySegment into) {
     ByteBuffer all = into.asByteBuffer();
     int most = (int) (into.byteSize() / rowBytes);
@@ -201,7 +202,7 @@ final class RocksRowStore implements RowStore {
     try {
       return rows.getLongProperty("rocksdb.total-sst-files-size");
     } catch (RocksDBException refused) {
-      throw failed("tell how much it has written", refused);
+      throw failed("report the size of its files", refused);
     }
   }
 

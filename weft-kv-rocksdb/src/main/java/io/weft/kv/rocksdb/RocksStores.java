@@ -17,7 +17,7 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBufferManager;
 
-/// Databases of one server: one for each table on each shard, which share a cache of blocks,
+/// The databases of one server, one for each table on each shard. They share a cache of blocks,
 /// filters and write buffers. Any thread.
 final class RocksStores implements RowStores {
 
@@ -51,8 +51,8 @@ final class RocksStores implements RowStores {
     }
   }
 
-  /// Nothing is to be found again after a crash: no log is written ahead, and nothing at the end.
-  /// Values of floats do not get shorter by compression.
+  /// Returns options without a write-ahead log, a final flush or compression. The data need not
+  /// survive a crash, and float values do not compress well.
   private Options options() {
     return new Options()
         .setCreateIfMissing(true)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows on the disk, by RocksDB.
+/// Stores of rows on disk with RocksDB.
 @NullMarked
 package io.weft.kv.rocksdb;
 

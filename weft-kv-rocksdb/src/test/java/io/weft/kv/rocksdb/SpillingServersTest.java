@@ -294,7 +294,7 @@ class SpillingServersTest {
                 .isInstanceOf(CommException.Mismatch.class)
                 .hasMessageContaining("table 'users', shard ")
                 .hasMessageContaining(
-                    "no room in memory for more rows, and none can leave it: Rocks")
+                    "no room in memory for more rows, and the store accepts none: Rocks")
                 .hasMessageContaining("No such file or directory");
             float[] expected = new float[IN_REQUEST * WIDTH];
             table.pull(keys(0, IN_REQUEST), expected).await();

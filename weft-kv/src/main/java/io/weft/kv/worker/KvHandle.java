@@ -17,17 +17,17 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One handle for the requests of a push, pull or call: done when all of them are, since until then
-/// they borrow its memory. Who waits turns the progress thread's agent while nobody else does. Any
-/// thread.
+/// A single handle for the requests of a push, pull or call. It is done when all of them have
+/// completed, because they borrow its memory until then. A waiting thread drives the progress
+/// thread's agent unless another thread does. Any thread.
 ///
-/// @param <T> what comes out
+/// @param <T> the result
 public final class KvHandle<T> implements Handle<T> {
 
   private static final Logger LOG = LoggerFactory.getLogger(KvHandle.class);
   private static final Duration FOREVER = Duration.ofDays(365);
 
-  /// How long a caller turns the agent before it looks whether it was interrupted.
+  /// The time for which a waiting thread drives the agent before it checks for an interrupt.
   private static final long DRIVE_NANOS = 100_000_000;
 
   private final AgentRunner runner;
@@ -42,14 +42,14 @@ public final class KvHandle<T> implements Handle<T> {
   private @Nullable T value;
   private boolean stopped;
 
-  /// @param words what runs, on which rank, for errors
+  /// @param words a description of the operation and its rank, for errors
   /// @param result called once, when all requests have succeeded
   public KvHandle(AgentRunner runner, String words, Supplier<? extends @Nullable T> result) {
     this(runner, words, result, null);
   }
 
-  /// @param verdict hears of requests that fail, and says what the handle fails with; null = with
-  ///   the first failure
+  /// @param verdict is notified of failed requests, and determines the handle's failure; null = the
+  ///   first failure
   KvHandle(
       AgentRunner runner,
       String words,
@@ -61,44 +61,45 @@ public final class KvHandle<T> implements Handle<T> {
     this.verdict = verdict;
   }
 
-  /// What has become of a request that failed.
+  /// The outcome of a failed request.
   enum Fate {
-    /// The shard has done it.
+    /// The shard has executed it.
     DONE,
-    /// The shard has not done it, and will not.
+    /// The shard has not executed it, and will not.
     NOT_DONE,
-    /// It is not known.
+    /// It is unknown whether the shard has executed it.
     UNKNOWN,
-    /// The shard has said that the table has ended.
+    /// The shard has reported that the table has ended.
     ENDED
   }
 
-  /// Knows what it means that some requests of a handle have failed. Any thread.
+  /// Interprets the failures of a handle's requests. Any thread.
   interface Verdict {
 
-    /// A request begins.
+    /// Records the start of a request.
     void begun();
 
-    /// A request that has begun has failed.
+    /// Records the failure of a started request.
     void failed(ShardRequest.What what, Fate fate, CommException cause);
 
-    /// All requests are over, and some have failed: what the handle fails with.
+    /// Returns the handle's failure, after all requests have completed and some have failed.
     ///
     /// @param first failure
     CommException judge(CommException first);
   }
 
-  /// What runs, on which rank.
+  /// Returns a description of the operation and its rank.
   String words() {
     return words;
   }
 
-  /// One more request belongs to it. Before `sealed`.
+  /// Adds a request to the handle. Before `sealed`.
   void add() {
     left.incrementAndGet();
   }
 
-  /// A request is over; with the cause if it failed, of which the first counts.
+  /// Records the completion of a request. If it failed, `cause` is its failure. The first failure
+  /// counts.
   void over(@Nullable CommException cause) {
     if (cause != null) {
       synchronized (this) {
@@ -112,14 +113,14 @@ public final class KvHandle<T> implements Handle<T> {
     }
   }
 
-  /// One of the requests that its verdict knows of begins.
+  /// Records the start of a request for the verdict.
   void begun() {
     if (verdict != null) {
       verdict.begun();
     }
   }
 
-  /// A request is over without success.
+  /// Records the failure of a request.
   void failed(ShardRequest.What what, Fate fate, CommException cause) {
     if (verdict != null) {
       verdict.failed(what, fate, cause);
@@ -127,23 +128,23 @@ public final class KvHandle<T> implements Handle<T> {
     over(cause);
   }
 
-  /// A request could not be sent: the others, which are not sent yet, need not be. By the thread
-  /// that sends them.
+  /// Records that a request could not be sent, so that the remaining requests need not be sent.
+  /// Called by the sending thread.
   void stop() {
     stopped = true;
   }
 
-  /// Whether a request could not be sent.
+  /// Returns whether a request could not be sent.
   boolean isStopped() {
     return stopped;
   }
 
-  /// Whether no request is under way, before `sealed`.
+  /// Returns whether no request is in progress, before `sealed`.
   boolean isIdle() {
     return left.get() == 1;
   }
 
-  /// All its requests are added. Once.
+  /// Records that all requests have been added. Called once.
   public void sealed() {
     over(null);
   }
@@ -211,7 +212,7 @@ public final class KvHandle<T> implements Handle<T> {
             words
                 + " is not done after "
                 + Span.millis(timeout)
-                + " ms; it goes on, its memory stays borrowed; await again",
+                + " ms; it continues, and its memory stays borrowed; await again",
             List.of());
       }
       boolean driven = runner.drive(this::isDone, Math.min(end, now + DRIVE_NANOS));
@@ -252,7 +253,7 @@ public final class KvHandle<T> implements Handle<T> {
     }
     AgentRunner turned = runner;
     if (turned.isOver() && !turned.isInside()) {
-      turned.runLeft(() -> run(action)); // so that it is refused what it asks again
+      turned.runLeft(() -> run(action)); // so that its new requests are refused
     } else {
       run(action);
     }
@@ -272,7 +273,7 @@ public final class KvHandle<T> implements Handle<T> {
     return future;
   }
 
-  /// What runs, on which rank, and how far it is.
+  /// Returns a description of the operation, its rank and its state.
   @Override
   public String toString() {
     if (!done) {

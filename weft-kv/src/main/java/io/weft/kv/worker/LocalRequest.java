@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// A request of a worker to a shard of its own process, which no channel carries, and no channel
-/// limits: the shard lets it go when it is overdue. Its receiver hears on the shard's thread.
+/// A request of a worker to a shard of its own process. No channel carries it or limits its time;
+/// the shard expires it when it is overdue. Its receiver is called on the shard's thread.
 public final class LocalRequest implements IncomingRequest {
 
   private final int rank;
@@ -88,12 +88,12 @@ public final class LocalRequest implements IncomingRequest {
             new CommException.Aborted("rank " + rank + ", to itself: " + why, rank, null)));
   }
 
-  /// Whether it has waited for longer than it may.
+  /// Returns whether the request has waited for longer than its limit.
   public boolean isOverdue(long nowNanos) {
     return nowNanos - endNanos > 0;
   }
 
-  /// Answers that it has waited for too long. On the shard's thread.
+  /// Fails the request with a timeout. On the shard's thread.
   public void expire(String why) {
     endOnce();
     receiver.accept(new RequestOutcome.Failed(new CommException.TimedOut(why, List.of())));

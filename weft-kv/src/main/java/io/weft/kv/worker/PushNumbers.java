@@ -6,34 +6,34 @@ import java.util.TreeMap;
 /// The numbers of a worker's pushes to one shard. Any thread.
 final class PushNumbers {
 
-  /// Tables of those that are not over, by number.
+  /// The tables of the pushes that have not completed, by number.
   private final TreeMap<Long, Long> open = new TreeMap<>();
 
   private long last;
 
-  /// The number of one more push to this table, from 1.
+  /// Returns the number of the next push, from 1. The push is to this table.
   synchronized long next(long table) {
     last++;
     open.put(last, table);
     return last;
   }
 
-  /// The number of the last push; 0 = there was none.
+  /// Returns the number of the last push; 0 = there was none.
   synchronized long last() {
     return last;
   }
 
-  /// A push is over, one way or the other: it does not come again.
+  /// Records that a push has completed or failed, and will not be sent again.
   synchronized void over(long number) {
     open.remove(number);
   }
 
-  /// Whether all pushes to this table are over, up to this number.
+  /// Returns whether all pushes to this table up to this number have completed or failed.
   synchronized boolean areOver(long table, long number) {
     return !open.headMap(number, true).containsValue(table);
   }
 
-  /// All pushes below this number are over.
+  /// Returns the number below which all pushes have completed or failed.
   synchronized long settled() {
     return open.isEmpty() ? last + 1 : open.firstKey();
   }

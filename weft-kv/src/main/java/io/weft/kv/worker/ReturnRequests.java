@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import org.jspecify.annotations.Nullable;
 
-/// What a process asks and tells servers that takes the place of one of them. User thread.
+/// The requests to the servers from a process that takes the place of a lost one. User thread.
 public final class ReturnRequests {
 
   private final RequestChannel channel;
@@ -34,13 +34,13 @@ public final class ReturnRequests {
     this.limit = limit;
   }
 
-  /// Which of these servers are lost. Throws what else keeps one from answering.
+  /// Returns the lost servers among these. Throws the failure of a server that is not lost.
   public Set<Integer> lost(Collection<Integer> servers) throws InterruptedException {
     return ask(servers, 0);
   }
 
-  /// Tells these servers which place in their ring this process takes. Those that are lost
-  /// meanwhile need not know.
+  /// Tells these servers which place in the replica set this process takes. Servers that are lost
+  /// during this are ignored.
   public void tell(Collection<Integer> servers, int place) throws InterruptedException {
     Set<Integer> unused = ask(servers, place + 1);
   }

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BiConsumer;
 import java.util.function.IntFunction;
 
-/// What a worker asks of all shards of one table when a checkpoint is made or restored. Any thread.
+/// The requests to all shards of one table that create or restore a checkpoint. Any thread.
 public final class SaveRequests {
 
   private static final int LOAD_HEAD_BYTES = 16;
@@ -26,14 +26,15 @@ public final class SaveRequests {
   private final TableSpec spec;
   private final Duration limit;
 
-  /// @param limit how long the writing of a shard may take
+  /// @param limit how long a shard may take to write its file
   public SaveRequests(WorkerLinks links, TableSpec spec, Duration limit) {
     this.links = links;
     this.spec = spec;
     this.limit = limit;
   }
 
-  /// Holds a synchronous table on all shards; the latest clock that one of them has applied.
+  /// Holds a synchronous table on all shards. Returns the latest clock that one of them has
+  /// applied.
   public long hold() throws InterruptedException {
     var latest = new AtomicLong();
     KvHandle<Void> handle = links.handle(words("hold"), () -> null);
@@ -48,19 +49,19 @@ public final class SaveRequests {
     return latest.get();
   }
 
-  /// What was held goes on. As long as other requests may take, so that it is sent also where a
-  /// checkpoint may take almost no time.
+  /// Releases a held table. The request has the usual limit, so that it is sent even if the
+  /// checkpoint's limit is very short.
   public KvHandle<Void> release() throws InterruptedException {
     KvHandle<Void> handle = links.handle(words("release"), () -> null);
     send(handle, KvOp.RELEASE, 0, shard -> MemorySegment.NULL, (shard, reply) -> {}, links.limit());
     return handle;
   }
 
-  /// Writes each shard's file as of a clock; what each has said that it has written, by shard.
+  /// Writes each shard's file as of a clock. The result is the report of each shard, by shard.
   ///
-  /// @param file where, by shard
+  /// @param file the path of the file, by shard
   /// @param id of the checkpoint
-  /// @param base id of the checkpoint before, or empty
+  /// @param base id of the previous checkpoint, or empty
   public KvHandle<AtomicReferenceArray<String>> cut(
       IntFunction<String> file, String id, String base, long clock) throws InterruptedException {
     var said = new AtomicReferenceArray<String>(links.shards());
@@ -77,10 +78,10 @@ public final class SaveRequests {
     return handle;
   }
 
-  /// Puts what a checkpoint has into a shard.
+  /// Restores content of a checkpoint to a shard.
   ///
   /// @param part of a tensor
-  /// @param at of the content in the part
+  /// @param at offset of the content in the part
   /// @param step of the table
   /// @param content copied
   public KvHandle<Void> load(

@@ -22,31 +22,31 @@ import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The way of one worker to one server: requests wait for credits, those of higher priority go
-/// first, and so many may wait. Any thread.
+/// The connection of one worker to one server. Requests wait for credits and are sent by priority,
+/// higher first. The number of waiting requests is bounded. Any thread.
 final class ServerLink {
 
-  /// Requests that are sent and not over.
+  /// The maximum number of requests that are sent and not completed.
   static final int MOST_OPEN = RequestChannel.MAX_OPEN / 2;
 
-  /// Requests that wait for credits; who has more waits in the call.
+  /// The maximum number of requests that wait for credits. Further requests wait in the call.
   static final int MOST_WAITING = 1024;
 
-  /// How long a server may take to tell why it has not answered.
+  /// How long a server may take to report why it has not answered.
   private static final Duration MOST_WHY = Duration.ofSeconds(2);
 
-  /// Whom it leads to, and how.
+  /// The destination of the requests and the ways to send them.
   ///
   /// @param channel carries the requests
-  /// @param kind theirs
-  /// @param runner turns the channel
+  /// @param kind of the requests on the channel
+  /// @param runner of the channel's agent
   /// @param peer rank of the server
   /// @param self rank of the worker
-  /// @param local takes the requests where the server is in this process; null = it is not
-  /// @param elsewhere sends a request to another server, where this one is lost, or runs what it is
-  ///   given when there turns out to be none; false where it does neither
-  /// @param moved sends a request to the server that a ring names, which this one has told; whether
-  ///   there is one
+  /// @param local receives the requests if the server is in this process; null if it is not
+  /// @param elsewhere sends a request to another server if this one is lost, or runs the given
+  ///   action if there is none; returns false if it does neither
+  /// @param moved sends a request to the server of the replica set that this server has reported;
+  ///   returns whether there is one
   record Way(
       RequestChannel channel,
       int kind,
@@ -57,9 +57,10 @@ final class ServerLink {
       BiPredicate<ShardRequest, Runnable> elsewhere,
       BiPredicate<ShardRequest, String> moved) {}
 
-  /// Bounds.
+  /// The limits of the requests.
   ///
-  /// @param inFlightBytes of requests that are sent and not over; a longer one goes alone
+  /// @param inFlightBytes of requests that are sent and not completed; a longer request is sent
+  ///   alone
   /// @param limit how long a request may take
   record Bounds(long inFlightBytes, Duration limit) {}
 
@@ -76,7 +77,7 @@ final class ServerLink {
   private long inFlightBytes;
   private int open;
 
-  /// The server is: what waits is sent no more, but fails, and goes elsewhere.
+  /// True if the server is lost. Waiting requests then fail and are sent to another server.
   private volatile boolean lost;
 
   /// @param numbers of pushes, by shard
@@ -87,9 +88,10 @@ final class ServerLink {
     this.staging = staging;
   }
 
-  /// Sends it as soon as it is its turn. Waits, at most the limit, where too many wait; then throws
-  /// `CommException.TimedOut`, and nothing was sent. Throws `CommException.Aborted` in a callback
-  /// that runs after this rank has left the job.
+  /// Queues a request, which is sent when its priority and the credits allow. If the queue is full,
+  /// the call waits, at most for the limit. It then throws `CommException.TimedOut`, and nothing
+  /// was sent. Throws `CommException.Aborted` in a callback that runs after this rank has left the
+  /// job.
   void submit(ShardRequest it) throws InterruptedException {
     way.channel().checkOpen();
     if (it.isPush()) {
@@ -114,7 +116,7 @@ final class ServerLink {
         long waited = way.runner().nanos() - begin;
         if (way.runner().isInside() || waited >= Span.nanos(bounds.limit())) {
           throw new CommException.TimedOut(
-              "%s: %d requests wait for rank %d, which answers none of them since %d ms; push less at once, or look what it does"
+              "%s: %d requests wait for rank %d, which has answered none of them for %d ms; push less at once, or check it"
                   .formatted(it.handle().words(), waiting.size(), way.peer(), waited / 1_000_000),
               List.of(way.peer()));
         }
@@ -125,7 +127,7 @@ final class ServerLink {
     }
   }
 
-  /// The same on the progress thread, which does not wait.
+  /// Queues a request on the progress thread, which does not wait.
   void follow(ShardRequest it) {
     if (it.isPush() && it.number() == 0) {
       it.number(numbers[it.what().shard()].next(it.what().table()));
@@ -146,7 +148,7 @@ final class ServerLink {
     pump();
   }
 
-  /// Sends what there are credits for.
+  /// Sends waiting requests while there are credits.
   private void pump() {
     while (true) {
       ShardRequest next;
@@ -171,8 +173,8 @@ final class ServerLink {
     }
   }
 
-  /// Whether it tells of a clock, and pushes before it are not over, which may be sent once more.
-  /// Clocks go behind all else, so that nothing waits for them.
+  /// Returns whether a clock must wait, because earlier pushes may still be repeated. Clocks have
+  /// the lowest priority, so that other requests do not wait behind them.
   private boolean isEarly(ShardRequest it) {
     return it.what().op() == KvOp.CLOCK
         && !lost
@@ -208,7 +210,8 @@ final class ServerLink {
     return postponed(it, bytes);
   }
 
-  /// The channel has no room: other services use it too. What is open here brings the next turn.
+  /// Handles a full channel, which other services share. A request that remains open here triggers
+  /// the next attempt. Without one the request fails.
   private boolean postponed(ShardRequest it, long bytes) {
     synchronized (this) {
       open--;
@@ -222,9 +225,9 @@ final class ServerLink {
     it.fail(
         new CommException.TimedOut(
             it.handle().words()
-                + ": other services have as many requests open to rank "
+                + ": other services have the maximum number of requests open to rank "
                 + way.peer()
-                + " as there may be; wait for some of theirs",
+                + "; wait for some of theirs",
             List.of(way.peer())),
         Fate.NOT_DONE);
     return true;
@@ -257,7 +260,7 @@ final class ServerLink {
               it.fail(cause, Fate.UNKNOWN);
             };
         if (cause instanceof CommException.TimedOut late && way.local() != null) {
-          late(it, late, Fate.DONE, "it is of this process"); // what waits there was taken
+          late(it, late, Fate.DONE, "it is of this process"); // waiting requests were taken
         } else if (cause instanceof CommException.TimedOut late) {
           askWhy(it, late);
         } else if (!gone || !way.elsewhere().test(it, fails)) {
@@ -268,7 +271,8 @@ final class ServerLink {
     pump();
   }
 
-  /// The channel knows no tables, and who waits may wait for another worker: the server knows.
+  /// Asks the server for the cause of a timeout. The channel does not know tables, and the request
+  /// may wait for another worker.
   private void askWhy(ShardRequest it, CommException.TimedOut late) {
     What about = it.what();
     MemorySegment words = MemorySegment.ofArray(new byte[KvHead.BYTES]);
@@ -319,7 +323,7 @@ final class ServerLink {
         it,
         late,
         Fate.UNKNOWN,
-        "rank " + way.peer() + " does not tell what it does, as one that is stopped or overloaded");
+        "rank " + way.peer() + " does not report the cause; it may be stopped or overloaded");
   }
 
   private static Fate fate(long taken) {
@@ -353,10 +357,10 @@ final class ServerLink {
       }
       case UNKNOWN_LIST -> {
         if (it.repeat()) {
-          follow(it); // the same number
+          follow(it); // with the same number
           return;
         }
-        refuse(it, "it does not keep its keys");
+        refuse(it, "it does not keep the keys");
       }
       case MOVED -> {
         if (!way.moved().test(it, reply.text())) {

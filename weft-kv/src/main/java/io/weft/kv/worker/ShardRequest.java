@@ -14,33 +14,33 @@ import java.time.Duration;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// One request to one shard, from its making until its handle has heard of it.
+/// One request to one shard, from its creation until its handle is notified of its completion.
 final class ShardRequest {
 
-  /// What is asked.
+  /// The operation and its parameters.
   ///
   /// @param op the operation
-  /// @param shard of whom
+  /// @param shard the shard's number
   /// @param table id of the table
   /// @param clock of the worker
   /// @param part of a tensor
-  /// @param values how values are written
-  /// @param priority higher goes first
+  /// @param values the format of values
+  /// @param priority higher priorities are sent first
   record What(
       KvOp op, int shard, long table, long clock, int part, KvHead.Values values, int priority) {
 
-    /// About no part, in its turn.
+    /// Creates parameters without a part and with the default priority.
     What(KvOp op, int shard, long table, long clock) {
       this(op, shard, table, clock, 0, KvHead.Values.FLOAT32, 0);
     }
   }
 
-  /// Memory of the caller.
+  /// The caller's memory.
   ///
   /// @param slice keys of this shard; null = none
   /// @param width floats of a key
-  /// @param values of the whole list; empty = none. Without a slice: the payload as it is
-  /// @param into of the whole list; null = nowhere. Without a slice: all of it
+  /// @param values of the whole list; empty = none. Without a slice it is the payload itself
+  /// @param into of the whole list; null = none. Without a slice it is the destination itself
   record Memory(
       @Nullable KeySlice slice, int width, MemorySegment values, @Nullable MemorySegment into) {}
 
@@ -61,7 +61,7 @@ final class ShardRequest {
   private @Nullable TensorLease staged;
   private @Nullable TensorLease landing;
 
-  /// @param onReply hears a reply that is `DONE`, with what was written
+  /// @param onReply receives a reply that is `DONE`, with the values
   ShardRequest(
       What what, Memory memory, KvHandle<?> handle, BiConsumer<KvReply, MemorySegment> onReply) {
     this.what = what;
@@ -86,7 +86,7 @@ final class ShardRequest {
     sequence = order;
   }
 
-  /// Who has failed to answer it.
+  /// Sets the server that has failed to answer.
   void server(int rank) {
     server = rank;
   }
@@ -95,7 +95,7 @@ final class ShardRequest {
     return server;
   }
 
-  /// By which version of the shard's ring of servers its server was chosen.
+  /// Sets the version of the replica set by which the server was chosen.
   void ring(int version) {
     ring = version;
   }
@@ -104,12 +104,12 @@ final class ShardRequest {
     return ring;
   }
 
-  /// Its shard has no server; how often that was so.
+  /// Counts an attempt without a server for the shard, and returns the number of these attempts.
   int looks() {
     return ++looks;
   }
 
-  /// It is sent to another server, which knows none of its keys.
+  /// Prepares the request for another server, which knows none of its keys.
   void again() {
     KeySlice slice = memory.slice();
     if (slice != null) {
@@ -120,12 +120,12 @@ final class ShardRequest {
     freeStaged();
   }
 
-  /// It may take longer than others.
+  /// Sets a limit that differs from the usual one.
   void limit(Duration other) {
     limit = other;
   }
 
-  /// How long it may take.
+  /// Returns the limit of this request.
   Duration limitOr(Duration usual) {
     return limit == null ? usual : limit;
   }
@@ -134,7 +134,7 @@ final class ShardRequest {
     return what.op().isNumbered();
   }
 
-  /// Of a push its own; of a clock that of the last push before it.
+  /// Returns the number of a push, or for a clock the number of the last push before it.
   long number() {
     return number;
   }
@@ -143,7 +143,7 @@ final class ShardRequest {
     number = its;
   }
 
-  /// What it puts on the wire, and takes from it.
+  /// Returns the bytes that the request sends and receives.
   long bytes() {
     MemorySegment to = place;
     return payload.byteSize() + (to == null ? 0 : to.byteSize());
@@ -157,8 +157,8 @@ final class ShardRequest {
     return place;
   }
 
-  /// Puts what it sends where a peer can read it. Copies nothing where keys are known and the
-  /// caller's memory is native and in the shard's order.
+  /// Copies the payload to memory that a peer can read. Copies nothing if the keys are known and
+  /// the caller's memory is native and in the shard's order.
   void stage(StagingMemory from) {
     KeySlice slice = memory.slice();
     if (slice == null) {
@@ -218,7 +218,7 @@ final class ShardRequest {
     }
   }
 
-  /// Of the values that it asks for.
+  /// Returns the bytes of the requested values.
   private long answerBytes() {
     KeySlice slice = memory.slice();
     MemorySegment into = memory.into();
@@ -261,7 +261,8 @@ final class ShardRequest {
         ring);
   }
 
-  /// The shard does not have its keys; whether it shall be sent again, with them.
+  /// Handles a shard that does not have the keys. Returns whether the request must be sent again
+  /// with them.
   boolean repeat() {
     KeySlice slice = memory.slice();
     if (slice == null || repeated) {
@@ -273,7 +274,7 @@ final class ShardRequest {
     return true;
   }
 
-  /// The shard has done it.
+  /// Completes the request with the shard's reply.
   void done(KvReply reply, long written) {
     KeySlice slice = memory.slice();
     if (slice != null && withKeys && slice.isKept()) {
@@ -294,7 +295,8 @@ final class ShardRequest {
     end(wrong, Fate.DONE);
   }
 
-  /// Puts values where they shall be; what has come of it. Memory may have been closed since.
+  /// Copies values to their destination. Returns the failure, if any. The caller may have closed
+  /// the memory in the meantime.
   private @Nullable CommException take(KvReply reply, MemorySegment values, boolean inReply) {
     MemorySegment into = memory.into();
     KeySlice slice = memory.slice();
@@ -312,14 +314,14 @@ final class ShardRequest {
       return null;
     } catch (RuntimeException | Error failed) {
       return new CommException.Broken(
-          "%s: what shard %d has answered cannot be taken: %s"
+          "%s: the answer of shard %d cannot be used: %s"
               .formatted(handle.words(), what.shard(), failed),
           -1,
           failed);
     }
   }
 
-  /// It is over without success.
+  /// Fails the request.
   void fail(CommException cause, Fate fate) {
     end(cause, fate);
   }

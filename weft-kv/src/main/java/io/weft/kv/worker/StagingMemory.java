@@ -3,10 +3,11 @@ package io.weft.kv.worker;
 
 import io.weft.tensor.TensorLease;
 
-/// Memory of the transport for what cannot be sent from, or written to, where it lies. Any thread.
+/// Transport memory for values that cannot be sent from, or received into, their own memory. Any
+/// thread.
 @FunctionalInterface
 public interface StagingMemory {
 
-  /// So many bytes; whoever holds it closes it.
+  /// Returns `bytes` bytes. The caller must close the lease.
   TensorLease lease(long bytes);
 }

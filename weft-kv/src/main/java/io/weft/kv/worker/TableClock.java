@@ -28,14 +28,15 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// What a worker asks of all shards of a table, whatever the table has; and its clock there: what
-/// it adds to requests, and what answers tell of the others. Any thread.
+/// A worker's clock of a table and its requests to all shards, which do not depend on the kind of
+/// the table. The clock is sent with requests, and answers report the clocks of other workers. Any
+/// thread.
 public final class TableClock {
 
-  /// Longest reason of an end that is told.
+  /// The maximum length of the reason that is sent when a table ends.
   private static final int MOST_REASON_BYTES = 2048;
 
-  /// How often a shard is told of an end.
+  /// How often a shard is notified of an end.
   private static final int MOST_TOLD = 10;
 
   private static final Memory NOTHING = new Memory(null, 0, MemorySegment.NULL, null);
@@ -49,14 +50,14 @@ public final class TableClock {
   private final AtomicLong pulls = new AtomicLong();
   private final AtomicLong staleness = new AtomicLong();
 
-  /// Clocks that each shard, or each part of a tensor, has said that it has applied.
+  /// The clocks that each shard, or each part of a tensor, has reported as applied.
   private final AtomicLongArray applied;
 
-  /// Why the table has ended; null = it has not.
+  /// The reason of the table's end; null = it has not ended.
   private final AtomicReference<@Nullable String> ended = new AtomicReference<>();
 
-  /// @param units shards, or parts of a tensor
-  /// @param shardOf each unit
+  /// @param units the number of shards, or of parts of a tensor
+  /// @param shardOf the shard of each unit
   TableClock(WorkerLinks links, TableSpec spec, int units, IntUnaryOperator shardOf) {
     this.links = links;
     this.spec = spec;
@@ -65,7 +66,7 @@ public final class TableClock {
     this.applied = new AtomicLongArray(units);
   }
 
-  /// Registers the table on all shards; goes on where a synchronous one is that was restored.
+  /// Registers the table on all shards. Sets the clock to that of a restored synchronous table.
   public KvHandle<Void> register() throws InterruptedException {
     KvHandle<Void> handle = links.handle("register of table '" + spec.name() + "'", () -> null);
     byte[] text = spec.text().getBytes(StandardCharsets.UTF_8);
@@ -96,8 +97,9 @@ public final class TableClock {
     }
   }
 
-  /// The worker is at its next clock: tells the shards, after all that waits for them. Where nobody
-  /// waits, the requests that follow tell it; in a synchronous table, a push is a clock.
+  /// Advances the worker's clock and notifies the shards, after all waiting requests. If no worker
+  /// waits for clocks, later requests carry the clock instead. In a synchronous table each push
+  /// advances it.
   public KvHandle<Void> advance() throws InterruptedException {
     long at = synchronous ? clock.get() : clock.incrementAndGet();
     KvHandle<Void> handle = links.handle("clock of table '" + spec.name() + "'", () -> null);
@@ -117,7 +119,7 @@ public final class TableClock {
     return handle;
   }
 
-  /// The clock of the next request. A push of a synchronous table begins one.
+  /// Returns the clock of the next request. A push of a synchronous table begins a new clock.
   long next(KvOp op) {
     (op == KvOp.PULL ? pulls : pushes).incrementAndGet();
     if (op == KvOp.PUSH_PULL) {
@@ -126,32 +128,33 @@ public final class TableClock {
     return op != KvOp.PULL && synchronous ? clock.incrementAndGet() : clock.get();
   }
 
-  /// A handle of a push or pull.
+  /// Creates the handle of a push or pull.
   ///
-  /// @param requests to shards, or of parts, that it consists of
+  /// @param requests the number of its requests to shards or parts
   KvHandle<Void> handle(String words, KvOp op, long at, int requests) {
     return links.handle(words, () -> null, new WholePush(this, op, at, requests));
   }
 
-  /// Whether each push goes to all shards, also to those that have none of its keys: their clocks,
-  /// or the steps of the update rule, count the pushes of the table.
+  /// Returns whether each push is sent to all shards, even to those without any of its keys,
+  /// because the clocks or the steps of the update rule count the pushes of the table.
   static boolean pushesToAll(TableSpec spec) {
     return spec.consistency().isSynchronous() || UpdateRules.countsSteps(spec.rule());
   }
 
-  /// Whether what all workers push at a clock is applied together.
+  /// Returns whether the pushes of all workers at a clock are applied together.
   boolean isSynchronous() {
     return synchronous;
   }
 
-  /// No shard has taken the worker's push of this clock: the next one has it. False where there was
-  /// another one meanwhile.
+  /// Frees a clock whose push no shard has taken, for the next push. Returns false if another push
+  /// has begun since.
   boolean giveBack(long at) {
     return clock.compareAndSet(at, at - 1);
   }
 
-  /// A synchronous table has ended: whatever this worker asks of it fails, and all shards are told,
-  /// so that the other workers hear of it.
+  /// Ends a synchronous table. This worker's requests to it fail from now on. All shards are
+  /// notified, so that the other workers learn of the end. A shard that does not answer is notified
+  /// again, because its other workers would wait forever.
   void end(String why) {
     if (ended.compareAndSet(null, why)) {
       byte[] text = why.getBytes(StandardCharsets.UTF_8);
@@ -163,8 +166,7 @@ public final class TableClock {
     }
   }
 
-  /// A shard that does not answer is told again: its other workers would wait for ever. Why it has
-  /// ended; null = it has not, as far as this worker knows.
+  /// Returns the reason of the table's end, or null if this worker knows of none.
   @Nullable String why() {
     return ended.get();
   }
@@ -185,20 +187,20 @@ public final class TableClock {
         });
   }
 
-  /// Sends a push or pull of this shard or part; where it is too far ahead of the other workers,
-  /// when they have come.
+  /// Sends a push or pull to this shard or part. If this worker is too far ahead of the others, the
+  /// request waits until they have advanced.
   void send(int unit, What what, Memory memory, KvHandle<?> handle) throws InterruptedException {
     send(unit, what, memory, handle, values -> {});
   }
 
-  /// The same of a request whose answer is put where it belongs.
+  /// Sends a push or pull, as above, whose answer the caller processes.
   ///
-  /// @param onValues hears what was answered
+  /// @param onValues receives the answered values
   void send(
       int unit, What what, Memory memory, KvHandle<?> handle, Consumer<MemorySegment> onValues)
       throws InterruptedException {
     if (handle.isStopped()) {
-      return; // the handle fails: what is not sent need not wait for its turn
+      return; // because the handle fails anyway
     }
     handle.begun();
     String why = ended.get();
@@ -279,7 +281,7 @@ public final class TableClock {
     return handle;
   }
 
-  /// Has a change made on all shards.
+  /// Runs a change on all shards.
   public KvHandle<Void> change(KvChange change) throws InterruptedException {
     if (synchronous) {
       throw new IllegalStateException(
@@ -311,7 +313,7 @@ public final class TableClock {
     return handle;
   }
 
-  /// What the shards have of the table.
+  /// Returns the statistics of the table on all shards.
   public KvHandle<TableStatistics> statistics() throws InterruptedException {
     var sum = new AtomicReference<>(TableStatistics.NONE);
     KvHandle<TableStatistics> handle =
@@ -331,7 +333,7 @@ public final class TableClock {
     return handle;
   }
 
-  /// What was counted so far.
+  /// Returns the counters of this worker.
   public TableCounts counts() {
     return new TableCounts(pushes.get(), pulls.get(), staleness.get());
   }

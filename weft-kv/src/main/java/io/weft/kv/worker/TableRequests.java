@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What a worker asks of one table, cut by shard. Any thread.
+/// A worker's requests to one table of rows, cut by shard. Any thread.
 public final class TableRequests {
 
   private final WorkerLinks links;
@@ -21,7 +21,7 @@ public final class TableRequests {
   private final TableClock clock;
   private final KeyList.Slices cut;
 
-  /// Of this table.
+  /// Creates the requests to this table.
   public TableRequests(WorkerLinks links, TableSpec spec) {
     this.links = links;
     this.spec = spec;
@@ -29,18 +29,18 @@ public final class TableRequests {
     this.clock = new TableClock(links, spec, links.shards(), shard -> shard);
   }
 
-  /// A list of keys of this table.
+  /// Returns a list of keys of this table.
   public KeyList cut(long[] keys) {
     return KeyList.cut(keys, spec, links.shards(), cut);
   }
 
-  /// What is asked of all shards.
+  /// Returns the requests to all shards.
   public TableClock clock() {
     return clock;
   }
 
-  /// Throws `IllegalArgumentException` for a value that is not finite, also one that becomes so
-  /// where a key is there several times.
+  /// Throws `IllegalArgumentException` for a value, or a sum of values of one key, that is not
+  /// finite.
   public void checkFinite(KeyList keys, MemorySegment values, KvHead.Values format) {
     int width = (int) spec.width();
     long at = Finite.firstOther(values, format);
@@ -70,15 +70,15 @@ public final class TableRequests {
 
   /// Pushes, pulls or both.
   ///
-  /// @param values a row for each key; empty where nothing is pushed
-  /// @param into where rows are written to; null = nowhere
+  /// @param values a row for each key; empty if nothing is pushed
+  /// @param into the destination of rows; null = none
   public KvHandle<Void> send(
       KvOp op, KeyList keys, MemorySegment values, @Nullable MemorySegment into)
       throws InterruptedException {
     return send(op, KvHead.Values.FLOAT32, keys, values, into);
   }
 
-  /// The same with values of this format, FLOAT32 or FLOAT16.
+  /// Pushes, pulls or both, with values of this format, FLOAT32 or FLOAT16.
   public KvHandle<Void> send(
       KvOp op,
       KvHead.Values format,
@@ -89,13 +89,13 @@ public final class TableRequests {
     return send(new What(op, 0, spec.id(), clock.next(op), 0, format, 0), keys, values, into);
   }
 
-  /// Pulls for the clock after this one.
+  /// Pulls for the next clock.
   public KvHandle<Void> prefetch(KeyList keys, MemorySegment into) throws InterruptedException {
     var what = new What(KvOp.PULL, 0, spec.id(), clock.next(KvOp.PULL) + 1);
     return send(what, keys, MemorySegment.NULL, into);
   }
 
-  /// @param what for each shard
+  /// @param what the parameters for each shard
   private KvHandle<Void> send(
       What what, KeyList keys, MemorySegment values, @Nullable MemorySegment into)
       throws InterruptedException {

@@ -10,7 +10,7 @@ import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// What a worker asks of one dense tensor, part by part. Any thread.
+/// A worker's requests to one dense tensor, part by part. Any thread.
 public final class TensorRequests {
 
   private final WorkerLinks links;
@@ -18,7 +18,7 @@ public final class TensorRequests {
   private final TensorParts parts;
   private final TableClock clock;
 
-  /// Of this tensor.
+  /// Creates the requests to this tensor.
   public TensorRequests(WorkerLinks links, TableSpec spec) {
     this.links = links;
     this.spec = spec;
@@ -27,20 +27,20 @@ public final class TensorRequests {
         new TableClock(links, spec, parts.count(), part -> parts.shard(part, links.shards()));
   }
 
-  /// How values are pushed or pulled.
+  /// The format and priority of a push or pull.
   ///
-  /// @param format of what is pushed and pulled
-  /// @param priority higher goes first
+  /// @param format of the values
+  /// @param priority higher priorities are sent first
   public record Travel(Values format, int priority) {}
 
-  /// What is asked of all shards.
+  /// Returns the requests to all shards.
   public TableClock clock() {
     return clock;
   }
 
-  /// The first values.
+  /// Sends the first values.
   ///
-  /// @param values all of them; empty: those of another worker
+  /// @param values all of them; empty to wait for those of another worker
   public KvHandle<Void> init(MemorySegment values) throws InterruptedException {
     KvHandle<Void> handle = links.handle("init of tensor '" + spec.name() + "'", () -> null);
     var travel = new Travel(Values.FLOAT32, 0);
@@ -62,8 +62,8 @@ public final class TensorRequests {
 
   /// Pushes, pulls or both.
   ///
-  /// @param values all of them; null: nothing is pushed
-  /// @param into where all are written to; null = nowhere
+  /// @param values all of them; null = nothing is pushed
+  /// @param into the destination of all values; null = none
   public KvHandle<Void> send(
       KvOp op, @Nullable MemorySegment values, @Nullable MemorySegment into, Travel travel)
       throws InterruptedException {
@@ -92,7 +92,7 @@ public final class TensorRequests {
   }
 
   private MemorySegment slice(int part, MemorySegment all, Travel travel) {
-    Values format = travel.format(); // parts begin where blocks of a scale do
+    Values format = travel.format(); // parts begin at block boundaries
     return all.asSlice(format.bytes(parts.begin(part)), format.bytes(parts.elements(part)));
   }
 }

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What a worker asks of one table of values of any length, cut by shard. Any thread.
+/// A worker's requests to one table of values of any length, cut by shard. Any thread.
 public final class ValueRequests {
 
   private final WorkerLinks links;
@@ -20,7 +20,7 @@ public final class ValueRequests {
   private final TableClock clock;
   private final boolean toAll;
 
-  /// Of this table.
+  /// Creates the requests to this table.
   public ValueRequests(WorkerLinks links, TableSpec spec) {
     this.links = links;
     this.spec = spec;
@@ -28,12 +28,13 @@ public final class ValueRequests {
     this.clock = new TableClock(links, spec, links.shards(), shard -> shard);
   }
 
-  /// What is asked of all shards.
+  /// Returns the requests to all shards.
   public TableClock clock() {
     return clock;
   }
 
-  /// The lengths of these keys' values, in their order; 0 of one that has none.
+  /// Returns the lengths of these keys' values, in the order of the keys; 0 for a key without a
+  /// value.
   public KvHandle<int[]> lengths(long[] keys) throws InterruptedException {
     List<ValueSlice> slices = ValueSlice.cut(spec, keys, links.shards());
     int[] lengths = new int[keys.length];
@@ -64,10 +65,10 @@ public final class ValueRequests {
 
   /// Pushes, pulls or both.
   ///
-  /// @param keys each once
+  /// @param keys distinct keys
   /// @param lengths of their values
-  /// @param values of all keys, one behind the other; null: nothing is pushed
-  /// @param into where those of all keys are written to; null = nowhere
+  /// @param values of all keys, contiguous; null = nothing is pushed
+  /// @param into the destination of the values of all keys; null = none
   public KvHandle<Void> send(
       KvOp op,
       long[] keys,
@@ -75,7 +76,7 @@ public final class ValueRequests {
       @Nullable MemorySegment values,
       @Nullable MemorySegment into)
       throws InterruptedException {
-    List<ValueSlice> slices = ValueSlice.cut(spec, keys, links.shards()); // before a clock begins
+    List<ValueSlice> slices = ValueSlice.cut(spec, keys, links.shards()); // may throw
     boolean every = values != null && toAll;
     List<ValueSlice> asked = every ? slices : slices.stream().filter(it -> it.count() > 0).toList();
     long at = clock.next(op);

@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 
-/// The keys of a request about values of any length that one shard has, ascending, and where they
-/// stand in the request. Pure.
+/// The keys of a request about values of any length that belong to one shard, ascending, with their
+/// positions in the request. Pure.
 final class ValueSlice {
 
   private final int shard;
@@ -22,7 +22,7 @@ final class ValueSlice {
     this.positions = positions;
   }
 
-  /// One for each shard. Throws `IllegalArgumentException` for a key that is there twice.
+  /// Returns one slice for each shard. Throws `IllegalArgumentException` for a repeated key.
   static List<ValueSlice> cut(TableSpec spec, long[] keys, int shards) {
     List<List<Integer>> byShard = new ArrayList<>();
     for (int shard = 0; shard < shards; shard++) {
@@ -66,12 +66,12 @@ final class ValueSlice {
     return keys;
   }
 
-  /// Where a key of the slice stands in the request.
+  /// Returns the position of a key of the slice in the request.
   int position(int at) {
     return positions[at];
   }
 
-  /// Where the values are in the request's memory, and how long.
+  /// Returns the offsets and lengths of the values in the request's memory.
   Layout layout(int[] allLengths) {
     long[] starts = new long[allLengths.length];
     for (int i = 1; i < starts.length; i++) {
@@ -88,7 +88,7 @@ final class ValueSlice {
     return new Layout(lengths, mine, floats);
   }
 
-  /// Of the values of a slice.
+  /// The layout of a slice's values.
   static final class Layout {
     private final int[] lengths;
     private final long[] starts;
@@ -104,12 +104,12 @@ final class ValueSlice {
       return lengths;
     }
 
-    /// Of all values of the slice.
+    /// Returns the number of floats of all values of the slice.
     long floats() {
       return floats;
     }
 
-    /// Copies the slice's values out of those of the request, one behind the other.
+    /// Copies the slice's values out of those of the request, contiguously.
     void gather(MemorySegment all, MemorySegment into) {
       long at = 0;
       for (int i = 0; i < lengths.length; i++) {
@@ -119,7 +119,7 @@ final class ValueSlice {
       }
     }
 
-    /// Copies them to where the request has them.
+    /// Copies the slice's values to their offsets in the request.
     void scatter(MemorySegment from, MemorySegment all) {
       long at = 0;
       for (int i = 0; i < lengths.length; i++) {

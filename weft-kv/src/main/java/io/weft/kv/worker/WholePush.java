@@ -7,10 +7,11 @@ import io.weft.kv.worker.KvHandle.Fate;
 import io.weft.kv.worker.ShardRequest.What;
 import org.jspecify.annotations.Nullable;
 
-/// What it means that a push or pull has failed at some shards. A push of a synchronous table is
-/// whole or nothing: where no shard has taken it, its clock is free for the next push; where some
-/// have and others have not, the shards can never be at one clock again, and the table ends. A push
-/// of another table may be on some shards only, which its error says. Any thread.
+/// The consequence of a push or pull that has failed on some shards. A push of a synchronous table
+/// is all or nothing. If no shard has taken it, its clock is free for the next push. If only some
+/// shards have taken it, the shards can never reach the same clock again, and the table ends. A
+/// push of another table may have been applied on some shards only, which its error reports. Any
+/// thread.
 final class WholePush implements KvHandle.Verdict {
 
   private static final String ENDED = "the table has ended: ";
@@ -25,7 +26,7 @@ final class WholePush implements KvHandle.Verdict {
   private @Nullable String ended;
 
   /// @param at the worker's clock
-  /// @param requests that it consists of; those that do not begin are not done
+  /// @param requests the number of its requests; requests that are never started count as not done
   WholePush(TableClock clock, KvOp op, long at, int requests) {
     this.clock = clock;
     this.op = op;
@@ -33,14 +34,14 @@ final class WholePush implements KvHandle.Verdict {
     this.requests = requests;
   }
 
-  /// What the table's reason begins with in messages.
+  /// Returns a message that contains the reason of the table's end.
   static String ended(String words, String why) {
     return words + ": " + ENDED + why;
   }
 
   @Override
   public void begun() {
-    begun++; // by the thread that calls, before `sealed`
+    begun++; // by the calling thread, before `sealed`
   }
 
   @Override

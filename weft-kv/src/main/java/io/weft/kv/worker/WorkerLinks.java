@@ -31,45 +31,46 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The ways of one worker to all servers. Any thread.
+/// The connections of one worker to all servers. Any thread.
 public final class WorkerLinks {
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkerLinks.class);
 
   private static final int LOOK_MILLIS = 50;
 
-  /// For two seconds.
+  /// The maximum number of attempts, which take two seconds.
   private static final int MOST_LOOKS = 40;
 
   private final Terms terms;
   private final AgentRunner runner;
   private final Function<Integer, ServerLink> maker;
 
-  /// The ring of servers of each shard.
+  /// The replica set of each shard.
   private final Replicas[] rings;
 
   private final Map<Integer, ServerLink> byServer = new HashMap<>();
   private final Set<Integer> lost = new TreeSet<>();
 
-  /// Replaced as a whole when a server is lost or replaced.
+  /// The destination of each shard's requests. Replaced as a whole when a server is lost or
+  /// replaced.
   private volatile Route[] byShard;
 
-  /// Where requests to a shard go.
+  /// The destination of a shard's requests.
   ///
-  /// @param ring version of the ring by which it was chosen
+  /// @param ring version of the replica set by which it was chosen
   private record Route(ServerLink link, int ring) {}
 
-  /// What they are made by.
+  /// The parameters of the connections.
   ///
   /// @param rank of the worker
   /// @param kind of the requests on the channel
-  /// @param shards how many there are
-  /// @param inFlightBytes most that is on its way to a server
+  /// @param shards the number of shards
+  /// @param inFlightBytes the maximum number of unanswered bytes per server
   /// @param limit how long a request may take
   public record Terms(int rank, int kind, int shards, long inFlightBytes, Duration limit) {}
 
-  /// @param replicas which servers have a shard
-  /// @param local takes requests to shards of this rank; null = it has none
+  /// @param replicas the servers of each shard
+  /// @param local receives requests to shards of this rank; null if it has none
   public WorkerLinks(
       RequestChannel channel,
       Terms terms,
@@ -109,7 +110,7 @@ public final class WorkerLinks {
       int server = rings[shard].primary(shard, lost);
       routes[shard] =
           server == Replicas.NONE
-              ? byShard[shard] // whose next request fails as the last one did
+              ? byShard[shard] // the next request fails like the last one
               : new Route(byServer.computeIfAbsent(server, maker), rings[shard].version());
     }
     return routes;
@@ -123,7 +124,7 @@ public final class WorkerLinks {
     return servers;
   }
 
-  /// Sends a text to all servers that are not lost; their answers, by rank.
+  /// Sends a text to all servers that are not lost. The result is their answers by rank.
   public KvHandle<Map<Integer, byte[]>> command(byte[] text) throws InterruptedException {
     Map<Integer, byte[]> answers = new ConcurrentSkipListMap<>();
     KvHandle<Map<Integer, byte[]>> handle = handle("command to the servers", () -> answers);
@@ -150,17 +151,17 @@ public final class WorkerLinks {
     return handle;
   }
 
-  /// The server of a request is lost: another one that has its shard is asked. Where none is known,
-  /// a process that has taken a place may be about to say so: it is waited for, then `fails` runs.
-  /// False where no other server can have it.
+  /// Sends the request of a lost server to another server that has its shard. If no such server is
+  /// known, waits for the announcement of a replacement, and then runs `fails`. Returns false if no
+  /// other server can have the shard.
   private boolean elsewhere(ShardRequest it, Runnable fails) {
     synchronized (this) {
       if (!rings[it.what().shard()].isMirrored() || it.what().op() == KvOp.COMMAND) {
-        return false; // or it was for that server alone
+        return false; // a command was for that server alone
       }
       int server = it.server();
       if (lost.add(server)) {
-        LOG.warn("rank {}: server {} is lost; its shards' mirrors are asked", terms.rank(), server);
+        LOG.warn("rank {}: server {} is lost; its shards' mirrors are used", terms.rank(), server);
         byShard = routes();
       }
     }
@@ -183,8 +184,8 @@ public final class WorkerLinks {
     }
   }
 
-  /// A server has told which servers have the shard of a request now: whether one of them is left,
-  /// which is asked then.
+  /// Adopts the replica set that a server has reported, and sends the request again if one of its
+  /// servers is not lost. Returns whether it did.
   private boolean moved(ShardRequest it, String ring) {
     int shard = it.what().shard();
     try {
@@ -208,8 +209,8 @@ public final class WorkerLinks {
     next.link().follow(it);
   }
 
-  /// Another process has taken the place of a server that was lost: these have the shard from now
-  /// on. Throws `IllegalArgumentException` for what cannot be.
+  /// Adopts a newer replica set of a shard, in which another process has taken the place of a lost
+  /// server. Throws `IllegalArgumentException` if the text is invalid.
   public synchronized void ring(int shard, String text) {
     if (shard >= rings.length) {
       throw new IllegalArgumentException("shard " + shard + " of " + rings.length);
@@ -221,30 +222,30 @@ public final class WorkerLinks {
     }
   }
 
-  /// How many shards there are.
+  /// Returns the number of shards.
   public int shards() {
     return terms.shards();
   }
 
-  /// How long a request may take.
+  /// Returns the limit of a request.
   Duration limit() {
     return terms.limit();
   }
 
-  /// A handle of this worker.
+  /// Creates a handle of this worker.
   ///
-  /// @param words what is done
+  /// @param words a description of the operation
   public <T> KvHandle<T> handle(String words, Supplier<? extends @Nullable T> result) {
     return new KvHandle<>(runner, "rank " + terms.rank() + ": " + words, result);
   }
 
-  /// A handle whose failures have a meaning of their own.
+  /// Creates a handle with a verdict on its failures.
   <T> KvHandle<T> handle(
       String words, Supplier<? extends @Nullable T> result, KvHandle.Verdict verdict) {
     return new KvHandle<>(runner, "rank " + terms.rank() + ": " + words, result, verdict);
   }
 
-  /// The rank of the worker.
+  /// Returns the rank of the worker.
   int rank() {
     return terms.rank();
   }
@@ -256,7 +257,7 @@ public final class WorkerLinks {
     submit(what, memory, handle, onReply, terms.limit());
   }
 
-  /// The same of one that may take so long.
+  /// Sends a request with its own limit.
   void submit(
       What what,
       Memory memory,
@@ -271,8 +272,8 @@ public final class WorkerLinks {
     submit(route.link(), request);
   }
 
-  /// Throws what it is refused with, unless other requests of the handle are under way, which
-  /// borrow memory of the caller: then the handle fails.
+  /// Sends a request. Throws the cause if it is refused, unless other requests of the handle are in
+  /// progress and borrow the caller's memory. In that case the handle fails.
   private void submit(ServerLink link, ShardRequest request) throws InterruptedException {
     KvHandle<?> handle = request.handle();
     boolean first = handle.isIdle();
@@ -301,7 +302,7 @@ public final class WorkerLinks {
             : new CommException.Broken(handle.words() + ": " + refused, terms.rank(), refused));
   }
 
-  /// The same on the progress thread, which does not wait.
+  /// Sends a request on the progress thread, which does not wait.
   void follow(
       What what, Memory memory, KvHandle<?> handle, BiConsumer<KvReply, MemorySegment> onReply) {
     handle.add();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a worker sends to shards, and what it waits for.
+/// A worker's requests to shards, and its waits for their replies.
 @NullMarked
 package io.weft.kv.worker;
 

@@ -94,7 +94,7 @@ class TensorPartTest {
     }
     assertThat(budget.usedBytes()).isZero();
     assertThatThrownBy(() -> new TensorPart("w", 10, UpdateRules.parse("rowwise-adagrad"), budget))
-        .hasMessageContaining("is for rows of tables");
+        .hasMessageContaining("needs rows");
     assertThatThrownBy(() -> new TensorPart("w", 1 << 18, UpdateRules.parse("adagrad"), budget))
         .isInstanceOf(MemoryBudgetException.class)
         .hasMessageContaining("tensor 'w' needs 2097152 bytes more");
