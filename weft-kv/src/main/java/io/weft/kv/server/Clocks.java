@@ -4,20 +4,20 @@ package io.weft.kv.server;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The clocks of the workers of one table on one shard, and which pulls they let pass. Pure: no
-/// thread, no time. Confined to the shard's thread.
+/// The clocks of the workers of one table on one shard, and the rule by which pulls may be
+/// answered. Pure: no threads, no time. Confined to the shard's thread.
 final class Clocks {
 
   private final long[] clocks;
   private final boolean[] left;
   private final int staleness;
 
-  /// Of those that are there, and how many are at it.
+  /// The clock of the slowest worker that has not left, and the number of workers at this clock.
   private long slowest;
 
   private int atSlowest;
 
-  /// @param staleness as `Consistency` has it; 1 or more, or asynchronous
+  /// @param staleness as in `Consistency`; 1 or more, or asynchronous
   Clocks(int workers, int staleness) {
     this.clocks = new long[workers];
     this.left = new boolean[workers];
@@ -25,7 +25,7 @@ final class Clocks {
     this.atSlowest = workers;
   }
 
-  /// A worker says that it is at this clock; a clock that it has passed already has no effect.
+  /// Sets the clock of a worker. An earlier clock has no effect.
   void advance(int worker, long clock) {
     long before = clocks[worker];
     if (clock > before) {
@@ -36,12 +36,12 @@ final class Clocks {
     }
   }
 
-  /// The clock of a worker.
+  /// Returns the clock of a worker.
   long clock(int worker) {
     return clocks[worker];
   }
 
-  /// Nobody waits for this worker any more.
+  /// Excludes a worker, so that no pull waits for it any more.
   void leave(int worker) {
     left[worker] = true;
     findSlowest();
@@ -58,7 +58,7 @@ final class Clocks {
     }
   }
 
-  /// Those that are there and have not come to this clock.
+  /// Returns the workers that have not left and are below this clock.
   List<Integer> below(long clock) {
     List<Integer> workers = new ArrayList<>();
     for (int i = 0; i < clocks.length; i++) {
@@ -69,18 +69,19 @@ final class Clocks {
     return workers;
   }
 
-  /// Whether it is gone.
+  /// Returns whether a worker has left.
   boolean hasLeft(int worker) {
     return left[worker];
   }
 
-  /// The clock of the slowest worker that is there; the largest number if none is.
+  /// Returns the clock of the slowest worker that has not left, or the largest number if all have
+  /// left.
   long slowest() {
     return slowest;
   }
 
-  /// Whether a pull of a worker at this clock may be answered: it sees all pushes of clocks up to
-  /// `clock` - staleness of all workers [HCC13 §3].
+  /// Returns whether a pull of a worker at this clock may be answered. It sees all pushes of all
+  /// workers up to clock `clock` - staleness [HCC13 §3].
   boolean lets(long clock) {
     return staleness < 0 || clock - staleness <= slowest();
   }

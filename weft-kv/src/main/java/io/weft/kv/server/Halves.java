@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import io.weft.kv.table.TensorPart;
 import java.lang.foreign.MemorySegment;
 
-/// Values of 16 bits that become floats, and back, tile by tile. Confined to the shard's thread.
+/// Conversions between FLOAT16 and FLOAT32, tile by tile. Confined to the shard's thread.
 final class Halves {
 
   private static final int TILE = 2048;
@@ -16,7 +16,7 @@ final class Halves {
   private final float[] floats = new float[TILE];
   private final MemorySegment floatTile = MemorySegment.ofArray(floats);
 
-  /// Writes these FLOAT16 as FLOAT32.
+  /// Converts FLOAT16 to FLOAT32.
   ///
   /// Hot path.
   ///
@@ -32,7 +32,7 @@ final class Halves {
     }
   }
 
-  /// Writes the values of a part as FLOAT16, each the nearest one, ties to even.
+  /// Converts the values of a part to FLOAT16, rounded to nearest even.
   ///
   /// Hot path.
   void narrow(TensorPart from, MemorySegment into) {
@@ -43,7 +43,7 @@ final class Halves {
     }
   }
 
-  /// Writes FLOAT32 as FLOAT16, each the nearest one, ties to even.
+  /// Converts FLOAT32 to FLOAT16, rounded to nearest even.
   ///
   /// Hot path.
   void narrow(MemorySegment from, MemorySegment into, long elements) {

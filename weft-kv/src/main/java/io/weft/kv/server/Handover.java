@@ -4,10 +4,11 @@ package io.weft.kv.server;
 import io.weft.kv.spec.Replicas;
 import org.jspecify.annotations.Nullable;
 
-/// The change of a shard's ring by which another process takes the place of a server that was lost.
-/// The server of the shard copies to it what it shall have while pushes go on; then it stops, until
-/// all that it has sent is answered; then it tells its mirror, and then all others. Confined to the
-/// shard's thread.
+/// The change of a shard's replica set by which another process takes the place of a lost server.
+/// The shard's primary copies the shard to it while pushes continue, if the new replica set assigns
+/// it the shard. The primary then stops serving until all of its forwarded requests are answered,
+/// and announces the new replica set first to its mirror and then to all other processes. Confined
+/// to the shard's thread.
 final class Handover {
 
   private final int rank;
@@ -15,19 +16,19 @@ final class Handover {
   private final @Nullable Mirror copy;
   private Stage stage = Stage.COPYING;
 
-  /// How far it has come.
+  /// The progress of the change.
   enum Stage {
-    /// The shard goes on.
+    /// The shard is being copied and continues to serve.
     COPYING,
-    /// The shard's requests wait until what was sent is answered.
+    /// The shard's requests wait until the forwarded requests are answered.
     STOPPING,
-    /// The mirror is told.
+    /// The mirror is being notified.
     TELLING
   }
 
   /// @param rank of the process
-  /// @param ring in which it has its place
-  /// @param copy to it; null = it has nothing of the shard
+  /// @param ring the new replica set, which contains the process
+  /// @param copy to the process; null if the process gets nothing of the shard
   Handover(int rank, Replicas ring, @Nullable Mirror copy) {
     this.rank = rank;
     this.ring = ring;
@@ -54,12 +55,12 @@ final class Handover {
     stage = next;
   }
 
-  /// Whether it has all that it shall have.
+  /// Returns whether the process has everything that it needs.
   boolean isWhole() {
     return copy == null || copy.isWhole();
   }
 
-  /// Whether it cannot come about: what is copied there does not arrive.
+  /// Returns whether the change has failed, because the copy cannot be completed.
   boolean hasFailed() {
     return copy != null && !copy.isLive();
   }

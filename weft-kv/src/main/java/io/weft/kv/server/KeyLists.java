@@ -8,15 +8,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The lists of keys that a shard keeps for one table, those that were not used for longest given
-/// up first. Confined to the shard's thread.
+/// The key lists that a shard keeps for one table. The least recently used lists are dropped first.
+/// Confined to the shard's thread.
 final class KeyLists {
 
   private final Map<KeyDigest, RowList> lists = new LinkedHashMap<>(16, 0.75f, true);
   private final long mostBytes;
   private long bytes;
 
-  /// @param mostBytes that all together may take
+  /// @param mostBytes the maximum bytes of all lists together
   KeyLists(long mostBytes) {
     this.mostBytes = mostBytes;
   }
@@ -25,7 +25,7 @@ final class KeyLists {
     return lists.get(digest);
   }
 
-  /// Keeps it, unless it is longer than all may be together.
+  /// Keeps a list, unless it alone exceeds the maximum.
   void keep(KeyDigest digest, RowList list) {
     if (list.bytes() > mostBytes || lists.containsKey(digest)) {
       return;

@@ -4,7 +4,7 @@ package io.weft.kv.server;
 import io.weft.kv.spec.TableSpec;
 import java.util.List;
 
-/// A table by keys on one shard, which has one clock and one step for all of them. Confined to the
+/// One shard's part of a table by keys, with one clock and one step for all keys. Confined to the
 /// shard's thread.
 abstract sealed class KeyedTable extends ShardTable permits RowsTable, ValuesTable {
 
@@ -52,7 +52,7 @@ abstract sealed class KeyedTable extends ShardTable permits RowsTable, ValuesTab
     step = Math.max(step, atLeast);
   }
 
-  /// An update begins.
+  /// Begins an update.
   final void nextStep() {
     step++;
   }

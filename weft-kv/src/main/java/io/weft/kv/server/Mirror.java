@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// A server to which goes what is done to a shard, and what is still to be copied to it before it
-/// has everything. Confined to the shard's thread.
+/// A server to which a shard's operations are forwarded, together with the copy of the shard until
+/// it is complete. Confined to the shard's thread.
 final class Mirror {
 
   private final MirrorLink link;
@@ -22,12 +22,12 @@ final class Mirror {
     this.whole = copy == null;
   }
 
-  /// One that has everything.
+  /// Returns a mirror that already has the whole shard.
   static Mirror whole(MirrorLink link) {
     return new Mirror(link, null);
   }
 
-  /// One to which everything is copied, beginning now.
+  /// Returns a mirror to which the shard is being copied.
   static Mirror copying(MirrorLink link, ShardCopy copy) {
     return new Mirror(link, copy);
   }
@@ -36,38 +36,39 @@ final class Mirror {
     return link.peer();
   }
 
-  /// Whether it still gets what is done.
+  /// Returns whether operations are still forwarded to it.
   boolean isLive() {
     return !link.isEnded();
   }
 
-  /// Whether it has answered that it has everything.
+  /// Returns whether it has confirmed that it has the whole shard.
   boolean isWhole() {
     return whole;
   }
 
-  /// Whether all that was sent to it is answered.
+  /// Returns whether all forwarded requests are answered.
   boolean isIdle() {
     return link.isIdle();
   }
 
-  /// Sends what was done; `arrival` hears when it is there, or at once where it gets nothing more.
+  /// Forwards an operation. `arrival` is notified when the mirror has executed it, or at once if
+  /// nothing is forwarded any more.
   void forward(KvHead head, int worker, long bytes, Consumer<MemorySegment> fill, Arrival arrival) {
     ShardCopy under = copy;
     if (under != null && isLive()) {
-      under.flush(); // rows as they were before
+      under.flush(); // rows as they were before the operation
     }
     link.forward(head, worker, bytes, fill, arrival);
   }
 
-  /// What is still to be copied goes there now: what comes next reads it there.
+  /// Sends the rest of the copy now, because the next operation reads it on the mirror.
   void finishCopy() {
     ShardCopy under = copy;
     if (under == null) {
       return;
     }
     while (isLive() && !under.advance()) {
-      // each call takes some rows out
+      // each call emits some rows
     }
     endCopy(under);
   }
@@ -78,12 +79,13 @@ final class Mirror {
     copy = null;
   }
 
-  /// Whether something is to be copied or sent, or it has not answered that it has everything.
+  /// Returns whether there is something to copy or send, or the mirror has not confirmed that it
+  /// has the whole shard.
   boolean isBusy() {
     return copy != null || (isLive() && (!whole || link.isBlocked()));
   }
 
-  /// Copies some rows; whether there was room to.
+  /// Copies some rows. Returns whether there was room for them.
   boolean slice() {
     if (isLive()) {
       link.flush();
@@ -110,7 +112,7 @@ final class Mirror {
     return true;
   }
 
-  /// It gets nothing more.
+  /// Stops forwarding.
   void end(String why) {
     link.end(why);
     ShardCopy under = copy;

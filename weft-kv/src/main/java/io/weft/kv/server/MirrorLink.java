@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The way of a shard to its mirror: what is forwarded arrives in order, and what waits for its
-/// arrival goes on when the mirror has answered, or cannot any more. Confined to the shard's
-/// thread.
+/// The connection of a shard to its mirror. Forwarded requests arrive in order. Operations that
+/// wait for an arrival continue when the mirror has answered, or can no longer answer. Confined to
+/// the shard's thread.
 final class MirrorLink {
 
-  /// Longest head: that of the worker's request, and which worker it is.
+  /// The length of the head: that of the worker's request, and the worker's position.
   static final int HEAD_BYTES = KvHead.BYTES + Integer.BYTES;
 
   private static final Logger LOG = LoggerFactory.getLogger(MirrorLink.class);
@@ -38,7 +38,7 @@ final class MirrorLink {
   private boolean ended;
 
   /// @param peer rank of the mirror
-  /// @param onThread runs something on the shard's thread, from any
+  /// @param onThread runs an action on the shard's thread, from any thread
   MirrorLink(int shard, int peer, ShardContext context, Consumer<Runnable> onThread) {
     this.shard = shard;
     this.peer = peer;
@@ -46,12 +46,12 @@ final class MirrorLink {
     this.onThread = onThread;
   }
 
-  /// Hears when the mirror has done what was forwarded.
+  /// Is notified when the mirror has executed a forwarded request.
   @FunctionalInterface
   interface Arrival {
 
-    /// @param refusal why it has not, and whoever asked must hear that; null = it has, or it is
-    ///   lost
+    /// @param refusal the reason why the mirror has not executed it, which the requester must
+    ///   receive; null if it has, or is lost
     void over(@Nullable String refusal);
   }
 
@@ -62,36 +62,36 @@ final class MirrorLink {
     return peer;
   }
 
-  /// Whether the mirror gets nothing more.
+  /// Returns whether the link has ended.
   boolean isEnded() {
     return ended;
   }
 
-  /// Whether so little waits that rows may be copied.
+  /// Returns whether the queue has room for rows to copy.
   boolean hasRoom() {
     return waiting.size() < MOST_WAITING;
   }
 
-  /// How many requests were forwarded.
+  /// Returns the number of forwarded requests.
   long forwarded() {
     return forwarded;
   }
 
-  /// Whether all is answered.
+  /// Returns whether all requests are answered.
   boolean isIdle() {
     return waiting.isEmpty() && open == 0;
   }
 
-  /// Whether something waits for room in the channel, of which nothing tells.
+  /// Returns whether requests wait for room in the channel, which sends no notification of it.
   boolean isBlocked() {
     return !waiting.isEmpty() && open == 0;
   }
 
-  /// Sends it behind all before it.
+  /// Sends a request after all earlier ones.
   ///
-  /// @param worker position of whose request it is
+  /// @param worker position of the worker of the request
   /// @param bytes of the payload, which `fill` writes
-  /// @param arrival hears once, on the shard's thread
+  /// @param arrival is notified once, on the shard's thread
   void forward(KvHead head, int worker, long bytes, Consumer<MemorySegment> fill, Arrival arrival) {
     if (ended) {
       arrival.over(null);
@@ -105,7 +105,7 @@ final class MirrorLink {
       try {
         lease = context.mirroring().staging().lease(bytes);
       } catch (RuntimeException | Error refused) {
-        arrival.over("there is no memory to forward it from: " + refused.getMessage());
+        arrival.over("it cannot be forwarded for lack of memory: " + refused.getMessage());
         return;
       }
       fill.accept(lease.view().data().asSlice(0, bytes));
@@ -115,7 +115,7 @@ final class MirrorLink {
     flush();
   }
 
-  /// Sends what there is room for.
+  /// Sends waiting requests while there is room.
   void flush() {
     while (!ended && open < MOST_OPEN && !waiting.isEmpty()) {
       Forward next = waiting.getFirst();
@@ -132,7 +132,7 @@ final class MirrorLink {
     }
   }
 
-  /// On the progress thread.
+  /// Processes an outcome. On the progress thread.
   private void hear(Forward sent, RequestOutcome outcome) {
     switch (outcome) {
       case RequestOutcome.Replied(MemorySegment body, long written) -> {
@@ -145,8 +145,8 @@ final class MirrorLink {
         boolean refused =
             cause instanceof CommException.TimedOut
                 || (cause instanceof CommException.Aborted by && by.culprit() >= 0);
-        // Else it is this rank that is no longer of the job, and must acknowledge nothing: who has
-        // asked hears that, and asks the mirror.
+        // Otherwise this rank itself has left the job, and must acknowledge nothing. The requester
+        // learns of this and sends its request to the mirror.
         onThread.accept(lost || refused ? () -> over(sent, lost, why) : () -> free(sent));
       }
     }
@@ -179,8 +179,9 @@ final class MirrorLink {
     flush();
   }
 
-  /// The mirror is lost, or shall not become one: it gets nothing more, and what waits for it goes
-  /// on. Never for a mirror that has everything and is there: it would take over what it lacks.
+  /// Ends the link. The mirror is lost, or must not become one. Operations that wait for it
+  /// continue. This must not be called for a live mirror that has the whole shard, because that
+  /// mirror could later serve the shard without those operations.
   void end(String why) {
     if (ended) {
       return;

@@ -6,10 +6,10 @@ import io.weft.kv.spec.Replicas;
 import io.weft.kv.worker.StagingMemory;
 import java.time.Duration;
 
-/// How the shards of a server reach their mirrors.
+/// The connection of a server's shards to their mirrors.
 ///
-/// @param replicas which servers have a shard
-/// @param channel carries what is forwarded
+/// @param replicas the servers of each shard
+/// @param channel carries the forwarded requests
 /// @param kind of its requests
 /// @param staging memory that a mirror can read
 /// @param limit how long a mirror may take to answer

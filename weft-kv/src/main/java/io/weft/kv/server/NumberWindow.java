@@ -6,24 +6,24 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.weft.cluster.channel.RequestChannel;
 import java.lang.foreign.MemorySegment;
 
-/// Which pushes of one worker a shard has seen: all below a floor, and those that a bitmap marks.
-/// The worker moves the floor by what is over for it, so that a push that was given up leaves no
-/// gap for ever. Confined to the shard's thread.
+/// The pushes of one worker that a shard has received: all below a floor, and those marked in a
+/// bitmap. The worker raises the floor above its completed pushes, so that an abandoned push leaves
+/// no permanent gap. Confined to the shard's thread.
 final class NumberWindow {
 
-  /// Wider than the requests that a worker can have open.
+  /// The size of the bitmap, which exceeds the number of a worker's open requests.
   static final int WIDTH = 4 * RequestChannel.MAX_OPEN;
 
-  /// Length of what `export` writes.
+  /// The length of the result of `export`.
   static final int EXPORT_BYTES = Long.BYTES + WIDTH / Byte.SIZE;
 
   private final long[] seen = new long[WIDTH / Long.SIZE];
   private long floor = 1;
 
-  /// Whether the push of this number is new; it is known from now on.
+  /// Marks the push of this number and returns whether it is new.
   ///
-  /// @param settled no push below this number comes again
-  /// @throws IllegalArgumentException for a number that is too far ahead of those that are open
+  /// @param settled no push below this number arrives again
+  /// @throws IllegalArgumentException for a number too far above the floor
   boolean isNew(long number, long settled) {
     raise(settled);
     if (number < floor) {
@@ -41,7 +41,7 @@ final class NumberWindow {
     return first;
   }
 
-  /// Itself, for `take` of another one.
+  /// Returns the state of this window, for `take`.
   byte[] export() {
     byte[] bytes = new byte[EXPORT_BYTES];
     MemorySegment to = MemorySegment.ofArray(bytes);
@@ -50,7 +50,7 @@ final class NumberWindow {
     return bytes;
   }
 
-  /// Becomes what `export` wrote, of `EXPORT_BYTES`.
+  /// Restores the state written by `export`, of `EXPORT_BYTES`.
   void take(MemorySegment from) {
     floor = from.get(JAVA_LONG_UNALIGNED, 0);
     MemorySegment.copy(from, JAVA_LONG_UNALIGNED, Long.BYTES, seen, 0, seen.length);

@@ -28,7 +28,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// The parts of a dense tensor on one shard, each made when it is first asked for. Confined to the
+/// One shard's parts of a dense tensor. Each is created when it is first used. Confined to the
 /// shard's thread.
 final class PartsTable extends ShardTable {
 
@@ -38,18 +38,18 @@ final class PartsTable extends ShardTable {
   private final long seed;
   private final Map<Integer, Part> parts = new HashMap<>();
 
-  /// Of the parts that there are, and since a checkpoint began of all that belong to this shard.
+  /// The rounds of the existing parts and, once a checkpoint has begun, of all parts of this shard.
   private final Map<Integer, Rounds<KeptPush>> rounds = new HashMap<>();
 
   private final Halves conversion = new Halves();
 
-  /// What is being copied out of it.
+  /// The copies in progress.
   private final List<PartsCut> cuts = new ArrayList<>();
 
-  /// Where pushes of fewer bits become floats.
+  /// The buffer in which compressed pushes are decoded.
   private MemorySegment floats = MemorySegment.NULL;
 
-  /// Throws `IllegalArgumentException` for a specification that cannot be.
+  /// Throws `IllegalArgumentException` for an invalid specification.
   PartsTable(TableSpec spec, ShardContext context) {
     super(spec, context);
     this.cut = TensorParts.of(spec);
@@ -77,7 +77,7 @@ final class PartsTable extends ShardTable {
     }
   }
 
-  /// A part as one request has it.
+  /// A part and the format of a request's values.
   private record OfPart(Part part, Values format) implements Subject {
     @Override
     public long valueBytes() {
@@ -97,7 +97,7 @@ final class PartsTable extends ShardTable {
     return new OfPart(atIndex(head.part()), head.values());
   }
 
-  /// Made when it is first asked for.
+  /// Returns the part of an index. It is created if it does not exist.
   private Part atIndex(int index) throws Refusal {
     if (index >= cut.count()) {
       throw new Refusal("part %d of %d".formatted(index, cut.count()));
@@ -187,9 +187,9 @@ final class PartsTable extends ShardTable {
     return into;
   }
 
-  /// The first values, if it is the first worker that brings them; whether the part has its first
-  /// values now. Those of a part that has some have no effect: the request came twice, or the part
-  /// was restored.
+  /// Sets the first values, if the request is from the first worker. Returns whether the part now
+  /// has its first values. A part that already has them keeps them, because the request was
+  /// repeated or the part was restored.
   boolean init(Pending it, Subject subject) throws Refusal {
     Part part = ofPart(subject);
     if (part.initialized) {
@@ -261,7 +261,7 @@ final class PartsTable extends ShardTable {
     return copy(into);
   }
 
-  /// Of parts that somebody has asked for: the others are as they are made.
+  /// Copies only the existing parts. The others have their initial values.
   @Override
   Cut copy(ShardSink into) {
     var begun = new PartsCut(into, List.copyOf(parts.values()));
@@ -338,8 +338,8 @@ final class PartsTable extends ShardTable {
     }
   }
 
-  /// Values and slots of all parts as they were when it was begun: a part that is about to change
-  /// is written before it does.
+  /// The values and slots of all parts as of one moment. A part that is about to change is written
+  /// before.
   private final class PartsCut implements Cut {
     private final ShardSink into;
     private final List<Part> all;

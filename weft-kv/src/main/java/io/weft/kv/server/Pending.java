@@ -6,7 +6,7 @@ import io.weft.kv.frame.KvHead;
 
 /// A request that is not answered yet.
 ///
-/// @param request of whom
-/// @param head of it
-/// @param worker position of who asks among the workers
+/// @param request the worker's request
+/// @param head of the request
+/// @param worker position of the requester among the workers
 record Pending(IncomingRequest request, KvHead head, int worker) {}

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// All shards of a server, turned by a thread of the program: embedding, and simulations, in which
-/// no other threads are. While it waits it drives the progress engine.
+/// All shards of a server, served by a thread of the program, for embedding and for simulations
+/// without other threads. While it waits it drives the progress engine.
 public final class ProgramTurns implements ShardTurns {
 
-  /// How long it waits at a time where another thread drives the engine.
+  /// How long it waits at a time while another thread drives the engine.
   private static final long PARK_NANOS = 1_000_000;
 
   private final ShardLoop loop;
@@ -34,9 +34,9 @@ public final class ProgramTurns implements ShardTurns {
     public void begin(IncomingRequest request, boolean more) {}
   }
 
-  /// @param numbers of the shards that it has from the beginning
-  /// @param all shards that there are
-  /// @param most requests that can be open at once
+  /// @param numbers of the initial shards
+  /// @param all the number of shards on all servers
+  /// @param most the maximum number of open requests
   /// @param runner of the progress engine
   public ProgramTurns(
       List<Integer> numbers, int all, ShardContext context, int most, AgentRunner runner) {
@@ -44,8 +44,8 @@ public final class ProgramTurns implements ShardTurns {
     this.loop = new ShardLoop(numbers, all, context, most, new Turner());
   }
 
-  /// Does one thing that has come, after a wait for it of at most `limit`; whether there was one.
-  /// One thread at a time.
+  /// Executes one request after a wait of at most `limit`. Returns whether there was one. One
+  /// thread at a time.
   public boolean turn(Duration limit) throws InterruptedException {
     if (loop.doWork() > 0) {
       return true;
@@ -72,7 +72,7 @@ public final class ProgramTurns implements ShardTurns {
     return loop;
   }
 
-  /// On the thread that turns it, or when none does any more.
+  /// Called on the thread that serves the shards, or when no thread does any more.
   @Override
   public void close() {
     if (!loop.hasEnded()) {

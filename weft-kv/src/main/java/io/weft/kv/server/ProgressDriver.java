@@ -6,17 +6,17 @@ import io.weft.cluster.channel.IncomingRequest;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Drives the progress engine while a shard's thread waits for its next request, as every thread
-/// does that waits for an operation: then a short request costs no hand-over to another thread.
-/// What a request changes is done outside of it, as ever. Confined to the thread, but for
-/// `interrupt`.
+/// Drives the progress engine while a shard's thread waits for its next request, as all threads do
+/// that wait for an operation. A short request thus needs no handover to another thread. Requests
+/// are executed outside of the engine. Confined to the thread, except for `interrupt`.
 final class ProgressDriver {
 
-  /// How long after the last short request.
+  /// How long the engine is driven after the last short request.
   private static final long DRIVE_NANOS = 5_000_000;
 
-  /// A request that moves more is long, as are several: the progress thread carries the next ones
-  /// while the thread is busy with it.
+  /// The limit of a short request. A request that moves more bytes is long, and so are several
+  /// waiting requests. The progress thread then receives the next requests while the shard's thread
+  /// is busy.
   private static final long LONG_BYTES = 16 << 10;
 
   private final @Nullable AgentRunner runner;
@@ -24,14 +24,14 @@ final class ProgressDriver {
   private boolean drove;
   private long lastRequest;
 
-  /// @param runner of the progress engine; null = it is not driven
+  /// @param runner of the progress engine; null if it is not driven
   ProgressDriver(@Nullable AgentRunner runner) {
     this.runner = runner;
   }
 
-  /// The thread is about to do what is asked.
+  /// Prepares the execution of a request.
   ///
-  /// @param more whether other requests wait
+  /// @param more true if other requests wait
   void begin(IncomingRequest request, boolean more) {
     AgentRunner driven = runner;
     if (driven != null) {
@@ -43,7 +43,7 @@ final class ProgressDriver {
     }
   }
 
-  /// Waits inside the engine until there is something to do; false if it is not to be waited so.
+  /// Drives the engine until there is work. Returns false if the engine must not be driven.
   boolean drive(BooleanSupplier due) {
     AgentRunner driven = runner;
     if (driven == null) {
@@ -53,7 +53,7 @@ final class ProgressDriver {
       leave(driven);
       return false;
     }
-    driving = true; // volatile: before `due` looks
+    driving = true; // volatile, before `due` reads
     drove = true;
     try {
       return driven.drive(due, lastRequest + DRIVE_NANOS);
@@ -62,7 +62,7 @@ final class ProgressDriver {
     }
   }
 
-  /// There is something to do, which was written before. Any thread.
+  /// Interrupts the wait, after work has been queued. Any thread.
   void interrupt() {
     AgentRunner driven = runner;
     if (driven != null && driving && !driven.isInside()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
-/// Why a shard does not do what it was asked. Its text is the worker's answer.
+/// The reason why a shard does not execute a request. Its text is the answer to the worker.
 final class Refusal extends Exception {
 
   private static final long serialVersionUID = 1L;
@@ -17,12 +17,12 @@ final class Refusal extends Exception {
     this.end = end;
   }
 
-  /// The table has ended, for this reason.
+  /// Returns the refusal of a table that has ended for this reason.
   static Refusal ended(String why) {
     return new Refusal(why, true);
   }
 
-  /// Whether the table has ended.
+  /// Returns whether the table has ended.
   boolean isEnd() {
     return end;
   }

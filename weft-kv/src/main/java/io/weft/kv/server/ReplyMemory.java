@@ -6,8 +6,8 @@ import io.weft.tensor.TensorLease;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
-/// Memory of answers on their way, of which each worker has a share: one that does not take its
-/// answers holds up itself only. Any thread.
+/// The memory of pending answers. Each worker has a share, so that a worker that does not receive
+/// its answers delays only itself. Any thread.
 public final class ReplyMemory {
 
   private final StagingMemory memory;
@@ -21,8 +21,8 @@ public final class ReplyMemory {
     this.out = new AtomicLongArray(workers);
   }
 
-  /// So many bytes for a worker, or null while its other answers take its share. A longer answer
-  /// than its share goes alone.
+  /// Returns `bytes` bytes for a worker, or null while its other answers use its share. An answer
+  /// that exceeds the share is sent alone.
   @Nullable TensorLease tryLease(int worker, long bytes) {
     long before = out.getAndAdd(worker, bytes);
     if (before > 0 && before + bytes > shareBytes) {
@@ -37,7 +37,7 @@ public final class ReplyMemory {
     }
   }
 
-  /// The answer has left.
+  /// Returns the memory of an answer that has been sent.
   void release(int worker, long bytes, TensorLease lease) {
     lease.close();
     out.addAndGet(worker, -bytes);

@@ -15,8 +15,8 @@ import java.util.Iterator;
 import java.util.Set;
 import java.util.TreeSet;
 
-/// Tells servers and workers which servers have a shard from now on. Only the latest ring counts.
-/// Confined to the shard's thread.
+/// Announces the new replica set of a shard to servers and workers. Only the latest version is
+/// sent. Confined to the shard's thread.
 public final class RingNews {
 
   private static final int MOST_BYTES = 1 << 16;
@@ -31,24 +31,24 @@ public final class RingNews {
     this.context = context;
   }
 
-  /// The head of a request about rings.
+  /// Returns the head of a request about a replica set.
   static KvHead head(KvOp op, int shard, int ring) {
     return new KvHead(
         op, KvHead.Keys.NONE, shard, 0, 0, 0, 0, 0, 0, 0, 0, KvHead.Values.FLOAT32, ring);
   }
 
-  /// A ring and who of it is lost, for the payload of a request: who hears of it must find the same
-  /// servers in it, though it may not have heard of a loss yet.
+  /// Returns a replica set and its lost servers as the payload of a request. The recipient must
+  /// compute the same servers, although it may not yet have learned of a loss.
   static byte[] bytes(Replicas ring, Set<Integer> lost) {
     return ring.text(lost).getBytes(StandardCharsets.UTF_8);
   }
 
-  /// What `bytes` wrote.
+  /// A received replica set and its lost servers.
   record Told(Replicas ring, Set<Integer> lost) {}
 
-  /// Reads it.
+  /// Parses a payload written by `bytes`.
   ///
-  /// @param known another version of the ring
+  /// @param known another version of the replica set
   static Told read(MemorySegment payload, Replicas known) throws Refusal {
     try {
       String text = text(payload);
@@ -58,19 +58,19 @@ public final class RingNews {
     }
   }
 
-  /// What `bytes` wrote, for `Replicas.after`. Throws `IllegalArgumentException` where it is too
-  /// long.
+  /// Returns the text of a payload written by `bytes`, for `Replicas.after`. Throws
+  /// `IllegalArgumentException` if it is too long.
   public static String text(MemorySegment payload) {
     if (payload.byteSize() > MOST_BYTES) {
-      throw new IllegalArgumentException("a ring of " + payload.byteSize() + " bytes");
+      throw new IllegalArgumentException("a replica set of " + payload.byteSize() + " bytes");
     }
     return new String(payload.toArray(JAVA_BYTE), StandardCharsets.UTF_8);
   }
 
-  /// These shall hear of it.
+  /// Announces a replica set.
   ///
   /// @param lost servers of it that are lost
-  /// @param peers ranks, without this one
+  /// @param peers the recipients, without this rank
   void tell(Replicas ring, Set<Integer> lost, Collection<Integer> peers) {
     byte[] bytes = bytes(ring, lost);
     text = Arena.ofAuto().allocate(bytes.length, 8);
@@ -79,7 +79,7 @@ public final class RingNews {
     flush(ring);
   }
 
-  /// Tells those for whom there is room.
+  /// Sends the pending announcements for which there is room.
   void flush(Replicas ring) {
     if (owed.isEmpty()) {
       return;
@@ -90,14 +90,14 @@ public final class RingNews {
     Iterator<Integer> each = owed.iterator();
     while (each.hasNext()) {
       var request = Request.of(by.kind(), head, text, by.limit());
-      // Who is not told asks a server, and is told then.
+      // A recipient that misses this learns the replica set from the answer to its next request.
       if (by.channel().tryRequest(each.next(), request, outcome -> {})) {
         each.remove();
       }
     }
   }
 
-  /// Whether somebody is to be told.
+  /// Returns whether announcements are pending.
   boolean isBusy() {
     return !owed.isEmpty();
   }

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The pushes of a synchronous table that wait for those of other workers: for each clock one of
-/// each worker. Pure: no thread, no time. Confined to the shard's thread.
+/// The pushes of a synchronous table that wait for the pushes of other workers: one per worker for
+/// each clock. Pure: no threads, no time. Confined to the shard's thread.
 ///
 /// @param <P> a push
 final class Rounds<P> {
@@ -38,17 +38,18 @@ final class Rounds<P> {
     }
   }
 
-  /// What becomes of a push.
+  /// The treatment of a push.
   enum Place {
-    /// It waits for the others.
+    /// The push waits for the other workers.
     KEPT,
-    /// Its clock was applied without it, by the rule of backup workers.
+    /// The clock was applied without the push, by the rule of backup workers.
     LATE,
-    /// Its worker is too far ahead: later.
+    /// The worker is too far ahead, and must push later.
     EARLY
   }
 
-  /// Where a worker's push of this clock, from 1, belongs; `KEPT`: call `keep`.
+  /// Returns the treatment of a worker's push of this clock, from 1. For `KEPT` the caller must
+  /// call `keep`.
   Place place(long clock) {
     if (clock <= applied) {
       return Place.LATE;
@@ -56,13 +57,13 @@ final class Rounds<P> {
     return clock > applied + Ahead.CLOCKS ? Place.EARLY : Place.KEPT;
   }
 
-  /// A push came too late and is dropped.
+  /// Counts a push that arrived too late and is dropped.
   void drop() {
     dropped++;
   }
 
-  /// Keeps the push of a worker for a clock whose place is `KEPT`; the one that it had kept for it,
-  /// or null.
+  /// Keeps the push of a worker for a clock whose treatment is `KEPT`. Returns the worker's
+  /// previous push for the clock, or null.
   @Nullable P keep(int worker, long clock, P push) {
     int index = (int) (clock - applied - 1);
     while (open.size() <= index) {
@@ -71,13 +72,13 @@ final class Rounds<P> {
     return open.get(index).byWorker.set(worker, push);
   }
 
-  /// Nobody waits for this worker any more; what it has pushed counts.
+  /// Excludes a worker, so that no clock waits for it any more. Its kept pushes remain.
   void leave(int worker) {
     left[worker] = true;
   }
 
-  /// The pushes of the next clock in the order of their workers, if enough are there; else null.
-  /// They are the caller's, to be applied.
+  /// Returns the pushes of the next clock in the order of their workers if enough have arrived,
+  /// otherwise null. The caller must apply them.
   @Nullable List<P> takeComplete() {
     if (open.isEmpty() || applied >= until) {
       return null;
@@ -104,7 +105,7 @@ final class Rounds<P> {
     return pushes;
   }
 
-  /// Workers that are there and have not pushed at the next clock.
+  /// Returns the workers that have not left and have not pushed at the next clock.
   List<Integer> missing() {
     List<Integer> missing = new ArrayList<>();
     for (int i = 0; i < workers; i++) {
@@ -115,13 +116,13 @@ final class Rounds<P> {
     return missing;
   }
 
-  /// Whether the push of a worker for this clock was kept, or its clock was applied.
+  /// Returns whether the push of a worker for this clock was kept, or the clock was applied.
   boolean has(int worker, long clock) {
     int index = (int) Math.min(clock - applied - 1, Integer.MAX_VALUE);
     return index < 0 || (index < open.size() && open.get(index).byWorker.get(worker) != null);
   }
 
-  /// The pushes that wait are the caller's; no clock comes any more.
+  /// Removes and returns all waiting pushes. No further clock is applied.
   List<P> end() {
     List<P> waiting = new ArrayList<>();
     forEach((clock, worker, push) -> waiting.add(push));
@@ -129,15 +130,15 @@ final class Rounds<P> {
     return waiting;
   }
 
-  /// Sees the pushes that wait.
+  /// A visitor of the waiting pushes.
   interface KeptVisitor<P> {
 
     /// @param clock of the push
-    /// @param worker who has sent it
+    /// @param worker the sender of the push
     void push(long clock, int worker, P push);
   }
 
-  /// Shows the pushes that wait, by clock.
+  /// Visits the waiting pushes, by clock.
   void forEach(KeptVisitor<P> visitor) {
     for (int i = 0; i < open.size(); i++) {
       for (int worker = 0; worker < workers; worker++) {
@@ -149,27 +150,27 @@ final class Rounds<P> {
     }
   }
 
-  /// From now on no clock beyond this one is applied.
+  /// Prevents the application of clocks beyond this one.
   void holdAt(long clock) {
     until = clock;
   }
 
-  /// So many clocks count as applied; before any push.
+  /// Sets the number of applied clocks, before any push.
   void begin(long clock) {
     applied = clock;
   }
 
-  /// How many clocks were applied.
+  /// Returns the number of applied clocks.
   long applied() {
     return applied;
   }
 
-  /// How many pushes of workers came too late.
+  /// Returns the number of pushes that arrived too late.
   long dropped() {
     return dropped;
   }
 
-  /// Whether a pull of a worker that has pushed so often may be answered.
+  /// Returns whether a pull of a worker at this clock may be answered.
   boolean lets(long clock) {
     return clock <= applied;
   }

@@ -32,13 +32,13 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// The rows of a table on one shard. Confined to the shard's thread.
+/// One shard's rows of a table. Confined to the shard's thread.
 final class RowsTable extends KeyedTable {
 
   private static final int SLICE_BYTES = 64 << 10;
   private static final int EVICTED_AT_LEAST = 256;
 
-  /// Pulls of a row are noted at most so often within the time after which it goes.
+  /// The number of times within the eviction age at which the pull of a row may be recorded.
   private static final int PARTS_OF_AGE = 4;
 
   private final RowTable rows;
@@ -47,19 +47,19 @@ final class RowsTable extends KeyedTable {
   private final long pullsNotedEach;
   private long nextEvicted = Sweep.START;
 
-  /// At which step all rows count as used.
+  /// The step at which all rows count as used.
   private long usedAt;
 
   private final Halves conversion = new Halves();
   private MemorySegment floats = MemorySegment.NULL;
 
-  /// What the last checkpoint had: its id, the table's step, and how many rows had gone.
+  /// The id and the table's step of the last checkpoint, and the number of rows removed before it.
   private String cutId = "";
 
   private long cutStep;
   private long cutRemoved;
 
-  /// Throws `Refusal` where rows shall lie on the disk and cannot.
+  /// Throws `Refusal` if rows are to be stored on disk and cannot be.
   RowsTable(TableSpec spec, ShardContext context) throws Refusal {
     super(spec, context);
     this.width = (int) spec.width();
@@ -91,9 +91,9 @@ final class RowsTable extends KeyedTable {
     }
   }
 
-  /// Keys of one request.
+  /// The keys of one request.
   ///
-  /// @param list ascending, each once
+  /// @param list ascending and distinct
   /// @param width of a row
   /// @param format of their rows, as pushed or pulled
   private record Keys(RowList list, int width, Values format) implements Subject {
@@ -184,7 +184,7 @@ final class RowsTable extends KeyedTable {
     return values;
   }
 
-  /// Memory where rows of 16 bits are floats.
+  /// Returns a buffer in which FLOAT16 rows are converted.
   private MemorySegment floats(long elements) {
     if (floats.byteSize() < 4 * elements) {
       context().budget().reserve("table '" + spec().name() + "'", 4 * elements - floats.byteSize());
@@ -200,17 +200,17 @@ final class RowsTable extends KeyedTable {
   @Override
   void apply(Subject subject, MemorySegment values) {
     RowList list = keys(subject).list();
-    // May refuse: what is not applied is not counted, here as little as on a mirror.
+    // `resolve` may throw. An update that is not applied is not counted, here or on a mirror.
     rows.resolve(list, Missing.MAKE, step() + 1);
     nextStep();
     rows.update(list, 0, list.count(), values, 0, step());
   }
 
-  /// Looks at more places than a push of so many keys can fill.
+  /// Visits more places than a push of `keys` keys can fill.
   @Override
   void sweep(int keys, LongConsumer gone) {
     Retention retention = spec().retention();
-    // A pull may have been noted so much later than it was.
+    // The recorded step of the last pull may be up to `pullsNotedEach` - 1 steps too early.
     long oldest = step() - retention.unusedPushes() - (pullsNotedEach - 1);
     Sweep sweep =
         rows.evict(
@@ -256,8 +256,7 @@ final class RowsTable extends KeyedTable {
     apply(first.subject(), sum);
   }
 
-  /// Adds up pushes of different keys: each key gets the sum of what there is for it, in this
-  /// order.
+  /// Merges pushes of different keys. The values of each key are added in the order of the pushes.
   private void merge(List<KeptPush> pushes) {
     int total = pushes.stream().mapToInt(it -> keys(it.subject()).list().count()).sum();
     long[] all = new long[total];
@@ -418,7 +417,7 @@ final class RowsTable extends KeyedTable {
     long count = content.byteSize() / rows.rowBytes();
     if (content.byteSize() % rows.rowBytes() != 0) {
       throw new Refusal(
-          "%d bytes are no rows of %d bytes; is its rule another one?"
+          "%d bytes are not rows of %d bytes; is its rule another one?"
               .formatted(content.byteSize(), rows.rowBytes()));
     }
     try {

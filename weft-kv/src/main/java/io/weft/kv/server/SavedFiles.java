@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/// What the shards of a server write checkpoints with. Any thread.
+/// The shared resources with which a server's shards write checkpoints. Any thread.
 public final class SavedFiles {
 
   private static final long LEAST_OWN_BYTES = 4 << 20;
@@ -17,15 +17,15 @@ public final class SavedFiles {
   private final long most;
   private volatile @Nullable Path latest;
 
-  /// Bytes of blocks that wait, and those of them that count in the budget of tables.
+  /// The bytes of waiting blocks, and the part of them that is reserved from the budget of tables.
   private long waiting;
 
   private long borrowed;
 
-  /// Blocks that wait have memory of their own, so that tables that have taken all of theirs can be
-  /// saved; beyond that they take from the tables' budget.
+  /// Creates the resources. Waiting blocks have separate memory, so that tables that use their
+  /// whole budget can be saved. Further blocks use the tables' budget.
   ///
-  /// @param executor runs what writes files, one after the other
+  /// @param executor writes the files sequentially
   /// @param budget of the tables
   public SavedFiles(Executor executor, MemoryBudget budget) {
     this.executor = executor;
@@ -33,7 +33,7 @@ public final class SavedFiles {
     this.most = Math.clamp(budget.bytes() / 8, LEAST_OWN_BYTES, MOST_OWN_BYTES);
   }
 
-  /// Takes memory for a block that waits. Throws `MemoryBudgetException`.
+  /// Reserves memory for a waiting block. Throws `MemoryBudgetException`.
   synchronized void reserve(long bytes) {
     if (waiting - borrowed + bytes > most) {
       budget.reserve("rows of a checkpoint that are not written yet", bytes);
@@ -42,7 +42,7 @@ public final class SavedFiles {
     waiting += bytes;
   }
 
-  /// Gives it back; what the tables lack first.
+  /// Returns memory, first to the tables' budget.
   synchronized void release(long bytes) {
     long theirs = Math.min(borrowed, bytes);
     budget.release(theirs);
@@ -50,7 +50,7 @@ public final class SavedFiles {
     waiting -= bytes;
   }
 
-  /// Whether a block would take nothing of the tables' budget, or there is room in that.
+  /// Returns whether a block needs nothing of the tables' budget, or fits into it.
   synchronized boolean hasRoom(long bytes) {
     return waiting - borrowed + bytes <= most || budget.usedBytes() + bytes <= budget.bytes();
   }
@@ -59,13 +59,13 @@ public final class SavedFiles {
     return executor;
   }
 
-  /// A file of a shard is on the disk.
+  /// Records that a file of a shard is on disk.
   void written(Path file) {
     latest = file.getParent();
   }
 
-  /// Directory of the latest checkpoint of which this server has written a file, for messages; null
-  /// = there was none.
+  /// Returns the directory of the latest checkpoint for which this server has written a file, for
+  /// messages; null if there was none.
   @Nullable Path latest() {
     return latest;
   }

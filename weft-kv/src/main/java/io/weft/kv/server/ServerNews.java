@@ -6,13 +6,14 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/// What a server has heard of others. Confined to the thread that turns the shards.
+/// The server's knowledge of losses and replacements of other servers. Confined to the thread that
+/// serves the shards.
 ///
 /// @param lost ranks that are lost
-/// @param returned processes that take the place of one that was lost, by place in the ring
+/// @param returned processes that take the place of a lost server, by position in the replica set
 record ServerNews(Set<Integer> lost, Map<Integer, Integer> returned) {
 
-  /// Nothing.
+  /// Creates empty knowledge.
   ServerNews() {
     this(new TreeSet<>(), new TreeMap<>());
   }

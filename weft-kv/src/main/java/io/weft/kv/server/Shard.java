@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One shard: a part of every table. What is wrong with a request is its answer; nothing that comes
-/// in ends the server. Confined to its thread.
+/// One shard, which contains a part of every table. The answer to a faulty request is its error; no
+/// input ends the server. Confined to its thread.
 final class Shard {
 
   private static final Logger LOG = LoggerFactory.getLogger(Shard.class);
@@ -39,15 +39,15 @@ final class Shard {
   private final ShardAnswers answers;
   private final ShardEnds ends;
 
-  /// Workers that are gone, where another server says when that counts.
+  /// The workers that have left while another server decides when that takes effect.
   private final Set<Integer> gone = new TreeSet<>();
 
-  /// Requests of workers that know of a loss before this server does, in order.
+  /// The requests of workers that have learned of a loss before this server, in order.
   private final ArrayDeque<Pending> early = new ArrayDeque<>();
 
-  /// @param wake any thread: memory of answers is free again
-  /// @param news what is known already of other servers
-  /// @param onThread runs something on the shard's thread, from any
+  /// @param wake is called from any thread when memory of answers has become free
+  /// @param news the known losses and replacements of servers
+  /// @param onThread runs an action on the shard's thread, from any thread
   Shard(
       int number,
       ShardContext context,
@@ -65,7 +65,7 @@ final class Shard {
     this.ends = new ShardEnds(number, context, mirror, this::letGo);
   }
 
-  /// What a new mirror gets.
+  /// The content that a new mirror receives.
   private final class Copied implements ShardCopy.Source {
     @Override
     public Collection<ShardTable> tables() {
@@ -83,13 +83,13 @@ final class Shard {
     }
   }
 
-  /// Does what is asked and answers, now or later.
+  /// Executes a request and answers it, now or later.
   void serve(IncomingRequest request, KvHead head) {
     int worker = context.worker(request.fromRank());
     var it = new Pending(request, head, worker);
     try {
       if (worker < 0) {
-        throw new Refusal("rank " + request.fromRank() + " is no worker");
+        throw new Refusal("rank " + request.fromRank() + " is not a worker");
       }
       Replicas next = mirror.ofVersion(head.ring());
       if (next != null) {
@@ -102,7 +102,7 @@ final class Shard {
         checkComplete();
         serve(it);
       } else {
-        early.add(it); // who asks knows already what this server will hear
+        early.add(it); // this server will soon learn what the requester already knows
       }
     } catch (Refusal | RuntimeException | Error why) {
       answers.failed(it, why);
@@ -124,13 +124,13 @@ final class Shard {
         : "rank " + context.rank() + " has last written files of " + latest;
   }
 
-  /// Does what the server of this shard has done, as its mirror.
+  /// Executes, as the shard's mirror, an operation that the primary has executed.
   void mirror(IncomingRequest request, KvHead head, int worker) {
     var it = new Pending(request, head, worker);
     try {
       int from = request.fromRank();
       if (mirror.lost().contains(from)) {
-        throw new Refusal("rank " + from + " is lost; another server has what it had");
+        throw new Refusal("rank " + from + " is lost; another server has its shards");
       }
       boolean tells = head.op() == KvOp.BEGIN || head.op() == KvOp.RING;
       Replicas ring = tells ? told(it) : mirror.ring();
@@ -140,7 +140,7 @@ final class Shard {
         return;
       }
       if (mirror.serves()) {
-        throw new Refusal("rank " + context.rank() + " serves it, and mirrors nobody");
+        throw new Refusal("rank " + context.rank() + " serves the shard, and does not mirror it");
       }
       switch (head.op()) {
         case BEGIN -> {
@@ -202,7 +202,7 @@ final class Shard {
             RETURN,
             RING,
             WHY ->
-            throw new Refusal(head.op() + " is nothing that a mirror does");
+            throw new Refusal(head.op() + " is not an operation of a mirror");
       }
       mirror.taken(from);
     } catch (Refusal | RuntimeException | Error why) {
@@ -254,7 +254,7 @@ final class Shard {
     return tables.of(head);
   }
 
-  /// Tells the mirror too, and answers when it has done it.
+  /// Forwards a request to the mirror, and answers when the mirror has executed it.
   private void both(Pending it, long applied) {
     MemorySegment payload = it.request().payload();
     mirror.forward(
@@ -307,8 +307,8 @@ final class Shard {
     resume(table);
   }
 
-  /// Rows go behind a push. The mirror, which hears of no pulls, is told which: not while a
-  /// checkpoint holds clocks here that the mirror has applied.
+  /// Evicts rows after a push and notifies the mirror, which does not see pulls. Evicts none while
+  /// a checkpoint holds clocks here that the mirror has applied.
   private void sweep(ShardTable table, Subject subject) {
     if (!table.spec().retention().evicts() || !mirror.serves() || saves.isHeld(table)) {
       return;
@@ -324,13 +324,14 @@ final class Shard {
           to -> MemorySegment.copy(keys, 0, to, JAVA_LONG_UNALIGNED, 0, keys.length),
           refusal -> {
             if (refusal != null) {
-              LOG.warn("shard {}: rows that have gone here are still at {}", number, refusal);
+              LOG.warn("shard {}: rows evicted here remain on {}", number, refusal);
             }
           });
     }
   }
 
-  /// The mirror has taken a push, or has not: then this server has what the mirror lacks.
+  /// Completes a push when the mirror has answered. If the mirror has refused it, only this server
+  /// has applied it.
   private void mirrored(Pending it, ShardTable table, @Nullable String refusal, long told) {
     if (refusal == null) {
       answerPush(it, told);
@@ -353,12 +354,12 @@ final class Shard {
     }
   }
 
-  /// Whether something of a checkpoint is not written yet, or not copied to a mirror.
+  /// Returns whether there is something to write for a checkpoint or to copy to a mirror.
   boolean isBusy() {
     return saves.isSaving() || mirror.isBusy();
   }
 
-  /// Writes or copies some of it; whether there was something to do.
+  /// Writes or copies some of it. Returns whether there was something to do.
   boolean slice() {
     boolean some = saves.slice();
     some |= mirror.slice();
@@ -370,7 +371,7 @@ final class Shard {
     return some;
   }
 
-  /// Changes what is here, and then at the mirror.
+  /// Runs a change here, and then on the mirror.
   private void change(Pending it) throws Refusal {
     ShardTable table = table(it.head());
     calls.checkChange(it, table);
@@ -414,7 +415,7 @@ final class Shard {
     }
   }
 
-  /// Memory of answers is free again: those that waited for it go on.
+  /// Retries the answers that waited for memory.
   void resume() {
     ArrayDeque<Pending> unanswered = answers.unanswered();
     int waiting = unanswered.size();
@@ -425,7 +426,7 @@ final class Shard {
 
   private void resume(ShardTable table) {
     int waiting = table.parked().size();
-    // First values that go on let the others go on, in a call of this method of their own.
+    // `again` calls this method for first values, which may empty the queue.
     for (int i = 0; i < waiting && !table.parked().isEmpty(); i++) {
       again(table.parked().remove());
     }
@@ -447,14 +448,14 @@ final class Shard {
     ends.ended(table);
   }
 
-  /// All that waits for a table that has ended hears why.
+  /// Releases all that waits for a table that has ended, with the reason.
   private void letGo(ShardTable table) {
     pushes.end(table);
     saves.end(table);
     resume(table);
   }
 
-  /// Requests of this process's own worker that are overdue are let go.
+  /// Fails the overdue requests of this process's own worker.
   void expire(long nowNanos) {
     tables.all().forEach(table -> ends.expire(table, nowNanos));
   }
@@ -468,13 +469,13 @@ final class Shard {
     resume(table);
   }
 
-  /// Nobody waits for this rank any more.
+  /// Excludes a worker that has left, so that no request waits for it any more.
   void leave(int rank) {
     int worker = context.worker(rank);
     if (worker >= 0 && mirror.serves()) {
       leaveBoth(worker);
     } else if (worker >= 0) {
-      gone.add(worker); // the server of the shard says when, between pushes
+      gone.add(worker); // the primary decides when, between pushes
     }
   }
 
@@ -483,14 +484,14 @@ final class Shard {
     mirror.forward(ShardCopy.head(KvOp.LEAVE, number, 0, 0), worker, 0, it -> {}, refusal -> {});
   }
 
-  /// A server is lost.
+  /// Handles the loss of a server.
   void lose(int rank) {
     if (mirror.lose(rank)) {
       LOG.warn(
           "rank {} takes over shard {}{}",
           context.rank(),
           number,
-          mirror.isComplete() ? "" : ", of which it has not all: what it is asked is refused");
+          mirror.isComplete() ? "" : ", which is incomplete here: requests to it are refused");
       takeOver();
     }
   }
@@ -512,13 +513,14 @@ final class Shard {
 
   // --- another process in a server's place
 
-  /// A process shall have this place in the ring of servers.
+  /// Plans the replacement of the server at this position of the replica set.
   void returned(int position, int rank) {
     mirror.returned(position, rank);
   }
 
-  /// The ring that a server tells of. It may know of losses before this one does, and has acted by
-  /// them: they count here too, since a rank that one has lost is lost to all.
+  /// Returns the replica set that a server announces. The sender may have learned of losses before
+  /// this server and may have acted on them. This server adopts them, because a rank that is lost
+  /// to one rank is lost to all.
   private Replicas told(Pending it) throws Refusal {
     RingNews.Told told = RingNews.read(it.request().payload(), mirror.ring());
     for (int rank : told.lost()) {
@@ -529,7 +531,7 @@ final class Shard {
     return told.ring();
   }
 
-  /// A ring counts, if it is later than the one that is known.
+  /// Adopts a replica set, if it is later than the current one.
   private void adopt(Replicas ring) {
     if (ring.version() <= mirror.ring().version()) {
       return;
@@ -545,13 +547,14 @@ final class Shard {
     }
   }
 
-  /// What is here of the shard belongs to nobody any more.
+  /// Drops the content of the shard, which this server no longer has.
   private void drop() {
     tables.clear();
     pushes.clear();
   }
 
-  /// The ring has changed, or will not: what has waited for that goes on, here or elsewhere.
+  /// Resumes the requests that have waited for a change of the replica set, here or on another
+  /// server.
   private void turned() {
     if (mirror.serves()) {
       gone.forEach(this::leaveBoth);

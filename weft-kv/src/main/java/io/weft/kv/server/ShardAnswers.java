@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What a shard answers, and the requests whose answers find no memory. Confined to the shard's
+/// A shard's answers, and the requests whose answers wait for memory. Confined to the shard's
 /// thread.
 final class ShardAnswers {
 
@@ -25,12 +25,12 @@ final class ShardAnswers {
   private final ShardTables tables;
   private final Runnable wake;
 
-  /// What is answered in a reply.
+  /// The buffer for values that are part of the reply.
   private final MemorySegment shortAnswer = Arena.ofAuto().allocate(KvReply.MOST_VALUE_BYTES, 64);
 
   private final ArrayDeque<Pending> unanswered = new ArrayDeque<>();
 
-  /// @param wake any thread: memory of answers is free again
+  /// @param wake is called from any thread when memory of answers has become free
   ShardAnswers(int shard, ShardContext context, ShardTables tables, Runnable wake) {
     this.shard = shard;
     this.context = context;
@@ -38,17 +38,17 @@ final class ShardAnswers {
     this.wake = wake;
   }
 
-  /// Requests whose answers find no memory, in order.
+  /// Returns the requests whose answers wait for memory, in order.
   ArrayDeque<Pending> unanswered() {
     return unanswered;
   }
 
-  /// Answers that it was done.
+  /// Answers that the request was executed.
   static void done(Pending it, long applied) {
     it.request().reply(KvReply.done(applied).encode());
   }
 
-  /// Answers that its list of keys is not kept here.
+  /// Answers that the shard does not have the request's list of keys.
   static void unknown(Pending it) {
     it.request().reply(KvReply.unknownList().encode());
   }
@@ -58,7 +58,7 @@ final class ShardAnswers {
     it.request().reply(KvReply.moved(ring.text()).encode());
   }
 
-  /// Answers with what was thrown.
+  /// Answers with the reason of a failure.
   void failed(Pending it, Throwable why) {
     if (why instanceof Refusal refusal && refusal.isEnd()) {
       refuseEnded(it, String.valueOf(why.getMessage()));
@@ -72,7 +72,7 @@ final class ShardAnswers {
     }
   }
 
-  /// Answers that it was not done.
+  /// Answers that the request was refused.
   void refuse(Pending it, String why) {
     ShardTable table = tables.find(it.head().table());
     String about = table == null ? "" : "table '" + table.spec().name() + "', ";
@@ -89,7 +89,8 @@ final class ShardAnswers {
     it.request().reply(KvReply.ended(why).encode());
   }
 
-  /// Answers by `answer` what the mirror has done too, and else with its refusal.
+  /// Runs `answer` if the mirror has executed the request too, and otherwise answers with the
+  /// mirror's refusal.
   void over(Pending it, @Nullable String refusal, Runnable answer) {
     if (refusal == null) {
       answer.run();
@@ -98,8 +99,8 @@ final class ShardAnswers {
     }
   }
 
-  /// Answers with values, now or when there is memory for them. Throws `Refusal` where the request
-  /// has no room for them.
+  /// Answers with values, now or when there is memory for them. Throws `Refusal` if the request has
+  /// no room for them.
   void values(Pending it, ShardTable table, Subject subject) throws Refusal {
     long bytes = subject.valueBytes();
     long told = table.clockToTell(subject, it.head().clock());

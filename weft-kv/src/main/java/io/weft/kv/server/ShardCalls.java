@@ -7,7 +7,7 @@ import io.weft.kv.function.KvChange;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Functions and changes that workers call on a shard. Confined to the shard's thread.
+/// The functions and changes that workers call on a shard. Confined to the shard's thread.
 final class ShardCalls {
 
   private final ShardContext context;
@@ -42,7 +42,7 @@ final class ShardCalls {
     it.request().reply(KvReply.done(0, result).encode());
   }
 
-  /// Whoever waits behind it is told of it.
+  /// Records a running function or change, for requests that wait behind it.
   private void begin(Pending it, ShardTable table, String kind, KvCall call) {
     int shard = it.head().shard();
     context
@@ -50,13 +50,13 @@ final class ShardCalls {
         .begin(
             new ShardStates.Call(
                 shard,
-                "%s '%s' on table '%s', which rank %d has called"
+                "%s '%s' on table '%s', called by rank %d"
                     .formatted(
                         kind, call.name(), table.spec().name(), context.workers().get(it.worker())),
                 context.mirroring().channel().runner().nanos()));
   }
 
-  /// Throws `Refusal` for a change that cannot be made, before its number is used.
+  /// Throws `Refusal` for a change that cannot be run, before its number is used.
   void checkChange(Pending it, ShardTable table) throws Refusal {
     if (table.spec().consistency().isSynchronous()) {
       throw new Refusal(
@@ -66,8 +66,9 @@ final class ShardCalls {
     KvChange unused = context.functions().change(called(it));
   }
 
-  /// Makes a change; why it has failed, or null. The mirror makes it too, also one that fails, so
-  /// that both have the same; what it reads there is there before.
+  /// Runs a change. Returns the reason of its failure, or null. The mirror runs it too, even if it
+  /// fails, so that both servers have equal values. The rest of a copy is sent before, because the
+  /// change may read it there.
   @Nullable String change(Pending it, ShardTable table) throws Refusal {
     mirror.finishCopy();
     table.changed();

@@ -11,7 +11,7 @@ import io.weft.kv.table.MemoryBudgetException;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
-/// What a change sees of a table on one shard, and changes. Confined to the shard's thread.
+/// A change's view of a table on one shard, which it may modify. Confined to the shard's thread.
 final class ShardChanging implements ShardChanges {
 
   private final ShardTable table;
@@ -22,7 +22,7 @@ final class ShardChanging implements ShardChanges {
     this.view = new ShardView(table, tables);
   }
 
-  /// Runs a change. Throws `Refusal` with what it throws.
+  /// Runs a change. Throws `Refusal` with the message of a thrown exception.
   void run(KvChange change, KvCall call) throws Refusal {
     table.beginChange();
     try {
@@ -48,7 +48,7 @@ final class ShardChanging implements ShardChanges {
   public Optional<ShardValues> table(String name) {
     Optional<ShardValues> other = view.table(name);
     if (other.isPresent() && other.get().spec().consistency().isSynchronous()) {
-      // A checkpoint holds its clocks here and not at the mirror.
+      // A checkpoint may hold clocks of that table here but not on the mirror.
       throw new IllegalArgumentException(
           "table '" + name + "' is synchronous; a change reads bounded and asynchronous tables");
     }

@@ -4,19 +4,19 @@ package io.weft.kv.server;
 import io.weft.kv.table.MemoryBudget;
 import java.util.List;
 
-/// What the shards of a server share.
+/// The shared state of a server's shards.
 ///
 /// @param rank of the server
-/// @param workers their ranks, ascending: the order in which pushes of a clock are added
+/// @param workers their ranks, ascending, which is the order in which pushes of a clock are added
 /// @param budget of all tables
 /// @param replies memory of answers
 /// @param listBytes of the lists of keys that a shard keeps for a table
 /// @param files writes checkpoints
-/// @param mirroring how shards reach their mirrors
+/// @param mirroring the connection of shards to their mirrors
 /// @param spills stores of tables that may be larger than memory
-/// @param functions that run here
-/// @param shards how many there are, on all servers
-/// @param states of those of this server, for others to see
+/// @param functions the known functions and changes
+/// @param shards the number of shards on all servers
+/// @param states of this server's shards, for other threads
 public record ShardContext(
     int rank,
     List<Integer> workers,
@@ -30,12 +30,12 @@ public record ShardContext(
     int shards,
     ShardStates states) {
 
-  /// Copies what could change.
+  /// Copies the mutable arguments.
   public ShardContext {
     workers = List.copyOf(workers);
   }
 
-  /// Position of a rank among the workers; -1 = it is none.
+  /// Returns the position of a rank among the workers, or -1 if it is not a worker.
   ///
   /// Hot path.
   int worker(int ofRank) {

@@ -15,37 +15,38 @@ import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The copying of a shard to a new mirror while it goes on: first what is not in rows, then rows,
-/// each before it changes. What is pushed meanwhile follows in order, so that the mirror does to a
-/// row what was done here after it was copied. Confined to the shard's thread.
+/// The copy of a shard to a new mirror while the shard continues to serve: first the state that is
+/// not in rows, then the rows, each before it changes. Later pushes follow in order, so that the
+/// mirror applies to each row exactly the pushes that were applied here after it was copied.
+/// Confined to the shard's thread.
 final class ShardCopy {
 
   private static final int BLOCK_BYTES = 256 << 10;
   private static final byte[] NOTHING = {};
 
-  /// Of `STATE`: the step, and whether the part has its first values.
+  /// The length of the payload of `STATE`: the step, and whether the part has its first values.
   static final int STATE_BYTES = 16;
 
   private final int shard;
   private final MirrorLink to;
   private final List<Part> parts = new ArrayList<>();
 
-  /// What is copied.
+  /// The content to copy.
   interface Source {
 
-    /// Its tables.
+    /// Returns the shard's tables.
     Collection<ShardTable> tables();
 
-    /// Which pushes of each worker were seen, as `NumberWindow.export` writes them.
+    /// Returns the received pushes of each worker, as written by `NumberWindow.export`.
     List<byte[]> windows();
 
-    /// Whether nobody waits for a worker any more.
+    /// Returns whether a worker has left.
     boolean hasLeft(int worker);
   }
 
-  /// @param version of the ring by which the shard is served
-  /// @param ring in which the mirror shall have it, as `RingNews.bytes`; the same, or the next
-  ///   version
+  /// @param version of the replica set by which the shard is served
+  /// @param ring the replica set, as written by `RingNews.bytes`, in which the mirror is to have
+  ///   the shard; the current one or the next version
   ShardCopy(int shard, MirrorLink to, Source source, int version, byte[] ring) {
     this.shard = shard;
     this.to = to;
@@ -85,14 +86,15 @@ final class ShardCopy {
         this::arrived);
   }
 
-  /// The other server has not all and knows it, so that it takes over nothing: there is no mirror.
+  /// Ends the mirror if a part of the copy was refused. The other server knows that its copy is
+  /// incomplete, so that it never takes over the shard.
   private void arrived(@Nullable String refusal) {
     if (refusal != null) {
       to.end("it could not be copied there: " + refusal);
     }
   }
 
-  /// Specification, clocks, and pushes that wait for those of other workers.
+  /// Sends specification, clocks, and pushes that wait for those of other workers.
   private void state(ShardTable table, int workers) {
     long id = table.spec().id();
     byte[] text = table.spec().text().getBytes(StandardCharsets.UTF_8);
@@ -182,12 +184,12 @@ final class ShardCopy {
     }
   }
 
-  /// Sends the rows that were taken out.
+  /// Sends the buffered rows.
   void flush() {
     parts.forEach(Part::flush);
   }
 
-  /// Copies some rows; whether all are on their way.
+  /// Copies some rows. Returns whether all have been sent.
   boolean advance() {
     for (Part each : parts) {
       if (!each.cut.advance()) {
@@ -198,8 +200,9 @@ final class ShardCopy {
     return true;
   }
 
-  /// Tells the mirror that it has all, and how many requests that was: one that could not be read
-  /// there is missing, though what was sent behind it has come. `whole` hears when it knows.
+  /// Tells the mirror that the copy is complete, with the number of its requests. The mirror
+  /// compares the number, because a request that it could not read is missing although later ones
+  /// have arrived. `whole` runs when the mirror has confirmed.
   void complete(Runnable whole) {
     long sent = to.forwarded();
     to.forward(
@@ -215,7 +218,7 @@ final class ShardCopy {
         });
   }
 
-  /// Ends it.
+  /// Ends the copy.
   void close() {
     parts.forEach(it -> it.cut.close());
     parts.clear();

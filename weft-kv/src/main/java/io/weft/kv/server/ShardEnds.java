@@ -13,8 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.function.Consumer;
 
-/// Synchronous tables that end on a shard, and what requests wait for that were not answered in
-/// time. Confined to the shard's thread.
+/// The ends of synchronous tables on a shard, and the reports on overdue requests. Confined to the
+/// shard's thread.
 final class ShardEnds {
 
   private final int shard;
@@ -22,7 +22,7 @@ final class ShardEnds {
   private final ShardMirror mirror;
   private final Consumer<ShardTable> letGo;
 
-  /// @param letGo lets all go that waits for a table that has ended
+  /// @param letGo releases all that waits for a table that has ended
   ShardEnds(int shard, ShardContext context, ShardMirror mirror, Consumer<ShardTable> letGo) {
     this.shard = shard;
     this.context = context;
@@ -30,8 +30,8 @@ final class ShardEnds {
     this.letGo = letGo;
   }
 
-  /// A worker's push is on some shards and not on others, or another shard has ended the table.
-  /// Throws `Refusal` for a table that is not synchronous.
+  /// Ends a table because a worker's push is on some shards only, or another shard has ended the
+  /// table. Throws `Refusal` for a table that is not synchronous.
   void end(Pending it, ShardTable table) throws Refusal {
     if (!table.spec().consistency().isSynchronous()) {
       throw new Refusal("its table is not synchronous, and does not end");
@@ -44,7 +44,7 @@ final class ShardEnds {
     letGo.accept(table);
   }
 
-  /// A table has ended here, which its mirror must know too.
+  /// Forwards the end of a table on this shard to the mirror.
   void ended(ShardTable table) {
     letGo.accept(table);
     if (mirror.serves()) {
@@ -58,7 +58,7 @@ final class ShardEnds {
     }
   }
 
-  /// Lets requests of this process's own worker go that have waited for too long.
+  /// Fails the overdue requests of this process's own worker.
   void expire(ShardTable table, long nowNanos) {
     Iterator<Pending> each = table.parked().iterator();
     while (each.hasNext()) {
@@ -88,11 +88,11 @@ final class ShardEnds {
         : table.waitsFor(subject, clock);
   }
 
-  /// Tells what a request waits for, and whether a push was taken.
+  /// Reports the cause of a request's wait, and whether a push was taken.
   void why(Pending it, ShardTable table) throws Refusal {
     Subject subject = table.subject(it.head(), MemorySegment.NULL);
     if (subject == null) {
-      throw new Refusal("keys of which nothing is asked");
+      throw new Refusal("it names an unknown list of keys");
     }
     long clock = it.head().clock();
     long taken = KvReply.NOT_KNOWN;

@@ -20,8 +20,8 @@ public final class ShardFunctions {
   private final Map<String, KvFunction<?>> functions;
   private final Map<String, KvChange> changes;
 
-  /// Those that each server has, and these. Throws `IllegalArgumentException` if two have the same
-  /// name.
+  /// Creates the set of the built-in functions and changes and of these. Throws
+  /// `IllegalArgumentException` if two have the same name.
   public ShardFunctions(List<KvFunction<?>> ownFunctions, List<KvChange> ownChanges) {
     functions = byName(KvFunctions.all(), ownFunctions, KvFunction::name);
     changes = byName(KvChanges.all(), ownChanges, KvChange::name);
@@ -43,7 +43,7 @@ public final class ShardFunctions {
     return Map.copyOf(byName);
   }
 
-  /// Runs the function that is called. Throws `Refusal` with what is wrong, also of what it throws.
+  /// Runs a function. Throws `Refusal` with the reason if the function is unknown or fails.
   MemorySegment call(KvCall call, ShardView view) throws Refusal {
     KvFunction<?> function = find(call, functions, "withFunction");
     byte[] result;
@@ -60,7 +60,7 @@ public final class ShardFunctions {
     return MemorySegment.ofArray(result);
   }
 
-  /// The change that is asked for. Throws `Refusal` if there is none of its name.
+  /// Returns the change of a call. Throws `Refusal` if its name is unknown.
   KvChange change(KvCall call) throws Refusal {
     return find(call, changes, "withChange");
   }
@@ -69,7 +69,7 @@ public final class ShardFunctions {
     F found = known.get(call.name());
     if (found == null) {
       throw new Refusal(
-          "there is no function '%s'; servers know %s; KvOptions.%s adds others"
+          "unknown function '%s'; servers know %s; KvOptions.%s adds others"
               .formatted(call.name(), known.keySet().stream().sorted().toList(), method));
     }
     return found;

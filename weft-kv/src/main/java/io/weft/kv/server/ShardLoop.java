@@ -9,14 +9,14 @@ import org.jctools.queues.atomic.MpscChunkedAtomicArrayQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Some shards, and what has come for them. It waits in a queue that the channel's bound on open
-/// requests bounds, until somebody turns the loop: a thread of its own, or the program. At any time
-/// one thread turns it; the others only put into the queue.
+/// The duty cycle of several shards, and the queue of their tasks. The channel's bound on open
+/// requests bounds the queue. A separate thread, or a thread of the program, runs the loop. Only
+/// one thread runs it at any time; all others only add to the queue.
 public final class ShardLoop {
 
   private static final Logger LOG = LoggerFactory.getLogger(ShardLoop.class);
 
-  /// Between two looks for requests that are overdue.
+  /// The number of tasks between two checks for overdue requests.
   private static final int MOST_WITHOUT_LOOK = 64;
 
   private final MpscChunkedAtomicArrayQueue<Task> tasks;
@@ -45,9 +45,9 @@ public final class ShardLoop {
     record Return(int position, int rank) implements Task {}
   }
 
-  /// @param numbers of the shards that it has from the beginning
-  /// @param all shards that there are
-  /// @param most requests that can be open at once
+  /// @param numbers of the initial shards
+  /// @param all the number of shards on all servers
+  /// @param most the maximum number of open requests
   ShardLoop(List<Integer> numbers, int all, ShardContext context, int most, ShardTurner turner) {
     this.tasks = new MpscChunkedAtomicArrayQueue<>(1024, Math.max(2048, most));
     this.context = context;
@@ -71,16 +71,16 @@ public final class ShardLoop {
 
   // --- any thread
 
-  /// A request of a worker.
+  /// Queues a request of a worker.
   ///
   /// Hot path.
   public void serve(IncomingRequest request, KvHead head) {
     offer(request, new Task.Serve(request, head));
   }
 
-  /// What another server has done to a shard that this one mirrors.
+  /// Queues an operation that another server has executed on a shard that this server mirrors.
   ///
-  /// @param worker position of whose request it was
+  /// @param worker position of the worker of the request
   public void mirror(IncomingRequest request, KvHead head, int worker) {
     offer(request, new Task.Mirror(request, head, worker));
   }
@@ -94,26 +94,26 @@ public final class ShardLoop {
     turner.wake();
   }
 
-  /// Nobody waits for this rank any more.
+  /// Queues the notification that a rank has left.
   public void leave(int rank) {
     tell(new Task.Leave(rank), rank);
   }
 
-  /// A server is lost; this one may have to take its place.
+  /// Queues the notification that a server is lost, whose place this server may have to take.
   public void lose(int rank) {
     tell(new Task.Lose(rank), rank);
   }
 
   private void tell(Task task, int rank) {
     if (!tasks.offer(task)) {
-      LOG.error("no room to tell shards what has become of rank {}", rank);
+      LOG.error("no room to tell shards of the leave, loss or return of rank {}", rank);
     }
     turner.wake();
   }
 
-  /// A process takes the place of a server that was lost.
+  /// Queues the notification that a process takes the place of a lost server.
   ///
-  /// @param position of the place in the ring of servers
+  /// @param position of the place in the replica set
   public void returned(int position, int rank) {
     tell(new Task.Return(position, rank), rank);
   }
@@ -130,25 +130,25 @@ public final class ShardLoop {
     turner.wake();
   }
 
-  /// What comes from now on is refused; `close` refuses what waits.
+  /// Refuses all later requests. `close` fails the waiting ones.
   void end() {
     ended = true;
   }
 
-  /// Whether `end` was called.
+  /// Returns whether `end` was called.
   boolean hasEnded() {
     return ended;
   }
 
-  // --- the thread that turns it
+  // --- the thread that runs the loop
 
-  /// Whether there is something to do now.
+  /// Returns whether there is work to do.
   boolean isDue() {
     return !tasks.isEmpty() || resumes || ended;
   }
 
-  /// Does at most one thing that waits, and what is done between two requests. Gives 0 where there
-  /// was nothing to do.
+  /// Executes at most one task, and the work between two requests. Returns 0 if there was nothing
+  /// to do.
   int doWork() {
     Task task = tasks.poll();
     boolean freed = resumes;
@@ -167,7 +167,7 @@ public final class ShardLoop {
     return (task != null ? 1 : 0) + (freed ? 1 : 0) + (sliced ? 1 : 0);
   }
 
-  /// Requests of this process's own worker have no channel that would limit them.
+  /// Fails overdue requests of this process's own worker, because no channel limits their time.
   private void expire() {
     long now = context.mirroring().channel().runner().nanos();
     for (Shard shard : shards) {
@@ -175,7 +175,7 @@ public final class ShardLoop {
     }
   }
 
-  /// Between two requests, what checkpoints and mirrors need of each shard.
+  /// Advances checkpoints and mirrors of each shard between two requests.
   private boolean slice() {
     boolean some = false;
     boolean more = false;
@@ -226,7 +226,7 @@ public final class ShardLoop {
     }
   }
 
-  /// What waits fails, and the memory of the shards is given back. Once, after `end`.
+  /// Fails the waiting requests and frees the memory of the shards. Called once, after `end`.
   void close() {
     Task left = tasks.poll();
     while (left != null) {

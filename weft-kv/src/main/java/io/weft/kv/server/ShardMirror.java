@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What this server is to a shard: it serves it, mirrors it, or has nothing of it; the other
-/// servers that have it, and the change by which another process becomes one of them. Confined to
-/// the shard's thread.
+/// The role of this server for a shard: primary, mirror, or none. It knows the other servers of the
+/// shard, and runs the change by which another process becomes one of them. Confined to the shard's
+/// thread.
 final class ShardMirror {
 
   private static final Logger LOG = LoggerFactory.getLogger(ShardMirror.class);
@@ -34,17 +34,18 @@ final class ShardMirror {
   private final RingNews news;
   private final Set<Integer> lost;
 
-  /// Processes that shall have a place in the ring, by place.
+  /// Processes that are to get a place in the replica set, by position.
   private final Map<Integer, Integer> returned;
 
   private Replicas ring;
 
-  /// In which this server shall have the shard, and who copies it; until that is so.
+  /// The proposed replica set in which this server is to have the shard, and the server that copies
+  /// the shard to it; until the set is adopted.
   private @Nullable Replicas proposed;
 
   private int proposer = Replicas.NONE;
 
-  /// Requests of the proposer that were done since it began to copy.
+  /// The number of requests of the proposer that were executed since it began to copy.
   private long taken;
 
   private boolean complete;
@@ -53,12 +54,12 @@ final class ShardMirror {
   private @Nullable Handover change;
   private boolean turned;
 
-  /// Who has the shard now, and has not heard of it yet.
+  /// The new primary, until it has received the announcement of the replica set.
   private @Nullable Mirror successor;
 
   /// @param source of the shard
-  /// @param news what is known already of losses and of processes in their place
-  /// @param onThread runs something on the shard's thread, from any
+  /// @param news the known losses and replacements of servers
+  /// @param onThread runs an action on the shard's thread, from any thread
   ShardMirror(
       int shard,
       ShardContext context,
@@ -73,7 +74,8 @@ final class ShardMirror {
     this.lost = new TreeSet<>(news.lost());
     this.returned = new TreeMap<>(news.returned());
     this.ring = context.mirroring().replicas();
-    // Before the first loss, what those two have is all there is: nothing.
+    // Before the first loss, the initial primary and mirror are complete, because the shard is
+    // empty.
     complete =
         ring.primary(shard, Set.of()) == context.rank()
             || ring.mirror(shard, Set.of()) == context.rank();
@@ -83,7 +85,7 @@ final class ShardMirror {
     tellState();
   }
 
-  /// For other threads.
+  /// Publishes the state for other threads.
   private void tellState() {
     Mirror now = live(mirror);
     context
@@ -95,28 +97,28 @@ final class ShardMirror {
     return new MirrorLink(shard, peer, context, onThread);
   }
 
-  /// Whether this server answers workers now.
+  /// Returns whether this server answers workers now.
   boolean serves() {
     Handover under = change;
     return serves && (under == null || under.stage() == Stage.COPYING);
   }
 
-  /// Whether all there is of the shard is here.
+  /// Returns whether this server has the whole shard.
   boolean isComplete() {
     return complete;
   }
 
-  /// Which servers have it.
+  /// Returns the current replica set.
   Replicas ring() {
     return ring;
   }
 
-  /// Servers that are lost, for messages.
+  /// Returns the lost servers, for messages.
   Set<Integer> lost() {
     return lost;
   }
 
-  /// Whether what is done here goes to another server as well.
+  /// Returns whether operations are forwarded to another server.
   boolean isMirrored() {
     return live(mirror) != null || copied() != null;
   }
@@ -125,7 +127,7 @@ final class ShardMirror {
     return it == null || !it.isLive() ? null : it;
   }
 
-  /// The process to which the shard is being copied to take a place.
+  /// Returns the process to which the shard is being copied to take a place.
   private @Nullable Mirror copied() {
     Handover under = change;
     return under == null ? null : live(under.copy());
@@ -133,13 +135,13 @@ final class ShardMirror {
 
   // --- losses
 
-  /// A server is lost. Whether this one serves the shard from now on and did not before.
+  /// Records the loss of a server. Returns whether this loss makes this server the primary.
   boolean lose(int rank) {
     lost.add(rank);
     boolean before = serves;
     Replicas next = proposed;
     if (next != null && complete && isLast(next)) {
-      return adopt(next) && serves; // nobody is left who could serve it by the ring before
+      return adopt(next) && serves; // no other server could serve it by the old replica set
     }
     serves = ring.primary(shard, lost) == context.rank();
     mirrorAnew();
@@ -149,20 +151,21 @@ final class ShardMirror {
     return serves && !before;
   }
 
-  /// Whether all others of a ring that is proposed are lost; the one before has no others that are
-  /// not.
+  /// Returns whether all other servers of a proposed replica set are lost. The old set then has no
+  /// other live servers either.
   private boolean isLast(Replicas next) {
     return next.servers().stream().allMatch(rank -> rank == context.rank() || lost.contains(rank));
   }
 
-  /// Whoever has told of a ring may have been lost before all had heard of it.
+  /// Announces the replica set again, because its announcer may have been lost before all processes
+  /// had received it.
   private void tellChanged() {
     if (ring.version() > 0) {
       tellOthers(Replicas.NONE);
     }
   }
 
-  /// Copies the shard to the server that shall mirror it, if that is another one than now.
+  /// Copies the shard to the server that is to be its mirror, if that server has changed.
   private void mirrorAnew() {
     Mirror now = mirror;
     if (now != null && now.isLive() && lost.contains(now.peer())) {
@@ -184,15 +187,15 @@ final class ShardMirror {
 
   // --- copies from another server
 
-  /// What there is of the shard will come from another server; what was here is to be dropped.
+  /// Begins to receive the shard from another server. The caller must drop the old content.
   ///
   /// @param from rank of that server
-  /// @param version of the ring by which it serves the shard
-  /// @param next the ring in which this one shall have it
+  /// @param version of the replica set by which that server serves the shard
+  /// @param next the replica set in which this server is to have the shard
   void begin(int from, int version, Replicas next) throws Refusal {
     if (version < ring.version()) {
       throw new Refusal(
-          "rank %d copies shard %d by ring %d, which ring %d has followed"
+          "rank %d copies shard %d by replica set %d, which is older than %d"
               .formatted(from, shard, version, ring.version()));
     }
     complete = false;
@@ -206,35 +209,36 @@ final class ShardMirror {
     }
   }
 
-  /// What a server has sent was done here.
+  /// Counts a request of the proposer that was executed here.
   void taken(int from) {
     if (from == proposer) {
       taken++;
     }
   }
 
-  /// The shard has come over, in as many requests as the payload says.
+  /// Completes the copy, if the number of executed requests equals the number in the payload.
   void completed(Pending it) throws Refusal {
     ShardTables.checkPayload(it, Long.BYTES);
     int from = it.request().fromRank();
     long requests = it.request().payload().get(JAVA_LONG_UNALIGNED, 0);
     if (from != proposer || taken != requests) {
       throw new Refusal(
-          "rank %d has sent the shard in %d requests, of which %d were done here; it is not whole"
+          "rank %d has sent the shard in %d requests, but %d were executed here; it is incomplete"
               .formatted(from, requests, from == proposer ? taken : 0));
     }
     complete = true;
     LOG.info("rank {} has all of shard {} and mirrors it", context.rank(), shard);
   }
 
-  /// The ring of this version, in which this server has the whole shard, but of which it was not
-  /// told yet; null = none. Who names it knows it from another server.
+  /// Returns the proposed replica set of this version, if this server has the whole shard but has
+  /// not received the announcement; otherwise null. The requester knows the version from another
+  /// server.
   @Nullable Replicas ofVersion(int version) {
     Replicas next = proposed;
     return next != null && next.version() == version && complete ? next : null;
   }
 
-  /// Another ring counts; whether anything of the shard is here in it.
+  /// Adopts another replica set. Returns whether this server has the shard in it.
   boolean adopt(Replicas next) {
     boolean before = serves;
     ring = next;
@@ -243,14 +247,14 @@ final class ShardMirror {
     boolean has = serves || ring.mirror(shard, lost) == context.rank();
     complete &= has;
     if (serves && !before && complete && ring.mirror(shard, lost) == proposer) {
-      mirror = Mirror.whole(link(proposer)); // from there it has come
+      mirror = Mirror.whole(link(proposer)); // the old primary, which copied the shard
     }
     if (!serves) {
       endMirror("another server has it");
     }
     mirrorAnew();
     if (serves && !before) {
-      LOG.info("rank {} serves shard {} now, by ring {}", context.rank(), shard, ring.text());
+      LOG.info("rank {} now serves shard {} by replica set {}", context.rank(), shard, ring.text());
       tellChanged();
     }
     return has;
@@ -266,12 +270,12 @@ final class ShardMirror {
 
   // --- another process in a server's place
 
-  /// A process shall have this place in the ring.
+  /// Plans the replacement of the server at this position.
   void returned(int position, int rank) {
     returned.put(position, rank);
   }
 
-  /// A change that may begin: the place, -1 = none.
+  /// Returns the position of a change that may begin, or -1 if there is none.
   private int nextPlace() {
     Mirror now = mirror;
     if (!serves || !complete || change != null || (now != null && now.isLive() && !now.isWhole())) {
@@ -293,7 +297,7 @@ final class ShardMirror {
     change = new Handover(rank, next, has ? copyTo(rank, next) : null);
   }
 
-  /// Gives a change up that cannot come about; the shard goes on as it was.
+  /// Abandons a change that cannot be completed. The shard continues as before.
   private void giveUp(Handover under) {
     LOG.warn(
         "rank {} goes on with shard {} without rank {}, to which it could not be copied",
@@ -310,9 +314,9 @@ final class ShardMirror {
     mirrorAnew();
   }
 
-  /// Goes on with a change.
+  /// Advances a change.
   ///
-  /// @param mayStop whether the shard may stop now
+  /// @param mayStop true if the shard may stop serving now
   void advance(boolean mayStop) {
     Handover under = change;
     if (under == null || under.stage() == Stage.TELLING) {
@@ -331,7 +335,8 @@ final class ShardMirror {
     }
   }
 
-  /// Whether a change has come to an end since the last call: requests that have waited go on.
+  /// Returns whether a change has ended since the last call, so that waiting requests must be
+  /// resumed.
   boolean takeTurned() {
     boolean so = turned;
     turned = false;
@@ -343,7 +348,8 @@ final class ShardMirror {
     return now == null || now.isIdle();
   }
 
-  /// The mirror must know before anybody acts by the new ring: it would take over by the old one.
+  /// Notifies the mirror before any other process. Otherwise the mirror might take over the shard
+  /// by the old replica set.
   private void tellMirror(Handover under) {
     Mirror now = live(mirror);
     if (now == null) {
@@ -390,7 +396,7 @@ final class ShardMirror {
       }
     }
     LOG.info(
-        "rank {} has changed the ring of shard {} to {}; it {} it",
+        "rank {} has changed the replica set of shard {} to {}; it {} it",
         context.rank(),
         shard,
         ring.text(),
@@ -399,7 +405,7 @@ final class ShardMirror {
     mirrorAnew();
   }
 
-  /// @param told who hears of it behind what is copied to it; `NONE` = nobody
+  /// @param told the process that is notified after its copy; `NONE` if there is none
   private void tellOthers(int told) {
     Set<Integer> peers = new TreeSet<>(ring.servers());
     peers.addAll(context.mirroring().replicas().servers());
@@ -413,8 +419,8 @@ final class ShardMirror {
 
   // --- what is done here
 
-  /// Sends a request that was done here to the mirror, and to the process to which the shard is
-  /// being copied; `arrival` hears when it is there, or at once without one.
+  /// Forwards an executed operation to the mirror, and to the process to which the shard is being
+  /// copied. `arrival` is notified when they have executed it, or at once if there is neither.
   void forward(KvHead head, int worker, long bytes, Consumer<MemorySegment> fill, Arrival arrival) {
     Mirror to = live(mirror);
     Mirror also = copied();
@@ -443,7 +449,7 @@ final class ShardMirror {
     }
   }
 
-  /// Hears of several arrivals; tells of all at the last one.
+  /// Combines several arrivals into one, at the last of them.
   private static final class BothArrivals implements Arrival {
     private final Arrival all;
     private int open;
@@ -463,8 +469,8 @@ final class ShardMirror {
     }
   }
 
-  /// Sends a push that was done here to the mirror, with its keys, whatever the worker has named
-  /// them by: the mirror keeps no lists.
+  /// Forwards an executed push to the mirror. It always contains its keys, because the mirror keeps
+  /// no lists.
   void forwardPush(
       Pending it, ShardTable table, Subject subject, MemorySegment values, Arrival arrival) {
     KvHead head = it.head();
@@ -494,7 +500,7 @@ final class ShardMirror {
         arrival);
   }
 
-  /// What is still to be copied to other servers goes there now: what comes next reads it there.
+  /// Sends the rest of all copies now, because the next operation reads them on the other servers.
   void finishCopy() {
     Mirror to = mirror;
     if (to != null) {
@@ -506,7 +512,7 @@ final class ShardMirror {
     }
   }
 
-  /// Whether something is to be copied, sent or changed.
+  /// Returns whether there is something to copy, send or change.
   boolean isBusy() {
     return change != null
         || successor != null
@@ -515,7 +521,7 @@ final class ShardMirror {
         || nextPlace() >= 0;
   }
 
-  /// Copies some rows; whether there was room to.
+  /// Copies some rows. Returns whether there was room for them.
   boolean slice() {
     boolean some = false;
     Mirror now = mirror;

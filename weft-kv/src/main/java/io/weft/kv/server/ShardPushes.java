@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Which pushes a shard has seen, and those of synchronous tables that wait for the pushes of other
-/// workers. Confined to the shard's thread.
+/// The received pushes of a shard, and the pushes of synchronous tables that wait for those of
+/// other workers. Confined to the shard's thread.
 final class ShardPushes {
 
   private final ShardContext context;
@@ -20,7 +20,7 @@ final class ShardPushes {
   private final Consumer<ShardTable> ended;
   private final NumberWindow[] seen;
 
-  /// @param ended hears of a table that has ended, since a clock could not be applied
+  /// @param ended is notified of a table that has ended because a clock could not be applied
   ShardPushes(ShardContext context, ShardSaves saves, Consumer<ShardTable> ended) {
     this.context = context;
     this.saves = saves;
@@ -29,22 +29,22 @@ final class ShardPushes {
     clear();
   }
 
-  /// None was seen.
+  /// Forgets all received pushes.
   void clear() {
     Arrays.setAll(seen, i -> new NumberWindow());
   }
 
-  /// Which were seen, by worker, for `take`.
+  /// Returns the received pushes by worker, for `take`.
   List<byte[]> windows() {
     return Arrays.stream(seen).map(NumberWindow::export).toList();
   }
 
-  /// Another server has seen these pushes of a worker.
+  /// Takes over the received pushes of a worker from another server.
   void take(int worker, MemorySegment window) {
     seen[worker].take(window);
   }
 
-  /// Whether a push or change was not done before; it is known from now on.
+  /// Marks a push or change and returns whether it is new.
   boolean isNew(Pending it) throws Refusal {
     try {
       return seen[it.worker()].isNew(it.head().number(), it.head().settled());
@@ -53,14 +53,14 @@ final class ShardPushes {
     }
   }
 
-  /// The table has ended: the pushes that wait are given up.
+  /// Drops the waiting pushes of a table that has ended.
   void end(ShardTable table) {
     for (Rounds<KeptPush> rounds : table.allRounds()) {
       rounds.end().forEach(each -> context.budget().release(each.bytes()));
     }
   }
 
-  /// Another server has kept this push.
+  /// Takes over a waiting push from another server.
   void takeKept(Pending it, ShardTable table) throws Refusal {
     if (table.hasEnded()) {
       return;
@@ -72,10 +72,10 @@ final class ShardPushes {
     }
   }
 
-  /// Keeps a push until all workers have pushed at its clock, and applies what is complete; the
-  /// clocks that are applied then.
+  /// Keeps a push until all workers have pushed at its clock, and applies complete clocks. Returns
+  /// the number of applied clocks.
   ///
-  /// @param values null = they were kept before
+  /// @param values null if they were kept before
   long keep(Pending it, ShardTable table, Subject subject, @Nullable MemorySegment values)
       throws Refusal {
     Rounds<KeptPush> rounds = table.rounds(subject);
@@ -119,16 +119,16 @@ final class ShardPushes {
       complete = rounds.takeComplete();
     }
     if (saves.reached(table)) {
-      applyComplete(table); // what has waited for the cut: its workers may send nothing more
+      applyComplete(table); // the pushes that waited for the cut
     }
   }
 
-  /// The same of all rows or parts.
+  /// Applies the complete clocks of all rows or parts.
   void applyComplete(ShardTable table) throws Refusal {
     for (Rounds<KeptPush> rounds : table.allRounds()) {
       applyComplete(table, rounds);
     }
-    if (saves.reached(table)) { // of a tensor that has no part here
+    if (saves.reached(table)) { // for a tensor without a part on this shard
       applyComplete(table);
     }
   }

@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What of a shard is being written to files, table by table: held until all shards are at one
-/// clock, cut there, and written in parts between requests. Confined to the shard's thread.
+/// The checkpoints of a shard's tables. Each table is held until all shards are at one clock, cut
+/// there, and written in parts between requests. Confined to the shard's thread.
 final class ShardSaves {
 
   private final int shard;
@@ -51,8 +51,8 @@ final class ShardSaves {
   /// A file that is being written.
   private record Save(ShardTable table, Cut cut, ShardFileWriter writer) {}
 
-  /// A synchronous table applies no further clock until `release`, or until it was cut; the clock
-  /// that it is at.
+  /// Prevents a synchronous table from applying further clocks until `release` or its cut. Returns
+  /// its current clock.
   long hold(ShardTable table, int worker) throws Refusal {
     checkFree(table);
     if (!table.spec().consistency().isSynchronous()) {
@@ -77,8 +77,8 @@ final class ShardSaves {
     }
   }
 
-  /// Cuts the table when it has applied the clock of the request. Who calls applies then what
-  /// waits.
+  /// Cuts the table when it has applied the clock of the request. The caller must then apply the
+  /// waiting clocks.
   void cut(Pending it, ShardTable table) throws Refusal {
     checkFree(table);
     List<String> asked = asked(it);
@@ -99,7 +99,7 @@ final class ShardSaves {
     }
   }
 
-  /// The table may have come to the clock at which it shall be cut; whether it was, and goes on.
+  /// Cuts the table if it has reached the clock of its cut. Returns whether it was cut and resumed.
   boolean reached(ShardTable table) {
     Held hold = held.get(table);
     Pending it = hold == null ? null : hold.cut;
@@ -117,12 +117,12 @@ final class ShardSaves {
     return true;
   }
 
-  /// Whether a table applies no further clock.
+  /// Returns whether a table applies no further clock.
   boolean isHeld(ShardTable table) {
     return held.containsKey(table);
   }
 
-  /// It goes on; a cut that waits is not made.
+  /// Releases a table. A waiting cut is refused.
   private void release(ShardTable table) {
     Held hold = held.remove(table);
     if (hold != null) {
@@ -135,7 +135,7 @@ final class ShardSaves {
     }
   }
 
-  /// What a worker holds goes on: it says so, or it has left.
+  /// Releases a table that this worker holds, because the worker has requested it or has left.
   void release(ShardTable table, int worker) {
     Held hold = held.get(table);
     if (hold != null && hold.worker == worker) {
@@ -143,7 +143,7 @@ final class ShardSaves {
     }
   }
 
-  /// The table has ended: a checkpoint that waits for a clock of it is not made.
+  /// Releases a table that has ended. A waiting cut is refused.
   void end(ShardTable table) {
     release(table);
   }
@@ -213,17 +213,17 @@ final class ShardSaves {
     it.request().reply(reply.encode());
   }
 
-  /// Whether a checkpoint has begun that is not made yet.
+  /// Returns whether a checkpoint has begun that is not cut yet.
   boolean isHolding() {
     return !held.isEmpty();
   }
 
-  /// Whether something is not written yet.
+  /// Returns whether a checkpoint is being written.
   boolean isSaving() {
     return !open.isEmpty();
   }
 
-  /// Writes some of it; whether there was room to.
+  /// Writes some of the open checkpoints. Returns whether there was room for them.
   boolean slice() {
     boolean some = false;
     Iterator<Save> each = open.iterator();

@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 
-/// Which shards a server serves, which of them a mirror has wholly, and which functions run. Told
-/// by their threads, read by any.
+/// The shards that a server serves, those that have a complete mirror, and the running functions.
+/// Their threads publish these, and any thread may read them.
 public final class ShardStates {
 
   private final Set<Integer> served = new ConcurrentSkipListSet<>();
@@ -18,24 +18,24 @@ public final class ShardStates {
 
   /// A function that runs on a shard.
   ///
-  /// @param words which one, of whom
+  /// @param words a description of the function and its caller
   /// @param sinceNanos when it began
   public record Call(int shard, String words, long sinceNanos) {}
 
-  /// Of no shard.
+  /// Creates the state without shards.
   public ShardStates() {}
 
-  /// A function begins.
+  /// Records the start of a function.
   void begin(Call call) {
     calls.put(call.shard(), call);
   }
 
-  /// The function of a shard has ended.
+  /// Records the end of a shard's function.
   void end(int shard) {
     calls.remove(shard);
   }
 
-  /// Functions that run now, each of which keeps the thread of its shard.
+  /// Returns the running functions. Each occupies the thread of its shard.
   public List<Call> calls() {
     return List.copyOf(calls.values());
   }
@@ -49,12 +49,12 @@ public final class ShardStates {
     boolean unused = in ? set.add(shard) : set.remove(shard);
   }
 
-  /// Those that are served.
+  /// Returns the shards that are served.
   public Set<Integer> served() {
     return Set.copyOf(served);
   }
 
-  /// Those of them that another server has wholly.
+  /// Returns the served shards that have a complete mirror.
   public Set<Integer> mirrored() {
     return Set.copyOf(mirrored);
   }

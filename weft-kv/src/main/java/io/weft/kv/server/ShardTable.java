@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// One table's part on one shard: its content, and who waits for what. Confined to the shard's
+/// One shard's part of a table: its content, and its waiting requests. Confined to the shard's
 /// thread.
 abstract sealed class ShardTable permits KeyedTable, PartsTable {
 
@@ -33,7 +33,7 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     this.clocks = new Clocks(context.workers().size(), spec.consistency().staleness());
   }
 
-  /// Rounds in which nobody waits for workers that have left.
+  /// Creates rounds that do not wait for workers that have left.
   final Rounds<KeptPush> newRounds() {
     var rounds = new Rounds<KeptPush>(context.workers().size(), spec.consistency());
     for (int worker = 0; worker < context.workers().size(); worker++) {
@@ -44,16 +44,16 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     return rounds;
   }
 
-  /// Nobody waits for this worker any more.
+  /// Excludes a worker, so that no request waits for it any more.
   final void leave(int worker) {
     clocks.leave(worker);
     allRounds().forEach(rounds -> rounds.leave(worker));
   }
 
-  /// What a request is about, once it was read and found to be right.
+  /// The keys or part of a valid request.
   interface Subject {
 
-    /// Bytes of the values that a push of it has, or a pull gives.
+    /// Returns the bytes of the values that a push contains or a pull returns.
     long valueBytes();
   }
 
@@ -69,64 +69,63 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     return clocks;
   }
 
-  /// Pulls that are not answered yet, in order.
+  /// Returns the pulls that are not answered yet, in order.
   final ArrayDeque<Pending> parked() {
     return parked;
   }
 
-  /// Reads which keys or part a request is about; null = a list that is not kept here. Throws
-  /// `Refusal` with what is wrong.
+  /// Reads the keys or part of a request; null stands for a list that is not kept here. Throws
+  /// `Refusal` with the reason if the request is invalid.
   abstract @Nullable Subject subject(KvHead head, MemorySegment payload) throws Refusal;
 
-  /// The values in the payload of a push.
+  /// Returns the values in the payload of a push.
   abstract MemorySegment values(KvHead head, Subject subject, MemorySegment payload) throws Refusal;
 
-  /// The rounds of what this is about, of a synchronous table.
+  /// Returns the rounds of the keys or part, for a synchronous table.
   abstract Rounds<KeptPush> rounds(Subject subject);
 
-  /// All rounds there are.
+  /// Returns all rounds.
   abstract List<Rounds<KeptPush>> allRounds();
 
-  /// From here on `allRounds` is complete: what this shard has of the table is there, also what
-  /// nobody has asked for yet.
+  /// Makes `allRounds` complete, by adding the rounds of all parts of this shard, used or not.
   void complete(int shard) {}
 
   /// Applies a push.
   abstract void apply(Subject subject, MemorySegment values) throws Refusal;
 
-  /// Applies the pushes of one clock, which were acknowledged when they were kept. Where they
-  /// cannot be applied the table ends: whatever followed would lack them.
+  /// Applies the pushes of one clock, which were acknowledged when they were kept. If they cannot
+  /// be applied the table ends, because later pushes would lack them.
   final void applyClock(List<KeptPush> pushes, long clock) throws Refusal {
     try {
       applyAll(pushes);
     } catch (Refusal | RuntimeException failed) {
       end(
-          "rank %d: clock %d could not be applied: %s; all that follows would lack that clock: start again from the last checkpoint"
+          "rank %d: clock %d could not be applied: %s; later clocks would lack it: start again from the last checkpoint"
               .formatted(context.rank(), clock, failed.getMessage()));
       throw Refusal.ended(why());
     }
   }
 
-  /// Nothing more is pushed or pulled, since what follows would lack something. The first reason
-  /// counts.
+  /// Ends the table. It accepts no more pushes and pulls, because its values would be incomplete.
+  /// The first reason counts.
   final void end(String why) {
     if (ended == null) {
       ended = why;
     }
   }
 
-  /// Whether it has ended.
+  /// Returns whether the table has ended.
   final boolean hasEnded() {
     return ended != null;
   }
 
-  /// Why it has ended; empty where it has not.
+  /// Returns the reason of the end, or an empty text.
   final String why() {
     String its = ended;
     return its == null ? "" : its;
   }
 
-  /// Throws `Refusal` where it has ended.
+  /// Throws `Refusal` if the table has ended.
   final void checkNotEnded() throws Refusal {
     if (hasEnded()) {
       throw Refusal.ended(why());
@@ -136,130 +135,131 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   /// Applies the pushes of one clock, added in this order.
   abstract void applyAll(List<KeptPush> pushes) throws Refusal;
 
-  /// Lets rows go that the table shall not keep; `gone` hears their keys. Only where the shard is
-  /// served: a mirror is told which ones.
+  /// Evicts rows by the table's retention and reports their keys to `gone`. Called only on the
+  /// primary, which notifies the mirror.
   void sweep(int keys, LongConsumer gone) {}
 
-  /// Lets these rows go.
+  /// Removes these rows.
   ///
   /// @param keys 8 bytes each
   void remove(MemorySegment keys) throws Refusal {
-    throw new Refusal("it has no rows that go");
+    throw new Refusal("it has no rows to evict");
   }
 
-  /// All that is here counts as used now: what was pulled before is not known.
+  /// Marks all rows as used now, because earlier pulls are not known.
   void allUsed() {}
 
-  /// Writes what there is to `into`, `valueBytes` long.
+  /// Writes the current values to `into`, of `valueBytes` bytes.
   abstract void read(Subject subject, MemorySegment into) throws Refusal;
 
-  /// Which rows a file must have so that it and the checkpoint of this id are all there is.
+  /// Returns the rows that a file must contain to be complete together with the checkpoint of this
+  /// id.
   abstract Content contentAfter(String base);
 
-  /// What there is now, to be written in parts while the table goes on.
+  /// Begins a copy of the content for a file, which is written in parts while the table changes.
   ///
-  /// @param id of the checkpoint, which later ones may begin at
+  /// @param id of the checkpoint, which later ones may be based on
   abstract Cut cut(String id, Content content, ShardSink into);
 
-  /// All there is now, to be copied in parts while the table goes on.
+  /// Begins a copy of the whole content, which is emitted in parts while the table changes.
   abstract Cut copy(ShardSink into);
 
-  /// Shows rows, or parts that were pushed, pulled or given first values.
+  /// Visits the rows, or the parts that were pushed, pulled or given first values.
   abstract void forEach(ValuesVisitor visitor);
 
-  /// A change begins, which is a step of its own.
+  /// Begins a change, which counts as a step.
   abstract void beginChange();
 
-  /// Changes values from a key or element on, their slots stay. Throws `IllegalArgumentException`
-  /// for a place or length that cannot be.
+  /// Changes the values at a key or from an element on. Their slots do not change. Throws
+  /// `IllegalArgumentException` for an invalid place or length.
   abstract void put(long at, MemorySegment values, How how);
 
-  /// How values are put.
+  /// The effect of `put`.
   enum How {
-    /// In the place of those that are there.
+    /// Replaces the values.
     ASSIGN,
-    /// Added to them.
+    /// Adds to the values.
     ADD
   }
 
-  /// The values of one row or value, or of a stretch of a tensor: those that are there, and what is
-  /// put.
+  /// Adds `put` to the values of one row, one value or some elements of a tensor, in place.
   static MemorySegment sum(MemorySegment there, MemorySegment put) {
     Kernels.reducer(DType.FLOAT32, ReduceOp.SUM).reduce(there, 0, put, 0, put.byteSize() / 4);
     return there;
   }
 
-  /// What there is.
+  /// Returns the statistics on this shard.
   abstract TableStatistics statistics();
 
-  /// How many keys a push has.
+  /// Returns the number of keys of a push.
   abstract int keyCount(Subject subject);
 
-  /// Writes them, 8 bytes each.
+  /// Writes the keys, 8 bytes each.
   abstract void writeKeys(Subject subject, MemorySegment into);
 
-  /// Which part of a tensor it is; 0 of rows.
+  /// Returns the part of a tensor; 0 for rows.
   abstract int part(Subject subject);
 
-  /// The number of the last update.
+  /// Returns the number of the last update.
   abstract long step();
 
-  /// The number of the last update is at least this one.
+  /// Raises the number of the last update to at least this number.
   abstract void step(long atLeast);
 
-  /// Takes what a file has. Throws `Refusal` if it cannot be of this table.
+  /// Loads content of a file. Throws `Refusal` if it cannot belong to this table.
   abstract void load(int part, long at, MemorySegment content) throws Refusal;
 
-  /// A checkpoint had values of this part.
+  /// Records that a checkpoint contained values of this part.
   void restored(int part) {}
 
-  /// Shows clock and step of its rows, or of each part that there is.
+  /// Visits clock and step of the rows, or of each existing part.
   abstract void states(StateVisitor visitor);
 
-  /// Takes what `states` of another server has shown.
+  /// Takes over a state visited by `states` on another server.
   abstract void take(int part, long clock, long step, boolean initialized) throws Refusal;
 
-  /// Sees the state of rows or of a part.
+  /// A visitor of the state of rows or of a part.
   interface StateVisitor {
 
-    /// @param initialized whether the part has its first values
+    /// @param initialized true if the part has its first values
     void state(int part, boolean initialized, long step, Rounds<KeptPush> rounds);
   }
 
-  /// What a table had at one moment.
+  /// The content of a table as of one moment.
   interface Cut {
 
-    /// Writes some of it; whether that was all. Throws `RowStoreException` where rows on the disk
+    /// Emits some of it. Returns whether that was all. Throws `RowStoreException` if rows on disk
     /// cannot be read.
     boolean advance();
 
-    /// Ends it.
+    /// Ends the copy.
     void close();
   }
 
-  /// Whether there were pushes.
+  /// Returns whether there were pushes.
   final boolean isChanged() {
     return changed;
   }
 
-  /// There was a push.
+  /// Records a push.
   final void changed() {
     changed = true;
   }
 
-  /// Whether a pull of a worker at this clock may be answered.
+  /// Returns whether a pull of a worker at this clock may be answered.
   final boolean lets(Subject subject, long clock) {
     return spec.consistency().isSynchronous() ? rounds(subject).lets(clock) : clocks.lets(clock);
   }
 
-  /// Where nobody waits, no request tells of a clock alone: each of the others does.
+  /// Records the worker's clock in the request. In asynchronous tables no separate request reports
+  /// it.
   final void hear(Pending it) {
     if (spec.consistency().staleness() == Consistency.ASYNCHRONOUS) {
       clocks.advance(it.worker(), it.head().clock());
     }
   }
 
-  /// What a pull of a worker at this clock waits for, in words.
+  /// Returns a description of what a worker's pull at this clock waits for.
   final String waitsFor(Subject subject, long clock) {
     if (lets(subject, clock)) {
       return "it waits for nothing there: the shard is behind, or the answers that the worker has"
@@ -279,8 +279,8 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     return positions.stream().map(context.workers()::get).toList();
   }
 
-  /// What an answer tells of clocks: those that a synchronous table has applied; of others, where
-  /// the slowest worker is, at most where the one who asks is.
+  /// Returns the clock to report in an answer: the number of applied clocks for a synchronous
+  /// table, otherwise the lesser of the slowest worker's clock and the requester's.
   final long clockToTell(Subject subject, long clock) {
     return spec.consistency().isSynchronous()
         ? rounds(subject).applied()
@@ -290,10 +290,10 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   /// Frees its memory.
   abstract void close();
 
-  /// A push that waits for those of other workers; in memory of its own.
+  /// A push that waits for those of other workers, in separate memory.
   ///
   /// @param subject keys or part
   /// @param values copied
-  /// @param bytes taken from the budget
+  /// @param bytes reserved from the budget
   record KeptPush(Subject subject, MemorySegment values, long bytes) {}
 }

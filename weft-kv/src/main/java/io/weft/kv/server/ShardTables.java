@@ -17,17 +17,17 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/// The tables of a shard, from their registration on, and what is put into them from elsewhere: a
-/// checkpoint, or the server that this one mirrors. Confined to the shard's thread.
+/// The registered tables of a shard, and the content that they receive from a checkpoint or from
+/// the primary. Confined to the shard's thread.
 final class ShardTables {
 
-  /// Before the content of `LOAD` and `COPY`: where it belongs in a part, and the table's step.
+  /// The length of the head of `LOAD` and `COPY`: the offset in a part, and the table's step.
   static final int LOAD_HEAD_BYTES = 16;
 
   private final ShardContext context;
   private final Map<Long, ShardTable> tables = new HashMap<>();
 
-  /// Workers for which nobody waits any more.
+  /// The workers that have left.
   private final Set<Integer> left = new TreeSet<>();
 
   ShardTables(ShardContext context) {
@@ -38,19 +38,19 @@ final class ShardTables {
     return tables.values();
   }
 
-  /// Ends all of them and frees their memory.
+  /// Closes all tables and frees their memory.
   void clear() {
     tables.values().forEach(ShardTable::close);
     tables.clear();
   }
 
-  /// Tables that there are, and those that come, do not wait for this worker.
+  /// Excludes a worker from all current and future tables.
   void leave(int worker) {
     left.add(worker);
     tables.values().forEach(table -> table.leave(worker));
   }
 
-  /// Whether nobody waits for this worker any more.
+  /// Returns whether a worker has left.
   boolean hasLeft(int worker) {
     return left.contains(worker);
   }
@@ -59,24 +59,25 @@ final class ShardTables {
     return tables.get(id);
   }
 
-  /// A table that has not ended.
+  /// Returns a table that has not ended.
   ShardTable of(KvHead head) throws Refusal {
     ShardTable table = known(head);
     table.checkNotEnded();
     return table;
   }
 
-  /// A table, whether it has ended or not.
+  /// Returns a table, whether it has ended or not.
   ShardTable known(KvHead head) throws Refusal {
     ShardTable table = tables.get(head.table());
     if (table == null) {
       throw new Refusal(
-          "there is no table %016x; register it first, on every worker".formatted(head.table()));
+          "unknown table %016x; register it first, on every worker".formatted(head.table()));
     }
     return table;
   }
 
-  /// Makes a table, or compares it with what there is; the clocks that it has applied.
+  /// Creates a table, or compares the specification with that of the existing one. Returns the
+  /// number of clocks that it has applied.
   long register(Pending it) throws Refusal {
     MemorySegment text = it.request().payload();
     if (text.byteSize() > TableSpec.MAX_TEXT_BYTES) {
@@ -130,7 +131,7 @@ final class ShardTables {
     }
   }
 
-  /// Takes a part of a checkpoint, before the first push.
+  /// Loads a part of a checkpoint, before the first push.
   void load(Pending it) throws Refusal {
     KvHead head = it.head();
     ShardTable table = of(head);
@@ -146,7 +147,7 @@ final class ShardTables {
     }
   }
 
-  /// Takes rows or elements, which are of no use to a table that has ended.
+  /// Loads copied rows or elements, unless the table has ended.
   void takeCopy(Pending it) throws Refusal {
     ShardTable table = known(it.head());
     if (!table.hasEnded()) {
@@ -161,7 +162,7 @@ final class ShardTables {
         it.head().part(), payload.get(JAVA_LONG_UNALIGNED, 0), payload.asSlice(LOAD_HEAD_BYTES));
   }
 
-  /// Takes clock and step of rows or of a part.
+  /// Takes over clock and step of rows or of a part.
   void takeState(Pending it) throws Refusal {
     checkPayload(it, ShardCopy.STATE_BYTES);
     MemorySegment payload = it.request().payload();

@@ -38,11 +38,11 @@ public final class ShardThread implements ShardTurns {
   }
 
   /// @param name of the thread
-  /// @param numbers of the shards that it has from the beginning
-  /// @param all shards that there are
-  /// @param most requests that can be open at once
+  /// @param numbers of the initial shards
+  /// @param all the number of shards on all servers
+  /// @param most the maximum number of open requests
   /// @param idle how it waits
-  /// @param runner of the progress engine, for it to drive; null = it does not
+  /// @param runner of the progress engine, which this thread drives; null if it does not
   public ShardThread(
       String name,
       List<Integer> numbers,
@@ -57,7 +57,7 @@ public final class ShardThread implements ShardTurns {
     this.loop = new ShardLoop(numbers, all, context, most, new Turner());
   }
 
-  /// Begins.
+  /// Starts the thread.
   public void start() {
     thread.start();
   }
@@ -87,7 +87,7 @@ public final class ShardThread implements ShardTurns {
     idle.reset();
   }
 
-  /// Waits for it at most ten seconds.
+  /// Ends the thread and waits for it, at most ten seconds.
   @Override
   public void close() {
     loop.end();

@@ -3,14 +3,15 @@ package io.weft.kv.server;
 
 import io.weft.cluster.channel.IncomingRequest;
 
-/// Who turns a `ShardLoop`.
+/// The thread that runs a `ShardLoop`.
 interface ShardTurner {
 
-  /// Something has come that waits to be done, which was written before. Any thread.
+  /// Wakes the thread after a task has been queued. Any thread.
   void wake();
 
-  /// The loop is about to do what is asked. On the thread that turns it.
+  /// Notifies the thread that the loop is about to execute a request. On the thread that runs the
+  /// loop.
   ///
-  /// @param more whether other requests wait
+  /// @param more true if other requests wait
   void begin(IncomingRequest request, boolean more);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
-/// Shards of a server, and who turns them. Any thread.
+/// The shards of a server, with the thread that serves them. Any thread.
 public sealed interface ShardTurns extends AutoCloseable permits ShardThread, ProgramTurns {
 
-  /// What has come for the shards waits there.
+  /// Returns the loop with the queue of the shards' tasks.
   ShardLoop loop();
 
-  /// Ends it; what is not answered fails.
+  /// Ends the loop. Unanswered requests fail.
   @Override
   void close();
 }

@@ -6,7 +6,7 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TensorParts;
 import java.util.Optional;
 
-/// What a function sees of a table on one shard. Confined to the shard's thread.
+/// A function's view of a table on one shard. Confined to the shard's thread.
 record ShardView(ShardTable table, ShardTables tables) implements ShardValues {
 
   @Override
@@ -27,8 +27,8 @@ record ShardView(ShardTable table, ShardTables tables) implements ShardValues {
         .map(this::beside);
   }
 
-  /// Throws `IllegalArgumentException` for a tensor whose parts lie on other shards than this
-  /// one's.
+  /// Throws `IllegalArgumentException` for a tensor whose parts are on other shards than those of
+  /// this one.
   private ShardView beside(ShardTable other) {
     if (spec().kind() == TableSpec.Kind.TENSOR && other.spec().kind() == TableSpec.Kind.TENSOR) {
       int shards = table.context().shards();

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The stores of a server's tables that may be larger than memory, in a directory of this server's
-/// that is made with the first of them and deleted at the end. Any thread.
+/// The stores of a server's tables that may be larger than memory. They are in a private directory,
+/// which is created with the first store and deleted at the end. Any thread.
 public final class Spills implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Spills.class);
@@ -29,7 +29,7 @@ public final class Spills implements AutoCloseable {
 
   private record Opened(ScratchDirectory directory, RowStores stores) {}
 
-  /// @param parent of the directory; null = tables are in memory
+  /// @param parent of the directory; null if tables are in memory only
   /// @param cacheBytes of all stores together
   /// @param rank of the server
   public Spills(@Nullable Path parent, long cacheBytes, int rank) {
@@ -38,7 +38,7 @@ public final class Spills implements AutoCloseable {
     this.rank = rank;
   }
 
-  /// An empty store, of the calling thread.
+  /// Opens an empty store for the calling thread.
   synchronized RowStore open(String table, int rowBytes) throws Refusal {
     try {
       Opened there = opened();
@@ -58,13 +58,13 @@ public final class Spills implements AutoCloseable {
     }
     if (parent == null) {
       throw new Refusal(
-          "its rows may lie on the disk, but rank %d has no kv-spill-directory; set it to a directory on a disk of its own"
+          "its rows may lie on the disk, but rank %d has no kv-spill-directory; set it to a directory on a local disk"
               .formatted(rank));
     }
     Optional<RowStoreProvider> provider = RowStoreProvider.find();
     if (provider.isEmpty()) {
       throw new Refusal(
-          "its rows may lie on the disk, but rank %d has nothing that keeps them there; add %s to the class path of the servers"
+          "its rows may lie on the disk, but rank %d has no store for them; add %s to the class path of the servers"
               .formatted(rank, RowStoreProvider.ARTIFACT));
     }
     ScratchDirectory directory = ScratchDirectory.create(parent, PREFIX);
@@ -78,7 +78,7 @@ public final class Spills implements AutoCloseable {
     return there;
   }
 
-  /// Deletes the directory, after its stores were closed.
+  /// Closes the stores and deletes the directory.
   @Override
   public synchronized void close() {
     Opened there = opened;

@@ -21,8 +21,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// The values of any length of a table on one shard. What it takes of a push, keeps and forwards is
-/// the whole payload, which tells keys and lengths. Confined to the shard's thread.
+/// One shard's values of any length of a table. A push is kept and forwarded as the whole payload,
+/// because the payload contains keys and lengths. Confined to the shard's thread.
 final class ValuesTable extends KeyedTable {
 
   private static final int PLACES_AT_ONCE = 256;
@@ -30,12 +30,12 @@ final class ValuesTable extends KeyedTable {
   private final ValueTable values;
   private long lookups;
 
-  /// What the last checkpoint had: its id, and the table's step.
+  /// The id and the table's step of the last checkpoint.
   private String cutId = "";
 
   private long cutStep;
 
-  /// Throws `IllegalArgumentException` for a specification that cannot be.
+  /// Throws `IllegalArgumentException` for an invalid specification.
   ValuesTable(TableSpec spec, ShardContext context) {
     super(spec, context);
     int most = (int) spec.width();
@@ -49,7 +49,7 @@ final class ValuesTable extends KeyedTable {
             context.budget());
   }
 
-  /// Keys and lengths of one request.
+  /// The keys and lengths of one request.
   private record Listed(ValueList list) implements Subject {
     @Override
     public long valueBytes() {
@@ -73,7 +73,7 @@ final class ValuesTable extends KeyedTable {
     }
   }
 
-  /// The whole payload. From now on its keys have these lengths.
+  /// Returns the whole payload, and fixes the lengths of its keys' values.
   @Override
   MemorySegment values(KvHead head, Subject subject, MemorySegment payload) throws Refusal {
     ValueList list = ((Listed) subject).list();
@@ -121,7 +121,7 @@ final class ValuesTable extends KeyedTable {
     }
   }
 
-  /// Of a payload that was checked when it came, in whichever memory it is now.
+  /// Parses a payload that was checked on arrival and may have been copied since.
   private static ValueList listOf(MemorySegment payload) {
     return ValueList.read(payload, true);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Shards, the threads that own them, and when a pull may be answered.
+/// Shards, the threads that own them, and the rules by which pulls are answered.
 @NullMarked
 package io.weft.kv.server;
 
