@@ -149,11 +149,11 @@ class KvValuesTest {
                 .withMessageContaining("0 lengths for 1 keys");
             assertThatIllegalArgumentException()
                 .isThrownBy(() -> LATER.with(Retention.ALL.evictedAfter(3)))
-                .withMessageContaining("do not go");
+                .withMessageContaining("are not evicted");
             assertThatThrownBy(
                     () ->
                         store.registerValues(TableSpec.values("r", 3).withRule("rowwise-adagrad")))
-                .hasMessageContaining("rows of tables");
+                .hasMessageContaining("needs rows");
             assertThatIllegalArgumentException()
                 .isThrownBy(() -> store.register(LATER))
                 .withMessageContaining("VALUES");

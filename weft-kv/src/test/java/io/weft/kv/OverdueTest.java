@@ -78,7 +78,7 @@ class OverdueTest {
       assertThatThrownBy(() -> second.pull(new long[] {1}, new float[1]).await())
           .isInstanceOf(CommException.TimedOut.class)
           .hasMessageContaining("the thread of shard 0 on rank 0 runs function 'waits'")
-          .hasMessageContaining("table 'counters', which rank 1 has called")
+          .hasMessageContaining("table 'counters', called by rank 1")
           .hasMessageNotContaining("clock");
       waits.goesOn().countDown();
       called.await();

@@ -72,7 +72,7 @@ class RefusalTest {
             TableSpec spec = TableSpec.rows("t", 1).with(Consistency.backedUpBy(1));
             assertThatThrownBy(() -> store.register(spec))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("goes on without 1 workers, and there are 1");
+                .hasMessageContaining("has 1 backup workers, but the job has 1 workers");
           });
     }
   }
@@ -141,7 +141,8 @@ class RefusalTest {
   void wrongRequestsAreRefusedWithWhatIsWrong() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       KvHead pull = new KvHead(KvOp.PULL, KvHead.Keys.NONE, 0, 77, 0, 0, 0, 0, 0, 0, 0);
-      assertThat(RawRequests.ask(job, pull, new byte[0]).text()).contains("no table", "register");
+      assertThat(RawRequests.ask(job, pull, new byte[0]).text())
+          .contains("unknown table", "register");
       KvTable table = job.member(1).store().register(SPEC);
       assertThat(
               RawRequests.ask(job, push(1, KvHead.Keys.INLINE, 2), pairs(new long[] {4, 9}, 1))

@@ -150,7 +150,7 @@ class RowTableRulesTest {
       try (RowTable other = table(rule, 4, "zero")) {
         assertThatThrownBy(() -> other.importRows(memory, 0, 2))
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("what should be row 1 of 2, of 32 bytes, is none");
+            .hasMessageContaining("the bytes of row 1 of 2, of 32 bytes, are not a row");
         assertThatThrownBy(() -> other.importRows(memory, 0, 3))
             .hasMessageContaining("3 rows are 96 bytes, but there are 64");
         assertThat(other.rows()).isZero();

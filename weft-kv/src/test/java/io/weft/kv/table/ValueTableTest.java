@@ -182,7 +182,7 @@ class ValueTableTest {
   void rulesOfRowsAndWhatIsBeyondTheBudgetAreRefused() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> table("rowwise-adagrad"))
-        .withMessageContaining("rows of tables");
+        .withMessageContaining("needs rows");
     var small = new MemoryBudget(1000);
     try (var table =
         new ValueTable("v", UpdateRules.parse("sum"), InitialValues.zero(), 0, MOST, small)) {
