@@ -41,22 +41,22 @@ public record CheckpointOptions(
     return new CheckpointOptions(directory, "", KEEP, FULL_EVERY, Duration.ofMinutes(10));
   }
 
-  /// Returns a copy of these options with this job name.
+  /// Returns a copy with this job name.
   public CheckpointOptions named(String name) {
     return new CheckpointOptions(directory, name, keep, fullEvery, limit);
   }
 
-  /// Returns a copy of these options that keeps the last `last` checkpoints.
+  /// Returns a copy that keeps the last `last` checkpoints.
   public CheckpointOptions keeping(int last) {
     return new CheckpointOptions(directory, job, last, fullEvery, limit);
   }
 
-  /// Returns a copy of these options in which every `count`th checkpoint contains all rows.
+  /// Returns a copy in which every `count`th checkpoint contains all rows.
   public CheckpointOptions withFullEvery(int count) {
     return new CheckpointOptions(directory, job, keep, count, limit);
   }
 
-  /// Returns a copy of these options with another limit.
+  /// Returns a copy with another limit.
   public CheckpointOptions within(Duration other) {
     return new CheckpointOptions(directory, job, keep, fullEvery, other);
   }

@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 record HostLayout(List<Integer> leaders, List<Integer> mine) {
 
   /// @param size the number of ranks at the start of the job
-  /// @param servers the number of server ranks, which are the first ranks
+  /// @param servers the number of servers, which are the first ranks
   static HostLayout of(Topology topology, int size, int servers, int rank) {
     KvOptions.requireWorkers(servers, size);
     List<Integer> leaders =

@@ -153,7 +153,7 @@ public final class KVStore implements AutoCloseable {
     }
   }
 
-  /// Pulls tensors. They contain this host's pushes.
+  /// Pulls tensors, which include this host's pushes.
   public void pull(Map<String, TensorView> into) throws InterruptedException {
     for (Map.Entry<String, TensorView> each : inOrder(into)) {
       tensor(each.getKey()).check(each.getKey(), each.getValue());

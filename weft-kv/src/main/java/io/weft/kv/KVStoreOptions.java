@@ -7,7 +7,7 @@ import java.util.Objects;
 
 /// The options of a `KVStore`. Equal on all ranks.
 ///
-/// @param servers the number of server ranks, which are the first ranks; at least 1
+/// @param servers the number of servers, which are the first ranks; at least 1
 /// @param consistency of all tensors and tables: `synchronous` is MXNet's `dist_sync`,
 ///   `asynchronous` its `dist_async`
 /// @param optimizer the update rule that servers apply to a push, such as `sgd:lr=0.1`
@@ -31,18 +31,18 @@ public record KVStoreOptions(
     return new KVStoreOptions(count, Consistency.synchronous(), "sum", "none");
   }
 
-  /// Returns a copy of these options with another consistency.
+  /// Returns a copy with another consistency.
   public KVStoreOptions with(Consistency other) {
     Objects.requireNonNull(other, "other");
     return new KVStoreOptions(servers, other, optimizer, compression);
   }
 
-  /// Returns a copy of these options with another optimizer.
+  /// Returns a copy with another optimizer.
   public KVStoreOptions withOptimizer(String rule) {
     return new KVStoreOptions(servers, consistency, rule, compression);
   }
 
-  /// Returns a copy of these options with compressed gradients (`set_gradient_compression`).
+  /// Returns a copy with compressed gradients (`set_gradient_compression`).
   public KVStoreOptions withCompression(String text) {
     return new KVStoreOptions(servers, consistency, optimizer, text);
   }

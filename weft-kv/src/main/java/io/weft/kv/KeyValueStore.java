@@ -134,9 +134,10 @@ public final class KeyValueStore {
     }
   }
 
-  /// Advances the worker's clock in all of its registered tables that are not synchronous. Workers
-  /// that pull at this clock see this worker's earlier pushes. A step must advance the clock only
-  /// once: a program that calls this must not call the `clock` methods of its tables.
+  /// Advances the worker's clock in all of its registered tables that are not synchronous. In a
+  /// bounded table, pulls at this clock plus the staleness see this worker's earlier pushes. A step
+  /// must advance the clock only once: a program that calls this must not call the `clock` methods
+  /// of its tables.
   public void clock() throws InterruptedException {
     List<Handle<Void>> told = new ArrayList<>();
     for (KvStored each : stored) {

@@ -12,8 +12,8 @@ import java.util.stream.IntStream;
 
 /// The roles of the ranks in a parameter server and its options. They must be equal on all ranks.
 ///
-/// @param servers the number of server ranks, which are the first ranks; 0 = every rank is both
-///   server and worker
+/// @param servers the number of servers, which are the first ranks; 0 = every rank is both server
+///   and worker
 /// @param application the number of the parameter server within the job, 0 to 15
 /// @param deadline how long a request may take; empty = the job's `deadline`
 /// @param mirrors the number of mirrors of each shard
@@ -71,15 +71,15 @@ public record KvOptions(
         0, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of(), KvCommands.NONE);
   }
 
-  /// Returns a copy of these options with another application number, which separates several
-  /// parameter servers of one job. A rank may have only one `KeyValue` for each number, because a
-  /// second one would take over the requests of the first.
+  /// Returns a copy with another application number, which separates several parameter servers of
+  /// one job. A rank may have only one `KeyValue` for each number, because a second one would take
+  /// over the requests of the first.
   public KvOptions withApplication(int number) {
     return new KvOptions(servers, number, deadline, mirrors, functions, changes, commands);
   }
 
-  /// Returns a copy of these options with a limit for each request. Throws
-  /// `IllegalArgumentException` if it is not positive.
+  /// Returns a copy with a limit for each request. Throws `IllegalArgumentException` if it is not
+  /// positive.
   public KvOptions withDeadline(Duration limit) {
     if (!limit.isPositive()) {
       throw new IllegalArgumentException("requests within " + limit + "; give them some time");
@@ -88,29 +88,27 @@ public record KvOptions(
         servers, application, Optional.of(limit), mirrors, functions, changes, commands);
   }
 
-  /// Returns a copy of these options with each shard mirrored on a second server. The job must
-  /// continue after the loss of a rank: `on-failure` `shrink`.
+  /// Returns a copy with each shard mirrored on a second server. The job must continue after the
+  /// loss of a rank: `on-failure` `shrink`.
   public KvOptions withMirrors() {
     return new KvOptions(servers, application, deadline, Mirrors.ONE, functions, changes, commands);
   }
 
-  /// Returns a copy of these options with an additional function that servers run when a worker
-  /// calls it.
+  /// Returns a copy with an additional function that servers run when a worker calls it.
   public KvOptions withFunction(KvFunction<?> function) {
     List<KvFunction<?>> all = new ArrayList<>(functions);
     all.add(function);
     return new KvOptions(servers, application, deadline, mirrors, all, changes, commands);
   }
 
-  /// Returns a copy of these options with an additional change that servers make when a worker
-  /// requests it.
+  /// Returns a copy with an additional change that servers make when a worker requests it.
   public KvOptions withChange(KvChange change) {
     List<KvChange> all = new ArrayList<>(changes);
     all.add(change);
     return new KvOptions(servers, application, deadline, mirrors, functions, all, commands);
   }
 
-  /// Returns a copy of these options with a handler of commands (`KeyValueStore.command`).
+  /// Returns a copy with a handler of commands (`KeyValueStore.command`).
   public KvOptions withCommands(KvCommands answers) {
     Objects.requireNonNull(answers, "answers");
     return new KvOptions(servers, application, deadline, mirrors, functions, changes, answers);

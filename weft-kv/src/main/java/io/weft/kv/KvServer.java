@@ -308,7 +308,7 @@ public final class KvServer implements AutoCloseable {
     return worker;
   }
 
-  /// Handles a process that takes the place of a lost server, or that probes this server (place
+  /// Answers a process that takes the place of a lost server, or that probes this server (place
   /// -1).
   private void returned(IncomingRequest request, KvHead head) {
     int place = head.part() - 1;
@@ -399,8 +399,8 @@ public final class KvServer implements AutoCloseable {
     return states.mirrored();
   }
 
-  /// Returns whether workers on other ranks have neither left nor been lost. Returns false if the
-  /// other ranks have excluded this server.
+  /// Returns whether any worker on another rank has neither left nor been lost. Returns false if
+  /// the other ranks have excluded this server.
   public synchronized boolean hasWorkers() {
     return excluded == null && workersHere.stream().anyMatch(it -> it != self);
   }

@@ -34,8 +34,8 @@ public abstract sealed class KvStored permits KvTable, KvTensor, KvValues {
   }
 
   /// Advances this worker's clock, unless the table is synchronous, where each push advances it.
-  /// The handle is done when all shards know the clock. If no worker can wait for it, the next
-  /// request carries it.
+  /// The handle is done when all shards know the clock. In an asynchronous table the next request
+  /// carries the clock instead.
   public final Handle<Void> clock() throws InterruptedException {
     return all.advance();
   }

@@ -54,9 +54,8 @@ public final class KvTensor extends KvStored {
     return requests.init(first ? values : MemorySegment.NULL);
   }
 
-  /// Pushes FLOAT32. In a synchronous tensor each push begins the worker's next clock. All workers
-  /// must push equally often, and the servers apply the pushes of all workers for one clock
-  /// together.
+  /// Pushes FLOAT32. In a synchronous tensor each push begins the worker's next clock, as in
+  /// `KvTable`.
   public Handle<Void> push(MemorySegment values) throws InterruptedException {
     return push(values, 0);
   }

@@ -31,9 +31,8 @@ public final class KvValues extends KvStored {
     this.requests = requests;
   }
 
-  /// Pushes a value for each key. In a synchronous table each push begins the worker's next clock.
-  /// All workers must push equally often, and the servers apply the pushes of all workers for one
-  /// clock together.
+  /// Pushes a value for each key. In a synchronous table each push begins the worker's next clock,
+  /// as in `KvTable`.
   ///
   /// @param lengths floats of each key's value, at least 1
   public Handle<Void> push(long[] keys, int[] lengths, MemorySegment values)

@@ -141,8 +141,7 @@ public final class CheckpointDirectory {
     ForeignDirectory.force(path);
   }
 
-  /// Reads the manifest of a checkpoint. Throws a `FileSystemException` with the reason if it is
-  /// unusable.
+  /// Reads the manifest of a checkpoint. Throws a `FileSystemException` if it is unusable.
   public Manifest manifest(int number) throws IOException {
     Path file = file(number);
     Manifest read;

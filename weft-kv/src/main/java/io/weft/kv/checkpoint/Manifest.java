@@ -99,7 +99,7 @@ public record Manifest(
     return text.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\");
   }
 
-  /// Parses a manifest. Throws `IllegalArgumentException` with the reason if it is invalid.
+  /// Parses a manifest. Throws `IllegalArgumentException` if it is invalid.
   public static Manifest parse(byte[] bytes) {
     List<String> lines = List.of(new String(bytes, StandardCharsets.UTF_8).split("\n", -1));
     String first = lines.getFirst();

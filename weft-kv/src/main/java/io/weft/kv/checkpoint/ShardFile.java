@@ -27,7 +27,6 @@ public record ShardFile(
     CHANGED
   }
 
-  /// Returns the header as bytes.
   byte[] encode() {
     return String.join(
             "\n",
@@ -41,7 +40,7 @@ public record ShardFile(
         .getBytes(StandardCharsets.UTF_8);
   }
 
-  /// Parses a header. Throws `IllegalArgumentException` with the reason if it is invalid.
+  /// Parses a header. Throws `IllegalArgumentException` if it is invalid.
   static ShardFile parse(byte[] bytes) {
     String[] lines = new String(bytes, StandardCharsets.UTF_8).split("\n", LINES + 1);
     if (!lines[0].equals(VERSION)) {

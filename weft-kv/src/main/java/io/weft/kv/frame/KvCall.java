@@ -35,7 +35,7 @@ public record KvCall(String name, byte[] argument) {
     return MemorySegment.ofArray(to.array());
   }
 
-  /// Parses a payload. Throws `IllegalArgumentException` with the reason if it is invalid.
+  /// Parses a payload. Throws `IllegalArgumentException` if it is invalid.
   public static KvCall read(MemorySegment from) {
     if (from.byteSize() > 1 + MOST_NAME_BYTES + MOST_ARGUMENT_BYTES) {
       throw new IllegalArgumentException("a call of " + from.byteSize() + " bytes");

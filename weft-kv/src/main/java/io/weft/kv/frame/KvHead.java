@@ -182,8 +182,8 @@ public record KvHead(
     to.set(JAVA_LONG_UNALIGNED, 68, 0L);
   }
 
-  /// Parses a head. Throws `IllegalArgumentException` with the reason if it is invalid. The shard
-  /// checks the fields that depend on the table.
+  /// Parses a head. Throws `IllegalArgumentException` if it is invalid. The shard checks the fields
+  /// that depend on the table.
   public static KvHead read(MemorySegment from) {
     if (from.byteSize() != BYTES) {
       throw new IllegalArgumentException(

@@ -131,7 +131,7 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
     return words;
   }
 
-  /// Parses a reply. Throws `IllegalArgumentException` with the reason if it is invalid.
+  /// Parses a reply. Throws `IllegalArgumentException` if it is invalid.
   public static KvReply read(MemorySegment from) {
     long bytes = from.byteSize();
     if (bytes < FIXED_BYTES || bytes > RequestChannel.MAX_HEAD_BYTES) {

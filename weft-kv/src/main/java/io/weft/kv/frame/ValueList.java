@@ -23,7 +23,7 @@ public record ValueList(boolean asksLengths, int count, long floats, MemorySegme
   private static final int ASKS_LENGTHS = 1;
 
   /// Parses a payload and checks the fields that do not depend on the table. Throws
-  /// `IllegalArgumentException` with the reason if it is invalid.
+  /// `IllegalArgumentException` if it is invalid.
   ///
   /// @param pushes true if there must be values
   public static ValueList read(MemorySegment payload, boolean pushes) {

@@ -36,7 +36,6 @@ final class Clocks {
     }
   }
 
-  /// Returns the clock of a worker.
   long clock(int worker) {
     return clocks[worker];
   }
@@ -69,7 +68,6 @@ final class Clocks {
     return workers;
   }
 
-  /// Returns whether a worker has left.
   boolean hasLeft(int worker) {
     return left[worker];
   }

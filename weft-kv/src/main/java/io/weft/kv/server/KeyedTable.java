@@ -52,7 +52,6 @@ abstract sealed class KeyedTable extends ShardTable permits RowsTable, ValuesTab
     step = Math.max(step, atLeast);
   }
 
-  /// Begins an update.
   final void nextStep() {
     step++;
   }

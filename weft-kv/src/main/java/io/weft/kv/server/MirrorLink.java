@@ -62,7 +62,6 @@ final class MirrorLink {
     return peer;
   }
 
-  /// Returns whether the link has ended.
   boolean isEnded() {
     return ended;
   }
@@ -72,7 +71,6 @@ final class MirrorLink {
     return waiting.size() < MOST_WAITING;
   }
 
-  /// Returns the number of forwarded requests.
   long forwarded() {
     return forwarded;
   }

@@ -22,7 +22,6 @@ final class Refusal extends Exception {
     return new Refusal(why, true);
   }
 
-  /// Returns whether the table has ended.
   boolean isEnd() {
     return end;
   }

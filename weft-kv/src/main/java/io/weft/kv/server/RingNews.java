@@ -97,7 +97,6 @@ public final class RingNews {
     }
   }
 
-  /// Returns whether announcements are pending.
   boolean isBusy() {
     return !owed.isEmpty();
   }

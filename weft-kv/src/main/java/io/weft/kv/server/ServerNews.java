@@ -13,7 +13,6 @@ import java.util.TreeSet;
 /// @param returned processes that take the place of a lost server, by position in the replica set
 record ServerNews(Set<Integer> lost, Map<Integer, Integer> returned) {
 
-  /// Creates empty knowledge.
   ServerNews() {
     this(new TreeSet<>(), new TreeMap<>());
   }

@@ -484,7 +484,6 @@ final class Shard {
     mirror.forward(ShardCopy.head(KvOp.LEAVE, number, 0, 0), worker, 0, it -> {}, refusal -> {});
   }
 
-  /// Handles the loss of a server.
   void lose(int rank) {
     if (mirror.lose(rank)) {
       LOG.warn(
@@ -593,7 +592,6 @@ final class Shard {
     }
   }
 
-  /// Frees the memory of its tables.
   void close() {
     tables.clear();
   }

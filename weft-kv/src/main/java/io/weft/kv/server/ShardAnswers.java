@@ -43,7 +43,6 @@ final class ShardAnswers {
     return unanswered;
   }
 
-  /// Answers that the request was executed.
   static void done(Pending it, long applied) {
     it.request().reply(KvReply.done(applied).encode());
   }

@@ -34,13 +34,11 @@ final class ShardCopy {
   /// The content to copy.
   interface Source {
 
-    /// Returns the shard's tables.
     Collection<ShardTable> tables();
 
     /// Returns the received pushes of each worker, as written by `NumberWindow.export`.
     List<byte[]> windows();
 
-    /// Returns whether a worker has left.
     boolean hasLeft(int worker);
   }
 
@@ -144,7 +142,6 @@ final class ShardCopy {
         this::arrived);
   }
 
-  /// The rows of a table.
   private final class Part implements ShardSink {
     private final ShardTable table;
     private final Cut cut;
@@ -218,7 +215,6 @@ final class ShardCopy {
         });
   }
 
-  /// Ends the copy.
   void close() {
     parts.forEach(it -> it.cut.close());
     parts.clear();

@@ -25,12 +25,10 @@ public final class ShardStates {
   /// Creates the state without shards.
   public ShardStates() {}
 
-  /// Records the start of a function.
   void begin(Call call) {
     calls.put(call.shard(), call);
   }
 
-  /// Records the end of a shard's function.
   void end(int shard) {
     calls.remove(shard);
   }

@@ -84,13 +84,11 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   /// Returns the rounds of the keys or part, for a synchronous table.
   abstract Rounds<KeptPush> rounds(Subject subject);
 
-  /// Returns all rounds.
   abstract List<Rounds<KeptPush>> allRounds();
 
   /// Makes `allRounds` complete, by adding the rounds of all parts of this shard, used or not.
   void complete(int shard) {}
 
-  /// Applies a push.
   abstract void apply(Subject subject, MemorySegment values) throws Refusal;
 
   /// Applies the pushes of one clock, which were acknowledged when they were kept. If they cannot
@@ -114,7 +112,6 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     }
   }
 
-  /// Returns whether the table has ended.
   final boolean hasEnded() {
     return ended != null;
   }
@@ -174,7 +171,6 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   /// `IllegalArgumentException` for an invalid place or length.
   abstract void put(long at, MemorySegment values, How how);
 
-  /// The effect of `put`.
   enum How {
     /// Replaces the values.
     ASSIGN,
@@ -188,10 +184,8 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     return there;
   }
 
-  /// Returns the statistics on this shard.
   abstract TableStatistics statistics();
 
-  /// Returns the number of keys of a push.
   abstract int keyCount(Subject subject);
 
   /// Writes the keys, 8 bytes each.
@@ -236,12 +230,10 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     void close();
   }
 
-  /// Returns whether there were pushes.
   final boolean isChanged() {
     return changed;
   }
 
-  /// Records a push.
   final void changed() {
     changed = true;
   }
@@ -287,7 +279,6 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
         : Math.min(clock, clocks.slowest());
   }
 
-  /// Frees its memory.
   abstract void close();
 
   /// A push that waits for those of other workers, in separate memory.

@@ -50,7 +50,6 @@ final class ShardTables {
     tables.values().forEach(table -> table.leave(worker));
   }
 
-  /// Returns whether a worker has left.
   boolean hasLeft(int worker) {
     return left.contains(worker);
   }

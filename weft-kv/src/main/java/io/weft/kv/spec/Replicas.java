@@ -89,7 +89,7 @@ public record Replicas(int version, List<Integer> servers, int copies) {
   }
 
   /// Returns the replica set that `text` describes, another version of this one, ignoring its
-  /// losses. Throws `IllegalArgumentException` with the reason if the text is invalid.
+  /// losses. Throws `IllegalArgumentException` if the text is invalid.
   public Replicas after(String text) {
     List<String> words = List.of(text.split(" ", -1));
     try {
@@ -123,8 +123,8 @@ public record Replicas(int version, List<Integer> servers, int copies) {
             .formatted(text, servers.size()));
   }
 
-  /// Returns the lost servers that `text` lists. Throws `IllegalArgumentException` with the reason
-  /// if the text is invalid.
+  /// Returns the lost servers that `text` lists. Throws `IllegalArgumentException` if the text is
+  /// invalid.
   public Set<Integer> lost(String text) {
     var unused = after(text);
     Set<Integer> lost = new TreeSet<>();

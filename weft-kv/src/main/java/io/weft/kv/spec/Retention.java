@@ -48,34 +48,32 @@ public record Retention(
     }
   }
 
-  /// Returns a copy of this retention that admits keys after `pushes` pushes.
+  /// Returns a copy that admits keys after `pushes` pushes.
   public Retention admittedAfter(int pushes) {
     return new Retention(pushes, unusedPushes, normBelow, memoryBytes, quietPushes);
   }
 
-  /// Returns a copy of this retention that evicts rows that were neither pushed nor pulled in
-  /// `pushes` pushes of the table to their shard. Pulls are recorded with a resolution of a quarter
-  /// of that time, so that a row may stay a quarter longer.
+  /// Returns a copy that evicts rows that were neither pushed nor pulled in `pushes` pushes of the
+  /// table to their shard. Pulls are recorded with a resolution of a quarter of that time, so that
+  /// a row may stay a quarter longer.
   public Retention evictedAfter(long pushes) {
     return new Retention(admission, pushes, normBelow, memoryBytes, quietPushes);
   }
 
-  /// Returns a copy of this retention that evicts rows with a smaller norm that were not pushed in
-  /// the last 1,000 pushes of the table to their shard.
+  /// Returns a copy that evicts rows with a smaller norm that were not pushed in the last 1,000
+  /// pushes of the table to their shard.
   public Retention evictedBelow(double norm) {
     return evictedBelow(norm, norm == 0 ? 0 : QUIET_PUSHES);
   }
 
-  /// Returns a copy of this retention that evicts rows with a smaller norm that were not pushed in
-  /// the last `pushes` pushes, at least 1, of the table to their shard. A row that is pushed more
-  /// often can grow.
+  /// Returns a copy that evicts rows with a smaller norm that were not pushed in the last `pushes`
+  /// pushes, at least 1, of the table to their shard. A row that is pushed more often can grow.
   public Retention evictedBelow(double norm, long pushes) {
     return new Retention(admission, unusedPushes, norm, memoryBytes, pushes);
   }
 
-  /// Returns a copy of this retention that moves a shard's rows beyond this memory to the server's
-  /// disk. Servers need the setting `kv-spill-directory`, and `weft-kv-rocksdb` on their class
-  /// path.
+  /// Returns a copy that moves a shard's rows beyond this memory to the server's disk. Servers need
+  /// the setting `kv-spill-directory`, and `weft-kv-rocksdb` on their class path.
   public Retention spilledBeyond(long bytesOfAShard) {
     return new Retention(admission, unusedPushes, normBelow, bytesOfAShard, quietPushes);
   }
@@ -99,7 +97,7 @@ public record Retention(
     return spills() ? inMemory + " " + memoryBytes : inMemory;
   }
 
-  /// Parses a text of `text`. Throws `IllegalArgumentException` with the reason if it is invalid.
+  /// Parses a text of `text`. Throws `IllegalArgumentException` if it is invalid.
   static Retention parse(String text) {
     String[] words = text.split(" ", -1);
     if (words.length < 3 || words.length > 5) {

@@ -79,9 +79,8 @@ public interface Slicer {
       }
     }
 
-    /// Returns a copy of this slicer that places the parts on the shards of the tensor of that
-    /// name, if that tensor has parts of the same size. Functions and changes of two tensors need
-    /// this.
+    /// Returns a copy that places the parts on the shards of the tensor of that name, if that
+    /// tensor has parts of the same size. Functions and changes of two tensors need this.
     public Parts beside(String tensor) {
       return new Parts(elements, tensor);
     }

@@ -130,33 +130,33 @@ public record TableSpec(
         Retention.ALL);
   }
 
-  /// Returns a copy of this specification with another update rule.
+  /// Returns a copy with another update rule.
   public TableSpec withRule(String text) {
     return new TableSpec(
         name, kind, width, text, initial, seed, consistency, checks, slicer, retention);
   }
 
-  /// Returns a copy of this specification with other initial values.
+  /// Returns a copy with other initial values.
   public TableSpec withInitial(String text, long withSeed) {
     return new TableSpec(
         name, kind, width, rule, text, withSeed, consistency, checks, slicer, retention);
   }
 
-  /// Returns a copy of this specification with another consistency.
+  /// Returns a copy with another consistency.
   public TableSpec with(Consistency other) {
     Objects.requireNonNull(other, "other");
     return new TableSpec(name, kind, width, rule, initial, seed, other, checks, slicer, retention);
   }
 
-  /// Returns a copy of this specification with other checks.
+  /// Returns a copy with other checks.
   public TableSpec with(Checks other) {
     Objects.requireNonNull(other, "other");
     return new TableSpec(
         name, kind, width, rule, initial, seed, consistency, other, slicer, retention);
   }
 
-  /// Returns a copy of this specification with another slicer. Throws `IllegalArgumentException`
-  /// for a tensor without `Slicer.Parts`, and for another table with it.
+  /// Returns a copy with another slicer. Throws `IllegalArgumentException` for a tensor without
+  /// `Slicer.Parts`, and for another table with it.
   public TableSpec with(Slicer other) {
     if (kind == Kind.TENSOR && !(other instanceof Slicer.Parts)) {
       throw new IllegalArgumentException(
@@ -167,8 +167,8 @@ public record TableSpec(
         name, kind, width, rule, initial, seed, consistency, checks, other, retention);
   }
 
-  /// Returns a copy of this specification with another retention. Throws `IllegalArgumentException`
-  /// for a table without rows.
+  /// Returns a copy with another retention. Throws `IllegalArgumentException` for a table without
+  /// rows.
   public TableSpec with(Retention other) {
     return new TableSpec(
         name, kind, width, rule, initial, seed, consistency, checks, slicer, other);
@@ -229,7 +229,7 @@ public record TableSpec(
   }
 
   /// Parses a text of `text`. The slicer of the result cannot slice, unless it cuts a tensor.
-  /// Throws `IllegalArgumentException` with the reason if the text is invalid.
+  /// Throws `IllegalArgumentException` if the text is invalid.
   public static TableSpec parse(String text) {
     String[] lines = text.split("\n", -1);
     if (lines.length != 10) {

@@ -57,7 +57,7 @@ public record TableStatistics(
         .formatted(rows, bytes, lookups, made, declined, evicted, spilled, returned, diskBytes);
   }
 
-  /// Parses a text of `text`. Throws `IllegalArgumentException` with the reason if it is invalid.
+  /// Parses a text of `text`. Throws `IllegalArgumentException` if it is invalid.
   public static TableStatistics parse(String text) {
     String[] words = text.split(" ", -1);
     if (words.length != 9) {

@@ -20,7 +20,6 @@ final class KeyIndex {
     return numbers;
   }
 
-  /// Returns the number of keys.
   int size() {
     return size;
   }

@@ -45,7 +45,6 @@ final class RowIndex implements AutoCloseable {
     Arrays.fill(start, Addresses.at(none));
   }
 
-  /// Returns the memory that contains the keys.
   RowMemory rows() {
     return rows;
   }
@@ -177,7 +176,6 @@ final class RowIndex implements AutoCloseable {
     size--;
   }
 
-  /// Returns the number of keys.
   long size() {
     return size;
   }

@@ -102,7 +102,6 @@ final class RowMemory implements AutoCloseable {
     return in(row).get(JAVA_INT, at(row) + STATE_AT) >>> 1;
   }
 
-  /// Records a pull.
   void pull(int row, int step) {
     in(row).set(JAVA_INT, at(row) + STATE_AT, step << 1 | USED);
   }

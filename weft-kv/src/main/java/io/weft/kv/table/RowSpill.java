@@ -158,7 +158,6 @@ final class RowSpill implements AutoCloseable {
     flags[row] = HERE | PINNED | USED;
   }
 
-  /// Records the change of a row.
   void changed(int row) {
     flags[row] &= ~CLEAN;
   }
@@ -419,7 +418,6 @@ final class RowSpill implements AutoCloseable {
     return RowMemory.writtenStep(in, at);
   }
 
-  /// Returns the values and slots of a row.
   private MemorySegment row(MemorySegment in, long at) {
     return in.asSlice(at + RowMemory.HEAD_BYTES, rowBytes - RowMemory.HEAD_BYTES).asReadOnly();
   }

@@ -91,7 +91,6 @@ public final class RowTable implements AutoCloseable {
     }
   }
 
-  /// The actions on rows that enter and leave memory.
   private final class SpilledPlaces implements RowSpill.Places {
     @Override
     public int place(long key, long hash) {

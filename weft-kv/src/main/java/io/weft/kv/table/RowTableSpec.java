@@ -60,12 +60,12 @@ public record RowTableSpec(
       }
     }
 
-    /// Returns a copy of these options with another seed.
+    /// Returns a copy with another seed.
     public RowOptions withSeed(long other) {
       return new RowOptions(other, admission, counters);
     }
 
-    /// Returns a copy of these options that admits keys after `times` uses.
+    /// Returns a copy that admits keys after `times` uses.
     public RowOptions withAdmission(int times) {
       return new RowOptions(seed, times, counters);
     }

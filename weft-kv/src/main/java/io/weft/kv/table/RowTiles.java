@@ -231,7 +231,6 @@ final class RowTiles {
     return at + (long) n * Float.BYTES;
   }
 
-  /// Returns the L2 norm of a row's values.
   double norm(int row) {
     return norm(memory.in(row), memory.at(row));
   }

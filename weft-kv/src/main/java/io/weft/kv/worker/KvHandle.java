@@ -120,7 +120,6 @@ public final class KvHandle<T> implements Handle<T> {
     }
   }
 
-  /// Records the failure of a request.
   void failed(ShardRequest.What what, Fate fate, CommException cause) {
     if (verdict != null) {
       verdict.failed(what, fate, cause);

@@ -125,7 +125,6 @@ final class ShardRequest {
     limit = other;
   }
 
-  /// Returns the limit of this request.
   Duration limitOr(Duration usual) {
     return limit == null ? usual : limit;
   }
@@ -274,7 +273,6 @@ final class ShardRequest {
     return true;
   }
 
-  /// Completes the request with the shard's reply.
   void done(KvReply reply, long written) {
     KeySlice slice = memory.slice();
     if (slice != null && withKeys && slice.isKept()) {
@@ -321,7 +319,6 @@ final class ShardRequest {
     }
   }
 
-  /// Fails the request.
   void fail(CommException cause, Fate fate) {
     end(cause, fate);
   }

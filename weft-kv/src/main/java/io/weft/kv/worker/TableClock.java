@@ -97,9 +97,9 @@ public final class TableClock {
     }
   }
 
-  /// Advances the worker's clock and notifies the shards, after all waiting requests. If no worker
-  /// waits for clocks, later requests carry the clock instead. In a synchronous table each push
-  /// advances it.
+  /// Advances the worker's clock and notifies the shards, after all waiting requests. In an
+  /// asynchronous table the next request carries the clock instead. In a synchronous table each
+  /// push advances it.
   public KvHandle<Void> advance() throws InterruptedException {
     long at = synchronous ? clock.get() : clock.incrementAndGet();
     KvHandle<Void> handle = links.handle("clock of table '" + spec.name() + "'", () -> null);

@@ -88,7 +88,6 @@ final class ValueSlice {
     return new Layout(lengths, mine, floats);
   }
 
-  /// The layout of a slice's values.
   static final class Layout {
     private final int[] lengths;
     private final long[] starts;

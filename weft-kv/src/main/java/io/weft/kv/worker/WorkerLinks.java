@@ -45,7 +45,6 @@ public final class WorkerLinks {
   private final AgentRunner runner;
   private final Function<Integer, ServerLink> maker;
 
-  /// The replica set of each shard.
   private final Replicas[] rings;
 
   private final Map<Integer, ServerLink> byServer = new HashMap<>();
@@ -227,7 +226,6 @@ public final class WorkerLinks {
     return terms.shards();
   }
 
-  /// Returns the limit of a request.
   Duration limit() {
     return terms.limit();
   }
@@ -245,12 +243,10 @@ public final class WorkerLinks {
     return new KvHandle<>(runner, "rank " + terms.rank() + ": " + words, result, verdict);
   }
 
-  /// Returns the rank of the worker.
   int rank() {
     return terms.rank();
   }
 
-  /// Sends a request of this handle.
   void submit(
       What what, Memory memory, KvHandle<?> handle, BiConsumer<KvReply, MemorySegment> onReply)
       throws InterruptedException {
