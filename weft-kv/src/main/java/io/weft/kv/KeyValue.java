@@ -48,8 +48,8 @@ public final class KeyValue implements AutoCloseable {
     return over(weft, options, KvServer.Turns.THREADS);
   }
 
-  /// Starts the server with the given duty cycle. With `Turns.PROGRAM` the program must call
-  /// `KvServer.turn` or `join` on a server rank.
+  /// Starts the server on its own threads or on those of the program. With `Turns.PROGRAM` the
+  /// program must call `KvServer.turn` or `join` on a server rank.
   public static KeyValue over(Weft weft, KvOptions options, KvServer.Turns turns) {
     Objects.requireNonNull(turns, "turns");
     return over(weft, options, options.workersOf(weft.size()), turns);

@@ -47,7 +47,7 @@ public final class ShardFileWriter {
     /// Reserves `bytes`, or throws a `RuntimeException` with the reason.
     void reserve(long bytes);
 
-    /// Returns the bytes and notifies waiting writers that there is room again.
+    /// Releases bytes and notifies waiting writers.
     void release(long bytes);
   }
 

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The change of a shard's replica set by which another process takes the place of a lost server.
 /// The shard's primary copies the shard to it while pushes continue, if the new replica set assigns
-/// it the shard. The primary then stops serving until all of its forwarded requests are answered,
+/// it the shard. The primary then stops serving, waits until all forwarded requests are answered,
 /// and announces the new replica set first to its mirror and then to all other processes. Confined
 /// to the shard's thread.
 final class Handover {

@@ -177,9 +177,9 @@ final class MirrorLink {
     flush();
   }
 
-  /// Ends the link. The mirror is lost, or must not become one. Operations that wait for it
-  /// continue. This must not be called for a live mirror that has the whole shard, because that
-  /// mirror could later serve the shard without those operations.
+  /// Ends the link to a mirror that is lost or must not become one. Waiting operations continue
+  /// without it. A live mirror that has the whole shard must keep its link, because it could later
+  /// serve the shard without those operations.
   void end(String why) {
     if (ended) {
       return;

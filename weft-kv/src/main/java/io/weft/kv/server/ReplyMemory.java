@@ -37,7 +37,7 @@ public final class ReplyMemory {
     }
   }
 
-  /// Returns the memory of an answer that has been sent.
+  /// Releases the memory of a sent answer.
   void release(int worker, long bytes, TensorLease lease) {
     lease.close();
     out.addAndGet(worker, -bytes);

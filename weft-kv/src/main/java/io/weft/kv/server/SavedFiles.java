@@ -42,7 +42,7 @@ public final class SavedFiles {
     waiting += bytes;
   }
 
-  /// Returns memory, first to the tables' budget.
+  /// Releases memory, first that of the tables' budget.
   synchronized void release(long bytes) {
     long theirs = Math.min(borrowed, bytes);
     budget.release(theirs);

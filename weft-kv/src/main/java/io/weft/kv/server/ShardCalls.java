@@ -67,8 +67,8 @@ final class ShardCalls {
   }
 
   /// Runs a change. Returns the reason of its failure, or null. The mirror runs it too, even if it
-  /// fails, so that both servers have equal values. The rest of a copy is sent before, because the
-  /// change may read it there.
+  /// fails, so that both servers have equal values. The rest of a copy is sent first, because the
+  /// change may read it on the mirror.
   @Nullable String change(Pending it, ShardTable table) throws Refusal {
     mirror.finishCopy();
     table.changed();

@@ -243,8 +243,8 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     return spec.consistency().isSynchronous() ? rounds(subject).lets(clock) : clocks.lets(clock);
   }
 
-  /// Records the worker's clock in the request. In asynchronous tables no separate request reports
-  /// it.
+  /// Takes the worker's clock from a request in an asynchronous table, where no separate request
+  /// reports it.
   final void hear(Pending it) {
     if (spec.consistency().staleness() == Consistency.ASYNCHRONOUS) {
       clocks.advance(it.worker(), it.head().clock());

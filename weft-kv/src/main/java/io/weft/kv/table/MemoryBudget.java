@@ -49,7 +49,7 @@ public final class MemoryBudget {
     }
   }
 
-  /// Returns reserved bytes.
+  /// Releases reserved bytes.
   public void release(long less) {
     used.addAndGet(-less);
   }
