@@ -339,7 +339,7 @@ final class PartsTable extends ShardTable {
   }
 
   /// The values and slots of all parts as of one moment. A part that is about to change is written
-  /// before.
+  /// first.
   private final class PartsCut implements Cut {
     private final ShardSink into;
     private final List<Part> all;

@@ -8,8 +8,8 @@ import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateTile;
 import java.lang.foreign.MemorySegment;
 
-/// Applies an update rule to contiguous elements, tile by tile. Each of their slots is stored
-/// contiguously at a fixed distance. One thread.
+/// Applies an update rule to contiguous elements, tile by tile. Each slot is a contiguous array at
+/// a fixed distance from the previous one. One thread.
 final class ElementUpdates {
 
   private static final int TILE_ELEMENTS = 2048;

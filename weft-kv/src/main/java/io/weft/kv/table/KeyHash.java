@@ -2,8 +2,8 @@
 package io.weft.kv.table;
 
 /// The hash of a 64-bit key. Each bit of the hash depends on all bits of the key, and different
-/// keys have different hashes. No other hash in Weft is equal, so that keys that were assigned to a
-/// shard by another hash are still spread evenly.
+/// keys have different hashes. It differs from all other hashes in Weft, so that keys that were
+/// assigned to a shard by another hash are still spread evenly.
 final class KeyHash {
 
   private static final long DISTINCT = 0xA0761D6478BD642FL;

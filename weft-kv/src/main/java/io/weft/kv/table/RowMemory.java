@@ -237,7 +237,7 @@ final class RowMemory implements AutoCloseable {
     }
   }
 
-  /// Returns whether rows with ascending numbers are contiguous in one chunk. This is so if rows
+  /// Returns whether rows with ascending numbers are contiguous in one chunk. This holds if rows
   /// are used in the order of their creation.
   private boolean isRun(int[] rows, int first, int count) {
     int start = rows[first];

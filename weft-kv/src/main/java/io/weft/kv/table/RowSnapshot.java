@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// The rows of a table as of one moment. They are emitted in parts while the table changes: a row
-/// that is about to change or to be removed is emitted before. Takes one bit per row, and 8 to 32
+/// that is about to change or to be removed is emitted first. Takes one bit per row, and 8 to 32
 /// bytes per row in memory that the store also has. Owned; confined to the table's thread.
 public final class RowSnapshot implements AutoCloseable {
 

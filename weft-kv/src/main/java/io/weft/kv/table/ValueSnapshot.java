@@ -2,7 +2,7 @@
 package io.weft.kv.table;
 
 /// The values of a table as of one moment. They are emitted in parts while the table changes: a
-/// value that is about to change is emitted before. Takes one bit per value. Owned; confined to the
+/// value that is about to change is emitted first. Takes one bit per value. Owned; confined to the
 /// table's thread.
 public final class ValueSnapshot implements AutoCloseable {
 
