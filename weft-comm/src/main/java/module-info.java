@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Weft itself: agents, the cluster and its collectives.
+/// Weft's core: agents, the cluster, and its collectives, rendezvous and request channels.
 @org.jspecify.annotations.NullMarked
 module io.weft.comm {
   requires static transitive org.jspecify;

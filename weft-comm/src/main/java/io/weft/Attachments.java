@@ -7,18 +7,20 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The objects of layers above that live as long as a `Weft`: one of each type. Any thread.
+/// The objects that layers above attach to a `Weft`, at most one per type, closed with it. Any
+/// thread.
 final class Attachments {
 
   private static final Logger LOG = LoggerFactory.getLogger(Attachments.class);
 
-  /// In the order in which they were made. Guarded by this, which is reentrant: one may attach
-  /// another while it is made.
+  /// The attached objects in the order of their creation. Guarded by the reentrant monitor of this
+  /// object, because an object may attach another one while it is created.
   private final SequencedMap<Class<?>, AutoCloseable> attached = new LinkedHashMap<>();
 
   private boolean closed;
 
-  /// Returns the object of this type, made by `open` at the first call.
+  /// Returns the object of this type; the first call creates it by `open`. Throws
+  /// `IllegalStateException` after `close`.
   synchronized <T extends AutoCloseable> T of(Class<T> type, Supplier<T> open) {
     if (closed) {
       throw new IllegalStateException(
@@ -33,7 +35,7 @@ final class Attachments {
     return made;
   }
 
-  /// Closes all, the latest first. A second call has no effect.
+  /// Closes all objects, the latest first. A second call has no effect.
   void close() {
     SequencedMap<Class<?>, AutoCloseable> all;
     synchronized (this) {

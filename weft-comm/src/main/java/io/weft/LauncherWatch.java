@@ -5,10 +5,11 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Ends this process when its local launcher has died, so that a killed launcher leaves no rank.
+/// Ends this process when its local launcher has died, so that a killed launcher leaves no ranks
+/// behind.
 final class LauncherWatch {
 
-  /// Exit code of a rank whose launcher has died: as after a hang-up.
+  /// Exit code of a rank whose launcher has died, the one of a process that received SIGHUP.
   private static final int HUNG_UP = 129;
 
   private static final Logger LOG = LoggerFactory.getLogger(LauncherWatch.class);

@@ -4,7 +4,7 @@ package io.weft;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Says which flags Java should have been started with, where a job works without them, but slower.
+/// Names the Java flags that are missing and without which a job runs, but slower.
 final class MissingFlags {
 
   private static final Logger LOG = LoggerFactory.getLogger(MissingFlags.class);
@@ -13,7 +13,7 @@ final class MissingFlags {
 
   /// Warns once, on rank 0 of a job of several ranks.
   ///
-  /// @param kernels what reduces, as `Kernels.description` says
+  /// @param kernels the implementation of the reductions, from `Kernels.description`
   static void warn(int size, String kernels) {
     if (size > 1 && !kernels.startsWith("vector")) {
       LOG.warn(

@@ -8,13 +8,13 @@ import io.weft.agent.IdleStrategy;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.Topology;
 
-/// The processors of a host, which its ranks share: whether their threads may spin follows from it.
-/// Stateless.
+/// The share of a host's processors that its ranks have, from which the idle strategies of their
+/// threads follow. Stateless.
 final class ProcessorShare {
 
   private ProcessorShare() {}
 
-  /// What turns the agent of one progress thread.
+  /// Returns the runner of the agent of one progress thread.
   static AgentRunner runner(WeftConfig config, Mesh mesh, Agent agent, AgentRunners runners) {
     int threads = config.required(ThreadsConfig.PROGRESS_THREADS).threads().size();
     int local = mesh.topology().localSize(mesh.rank()) * threads;

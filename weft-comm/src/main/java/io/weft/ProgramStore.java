@@ -8,13 +8,13 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
-/// The job's store as programs see it: their keys have a prefix there, apart from those of Weft
-/// itself, which does not count for their length. Refuses what a call must not be given before
-/// anything is sent, and every call on the progress thread, which the call would hold up. Borrows
-/// the job's store: `close` has no effect on it. Thread-safe.
+/// The view of the job's store for programs. It prefixes their keys, to separate them from those of
+/// Weft itself; the prefix does not count towards the length of a key. It rejects invalid arguments
+/// before it sends anything, and it rejects every call on the progress thread, which the call would
+/// block. It borrows the job's store, so `close` has no effect. Thread-safe.
 ///
-/// @param store in which the keys are
-/// @param isInside whether the calling thread turns the agent, as in a callback
+/// @param store the job's store
+/// @param isInside returns whether the calling thread runs the agent, as in a callback
 record ProgramStore(Store store, BooleanSupplier isInside) implements Store {
 
   private static final String PREFIX = "job/";
@@ -61,7 +61,7 @@ record ProgramStore(Store store, BooleanSupplier isInside) implements Store {
     return store.awaitChange(there, checked("known", known), timeout);
   }
 
-  /// Returns the key in the job's store, of a call that is allowed.
+  /// Checks a call and its key, and returns the prefixed key.
   private String there(String call, String key) {
     Objects.requireNonNull(key, "key");
     int bytes = key.getBytes(StandardCharsets.UTF_8).length;

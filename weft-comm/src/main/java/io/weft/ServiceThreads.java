@@ -12,21 +12,21 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// Which progress thread of a rank runs which services: those of one thread are joined by `+`,
-/// threads are separated by commas. The same on all ranks, since the threads of one number are
-/// connected with each other.
+/// The assignment of a rank's services to its progress threads. In text, `+` joins the services of
+/// one thread and commas separate threads. It must be equal on all ranks, because threads with the
+/// same number are connected with each other.
 ///
-/// @param threads names of the services of each thread, in the order of the threads; each service
-///   stands once
+/// @param threads the names of the services of each thread, in the order of the threads; each
+///   service appears once
 public record ServiceThreads(List<List<String>> threads) {
 
-  /// Collectives, and the agreements of survivors.
+  /// The collectives and the agreements of survivors.
   public static final String COLLECTIVES = "collectives";
 
-  /// Tensors by edge and step.
+  /// The exchange of tensors by edge and step.
   public static final String RENDEZVOUS = "rendezvous";
 
-  /// Requests and replies.
+  /// The requests and replies.
   public static final String CHANNEL = "channel";
 
   private static final List<String> SERVICES = List.of(COLLECTIVES, RENDEZVOUS, CHANNEL);
@@ -36,8 +36,8 @@ public record ServiceThreads(List<List<String>> threads) {
     threads = threads.stream().map(List::copyOf).toList();
   }
 
-  /// Reads the text. Services that it does not name run on the first thread. Throws
-  /// `IllegalArgumentException` saying what it must be.
+  /// Parses the text. A service that the text does not name runs on the first thread. Throws
+  /// `IllegalArgumentException` with the expected syntax.
   static ServiceThreads parse(String text) {
     List<List<String>> threads = new ArrayList<>();
     Set<String> named = new HashSet<>();
@@ -60,7 +60,7 @@ public record ServiceThreads(List<List<String>> threads) {
     return new ServiceThreads(threads);
   }
 
-  /// As `parse` reads it.
+  /// Returns the text that `parse` accepts.
   @Override
   public String toString() {
     return threads.stream()
@@ -68,7 +68,7 @@ public record ServiceThreads(List<List<String>> threads) {
         .collect(Collectors.joining(","));
   }
 
-  /// Returns the services of these names, which share a progress thread.
+  /// Returns the services with these names, which share a progress thread.
   static List<MeshService> services(
       List<String> names,
       Collectives collectives,

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The file that settings may stand in, and the environment around it: what is unknown there is
-/// told with the name that was probably meant. Pure but for the file that it reads.
+/// The settings file and the environment variables around it. An unknown key or variable is
+/// reported together with the most similar known name. Without state; it reads the settings file.
 final class SettingsFile {
 
   private static final Logger LOG = LoggerFactory.getLogger(Weft.class);
@@ -30,15 +30,15 @@ final class SettingsFile {
   private static final String FILE_VARIABLE = "WEFT_CONFIG_FILE";
   private static final String PREFIX = "WEFT_";
 
-  /// How variables of tests begin, which are no settings.
+  /// Prefix of the variables of tests, which are not settings.
   private static final String TEST_PREFIX = "WEFT_TEST_";
 
   private static final int MOST_BYTES = 1 << 20;
 
   private SettingsFile() {}
 
-  /// System properties, environment and the file that one of them names. Throws
-  /// `CommException.Setup` where it cannot be read or has an unknown key.
+  /// Returns the settings from the system properties, the environment and the file that one of them
+  /// names. Throws `CommException.Setup` if the file cannot be read or has an unknown key.
   static Settings sources(Map<String, String> environment, Properties system) {
     String named = system.getProperty(FILE_PROPERTY, environment.get(FILE_VARIABLE));
     if (named == null || named.isBlank()) {
@@ -47,7 +47,8 @@ final class SettingsFile {
     return new SettingSources(environment, system, read(Path.of(named)), named);
   }
 
-  /// Logs what of the environment changes no setting, or sets one under another system's name.
+  /// Logs the environment variables that change no setting, and those of another system that set
+  /// one.
   static void warnOfVariables(Map<String, String> environment, Settings settings) {
     foreignVariables(environment, settings).forEach(LOG::warn);
     String unknown = unknownVariables(environment);
@@ -57,8 +58,8 @@ final class SettingsFile {
     }
   }
 
-  /// What to say of the variables that begin as Weft's and that nothing here reads, but for those
-  /// of tests; empty where there are none.
+  /// Lists the variables that have Weft's prefix but that no option reads, without those of tests.
+  /// Empty if there are none.
   static String unknownVariables(Map<String, String> environment) {
     List<String> known = List.copyOf(OptionProvider.allVariables());
     return environment.keySet().stream()
@@ -69,7 +70,8 @@ final class SettingsFile {
         .collect(Collectors.joining(", "));
   }
 
-  /// What to say of each variable of another system that is set: which option it sets, or why none.
+  /// Returns a line for each variable of another system that is set: the option that it sets, or
+  /// the reason why it sets none.
   static List<String> foreignVariables(Map<String, String> environment, Settings settings) {
     List<String> lines = new ArrayList<>();
     for (ConfigOption<?> option : OptionProvider.all()) {

@@ -7,10 +7,10 @@ import io.weft.config.OptionProvider;
 import io.weft.config.OptionType;
 import java.util.List;
 
-/// The settings by which the services of a rank get their progress threads. Stateless; any thread.
+/// The settings that assign a rank's services to progress threads. Stateless; any thread.
 public final class ThreadsConfig implements OptionProvider {
 
-  /// Which services share a progress thread.
+  /// The services of each progress thread.
   public static final ConfigOption<ServiceThreads> PROGRESS_THREADS =
       ConfigOption.of(
               "progress-threads",

@@ -20,7 +20,7 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Which of the transports on the class path a job uses.
+/// Chooses and opens the transport of a job among those on the class path.
 final class Transports {
 
   private static final Logger LOG = LoggerFactory.getLogger(Transports.class);
@@ -28,13 +28,13 @@ final class Transports {
   private static final String TCP = "tcp";
   private static final String SHARED_MEMORY = "shm";
 
-  /// Transports with a jar of their own.
+  /// The transports with a separate jar.
   private static final Set<String> SEPARATE = Set.of(SHARED_MEMORY, "verbs");
 
   private Transports() {}
 
-  /// The one that is wanted, or with `auto` the one that fits best. Throws `CommException.Setup`
-  /// with what to do where it is not there or cannot be used.
+  /// Returns the requested transport, or with `auto` the one that fits best. Throws
+  /// `CommException.Setup` with a remedy if it is absent or cannot be used.
   static TransportProvider provider(String wanted, int size) {
     List<TransportProvider> all = providers();
     String scheme = wanted.equals(AUTO) ? fitting(all, size) : wanted;
@@ -58,7 +58,7 @@ final class Transports {
     return provider;
   }
 
-  /// Shared memory also fits a job over several hosts: between hosts it is TCP.
+  /// Shared memory also fits a job over several hosts, because it uses TCP between hosts.
   private static String fitting(List<TransportProvider> all, int size) {
     if (size == 1) {
       return "inproc";
@@ -70,9 +70,9 @@ final class Transports {
         : TCP;
   }
 
-  /// Opens the one of this rank. Throws `CommException.Setup` where it cannot be opened.
+  /// Opens the transport of this rank. Throws `CommException.Setup` if it cannot be opened.
   ///
-  /// @param credentials what it proves to peers
+  /// @param credentials the proof of identity that the transport presents to peers
   static Transport open(
       WeftConfig config, NodeEnvironment around, Credentials credentials, FrameSink sink) {
     TransportProvider provider = around.transport();
@@ -97,8 +97,8 @@ final class Transports {
     }
   }
 
-  /// Says, once on each host, why ranks that could share memory talk over TCP, where nobody has
-  /// asked for that.
+  /// Logs, once on each host, why ranks that could share memory use TCP although no setting
+  /// requested it.
   static void tellOfTcp(Weft joined) {
     boolean chosen = joined.config().transport().equals(AUTO) && joined.transport().equals(TCP);
     if (chosen && joined.localSize() > 1 && joined.localRank() == 0) {

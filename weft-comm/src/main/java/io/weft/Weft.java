@@ -54,7 +54,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// This process's membership in its job. `init` joins, `close` leaves. Thread-safe.
+/// This process's membership in its job. `init` joins the job, `close` leaves it. Thread-safe.
 ///
 /// ```java
 /// try (Weft weft = Weft.init()) {
@@ -79,13 +79,13 @@ public final class Weft implements AutoCloseable {
   private final Attachments attachments = new Attachments();
   private final int size;
 
-  /// Null while this rank is in no epoch.
+  /// Null while this rank is not in an epoch.
   private volatile @Nullable Epoch epoch;
 
   private volatile @Nullable Communicator all;
   private final Store store;
 
-  /// Ends the store where this rank keeps it, once.
+  /// Closes the store if this rank serves it. `close` runs it once.
   private final AtomicReference<Runnable> storeEnd = new AtomicReference<>(() -> {});
 
   private Weft(
@@ -119,27 +119,29 @@ public final class Weft implements AutoCloseable {
     }
   }
 
-  /// Joins the job that the environment names (`WEFT_RANK`…, or what Open MPI, MPICH, Slurm,
-  /// Kubernetes or torchrun set); without one, a job of one rank. Blocks until all ranks are
-  /// connected, at most the start deadline. With the setting `join` it joins a job that runs, as
-  /// one more rank, and blocks until all ranks that are left know it. Throws `CommException.Setup`
-  /// with what to set.
+  /// Joins the job that the environment names (`WEFT_RANK`…, or the variables of Open MPI, MPICH,
+  /// Slurm, Kubernetes or torchrun), or a job of one rank without such variables. Blocks until all
+  /// ranks are connected, at most for the start deadline. With the setting `join`, this process
+  /// joins a running job as an additional rank, and the call blocks until all remaining ranks know
+  /// it. Throws `CommException.Setup` with the settings to change.
   ///
-  /// Unpacks native libraries of modules on the class path (TensorFlow's) first, one process of a
-  /// host after the other: a program that uses them calls this before it does.
+  /// The call first unpacks the native libraries of modules on the class path (TensorFlow's). The
+  /// processes of a host unpack in turn. A program that uses these libraries must call this method
+  /// before it uses them.
   public static Weft init() {
     return init(WeftConfig.load());
   }
 
-  /// The same with these settings.
+  /// Joins the job that the environment names, with these settings.
   public static Weft init(WeftConfig config) {
     Map<String, String> environment = System.getenv();
     return init(config, LaunchEnvironment.detect(environment), environment);
   }
 
-  /// The same for a rank that no environment names: several ranks in one process, embedding.
+  /// Joins the job that `launch` describes, for embedding and for several ranks in one process.
   ///
-  /// @param environment where the secret may stand (`WEFT_SECRET`), and who started the process
+  /// @param environment the variables that may hold the secret (`WEFT_SECRET`) and that tell which
+  ///   launcher started the process
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
     LauncherWatch.start(environment);
@@ -161,7 +163,7 @@ public final class Weft implements AutoCloseable {
     }
   }
 
-  /// Takes `job`, which is closed with the result or when this fails.
+  /// Takes ownership of `job`, which is closed with the result, or when this call fails.
   private static Weft join(
       WeftConfig config, LaunchEnvironment launch, Map<String, String> environment, JobStore job)
       throws InterruptedException {
@@ -186,7 +188,7 @@ public final class Weft implements AutoCloseable {
     }
   }
 
-  /// The same with a store and a secret at hand.
+  /// Joins the job with a given store and a given secret.
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, Store store, Secret secret, String job) {
     Objects.requireNonNull(job, "job");
@@ -203,7 +205,7 @@ public final class Weft implements AutoCloseable {
             JobProcess.current()));
   }
 
-  /// The same with everything around it given, as a simulation does.
+  /// Joins the job in a given environment, such as that of a simulation.
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, NodeEnvironment nodeEnvironment) {
     try {
@@ -241,7 +243,8 @@ public final class Weft implements AutoCloseable {
         config.startDeadline());
   }
 
-  /// @param claim of a process that joins while the job runs; null for those that begin it
+  /// @param claim the claim of a process that joins a running job, or null for a rank that starts
+  ///   with it
   private static Weft join(
       WeftConfig config,
       LaunchEnvironment launch,
@@ -367,13 +370,13 @@ public final class Weft implements AutoCloseable {
     return mesh.rank();
   }
 
-  /// Number of ranks that began the job: the same on all ranks, at all times. Those that joined
-  /// later are not counted, those that are gone are; see `topology`.
+  /// Number of ranks that started with the job. It is equal on all ranks and never changes: ranks
+  /// that joined later do not count, and lost ranks still count. See `topology`.
   public int size() {
     return size;
   }
 
-  /// Position among the ranks of this host; picks the device to use.
+  /// Position of this rank among the ranks of its host. Programs choose their device by it.
   public int localRank() {
     return topology().members().get(rank()).localRank();
   }
@@ -383,15 +386,15 @@ public final class Weft implements AutoCloseable {
     return topology().localSize(rank());
   }
 
-  /// How many processors the ranks of this host have between them, as far as they know: those that
-  /// all of them may use, or, where this process has a quota of its time on them, as many as the
-  /// JVM says.
+  /// Number of processors that the ranks of this host have together, as far as they know: the
+  /// number that all of them may use, or the number that the JVM reports where this process has a
+  /// quota of processor time.
   public int localProcessors() {
     return ProcessorShare.localProcessors(topology(), rank());
   }
 
-  /// This rank's share of the host's processors, at least 1: how many threads may compute here
-  /// while the other ranks of the host compute too.
+  /// This rank's share of the host's processors, at least 1: the number of threads that may compute
+  /// here while the other ranks of the host compute too.
   public int processorShare() {
     return Math.max(1, localProcessors() / localSize());
   }
@@ -406,7 +409,7 @@ public final class Weft implements AutoCloseable {
     return topology().crossSize(rank());
   }
 
-  /// Who is in the job or was, those included that joined while it ran.
+  /// The present and past members of the job, including those that joined while it ran.
   public Topology topology() {
     return mesh.topology();
   }
@@ -416,9 +419,10 @@ public final class Weft implements AutoCloseable {
     return config;
   }
 
-  /// The communicator of all members of the present epoch: of all ranks until `shrink`. The same
-  /// object at each call until then; closed with this. Throws `IllegalStateException` on a rank
-  /// that joined while the job ran: it is in no epoch, and takes part in no collective.
+  /// The communicator of all members of the current epoch, which are all ranks until `shrink`.
+  /// Every call returns the same object until then. It is closed with this object. Throws
+  /// `IllegalStateException` on a rank that joined while the job ran, because such a rank is not in
+  /// an epoch and takes part in no collective.
   public Communicator communicator() {
     return member(all, rank());
   }
@@ -434,40 +438,42 @@ public final class Weft implements AutoCloseable {
     return its;
   }
 
-  /// A communicator of some members of the present epoch. All its members call this, in the same
-  /// order of creation; others must not. Throws `IllegalArgumentException` if this rank is not in
-  /// the set or one of the set is not a member of the epoch, `IllegalStateException` as
-  /// `communicator()`.
+  /// Creates a communicator of some members of the current epoch. All its members must make this
+  /// call, in the same order of creation; other ranks must not. Throws `IllegalArgumentException`
+  /// if this rank is not in the set or if the set has a rank that is not a member of the epoch, and
+  /// `IllegalStateException` as `communicator()` does.
   public Communicator communicator(ProcessSet set) {
     return collectives.communicator(set, member(epoch, rank()));
   }
 
-  /// How often the job has shrunk: 0 at first. Communicators belong to one epoch. Throws
-  /// `IllegalStateException` as `communicator()`.
+  /// Number of the current epoch: the number of times that the job has shrunk, 0 at first. Each
+  /// communicator belongs to one epoch. Throws `IllegalStateException` as `communicator()` does.
   public long epoch() {
     return member(epoch, rank()).number();
   }
 
-  /// World ranks of the present epoch, ascending: all that began the job until `shrink`. Ranks keep
-  /// their numbers. Throws `IllegalStateException` as `communicator()`.
+  /// World ranks of the current epoch, ascending: all that started with the job until `shrink`.
+  /// Ranks keep their numbers. Throws `IllegalStateException` as `communicator()` does.
   public ProcessSet members() {
     return member(epoch, rank()).members();
   }
 
-  /// Leaves the present epoch, whose communicators fail on all ranks from now on, and enters the
-  /// next one with all ranks that are left, which must call this too: they do when their own
-  /// operations fail. Returns the communicator of all of them, with consecutive ranks; from now on
-  /// `communicator`, `epoch` and `members` speak of that epoch [ULFM §17.3].
+  /// Leaves the current epoch and enters the next one with all remaining ranks. The communicators
+  /// of the old epoch fail on all ranks from now on. Each remaining rank must call this too, and
+  /// does so when its own operations fail. Returns the communicator of all remaining ranks, with
+  /// consecutive ranks; `communicator`, `epoch` and `members` refer to the new epoch from then on
+  /// [ULFM §17.3].
   ///
-  /// One call may pass over an epoch that others were in when a further failure ended it. What was
-  /// submitted before has failed, or had completed on this rank and perhaps not on another: agree
-  /// on what to do again with the first operations of the new communicator.
+  /// A call may skip an epoch that other ranks entered before a further failure ended it. An
+  /// operation submitted before this call has failed, or it has completed on this rank and perhaps
+  /// not on another. The ranks must use the first operations of the new communicator to agree on
+  /// the work to repeat.
   ///
-  /// One thread at a time. Waits at most `limit`, then throws `CommException.TimedOut` with the
-  /// ranks that did not come: this rank is in no epoch then, and may call this again. Throws
-  /// `CommException.Aborted` if those who are left are too few (see `WeftConfig.shrinkQuorum`), or
-  /// went on without this rank because they took it for lost, and `IllegalStateException` as
-  /// `communicator()`.
+  /// Only one thread may call this at a time. The call waits at most `limit`, then throws
+  /// `CommException.TimedOut` with the ranks that did not arrive. This rank is not in an epoch
+  /// then, and may call this again. Throws `CommException.Aborted` if too few ranks remain (see
+  /// `WeftConfig.shrinkQuorum`), or if the others continued without this rank because they
+  /// considered it lost. Throws `IllegalStateException` as `communicator()` does.
   public Communicator shrink(Duration limit) throws InterruptedException {
     var unused = member(epoch, rank());
     Epoch next = membership.shrink(runner, limit);
@@ -477,57 +483,61 @@ public final class Weft implements AutoCloseable {
     return members;
   }
 
-  /// Calls `action` with the cause when a communicator of this rank fails, once for each, those
-  /// that have failed already included; not when it is closed here. For programs that compute for
-  /// long and would learn of it from their next operation only. On the thread that turns the agent:
-  /// it must not block; what it throws, which it should not, is logged.
+  /// Calls `action` with the cause when a communicator of this rank fails, once for each
+  /// communicator, including those that have failed already. A communicator that is closed on this
+  /// rank does not count as failed. This serves programs that compute for long and would learn of a
+  /// failure only from their next operation. The action runs on the thread that runs the agent and
+  /// must not block. An exception that it throws is logged.
   public void onFailure(Consumer<? super CommException> action) {
     Objects.requireNonNull(action, "action");
     collectives.onFailure(action);
   }
 
-  /// From now on `observer` is told of the operations of this rank, of all services and
-  /// communicators, until `unobserve`. Any thread.
+  /// Notifies `observer` of the operations of this rank, in all services and communicators, until
+  /// `unobserve`. Any thread.
   public void observe(OperationObserver observer) {
     Objects.requireNonNull(observer, "observer");
     observers.add(observer);
   }
 
-  /// `observer` is told nothing more, but for what is under way on another thread. Any thread.
+  /// Stops notifying `observer`, except for a notification in progress on another thread. Any
+  /// thread.
   public void unobserve(OperationObserver observer) {
     observers.remove(observer);
   }
 
-  /// A tensor in memory of the transport: ranks on one host work on it where it lies, where the
-  /// transport shares memory. See `TensorPool.allocate`; may outlive this object. Any thread.
+  /// Allocates a tensor in memory of the transport. If the transport shares memory, ranks on one
+  /// host operate on the tensor in place. See `TensorPool.allocate`. The tensor may outlive this
+  /// object. Any thread.
   public TensorLease allocate(DType dtype, Shape shape) {
     return tensors.allocate(dtype, shape);
   }
 
-  /// Returns this process's object of this type for the job: made by `open` at the first call, and
-  /// closed with this. For layers above, such as data parallelism. `open` may attach others. Throws
-  /// `IllegalStateException` after `close`. Any thread.
+  /// Returns this process's object of this type for the job. The first call creates it by `open`;
+  /// it is closed with this object. This serves layers above, such as data parallelism. `open` may
+  /// attach other objects. Throws `IllegalStateException` after `close`. Any thread.
   public <T extends AutoCloseable> T attached(Class<T> type, Function<? super Weft, T> open) {
     Objects.requireNonNull(type, "type");
     return attachments.of(type, () -> open.apply(this));
   }
 
-  /// Where tensors of a graph that is spread over the ranks wait for who asks for them; closed with
-  /// this.
+  /// The rendezvous, which keeps the tensors of a distributed graph until the rank of their
+  /// consumer requests them. It is closed with this object.
   public Rendezvous rendezvous() {
     return rendezvous;
   }
 
-  /// Requests to other ranks and their replies; what peers ask goes to the handler of its kind. Any
-  /// thread.
+  /// The channel for requests to other ranks and their replies. A peer's request is passed to the
+  /// handler of its kind. Any thread.
   public RequestChannel channel() {
     return channel;
   }
 
-  /// The job's key-value store, for what few ranks need to know of others: addresses, roles,
-  /// settings; not for data. It serves until its keeper ends: the launcher, or rank 0 when it
-  /// leaves; a call after that throws `CommException.Setup`. Closing it has no effect. User
-  /// threads: in a callback every call throws `IllegalStateException`.
+  /// The job's key-value store, for facts that some ranks need to know about others, such as
+  /// addresses, roles and settings; it is not meant for data. It serves until its server ends: the
+  /// launcher, or rank 0 when it leaves. A call after that throws `CommException.Setup`. Closing
+  /// the returned store has no effect. User threads only: in a callback every call throws
+  /// `IllegalStateException`.
   public Store store() {
     return store;
   }
@@ -537,34 +547,34 @@ public final class Weft implements AutoCloseable {
     return mesh.transport().address().scheme();
   }
 
-  /// How many connections with other ranks were made so far, on all progress threads: one with each
-  /// rank and thread, unless `WeftConfig.connections` is `USED`.
+  /// Number of connections made with other ranks, on all progress threads: one per rank and thread,
+  /// unless `WeftConfig.connections` is `USED`.
   public int connections() {
     return threads.connections();
   }
 
-  /// Payload and protocol bytes sent to other ranks so far. What goes by mapped memory is not sent:
-  /// see `bytesMapped`.
+  /// Payload and protocol bytes sent to other ranks. Bytes that other ranks access in mapped
+  /// memory do not count; see `bytesMapped`.
   public long bytesSent() {
     return threads.bytesSent();
   }
 
-  /// Bytes of other ranks' tensors that collectives of this rank have read and written so far,
-  /// where ranks of a host map each other's memory.
+  /// Bytes that collectives of this rank have read and written in tensors of other ranks,
+  /// where the ranks of a host map each other's memory.
   public long bytesMapped() {
     return collectives.mappedBytes();
   }
 
-  /// What this rank did last: its operations, failures and peers, as a flight file has them. Any
-  /// thread, also while the progress thread stands still.
+  /// The last operations, failures and peers of this rank, as in a flight file. Any thread, also
+  /// while the progress thread is blocked.
   public FlightLog flight() {
     return flights.log();
   }
 
-  /// Leaves the job: fails what is pending, says good-bye to the others and waits at most two
-  /// seconds for theirs, then ends connections and thread. Where this rank keeps the store, that
-  /// ends first, so that no rank that has left finds it. A second call has no effect. Throws
-  /// `IllegalStateException` in a callback, on a thread that turns the agent.
+  /// Leaves the job. The call fails the pending operations, sends a goodbye to the other ranks,
+  /// waits at most two seconds for theirs, and ends the connections and the threads. If this rank
+  /// serves the store, the store ends first, so that no rank that has left finds it. A second call
+  /// has no effect. Throws `IllegalStateException` in a callback, on a thread that runs the agent.
   @Override
   public void close() {
     try {

@@ -29,11 +29,11 @@ import java.util.OptionalInt;
 import java.util.Properties;
 import java.util.stream.Collectors;
 
-/// Settings of this process. Every option (see `ConfigOption`) has one name everywhere; what the
-/// program sets here goes before system properties, those before the environment, that before the
-/// file which `WEFT_CONFIG_FILE` or `weft.config.file` names. The options are declared where they
-/// are read (see `OptionProvider`); those that programs set most have methods here. Immutable;
-/// never holds a secret.
+/// The settings of this process. Every option (see `ConfigOption`) has the same name in all
+/// sources. Values that the program sets here take precedence over system properties, which take
+/// precedence over the environment, which takes precedence over the file that `WEFT_CONFIG_FILE` or
+/// `weft.config.file` names. Each option is declared where it is read (see `OptionProvider`). The
+/// options that programs set most have methods here. Immutable; it never contains a secret.
 public final class WeftConfig implements Settings {
 
   private final Map<ConfigOption<?>, Object> values;
@@ -42,30 +42,31 @@ public final class WeftConfig implements Settings {
     this.values = values;
   }
 
-  /// Settings from system properties, environment and file. Throws `CommException.Setup` naming the
-  /// option, where its value was found, the value and what is allowed.
+  /// Loads settings from system properties, environment and file. Throws `CommException.Setup`
+  /// naming the option, the source of its value, the value and the allowed values.
   public static WeftConfig load() {
     return builder().build();
   }
 
-  /// Settings from these sources. Throws as `load()` does.
+  /// Loads settings from these sources. Throws as `load()` does.
   public static WeftConfig load(Map<String, String> environment, Properties system) {
     return new Builder(environment, system).build();
   }
 
-  /// Settings of the program's own, over system properties, environment and file.
+  /// Returns a builder of settings that the program sets, with system properties, environment and
+  /// file below them.
   public static Builder builder() {
     return new Builder(System.getenv(), System.getProperties());
   }
 
-  /// The same with another environment.
+  /// Returns a builder with this environment in place of the process's environment.
   public static Builder builder(Map<String, String> environment) {
     Objects.requireNonNull(environment, "environment");
     return new Builder(environment, System.getProperties());
   }
 
-  /// What a text that was found at `origin` means as the value of an option. Throws
-  /// `CommException.Setup` with what is allowed.
+  /// Parses a text that was found at `origin` as the value of an option. Throws
+  /// `CommException.Setup` with the allowed values.
   public static <T> T parse(ConfigOption<T> option, String text, String origin) {
     Objects.requireNonNull(origin, "origin");
     try {
@@ -83,8 +84,9 @@ public final class WeftConfig implements Settings {
         : option.defaultText().map(text -> option.parse(text, "default"));
   }
 
-  /// The settings that must be the same on all ranks, which would else not understand each other or
-  /// take each other for lost, as `NAME=VALUE`. Of a file, what is in it counts.
+  /// Returns, as `NAME=VALUE`, the settings that must be equal on all ranks, because ranks with
+  /// different values would not understand each other or would consider each other lost. The value
+  /// of a file setting is a hash of the file's contents.
   List<String> sameOnAllRanks() {
     return OptionProvider.all().stream()
         .filter(option -> option.scope() != ConfigOption.Scope.RANK)
@@ -110,14 +112,14 @@ public final class WeftConfig implements Settings {
       return value.toString();
     }
     try {
-      // Where the table is loaded it says what is wrong with the file.
+      // Loading the table reports the cause.
       return "file#" + Integer.toHexString(ForeignFile.named(file).text(1 << 20).hashCode());
     } catch (IOException unreadable) {
       return "unreadable";
     }
   }
 
-  /// `auto` or a transport's scheme; whether it exists is known when it is opened.
+  /// `auto` or a transport's scheme. Opening the transport checks that it exists.
   public String transport() {
     return required(JobConfig.TRANSPORT);
   }
@@ -127,38 +129,38 @@ public final class WeftConfig implements Settings {
     return required(CollectiveConfig.DEADLINE);
   }
 
-  /// How long to wait until all ranks have joined.
+  /// Longest wait until all ranks have joined.
   public Duration startDeadline() {
     return required(JobConfig.START_DEADLINE);
   }
 
-  /// Longest time in which this rank sends a peer nothing; zero = it need not show that it lives,
-  /// and nobody is given up for silence.
+  /// Longest interval in which this rank sends nothing to a peer. Zero means that ranks send no
+  /// heartbeats and that silence never counts as a loss.
   public Duration heartbeat() {
     return required(LivenessConfig.HEARTBEAT);
   }
 
-  /// How long a rank may be silent before it counts as lost; zero = for ever.
+  /// Longest silence of a rank before the others consider it lost; zero = unlimited.
   public Duration silenceLimit() {
     return required(LivenessConfig.SILENCE_LIMIT);
   }
 
-  /// What a lost rank means for the others.
+  /// Reaction of the other ranks to the loss of a rank.
   public OnFailure onFailure() {
     return required(ElasticConfig.ON_FAILURE);
   }
 
-  /// How many of the ranks must be left after a loss to go on without the others.
+  /// Share of the ranks that must remain after a loss for them to continue without the others.
   public ShrinkQuorum shrinkQuorum() {
     return required(ElasticConfig.SHRINK_QUORUM);
   }
 
-  /// When ranks connect with each other.
+  /// Time at which ranks connect with each other.
   public Connections connections() {
     return required(JobConfig.CONNECTIONS);
   }
 
-  /// Address to listen on; empty = loopback when all ranks are local, else this host's address
+  /// Address to listen on; empty = loopback if all ranks are local, otherwise this host's address
   /// towards the store.
   public Optional<String> bind() {
     return value(JobConfig.BIND);
@@ -169,12 +171,12 @@ public final class WeftConfig implements Settings {
     return value(JobConfig.SECRET_FILE);
   }
 
-  /// Whether connections are encrypted.
+  /// Encryption of the connections.
   public SecureMode secure() {
     return required(JobConfig.SECURE);
   }
 
-  /// This rank's certificates; empty = it makes one for itself.
+  /// This rank's certificates; empty = this rank creates one.
   public Optional<Path> tlsCertificate() {
     return value(JobConfig.TLS_CERTIFICATE);
   }
@@ -184,7 +186,7 @@ public final class WeftConfig implements Settings {
     return value(JobConfig.TLS_KEY);
   }
 
-  /// The authorities that vouch for ranks.
+  /// The authorities that sign the certificates of ranks.
   public Optional<Path> tlsCa() {
     return value(JobConfig.TLS_CA);
   }
@@ -199,37 +201,39 @@ public final class WeftConfig implements Settings {
     return value(JobConfig.JOB);
   }
 
-  /// Polls before an idle thread yields; empty = chosen by the number of processors and ranks.
+  /// Polls before an idle thread yields; empty = derived from the numbers of processors and ranks.
   public OptionalInt spin() {
     return required(AgentConfig.SPIN);
   }
 
-  /// Bound of the staging memory.
+  /// Bound of the staging memory, in bytes.
   public long poolBytes() {
     return required(CollectiveConfig.POOL_BYTES);
   }
 
-  /// Largest payload that travels inside a message; empty = as the transport says.
+  /// Largest payload that travels inside a message, in bytes; empty = the transport's default.
   public OptionalInt eagerBytes() {
     return required(CollectiveConfig.EAGER_BYTES);
   }
 
-  /// Length of the segments in which large tensors travel; empty = by the table of algorithms.
+  /// Length of the segments in which large tensors travel, in bytes; empty = by the algorithm
+  /// table.
   public OptionalInt segmentBytes() {
     return required(CollectiveConfig.SEGMENT_BYTES);
   }
 
-  /// Rules which algorithm collectives take, before Weft's own.
+  /// File with rules that choose the algorithms of collectives, ahead of the built-in rules.
   public Optional<Path> algorithms() {
     return value(CollectiveConfig.ALGORITHMS);
   }
 
-  /// Where this rank leaves a file with its last operations when something fails; empty = nowhere.
+  /// Directory in which this rank leaves a file with its last operations after a failure; empty =
+  /// none.
   public Optional<Path> flightDir() {
     return value(FlightConfig.DIRECTORY);
   }
 
-  /// All options that have a value, `name=value`.
+  /// Lists all options that have a value, as `name=value`.
   @Override
   public String toString() {
     return values.entrySet().stream()
@@ -237,7 +241,7 @@ public final class WeftConfig implements Settings {
         .collect(Collectors.joining(", ", "WeftConfig[", "]"));
   }
 
-  /// Collects a program's own settings. Not thread-safe.
+  /// Collects the settings that a program makes. Not thread-safe.
   public static final class Builder {
 
     private final Map<String, String> environment;
@@ -249,7 +253,7 @@ public final class WeftConfig implements Settings {
       this.system = system;
     }
 
-    /// Sets any option. Throws `CommException.Setup` with what is allowed.
+    /// Sets any option. Throws `CommException.Setup` with the allowed values.
     public Builder set(ConfigOption<?> option, String text) {
       own.put(option, parse(option, text, "WeftConfig.Builder"));
       return this;
@@ -365,8 +369,8 @@ public final class WeftConfig implements Settings {
       return set(FlightConfig.DIRECTORY, directory.toString());
     }
 
-    /// The settings: these, then system properties, environment and file, then defaults. Throws
-    /// `CommException.Setup` as `load()` does.
+    /// Builds the settings from these values, then system properties, environment and file, then
+    /// defaults. Throws `CommException.Setup` as `load()` does.
     public WeftConfig build() {
       Settings found = SettingsFile.sources(environment, system);
       var values = new LinkedHashMap<ConfigOption<?>, Object>(own);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The entry point of a rank: join the job, get communicators, leave. Any thread.
+/// The entry point of a rank, which joins the job, obtains communicators and leaves. Any thread.
 @NullMarked
 package io.weft;
 

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.agent;
 
-/// A duty cycle. All methods but `busy`, `hasCommands` and `wake` run on one thread at a time,
-/// which may be a caller's that lends itself, or a simulator's.
+/// A duty cycle. All methods except `busy`, `hasCommands` and `wake` run on one thread at a time:
+/// the progress thread, a waiting caller, or a simulator.
 public interface Agent extends AutoCloseable {
 
   /// Name of the thread and of the dashboard's row.
   String role();
 
-  /// Does what can be done now; returns the amount of work done, 0 = nothing. Never blocks.
+  /// Performs one duty cycle without blocking. Returns the amount of work done, 0 = none.
   int work(long nowNanos);
 
   /// Waits until there may be work, `wake` is called or `maxNanos` have passed.
   void await(long maxNanos);
 
-  /// Ends a present or the next `await` early. Any thread.
+  /// Ends the current or the next `await` early. Any thread.
   void wake();
 
-  /// Whether operations are under way, so that waiting for them is worth some spinning. Any thread.
+  /// Returns whether operations are in progress, so that a waiting thread should spin for a while.
+  /// Any thread.
   boolean busy();
 
-  /// Whether submitted commands wait to be taken. Any thread.
+  /// Returns whether submitted commands are queued. Any thread.
   boolean hasCommands();
 
-  /// A turn has thrown this, which it must not: fail all that waits, and never work again.
+  /// Fails all pending operations and disables the agent, after a duty cycle has thrown `cause`,
+  /// which is a defect.
   void crash(Throwable cause);
 
   @Override

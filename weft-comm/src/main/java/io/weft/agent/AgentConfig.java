@@ -10,7 +10,7 @@ import java.util.OptionalInt;
 /// The settings of agent runners. Stateless; any thread.
 public final class AgentConfig implements OptionProvider {
 
-  /// How often an idle thread polls before it yields.
+  /// The number of polls of an idle thread before it yields.
   public static final ConfigOption<OptionalInt> SPIN =
       ConfigOption.of(
           "spin",

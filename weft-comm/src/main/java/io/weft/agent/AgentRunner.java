@@ -3,67 +3,71 @@ package io.weft.agent;
 
 import java.util.function.BooleanSupplier;
 
-/// What turns one agent's duty cycle: a thread and the callers that wait, or a simulator in virtual
-/// time. At any time at most one thread is inside the agent. Any thread, unless said otherwise.
+/// Runs one agent's duty cycle: on a thread and on the callers that wait, or in a simulator in
+/// virtual time. At most one thread is inside the agent at any time. Any thread, unless stated
+/// otherwise.
 public interface AgentRunner extends AutoCloseable {
 
-  /// Begins to turn the agent. Once.
+  /// Starts to run the agent. May be called once.
   void start();
 
-  /// Call after a command was queued: ends the wait of whoever turns the agent.
+  /// Ends the wait of the thread that runs the agent. Must be called after each queued command.
   void commandQueued();
 
-  /// Whether the calling thread is inside the agent, its own thread or a caller that turns it, as
-  /// in a callback: it must not wait for what only the next turn can bring.
+  /// Returns whether the calling thread is inside the agent, as the progress thread or as a caller
+  /// that drives the agent, for example in a callback. Such a thread must not wait for anything
+  /// that needs the next duty cycle.
   boolean isInside();
 
-  /// Whether nobody turns the agent any more, and it has ended all that was under way. What is not
-  /// done then never will be.
+  /// Returns whether no thread runs the agent any more and the agent has ended all operations in
+  /// progress. An operation that is not done by then never completes.
   default boolean isOver() {
     return false;
   }
 
-  /// Turns the agent for the calling thread until `done`, or until `deadlineNanos` of the progress
-  /// thread's clock. Returns false, after a bounded number of tries to enter, if another thread is
-  /// turning it; then the caller should park.
+  /// Runs the agent on the calling thread until `done` returns true, or until `deadlineNanos` of
+  /// the progress thread's clock. Returns false, after a bounded number of attempts to enter, if
+  /// another thread is inside. The caller should then park.
   boolean drive(BooleanSupplier done, long deadlineNanos);
 
-  /// The caller has driven the agent, and does something else now: the progress thread turns it
-  /// again at once, and does not leave it to callers for a while.
+  /// Returns the agent to the progress thread, because the caller that drove it has other work. The
+  /// progress thread runs it at once and does not leave it to callers for a while.
   default void leaveToProgressThread() {}
 
-  /// Runs an inline task in the agent's place on the calling thread, if the agent has nothing under
-  /// way and nobody is inside it. Returns whether the inline task is over; if not, because it was
-  /// not begun or took too long, the caller should `drive`. Saves a short operation the agent's
-  /// turns; the agent gets one now and then all the same. It counts as begun at `sinceNanos`, when
-  /// it was submitted: a caller that waits at once need not read the clock again.
+  /// Runs an inline task on the calling thread in place of the agent, if the agent has nothing in
+  /// progress and no thread is inside it. Returns whether the inline task has completed; if it was
+  /// not begun or took too long, the caller should `drive`. Inline tasks save a short operation the
+  /// agent's duty cycles, but the agent still gets one from time to time. The task counts as begun
+  /// at `sinceNanos`, the time of its submission, so that a caller that waits at once need not read
+  /// the clock again.
   default boolean lend(InlineTask inlineTask, long sinceNanos) {
     return false;
   }
 
-  /// Something short that a caller does in the agent's place. Called inside the agent.
+  /// A short task that a caller runs in place of the agent. Called inside the agent.
   interface InlineTask {
 
-    /// Begins; false if it must not be done so, and then nothing has happened.
+    /// Begins the task. Returns false, without any effect, if the task must not run inline.
     boolean begin(long sinceNanos);
 
-    /// Goes on, without waiting; returns whether it is over.
+    /// Continues without waiting. Returns whether the task has completed.
     boolean advance();
 
-    /// The caller's patience is over: what is left becomes the agent's.
+    /// Hands the remaining work to the agent, because the caller stops polling.
     void giveUp();
   }
 
-  /// Runs what was submitted after the last turn, on the calling thread, one thread at a time,
-  /// which is inside meanwhile. Does nothing where that thread runs such already, as in a callback:
-  /// then the run that it is in goes on with what it has submitted, and so the stack does not grow.
+  /// Runs tasks that were submitted after the last duty cycle on the calling thread. One thread at
+  /// a time runs them, and it counts as inside while it does. The call has no effect if the calling
+  /// thread already runs such tasks, as in a callback: the outer run continues with the newly
+  /// submitted tasks, so the stack does not grow.
   void runLeft(Runnable left);
 
   /// The progress thread's clock.
   long nanos();
 
-  /// Ends the turning, then closes the agent. A second call has no effect. Throws
-  /// `IllegalStateException` inside the agent, which would wait for itself.
+  /// Stops the duty cycle, then closes the agent. A second call has no effect. Throws
+  /// `IllegalStateException` inside the agent, because the call would wait for itself.
   @Override
   void close();
 }

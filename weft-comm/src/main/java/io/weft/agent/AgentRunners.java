@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.agent;
 
-/// Where agents run and what time it is there: on threads by the machine's clock, or in a
-/// simulation by a virtual one. Everything above the transports gets its time and its turns from
-/// here.
+/// The source of runners and time: threads and the machine's clock, or a simulation and its virtual
+/// clock. All layers above the transports take their time and their duty cycles from here.
 public interface AgentRunners {
 
-  /// A daemon thread per progress thread; the machine's monotonic clock.
+  /// One daemon thread per progress thread, with the machine's monotonic clock.
   AgentRunners THREADS =
       new AgentRunners() {
         @Override
@@ -20,12 +19,12 @@ public interface AgentRunners {
         }
       };
 
-  /// The clock of all progress threads made here.
+  /// The clock of all progress threads created here.
   Ticker ticker();
 
-  /// Takes the agent over; `AgentRunner.start` begins.
+  /// Creates the runner of an agent, which it takes over. `AgentRunner.start` starts it.
   ///
-  /// @param own how the progress thread itself waits
-  /// @param caller how a caller waits that turns the agent itself
+  /// @param own the idle strategy of the progress thread
+  /// @param caller the idle strategy of a caller that drives the agent
   AgentRunner runner(Agent agent, IdleStrategy own, IdleStrategy caller);
 }

@@ -3,25 +3,25 @@ package io.weft.agent;
 
 import java.util.Objects;
 
-/// How a thread that has nothing to do waits: it spins, then yields for a bounded time, then parks,
-/// as Agrona's `BackoffIdleStrategy` does. Measured: a peer that sleeps costs 20 to 35
-/// microseconds, a yield to a thread that computes a time slice, 3 to 4 milliseconds.
+/// The waiting policy of an idle thread: it spins, then yields for a bounded time, then parks, as
+/// Agrona's `BackoffIdleStrategy` does. In measurements, waking a sleeping peer costs 20 to 35
+/// microseconds, and a yield to a computing thread costs a time slice, 3 to 4 milliseconds.
 ///
-/// A yield that comes back late has found the cores crowded by threads that compute, and the next
-/// would too: then this thread parks at once for a while, since a sleeper that is woken gets a core
-/// soon, where one that yields waits for the end of a time slice again and again. The while doubles
-/// as long as each yield after it comes late again (docs/adr/0038-idle-strategy.md).
+/// A yield that returns late shows that computing threads crowd the cores, so the next yield would
+/// return late too. The thread then parks at once for a while, because a woken sleeper gets a core
+/// soon, whereas a yielding thread waits for the end of a time slice each time. This period doubles
+/// while each first yield after it returns late again (docs/adr/0038-idle-strategy.md).
 ///
 /// Confined to one thread at a time.
 public final class IdleStrategy {
 
-  /// Longer than the slice that a foreign thread gets once it has a core.
+  /// Longer than the time slice of a foreign thread.
   private static final long BEYOND_A_SLICE_NANOS = 5_000_000;
 
-  /// Longer than a small step of a graph takes between two of its messages.
+  /// Longer than the interval between two messages of a small graph step.
   private static final long SMALL_STEP_NANOS = 200_000;
 
-  /// Threads that wait themselves, and ranks that share the core, give it back sooner.
+  /// Ranks that share the core, and threads that wait themselves, give it back sooner than this.
   private static final long LATE_NANOS = 2_000_000;
 
   private static final long SHORTEST_CROWD_NANOS = 2_000_000;
@@ -44,16 +44,16 @@ public final class IdleStrategy {
     this.yieldNanos = yieldNanos;
   }
 
-  /// Spins for a time, then yields for a time.
+  /// Returns a strategy that spins for a time, then yields for a time.
   static IdleStrategy of(Ticker ticker, long spinNanos, long yieldNanos) {
     return new IdleStrategy(ticker, 0, spinNanos, yieldNanos);
   }
 
-  /// For a caller that waits for its own operation: it has nothing else to do, so it spins where
-  /// each local rank has a core of its own, for longer than a rank is away whose core some other
-  /// program got: who gives up his core for that gives the other program one more slice. Where
-  /// ranks share cores the one that is waited for needs this core: it is passed round by yields,
-  /// which cost a microsecond.
+  /// Returns the strategy of a caller that waits for its own operation and has no other work. If
+  /// each local rank has a core, the caller spins for longer than a rank is preempted by another
+  /// program, because yielding its core would grant that program one more time slice. If ranks
+  /// share cores, the awaited rank needs this core, so the caller yields at once; such a yield
+  /// costs a microsecond.
   public static IdleStrategy forCaller(Ticker ticker, int localRanks, int cores) {
     Objects.requireNonNull(ticker, "ticker");
     return localRanks <= cores
@@ -61,10 +61,10 @@ public final class IdleStrategy {
         : of(ticker, 0, 10_000_000);
   }
 
-  /// For the progress thread itself: it shares the cores with the framework's computation, so it
-  /// hardly spins. It yields through a small step of a graph, so that it does not have to be woken
-  /// for each message, unless there are more ranks than cores: then others have work to do
-  /// meanwhile.
+  /// Returns the strategy of the progress thread. It shares the cores with the framework's
+  /// computation, so it spins only briefly. It yields throughout a small step of a graph, so that a
+  /// message need not wake it. If there are more ranks than cores, it yields only briefly, because
+  /// other ranks have work.
   public static IdleStrategy forRunner(Ticker ticker, int localRanks, int cores) {
     Objects.requireNonNull(ticker, "ticker");
     if (localRanks > cores) {
@@ -73,8 +73,8 @@ public final class IdleStrategy {
     return of(ticker, 2 * localRanks <= cores ? 100_000 : 5_000, SMALL_STEP_NANOS);
   }
 
-  /// The same, but for so many turns of a spin instead of a time. Throws `IllegalArgumentException`
-  /// if negative.
+  /// Returns this strategy with a number of spins in place of a spinning time. Throws
+  /// `IllegalArgumentException` if `polls` is negative.
   public IdleStrategy spinning(int polls) {
     if (polls < 0) {
       throw new IllegalArgumentException("spins " + polls + " turns, expected at least 0");
@@ -82,20 +82,20 @@ public final class IdleStrategy {
     return new IdleStrategy(ticker, polls, 0, yieldNanos);
   }
 
-  /// There was something to do.
+  /// Restarts the waiting, after a duty cycle did work.
   public void reset() {
     turns = 0;
     yielding = false;
   }
 
-  /// Waits a turn. Returns false, at once, where it is time to park instead.
+  /// Waits for one step. Returns false, at once, if the thread should park instead.
   ///
   /// Hot path.
   public boolean idle() {
     return idle(ticker.nanos());
   }
 
-  /// The same for a thread whose turn, in which there was nothing to do, began at this time.
+  /// Waits for one step, for a thread whose duty cycle without work began at `now`.
   ///
   /// Hot path.
   boolean idle(long now) {
@@ -118,7 +118,7 @@ public final class IdleStrategy {
     return true;
   }
 
-  /// What follows the last spin is idle since then, for the yields.
+  /// Returns whether the thread still spins. The yielding time starts at the last spin.
   private boolean isSpinning(long now) {
     if (turns == 0) {
       idleSince = now;

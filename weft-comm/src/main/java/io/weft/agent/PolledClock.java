@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.agent;
 
-/// The time in which an agent looked: it goes with the progress thread's clock, but however long
-/// nothing turned the agent (a garbage collection, a debugger, a signal, no processor, a clock that
-/// jumps), one such standstill counts as at most 100 ms. Who judges others by this clock does not
-/// blame them for what it did not hear itself. Pure; confined to the progress thread.
+/// A clock that advances with the progress thread's clock, except that each standstill counts as at
+/// most 100 ms. In a standstill no thread runs the agent: because of a garbage collection, a
+/// debugger, a signal, a lack of processors, or a clock that jumps. An agent that judges its peers
+/// by this clock does not blame them for messages that it did not read itself. Pure; confined to
+/// the progress thread.
 public final class PolledClock {
 
-  /// The longest gap between two turns that is not a standstill. Agents are turned at least every
-  /// 30 ms.
+  /// The longest gap between two duty cycles that is not a standstill. Agents run at least every 30
+  /// ms.
   public static final long STANDSTILL_NANOS = 100_000_000L;
 
   private long lastTurn;
@@ -17,10 +18,11 @@ public final class PolledClock {
   private long standstillEnd;
   private boolean started;
 
-  /// Stands at 0.
+  /// Creates a clock at 0.
   public PolledClock() {}
 
-  /// Once per duty cycle. Returns how long this agent stood still before, 0 if it did not.
+  /// Advances the clock, once per duty cycle. Returns the length of the standstill before this duty
+  /// cycle, 0 if there was none.
   ///
   /// Hot path.
   public long turn(long nowNanos) {
@@ -37,12 +39,13 @@ public final class PolledClock {
     return gap;
   }
 
-  /// The time in which this agent looked, since its first turn.
+  /// The running time of this agent since its first duty cycle, with each standstill counted as at
+  /// most 100 ms.
   public long nanos() {
     return nanos;
   }
 
-  /// Whether a standstill has ended after this moment of the progress thread's clock.
+  /// Returns whether a standstill has ended after this moment of the progress thread's clock.
   public boolean stoodStillSince(long thenNanos) {
     return standstillNanos > 0 && standstillEnd - thenNanos > 0;
   }

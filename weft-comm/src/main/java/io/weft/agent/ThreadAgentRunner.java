@@ -11,34 +11,36 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Turns one agent's duty cycle on a thread of its own, and lets a waiting caller turn it instead:
-/// then a small blocking operation costs no thread hand-over. At any time at most one thread is
-/// inside the agent: the compare-and-set on `inside`, paired with its release, orders what they
-/// see.
+/// Runs one agent's duty cycle on a dedicated thread, and lets a waiting caller run it instead, so
+/// that a small blocking operation needs no thread hand-over. At most one thread is inside the
+/// agent at any time. The compare-and-set on `inside`, paired with its release, orders the accesses
+/// of successive threads.
 final class ThreadAgentRunner implements AgentRunner {
 
   private static final Logger LOG = LoggerFactory.getLogger(ThreadAgentRunner.class);
   private static final long PARK_NANOS = 10_000_000;
 
-  /// How long the progress thread leaves an idle agent to callers after one of them has driven it:
-  /// longer than what a program does between two blocking operations in a loop. Otherwise the
-  /// thread would sit in the agent's wait when the next caller comes, and each operation would pay
-  /// for waking it.
+  /// The time for which the progress thread leaves an idle agent to callers after one of them has
+  /// driven it. It is longer than the work of a program between two blocking operations in a loop.
+  /// Otherwise the progress thread would be in the agent's wait when the next caller arrives, and
+  /// each operation would pay for waking it.
   private static final long LEFT_TO_CALLERS_NANOS = 20_000_000;
 
-  /// How soon it looks meanwhile whether someone has submitted and not waited. While nobody does,
-  /// it looks half as often each time, down to once in `LONGEST_REST_NANOS`: on a machine with no
-  /// core to spare each look takes one from a rank that spins.
+  /// The first interval at which the resting progress thread checks for commands that no caller
+  /// waits for. The interval doubles at each check without such commands, up to
+  /// `LONGEST_REST_NANOS`, because each check takes a core from a spinning rank on a machine
+  /// without idle cores.
   private static final long REST_NANOS = 500_000;
 
   private static final long LONGEST_REST_NANOS = 8_000_000;
 
-  /// After so many commands without a caller in between, nobody is about to wait for them.
+  /// After this number of commands without a caller in between, no caller is expected to wait for
+  /// them.
   private static final int COMMANDS_LEFT_ALONE = 2;
 
   private static final int ENTER_TRIES = 2000;
 
-  /// How long an agent goes without a turn for inline tasks.
+  /// The longest time for which inline tasks may keep the agent from its duty cycle.
   private static final long INLINE_NANOS = 50_000;
 
   private final Agent agent;
@@ -50,11 +52,11 @@ final class ThreadAgentRunner implements AgentRunner {
   private final AtomicInteger unattended = new AtomicInteger();
   private final Thread thread;
 
-  /// Who is inside. Written by who has set `inside`, and read without order: a thread finds itself
-  /// there only if it wrote so.
+  /// The thread inside the agent. Only the thread that has set `inside` writes it. Reads are
+  /// unordered: a thread finds itself here only if it wrote itself.
   private @Nullable Thread insider;
 
-  /// Held by who runs what was submitted after the last turn.
+  /// Held by the thread that runs tasks submitted after the last duty cycle.
   private final ReentrantLock afterwards = new ReentrantLock();
 
   private volatile boolean parked;
@@ -64,7 +66,7 @@ final class ThreadAgentRunner implements AgentRunner {
   private volatile boolean over;
   private long lastTurn;
 
-  /// Takes the agent over; `start` begins.
+  /// Takes over the agent. `start` starts the thread.
   ThreadAgentRunner(Agent agent, Ticker ticker, IdleStrategy own, IdleStrategy caller) {
     this.agent = agent;
     this.ticker = ticker;
@@ -160,7 +162,8 @@ final class ThreadAgentRunner implements AgentRunner {
     }
   }
 
-  /// Does not count as a caller: it does not wait for its turn, and keeps it for a short time.
+  /// The calling thread does not count as a caller, because it does not wait to enter and stays
+  /// inside only for a short time.
   ///
   /// Hot path.
   @Override
@@ -178,7 +181,7 @@ final class ThreadAgentRunner implements AgentRunner {
     } finally {
       lastDriven.setRelease(sinceNanos);
       leave();
-      // Where it is not over, the caller drives next.
+      // If the task has not completed, the caller drives next.
       if (finished && (agent.busy() || agent.hasCommands()) && callers.get() == 0) {
         LockSupport.unpark(thread);
       }
@@ -271,7 +274,7 @@ final class ThreadAgentRunner implements AgentRunner {
     }
   }
 
-  /// What is queued just before is found by the next look.
+  /// Rests at most `nanos`. The next check finds a command that is queued just before.
   private void rest(long nanos) {
     unattended.setOpaque(0);
     resting = true;
@@ -282,7 +285,7 @@ final class ThreadAgentRunner implements AgentRunner {
     }
   }
 
-  /// Whether a caller has driven lately and there is nothing to do that nobody waits for.
+  /// Returns whether a caller has driven the agent recently and no operation or command is pending.
   private boolean isLeftToCallers() {
     return ticker.nanos() - lastDriven.get() < LEFT_TO_CALLERS_NANOS
         && !agent.busy()
@@ -299,7 +302,8 @@ final class ThreadAgentRunner implements AgentRunner {
     }
   }
 
-  /// Inside. Whatever else goes wrong, those who wait learn that nobody turns the agent any more.
+  /// Called inside. Ends the agent, so that waiting threads learn that no thread runs it any more,
+  /// even if its own clean-up fails.
   private void crash(Throwable cause) {
     closed = true;
     if (over) {
@@ -340,7 +344,7 @@ final class ThreadAgentRunner implements AgentRunner {
     }
   }
 
-  /// Waits for the thread at most two seconds.
+  /// Waits at most two seconds for the thread.
   @Override
   public void close() {
     if (isInside()) {
@@ -375,8 +379,8 @@ final class ThreadAgentRunner implements AgentRunner {
     }
   }
 
-  /// Whoever is inside leaves soon, since it is closed; one that a callback blocks is not waited
-  /// for long.
+  /// Enters the agent to close it. The thread inside leaves soon because `closed` is set. If a
+  /// callback blocks that thread, this method stops waiting after a bounded number of attempts.
   private void enterToEnd() {
     for (int tries = 0; !tryEnter(); tries++) {
       if (tries == 1_000_000) {

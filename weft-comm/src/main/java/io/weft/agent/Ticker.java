@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.agent;
 
-/// The only clock in the system, read once per duty cycle; virtual in a simulation.
+/// The only clock in the system, read once per duty cycle. It is virtual in a simulation.
 @FunctionalInterface
 public interface Ticker {
 

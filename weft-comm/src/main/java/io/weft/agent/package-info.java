@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Duty cycles and the threads that turn them. An agent runs on one thread at a time.
+/// Duty cycles and the threads that run them. An agent runs on one thread at a time.
 @NullMarked
 package io.weft.agent;
 

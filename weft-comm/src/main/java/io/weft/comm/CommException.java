@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// What communication can suffer, by blast radius. Every message names operation, tensor, rank,
-/// host, how long we waited and what to do, on one line that can be printed, whatever names others
-/// have chosen. Each type says what remains usable.
+/// A communication failure. The subtypes are distinguished by the extent of the damage, and each
+/// documents the objects that remain usable. Every message is one printable line, whatever names it
+/// includes, and names the operation, tensor, rank, host, waiting time and remedy.
 public abstract sealed class CommException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
@@ -19,9 +19,9 @@ public abstract sealed class CommException extends RuntimeException {
     super(Printable.of(message), cause);
   }
 
-  /// Returns a copy for the calling thread to throw, with that thread's stack trace: the trace of
-  /// the progress thread, which has found the failure, tells a program nothing. Each thread that
-  /// waits for a handle throws a copy of its own, and may add suppressed exceptions to it.
+  /// Returns a copy for the calling thread to throw, with that thread's stack trace, because the
+  /// trace of the progress thread, which detected the failure, does not help a program. Each thread
+  /// that waits for a handle throws a separate copy, and may add suppressed exceptions to it.
   public final CommException thrownByWaiter() {
     String message = Objects.requireNonNull(getMessage(), "message");
     Throwable cause = getCause();
@@ -43,44 +43,46 @@ public abstract sealed class CommException extends RuntimeException {
     return copy;
   }
 
-  /// Ranks disagree on this tensor (shape, dtype, operation, root). Raised on all ranks, but for
-  /// those that have completed a broadcast, see `Communicator`; the communicator works on.
+  /// The ranks disagree on this tensor (shape, dtype, operation, root). All ranks throw it, except
+  /// those that have completed a broadcast (see `Communicator`). The communicator remains usable.
   public static final class Mismatch extends CommException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With a message that names the tensor and what each side said.
+    /// Creates it with a message that names the tensor and the claim of each side.
     public Mismatch(String message) {
       super(message, null);
       Objects.requireNonNull(message, "message");
     }
   }
 
-  /// This operation has failed on a rank, for a reason of that rank's own: the arena of its tensor
-  /// was closed, or there is a defect. Raised on all ranks that had not completed it; the
-  /// communicator works on.
+  /// This operation failed on one rank for a local reason: the arena of its tensor was closed, or
+  /// there is a defect. All ranks that had not completed the operation throw it. The communicator
+  /// remains usable.
   public static final class Broken extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int culprit;
 
-    /// With the world rank on which it failed; on that rank with what was thrown.
+    /// Creates it with the world rank on which the operation failed and, on that rank, the
+    /// exception thrown.
     public Broken(String message, int culprit, @Nullable Throwable cause) {
       super(message, cause);
       Objects.requireNonNull(message, "message");
       this.culprit = culprit;
     }
 
-    /// The world rank on which it failed.
+    /// The world rank on which the operation failed.
     public int culprit() {
       return culprit;
     }
   }
 
-  /// `await` gave up; the operation is still running and its buffers stay borrowed.
+  /// The timeout of `await` has passed. The operation is still running and its buffers stay
+  /// borrowed.
   public static final class TimedOut extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final transient List<Integer> missing;
 
-    /// With the ranks that were silent, as far as known.
+    /// Creates it with the ranks that were silent, as far as known.
     public TimedOut(String message, List<Integer> missing) {
       super(message, null);
       Objects.requireNonNull(message, "message");
@@ -93,19 +95,19 @@ public abstract sealed class CommException extends RuntimeException {
     }
   }
 
-  /// A peer is gone, for all ranks; every communicator that contains it is aborted. `Weft.shrink`
-  /// goes on with the survivors in the next epoch.
+  /// A peer is lost, for all ranks. Every communicator that contains it is aborted. `Weft.shrink`
+  /// continues with the survivors in the next epoch.
   public static final class PeerLost extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int rank;
     private final int witness;
 
-    /// With the world rank that was lost; nobody in particular noticed it.
+    /// Creates it with the lost world rank and without a witness.
     public PeerLost(String message, int rank, @Nullable Throwable cause) {
       this(message, rank, -1, cause);
     }
 
-    /// With the world rank that was lost and the one that noticed it, or -1.
+    /// Creates it with the lost world rank and the one that noticed the loss, or -1.
     public PeerLost(String message, int rank, int witness, @Nullable Throwable cause) {
       super(message, cause);
       Objects.requireNonNull(message, "message");
@@ -118,79 +120,83 @@ public abstract sealed class CommException extends RuntimeException {
       return rank;
     }
 
-    /// The world rank that gave it up first. Where a connection between two that live is broken, it
-    /// may as well be the one to blame. -1 = nobody in particular, as when the rank left in order.
+    /// The world rank that first considered the peer lost. If a connection between two live ranks
+    /// is broken, the witness may equally be at fault. -1 means none in particular, for example if
+    /// the rank left in an orderly way.
     public int witness() {
       return witness;
     }
   }
 
   /// This communicator was aborted, by a rank or because an operation's hard deadline passed. The
-  /// cluster and its transports work on: create the communicator again.
+  /// cluster and its transports remain usable; the program may create the communicator again.
   public static final class Aborted extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int culprit;
 
-    /// With a message that says why; nobody in particular is to blame.
+    /// Creates it with a message that states the cause, and without a culprit.
     public Aborted(String message, @Nullable Throwable cause) {
       this(message, -1, cause);
     }
 
-    /// With the world rank that is to blame, or -1.
+    /// Creates it with the world rank at fault, or -1.
     public Aborted(String message, int culprit, @Nullable Throwable cause) {
       super(message, cause);
       Objects.requireNonNull(message, "message");
       this.culprit = culprit;
     }
 
-    /// The world rank that is to blame: that aborted, was late or broke the protocol; -1 = nobody
-    /// in particular.
+    /// The world rank at fault, which aborted, was late or violated the protocol; -1 = none in
+    /// particular.
     public int culprit() {
       return culprit;
     }
   }
 
-  /// This rank is out of the job: the others have given it up, because it was silent for too long
-  /// or they were told so, and go on without it; or it hears none of them. Every communicator of
-  /// this rank is aborted and none can be made. Leave the job.
+  /// This rank is excluded from the job. Either the others consider it lost, because it was silent
+  /// for too long or they were told so, and continue without it, or it receives nothing from any of
+  /// them. Every communicator of this rank is aborted and no new one can be created. The rank
+  /// should leave the job.
   public static final class Excluded extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int witness;
 
-    /// With the world rank that gave this one up first, which may be itself.
+    /// Creates it with the world rank that first considered this one lost, possibly this rank
+    /// itself.
     public Excluded(String message, int witness) {
       super(message, null);
       Objects.requireNonNull(message, "message");
       this.witness = witness;
     }
 
-    /// The world rank that gave this one up first; itself, if it is cut off.
+    /// The world rank that first considered this one lost, or this rank itself if it is cut off.
     public int witness() {
       return witness;
     }
   }
 
-  /// This rank could not join its job: environment, secret, store or address. Nothing was started.
-  /// Or, once it has joined, the job's store did not do what it was asked; all else works on.
+  /// This rank could not join its job, because of its environment, secret, store or address;
+  /// nothing was started. After the rank has joined, a call of the job's store has failed;
+  /// everything else remains usable.
   public static final class Setup extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final transient List<Integer> ranks;
 
-    /// With a message that says what to set; it is about no rank.
+    /// Creates it with a message that states the setting to change, and without ranks.
     public Setup(String message, @Nullable Throwable cause) {
       this(message, List.of(), cause);
     }
 
-    /// With the world ranks that it is about.
+    /// Creates it with the world ranks concerned.
     public Setup(String message, List<Integer> ranks, @Nullable Throwable cause) {
       super(message, cause);
       Objects.requireNonNull(message, "message");
       this.ranks = List.copyOf(ranks);
     }
 
-    /// World ranks that did not come, that disagree, or of which there are two; or the one that was
-    /// lost meanwhile or could not be reached, and then the one that noticed it. Empty if it is
-    /// about no rank.
+    /// World ranks that did not arrive, that disagree, or that exist twice; or the rank that was
+    /// lost or could not be reached, followed by the one that noticed it. Empty if no rank is
+    /// concerned.
     public List<Integer> ranks() {
       return ranks;
     }

@@ -6,27 +6,29 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// A running operation. There is no cancel: one rank cannot leave a collective alone; see
-/// `Communicator.abort`. Any thread.
+/// A running operation. It cannot be cancelled, because one rank cannot leave a collective alone;
+/// see `Communicator.abort`. Any thread.
 public interface Handle<T> {
 
-  /// Whether `await` would return (or throw) at once.
+  /// Returns whether `await` would return or throw at once.
   boolean isDone();
 
-  /// Waits for the result. Throws `CommException.TimedOut` after `timeout`; that is soft: the
-  /// operation runs on and its buffers stay borrowed, as they do after an interrupt. Throws the
-  /// operation's own `CommException` if it failed, and `IllegalStateException` if it is not done in
-  /// a callback, on a thread that turns the agent: it would wait for itself.
+  /// Waits for the result. Throws `CommException.TimedOut` after `timeout`. This timeout is soft:
+  /// the operation continues and its buffers stay borrowed, as they do after an interrupt. Throws
+  /// the operation's own `CommException` if it failed. Throws `IllegalStateException` if the
+  /// operation is not done and the call is made in a callback, on a thread that runs the agent,
+  /// because the call would wait for itself.
   T await(Duration timeout) throws InterruptedException;
 
-  /// Waits until the operation's own hard deadline ends it one way or the other.
+  /// Waits until the operation completes, fails, or reaches its hard deadline, which fails it.
   T await() throws InterruptedException;
 
-  /// Calls `action` once with result or failure, on the completing thread (the progress thread's,
-  /// or that of a caller that waits) or at once on this one if it is done. The action must not
-  /// block; what it throws, which it should not, is logged.
+  /// Calls `action` once with the result or the failure. The action runs on the completing thread
+  /// (the progress thread, or a waiting caller), or at once on this thread if the operation is
+  /// done. It must not block. An exception that it throws is logged.
   void whenDone(BiConsumer<? super @Nullable T, ? super @Nullable CommException> action);
 
-  /// A copy for interoperation: completing or cancelling it changes nothing here.
+  /// Returns a copy for interoperation. Completing or cancelling the copy does not affect the
+  /// operation.
   CompletableFuture<T> toCompletableFuture();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every operation between ranks gives back: a handle, and in it a result or an error. Any
+/// The outcome of an operation between ranks: a handle, which yields a result or an error. Any
 /// thread.
 @NullMarked
 package io.weft.comm;
