@@ -14,22 +14,22 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// How rank 0 gets the address at which its job's ranks meet: another job whose ranks meet there is
-/// waited for, because its store is gone when its rank 0 leaves. User thread.
+/// The claim of rank 0 on the address at which its job's ranks meet. If another job's ranks meet at
+/// the address, rank 0 waits, because that job's store ends when its rank 0 leaves. User thread.
 final class AddressClaim {
 
   private static final Logger LOG = LoggerFactory.getLogger(AddressClaim.class);
   private static final Duration RETRY = Duration.ofMillis(100);
   private static final Duration LOOK = Duration.ofSeconds(5);
 
-  /// How long an address may be taken without a store that answers there.
+  /// The longest time for which an address may be in use without a store that answers there.
   private static final Duration VACANT = Duration.ofSeconds(2);
 
   private AddressClaim() {}
 
-  /// Throws `CommException.Setup` where the host's name is not known or its address is not this
-  /// host's, soon where something else than another job's store has the port, and else at the
-  /// deadline, naming both jobs.
+  /// Binds the server to the address. Throws `CommException.Setup` if the host name is unknown or
+  /// its address is not this host's; soon, if something other than another job's store uses the
+  /// port; otherwise at the deadline, naming both jobs.
   static TcpStoreServer bind(String host, int port, JobTrust trust, Deadline deadline)
       throws InterruptedException {
     Deadline vacant = Deadline.after(VACANT);
@@ -65,8 +65,8 @@ final class AddressClaim {
     }
   }
 
-  /// Which other job has the port, in words; empty where nobody answers there as a store does.
-  /// Throws where it is another rank 0 of this job.
+  /// Describes the other job that uses the port. Empty if no store answers there. Throws if it is
+  /// another rank 0 of this job.
   private static Optional<String> otherJob(
       String host, int port, JobTrust trust, CommException.Setup taken) {
     try {
@@ -87,7 +87,8 @@ final class AddressClaim {
     }
   }
 
-  /// At the first of the addresses that is this host's, those before others that other hosts reach.
+  /// Binds to the first address that is this host's, preferring addresses that other hosts can
+  /// reach.
   private static TcpStoreServer bindAny(
       List<InetAddress> addresses, int port, JobTrust trust, Duration startDeadline) {
     CommException.Setup failed = null;
@@ -101,7 +102,8 @@ final class AddressClaim {
     throw failed == null ? new CommException.Setup("no address to listen on", null) : failed;
   }
 
-  /// A name of a cluster may be published only after the process starts.
+  /// Resolves the name. It retries, because a cluster may publish a name only after the process
+  /// starts.
   private static List<InetAddress> resolve(String host, Deadline deadline)
       throws InterruptedException {
     while (true) {

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// Why a store could not be reached, over all attempts: each reason once, with the address that was
-/// tried. The last attempt before a deadline, which had no time, hides nothing. Confined to one
-/// thread.
+/// The reasons why a store could not be reached, over all attempts. Each reason is listed once,
+/// with the address that was tried. The last attempt before a deadline, which had little time, does
+/// not hide earlier reasons. Confined to one thread.
 final class Attempts {
 
   private static final int MOST = 4;
@@ -19,9 +19,11 @@ final class Attempts {
   private final Map<String, Integer> reasons = new LinkedHashMap<>();
   private @Nullable IOException first;
 
-  /// Notes a failure of an attempt at `where` that had this much time.
+  /// Notes the failure of an attempt at `where`.
   ///
-  /// @param advice what else to say of it, or nothing
+  /// @param advice text to append to the reason, or empty
+  /// @param millis the time limit of the attempt
+  /// @param fullMillis the time limit of an attempt that the deadline does not shorten
   void note(String where, IOException failure, String advice, long millis, int fullMillis) {
     if (failure instanceof SocketTimeoutException && millis < fullMillis && first != null) {
       return;
@@ -35,12 +37,12 @@ final class Attempts {
     }
   }
 
-  /// The most telling failure; null where nothing was noted.
+  /// The most informative failure; null if none was noted.
   @Nullable IOException cause() {
     return first;
   }
 
-  /// All reasons, in the order in which they were met.
+  /// Lists all reasons, in the order of their first occurrence.
   String reasons() {
     List<String> texts = new ArrayList<>();
     reasons.forEach((reason, times) -> texts.add(reason + (times > 1 ? " x " + times : "")));

@@ -6,14 +6,14 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/// A moment after which waiting ends. Immutable.
+/// The moment at which a wait ends. Immutable.
 record Deadline(long endNanos, Duration total) {
 
   static Deadline after(Duration total) {
     return new Deadline(Ticker.SYSTEM.nanos() + Span.nanos(total), total);
   }
 
-  /// 0 when it has passed.
+  /// Nanoseconds left, 0 after the deadline.
   long remainingNanos() {
     return Math.max(0, endNanos - Ticker.SYSTEM.nanos());
   }
@@ -22,12 +22,13 @@ record Deadline(long endNanos, Duration total) {
     return remainingNanos() == 0;
   }
 
-  /// At least 1, so that it can be given to what takes 0 as "for ever"; at most `mostMillis`.
+  /// Milliseconds left, at least 1, so that the value can be passed to calls that take 0 as
+  /// "forever", and at most `mostMillis`.
   int remainingMillis(int mostMillis) {
     return Math.clamp(remainingNanos() / 1_000_000, 1, mostMillis);
   }
 
-  /// Waits a little, not beyond the deadline. Throws when the thread is interrupted.
+  /// Waits for `little`, but not beyond the deadline. Throws if the thread is interrupted.
   void pause(Duration little) throws InterruptedException {
     LockSupport.parkNanos(Math.min(Span.nanos(little), remainingNanos()));
     if (Thread.interrupted()) {

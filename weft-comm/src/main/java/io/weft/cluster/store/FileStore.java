@@ -32,9 +32,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// A store in a directory that only this user can enter: one file for each key, which appears by
-/// renaming and is therefore never seen half-written. Who changes something holds the lock of the
-/// file `lock`, in which entries and bytes are counted. Thread-safe, also between processes.
+/// A store in a directory that only this user can enter. Each key has one file, which appears by
+/// renaming, so readers never see a partial value. A writer holds the lock of the file `lock`,
+/// which contains the numbers of entries and bytes. Thread-safe, also between processes.
 final class FileStore implements Store {
 
   private static final Duration PAUSE = Duration.ofMillis(5);
@@ -48,8 +48,8 @@ final class FileStore implements Store {
   private final Path directory;
   private final ReentrantLock here = new ReentrantLock();
 
-  /// One as long as this object is in use: the system ends all locks of a process on a file when it
-  /// closes one channel.
+  /// The only channel of the lock file while this object is in use, because the system releases all
+  /// locks of a process on a file when the process closes any channel of it.
   private @Nullable FileChannel channel;
 
   FileStore(Path directory) {
@@ -110,7 +110,7 @@ final class FileStore implements Store {
         });
   }
 
-  /// What the directory holds.
+  /// The numbers of entries and bytes in the directory.
   private record Usage(long entries, long bytes) {
 
     private static final int BYTES = 16;
@@ -118,7 +118,7 @@ final class FileStore implements Store {
     static Usage of(FileChannel channel) throws IOException {
       ByteBuffer counts = ByteBuffer.allocate(BYTES);
       while (counts.hasRemaining() && channel.read(counts, counts.position()) > 0) {
-        // The rest.
+        // Reads until the buffer is full.
       }
       return counts.hasRemaining()
           ? new Usage(0, 0)
@@ -139,7 +139,7 @@ final class FileStore implements Store {
 
   // --- the lock
 
-  /// What is done while no other rank changes anything.
+  /// A change made while no other rank changes anything.
   @FunctionalInterface
   private interface Change {
     boolean make() throws IOException;
@@ -191,7 +191,7 @@ final class FileStore implements Store {
     return open;
   }
 
-  // --- looking
+  // --- reads
 
   @Override
   public byte[] get(String key, Duration timeout) throws InterruptedException {
@@ -241,7 +241,7 @@ final class FileStore implements Store {
     }
   }
 
-  /// The run's directory has a name of its own.
+  /// The name of the run's directory, which is unique.
   @Override
   public String meeting() {
     return directory.getFileName().toString();
@@ -257,7 +257,7 @@ final class FileStore implements Store {
         open.close();
       }
     } catch (IOException alreadyGone) {
-      // Nothing of value is lost: no change is under way.
+      // Closing can fail without loss, because no change is in progress.
       assert channel == null;
     } finally {
       here.unlock();
@@ -269,7 +269,7 @@ final class FileStore implements Store {
     disconnect();
   }
 
-  /// Writes beside `file`, then renames; readers see nothing or everything.
+  /// Writes next to `file`, then renames. Readers see either no file or the complete file.
   static void publish(Path file, byte[] content) throws IOException {
     try (NewFile begun = NewFile.beginPrivate(file)) {
       begun.stream().write(content);

@@ -15,14 +15,14 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// A store inside one process, for jobs of one rank, for tests, and behind the server. Bounded:
-/// 65,536 entries, 64 MiB. Thread-safe.
+/// A store inside one process, for jobs of one rank, for tests, and for the server. Bounded by
+/// 65,536 entries and 64 MiB. Thread-safe.
 public final class InMemoryStore implements Store {
 
   static final int MAX_ENTRIES = 1 << 16;
   static final long MAX_BYTES = 64L << 20;
 
-  /// What a full store says of itself.
+  /// The bounds, for the message of a full store.
   static final String BOUNDS =
       "at most "
           + MAX_ENTRIES
@@ -35,7 +35,7 @@ public final class InMemoryStore implements Store {
   private final Map<String, byte[]> values = new HashMap<>();
   private long bytes;
 
-  /// An empty store.
+  /// Creates an empty store.
   public InMemoryStore() {}
 
   @Override
@@ -91,7 +91,7 @@ public final class InMemoryStore implements Store {
     }
   }
 
-  /// With the lock held.
+  /// Replaces a value. The caller holds the lock.
   private void replace(String key, byte[] value) {
     byte[] before = values.get(key);
     long after = bytes + value.length - (before == null ? -key.length() : before.length);

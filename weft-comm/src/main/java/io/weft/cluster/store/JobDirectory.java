@@ -27,10 +27,11 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /// The directory in which the ranks of one host and job meet: `TMP/weft-USER/JOB/run-NONCE`. Rank 0
-/// makes a new run directory and points to it from the file `current`, together with its process
-/// and that process's start; the others take it only while that very process lives, so that what a
-/// crashed job of the same name left behind is never entered. Only this user can enter any of it.
-/// Whoever makes one removes what killed processes of this user have left, secrets among it.
+/// creates a new run directory and writes its name to the file `current`, together with the number
+/// and the start time of its process. The other ranks use the directory only while that process is
+/// alive, so no rank enters the remains of a crashed job of the same name. Only this user can enter
+/// these directories. Creating a run directory removes those that killed processes of this user
+/// have left, including their secrets.
 final class JobDirectory {
 
   private static final String CURRENT = "current";
@@ -49,7 +50,7 @@ final class JobDirectory {
   private final Path userDirectory;
   private final Path jobDirectory;
 
-  /// What `current` says.
+  /// The content of `current`.
   private record Run(String name, long process, long startMillis) {
 
     boolean lives() {
@@ -84,7 +85,7 @@ final class JobDirectory {
     this.jobDirectory = userDirectory.resolve(job);
   }
 
-  /// The directory of this job below `temporary`; nothing is made yet.
+  /// Returns the directory of this job below `temporary`, without creating it.
   static JobDirectory of(Path temporary, String job) {
     String user = System.getProperty("user.name", "user").replaceAll("[^A-Za-z0-9._-]", "_");
     String readable = job.replaceAll("[^A-Za-z0-9_-]", "_");
@@ -95,8 +96,8 @@ final class JobDirectory {
     return new JobDirectory(temporary, "weft-" + user, name);
   }
 
-  /// Rank 0: a new, empty run directory. Throws `CommException.Setup` where another living rank 0
-  /// uses this job's name, or somebody else could enter the directory.
+  /// Creates a new, empty run directory, on rank 0. Throws `CommException.Setup` if another live
+  /// rank 0 uses this job's name, or if another user could enter the directory.
   Path create() {
     try {
       makePrivate(userDirectory);
@@ -121,9 +122,9 @@ final class JobDirectory {
     }
   }
 
-  /// Once more where another rank 0 has just swept the empty directory away.
+  /// Creates the run directory, once more if another rank 0 has just removed the empty parent.
   private Path newRun() throws IOException {
-    // Java makes temporary directories private.
+    // Java creates temporary directories with private permissions.
     try {
       return Files.createTempDirectory(jobDirectory, RUN);
     } catch (NoSuchFileException swept) {
@@ -132,7 +133,7 @@ final class JobDirectory {
     }
   }
 
-  /// Rank 0: lets the others in, when everything they need is there.
+  /// Publishes the run directory to the other ranks, on rank 0, when its contents are complete.
   void publish(Path run) {
     ProcessHandle self = ProcessHandle.current();
     long start = self.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
@@ -147,7 +148,8 @@ final class JobDirectory {
     }
   }
 
-  /// The others: waits for rank 0's run directory. Throws `CommException.Setup` after `limit`.
+  /// Waits for rank 0's run directory, on the other ranks. Throws `CommException.Setup` after
+  /// `limit`.
   Path await(Duration limit) throws InterruptedException {
     Deadline deadline = Deadline.after(limit);
     while (true) {
@@ -172,7 +174,7 @@ final class JobDirectory {
     }
   }
 
-  /// Rank 0, at the end: removes everything of this job.
+  /// Removes everything of this job, on rank 0, at the end.
   void remove() {
     try {
       clear();
@@ -182,8 +184,8 @@ final class JobDirectory {
     }
   }
 
-  /// Whether there is something in which only this user can have put anything. Throws
-  /// `CommException.Setup` where others can.
+  /// Returns whether the directories exist. Throws `CommException.Setup` if users other than this
+  /// one can write to them.
   private boolean isThere() throws IOException {
     try {
       for (Path directory : List.of(userDirectory, jobDirectory)) {
@@ -198,7 +200,7 @@ final class JobDirectory {
     }
   }
 
-  /// Only when the directories are known to be private.
+  /// Reads `current`. The caller has checked that the directories are private.
   private Optional<Run> current() throws IOException {
     return current(jobDirectory);
   }
@@ -211,7 +213,8 @@ final class JobDirectory {
     }
   }
 
-  /// Removes the runs of all this user's jobs whose rank 0 has certainly ended. Does what it can.
+  /// Removes, as far as possible, the runs of this user's other jobs whose rank 0 has certainly
+  /// ended.
   private void sweep() {
     try (var jobs = Files.newDirectoryStream(userDirectory)) {
       for (Path job : jobs) {
@@ -220,7 +223,7 @@ final class JobDirectory {
         }
       }
     } catch (IOException | DirectoryIteratorException elsewhere) {
-      // Another rank 0 was faster, or it is not ours to remove.
+      // Another rank 0 was faster, or this process may not remove the entry.
       assert !elsewhere.toString().isEmpty();
     }
   }
@@ -239,20 +242,21 @@ final class JobDirectory {
     }
     if (!left) {
       try {
-        // Of another process by now, if a rank 0 has come meanwhile: then a run is there, too.
+        // A new rank 0 may have written the pointer since. Its run directory exists in that case.
         Optional<Run> pointed = current(job);
         if (pointed.isPresent() && !Files.exists(job.resolve(pointed.get().name()))) {
           Files.deleteIfExists(job.resolve(CURRENT));
         }
         Files.deleteIfExists(job);
       } catch (DirectoryNotEmptyException inUse) {
-        // It stays.
+        // The directory is in use and stays.
         assert inUse.getFile() != null;
       }
     }
   }
 
-  /// The pointer goes first, so that nobody enters what is being removed.
+  /// Removes everything of this job, the pointer first, so that no rank enters a directory that is
+  /// being removed.
   private void clear() throws IOException {
     Files.deleteIfExists(jobDirectory.resolve(CURRENT));
     removeAllIn(jobDirectory);
@@ -287,7 +291,8 @@ final class JobDirectory {
     return Files.getFileStore(temporary).supportsFileAttributeView(PosixFileAttributeView.class);
   }
 
-  /// Somebody else may have made it before us, in a directory that all can write to.
+  /// Checks that the directory is private, because another user may have created it first in a
+  /// temporary directory that all users can write to.
   private void requirePrivate(Path directory) throws IOException {
     if (!posix()) {
       return;

@@ -14,13 +14,13 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 
-/// What makes a job one, as text that all its ranks work out alike and no other job that runs does:
-/// the name that the user gave, the launcher's own name of the job, and where neither tells it from
-/// others, the process that started the ranks or the address at which they meet. For people, too.
-/// Pure but for `ofSiblings`.
+/// The text that identifies a job. All its ranks compute the same text, and no other running job
+/// has it. It consists of the name that the user gave and the launcher's name of the job. If these
+/// do not distinguish the job, it includes the process that started the ranks, or the address at
+/// which they meet. It is also shown to users. Pure except for `ofSiblings`.
 public final class JobIdentity {
 
-  /// Longest identity, in UTF-8 bytes; a longer one ends in a digest of all of it.
+  /// Longest identity, in UTF-8 bytes. A longer one is cut and ends in a digest of the whole text.
   static final int MAX_BYTES = 512;
 
   private static final int KEPT_CHARACTERS = 100;
@@ -28,19 +28,21 @@ public final class JobIdentity {
 
   private JobIdentity() {}
 
-  /// Of a job whose launcher keeps the store: its name, of which the launcher takes care.
+  /// Returns the identity of a job whose launcher serves the store: its name, which the launcher
+  /// keeps unique.
   public static String ofName(String name) {
     return bounded(name);
   }
 
-  /// What ranks prove to each other besides the secret: that they are of the job of this name, and
-  /// have met in this store and no other one.
+  /// Returns the identity that ranks prove to each other in addition to the secret: the job's name,
+  /// and the store in which they have met.
   public static String met(String job, Store store) {
     Objects.requireNonNull(job, "job");
     return store.meeting().isEmpty() ? job : job + ", meeting " + store.meeting();
   }
 
-  /// Of a job of which this rank knows where its launcher keeps the store: the same.
+  /// Returns the identity of a job whose launcher serves the store, on a rank that knows the
+  /// store's address.
   public static String ofHosted(
       LaunchEnvironment launch, Settings settings, StoreLocation.Hosted at) {
     return bounded(
@@ -50,12 +52,13 @@ public final class JobIdentity {
             .orElse(TcpStore.location(at.host(), at.port())));
   }
 
-  /// Of a job that its launcher's name, or the user's, tells from all others of this host.
+  /// Returns the identity of a job that the launcher's or the user's name distinguishes from all
+  /// others of this host.
   static String ofNamed(LaunchEnvironment launch, Settings settings) {
     return bounded(String.join(" ", names(launch, settings)));
   }
 
-  /// Of a job whose ranks this process's parent has started.
+  /// Returns the identity of a job whose ranks this process's parent has started.
   static String ofSiblings(LaunchEnvironment launch, Settings settings) {
     Set<String> parts = names(launch, settings);
     ProcessHandle.current()
@@ -70,8 +73,9 @@ public final class JobIdentity {
     return bounded(String.join(" ", parts));
   }
 
-  /// Of a job whose ranks meet at an address: the port counts, and where nothing else names the job
-  /// the host's name, which ranks may write in several ways.
+  /// Returns the identity of a job whose ranks meet at an address. The identity includes the port;
+  /// it includes the host's name only if the job has no other name, because ranks may write the
+  /// host in several ways.
   static String ofAddress(LaunchEnvironment launch, Settings settings, String host, int port) {
     Set<String> parts = names(launch, settings);
     String name = host.toLowerCase(Locale.ROOT);

@@ -4,7 +4,7 @@ package io.weft.cluster.store;
 import java.io.IOException;
 import java.io.Serial;
 
-/// A rank and a store know one secret and are of different jobs. The store will be gone when its
+/// A rank and a store have the same secret but belong to different jobs. The store ends when its
 /// job's ranks have met.
 final class JobMismatch extends IOException {
 

@@ -16,16 +16,16 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// This rank's way into its job: the store, the secret and the name that all its ranks share, and
-/// the address at which they can reach this rank. Rank 0 keeps the store where no launcher does: it
-/// serves until rank 0 closes this, when it leaves the job. Owned; thread-safe.
+/// The access of this rank to its job: the store, the secret and the name that all ranks share, and
+/// the address at which they can reach this rank. If no launcher serves the store, rank 0 does,
+/// until it closes this object when it leaves the job. Owned; thread-safe.
 ///
-/// @param store where ranks find each other
-/// @param secret what only this job's ranks know
-/// @param job name of the job, for people and files, the same on all ranks
-/// @param bind where to listen: the setting, else loopback when all ranks are local, else this
+/// @param store the store in which ranks find each other
+/// @param secret the secret that only this job's ranks know
+/// @param job name of the job, for people and files, equal on all ranks
+/// @param bind the address to listen on: the setting, or loopback if all ranks are local, or this
 ///   host's address towards the store
-/// @param storeEnd ends the store on the rank that keeps it; nothing elsewhere
+/// @param storeEnd ends the store on the rank that serves it; has no effect on other ranks
 public record JobStore(Store store, Secret secret, String job, String bind, Runnable storeEnd)
     implements AutoCloseable {
 
@@ -33,13 +33,13 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
   private static final String LOOPBACK = "127.0.0.1";
   private static final Set<String> LOOPBACK_NAMES = Set.of("localhost", LOOPBACK, "::1");
 
-  /// Opens what `launch` says, within the start deadline. `environment` may hold the secret itself.
-  /// Throws `CommException.Setup` with what to set.
+  /// Opens the store that `launch` names, within the start deadline. `environment` may contain the
+  /// secret itself. Throws `CommException.Setup` with the settings to change.
   public static JobStore open(
       LaunchEnvironment launch, Settings settings, Map<String, String> environment)
       throws InterruptedException {
     StoreLocation location = launch.store();
-    // A store that was set here and not in the environment goes before what the launcher implied.
+    // A store that the program set takes precedence over the one that the launcher implied.
     boolean overridden =
         settings.value(JobConfig.STORE).isPresent()
             && launch.size() > 1
@@ -67,7 +67,7 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     };
   }
 
-  /// Leaves the store; on the rank that keeps it, ends it and removes what it left on disk.
+  /// Leaves the store. The rank that serves it also ends it and removes its files.
   @Override
   public void close() {
     try {
@@ -116,7 +116,8 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     Path run = directory.create();
     Secret secret = given.orElseGet(() -> SecretFile.create(run.resolve("secret")));
     directory.publish(run);
-    // A program may end without leaving its job; what is killed is swept by the next rank 0.
+    // A program may end without leaving its job. The next rank 0 removes what a killed process
+    // leaves.
     Thread atExit = Thread.ofPlatform().name("weft-store-end").unstarted(directory::remove);
     Runtime.getRuntime().addShutdownHook(atExit);
     return new JobStore(new FileStore(run), secret, job, bind, () -> end(directory, atExit));
@@ -131,9 +132,9 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     }
   }
 
-  /// Where a store is on the network.
+  /// The address of a store on the network.
   ///
-  /// @param job the identity of the job that it must be of
+  /// @param job the identity of the job that it must serve
   private record At(String host, int port, String job) {
 
     @Override
@@ -206,7 +207,7 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
         cause);
   }
 
-  /// Whether this process joins a job that runs: it never keeps the store.
+  /// Returns whether this process joins a running job; such a process never serves the store.
   private static boolean joins(Settings settings) {
     return settings.required(JobConfig.JOIN);
   }

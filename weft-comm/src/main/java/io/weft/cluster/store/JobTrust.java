@@ -16,26 +16,27 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/// By what the processes of a job know each other, and keep others from listening.
+/// The means by which the processes of a job authenticate each other and keep others from
+/// eavesdropping.
 ///
-/// @param secret what only this job's processes know
-/// @param encryption whether and how their connections are encrypted
-/// @param job its identity, as `JobIdentity` makes it: not empty
+/// @param secret the secret that only this job's processes know
+/// @param encryption the encryption of their connections
+/// @param job the job's identity, from `JobIdentity`; not empty
 public record JobTrust(Secret secret, Encryption encryption, String job) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if a component is null.
   public JobTrust {
     Objects.requireNonNull(secret, "secret");
     Objects.requireNonNull(encryption, "encryption");
     Objects.requireNonNull(job, "job");
   }
 
-  /// As the settings say; reads the files that they name. Throws `CommException.Setup` naming a
-  /// setting that is missing or a file that is not what it must be.
+  /// Reads the settings and the files that they name. Throws `CommException.Setup` naming a missing
+  /// setting or an invalid file.
   public static JobTrust of(Settings settings, Secret secret, String job) {
     return new JobTrust(secret, encryption(settings), job);
   }
 
-  /// Whether and how the settings say that connections are encrypted; throws as `of` does.
+  /// Returns the encryption that the settings request. Throws as `of` does.
   public static Encryption encryption(Settings settings) {
     boolean named =
         settings.value(JobConfig.TLS_CERTIFICATE).isPresent()
@@ -56,8 +57,9 @@ public record JobTrust(Secret secret, Encryption encryption, String job) {
         : new Encryption.BeyondLoopback(tls);
   }
 
-  /// This process as a party of TLS on a connection with this address, if it is encrypted. Throws
-  /// `CommException.Setup` where key and certificates do not make one.
+  /// Returns this process as a party of TLS on a connection with this address, or empty if the
+  /// connection is not encrypted. Throws `CommException.Setup` if the key and the certificates do
+  /// not form a valid party.
   Optional<TlsParty> party(InetAddress address) {
     try {
       return encryption.at(address).map(TlsParty::of);

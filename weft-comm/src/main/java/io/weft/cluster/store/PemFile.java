@@ -24,7 +24,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// Certificates and keys as text files have them [RFC7468 §5, §10]. Any thread.
+/// Reads certificates and keys in PEM format [RFC7468 §5, §10]. Any thread.
 final class PemFile {
 
   private static final int MAX_BYTES = 1 << 20;
@@ -33,7 +33,7 @@ final class PemFile {
 
   private PemFile() {}
 
-  /// The certificates of a file, at least one, in its order. Throws `CommException.Setup`.
+  /// Returns the certificates of a file, at least one, in file order. Throws `CommException.Setup`.
   static List<X509Certificate> certificates(Path file) {
     byte[] content = read(file);
     try {
@@ -52,7 +52,7 @@ final class PemFile {
     throw refused(file, "has no certificate; it must be PEM, '-----BEGIN CERTIFICATE-----'", null);
   }
 
-  /// The private key of a file that fits this public key. Throws `CommException.Setup`.
+  /// Returns the private key of a file that matches this public key. Throws `CommException.Setup`.
   static PrivateKey privateKey(Path file, PublicKey fits) {
     Matcher key = KEY.matcher(privately(file));
     if (!key.find()) {

@@ -12,30 +12,30 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Whose a run directory is, as it says itself: so that others of this user can tell what a process
-/// that was killed has left there.
+/// The owner of a run directory, as noted in the directory, so that other processes of this user
+/// can recognize the remains of a killed process.
 ///
 /// @param identity a `ProcessIdentity`
-/// @param host its host's name
-/// @param boot which boot its kernel runs since
+/// @param host the name of its host
+/// @param boot the identifier of the boot of its kernel
 record RunOwner(String identity, String host, String boot) {
 
   private static final String FILE = "owner";
   private static final int MOST_BYTES = 1024;
 
-  /// This process.
+  /// Returns this process as the owner.
   static RunOwner current() {
     JobProcess process = JobProcess.current();
     return new RunOwner(process.identity(), process.host(), process.boot());
   }
 
-  /// Notes it in a new run directory.
+  /// Writes the owner to a new run directory.
   void write(Path run) throws IOException {
     String text = identity + "\n" + host + "\n" + boot + "\n";
     NewFile.createPrivate(run.resolve(FILE), text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /// Empty where the directory does not say so.
+  /// Reads the owner of a run directory. Empty if the directory does not name one.
   static Optional<RunOwner> of(Path run) {
     Path file = run.resolve(FILE);
     try {
@@ -48,8 +48,9 @@ record RunOwner(String identity, String host, String boot) {
     }
   }
 
-  /// Whether it is certain here that the process has ended: its host has booted since, or it has
-  /// ended under the process numbers that hold here. Of another host or container nothing is known.
+  /// Returns whether this process can be certain that the owner has ended: the owner's host has
+  /// booted since, or the owner has ended in the process namespace of this process. Nothing is
+  /// certain about another host or container.
   boolean hasEnded() {
     RunOwner here = current();
     if (host.isEmpty() || boot.isEmpty() || !host.equals(here.host)) {

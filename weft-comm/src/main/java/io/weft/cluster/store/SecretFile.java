@@ -23,16 +23,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// Where the job's secret comes from: a file, or the environment; never the command line. The
-/// secret is the text itself without the white space around it, byte by byte whatever its encoding,
-/// so that any text of 16 bytes or more will do, and base64 of random bytes does best. Any thread.
+/// The sources of the job's secret: a file or the environment, but never the command line. The
+/// secret consists of the bytes of the text without the surrounding white space, whatever the
+/// encoding. Any text of at least 16 bytes is valid; base64 of random bytes is best. Any thread.
 public final class SecretFile {
 
-  /// Variable that holds the secret itself.
+  /// The variable that contains the secret itself.
   public static final String VARIABLE = "WEFT_SECRET";
 
-  /// Variable that holds it as hexadecimal digits, two a byte: for secrets that are not ASCII,
-  /// which processes of different languages would take for different ones.
+  /// The variable that contains the secret as hexadecimal digits, two per byte. It is for secrets
+  /// that are not ASCII, which processes in different languages could decode differently.
   public static final String HEX_VARIABLE = "WEFT_SECRET_HEX";
 
   private static final int RANDOM_BYTES = 32;
@@ -45,9 +45,9 @@ public final class SecretFile {
 
   private SecretFile() {}
 
-  /// The secret that the settings' file or else `WEFT_SECRET_HEX` or `WEFT_SECRET` holds; empty
-  /// where none is set. Throws `CommException.Setup` naming the source where it is unreadable, too
-  /// short, open to others, or other text than ASCII in the latter.
+  /// Finds the secret in the settings' file, then in `WEFT_SECRET_HEX`, then in `WEFT_SECRET`.
+  /// Empty if none is set. Throws `CommException.Setup` naming the source if it is unreadable, too
+  /// short or accessible to others, or if `WEFT_SECRET` is not ASCII.
   public static Optional<Secret> find(Settings settings, Map<String, String> environment) {
     if (settings.value(JobConfig.SECRET_FILE).isPresent()) {
       return Optional.of(read(settings.value(JobConfig.SECRET_FILE).get()));
@@ -58,7 +58,7 @@ public final class SecretFile {
     return Optional.ofNullable(environment.get(VARIABLE)).map(SecretFile::ofText);
   }
 
-  /// The variables that give exactly this secret to a process of any language.
+  /// Returns the variables that pass exactly this secret to a process in any language.
   public static Map<String, String> variables(Secret secret) {
     byte[] bytes = secret.bytes();
     for (byte one : bytes) {
@@ -97,8 +97,8 @@ public final class SecretFile {
     }
   }
 
-  /// Reads a secret. Throws `CommException.Setup` naming the file where it is unreadable, too short
-  /// or too long, or readable by users outside its group.
+  /// Reads a secret. Throws `CommException.Setup` naming the file if it is unreadable, too short or
+  /// too long, or if users outside its group can read it.
   public static Secret read(Path file) {
     try {
       requirePrivate(file);
@@ -116,8 +116,8 @@ public final class SecretFile {
     }
   }
 
-  /// Throws `CommException.Setup` naming the file where users outside its group can read it, or
-  /// others than its owner can replace it.
+  /// Throws `CommException.Setup` naming the file if users outside its group can read it, or if
+  /// users other than its owner can replace it.
   static void requirePrivate(Path file) throws IOException {
     var view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
     if (view == null) {
@@ -137,20 +137,20 @@ public final class SecretFile {
     }
   }
 
-  /// Draws a secret.
+  /// Generates a secret.
   public static Secret random() {
     return Secret.of(randomText().getBytes(StandardCharsets.US_ASCII));
   }
 
-  /// Draws a secret and writes it as `write` does.
+  /// Generates a secret and writes it as `write` does.
   public static Secret create(Path file) {
     Secret secret = random();
     write(file, secret);
     return secret;
   }
 
-  /// Writes a secret to a new file that only its owner can read. Throws `CommException.Setup` where
-  /// the file is there already or cannot be written.
+  /// Writes a secret to a new file that only its owner can read. Throws `CommException.Setup` if
+  /// the file exists or cannot be written.
   public static void write(Path file, Secret secret) {
     try {
       NewFile.createPrivate(file, secret.bytes());

@@ -17,8 +17,9 @@ import java.util.Arrays;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// One connection of a client to its store: proof of secret and job, then requests, each with its
-/// reply. An `IOException` of any of them ends it. Confined to one thread at a time.
+/// One connection of a client to its store: first the proof of secret and job, then requests, each
+/// with its reply. An `IOException` in any of them ends the connection. Confined to one thread at a
+/// time.
 final class StoreConnection implements AutoCloseable {
 
   private static final int REPLY_MILLIS = 10_000;
@@ -29,7 +30,7 @@ final class StoreConnection implements AutoCloseable {
   private final String location;
   private String meeting = "";
 
-  /// A line on which nothing has been said.
+  /// Takes a line on which nothing has been sent.
   StoreConnection(StoreLine line, String location) {
     this.socket = line.socket();
     this.location = location;
@@ -41,16 +42,16 @@ final class StoreConnection implements AutoCloseable {
     return socket;
   }
 
-  /// What the server has that no other has; empty before `prove`.
+  /// The unique identifier of the server's store; empty before `prove`.
   String meeting() {
     return meeting;
   }
 
-  /// Proves secret and job to the server, and has it prove them. Throws `CommException.Setup` where
-  /// it is no store or has another secret, `JobMismatch` where it is kept for another job, and
-  /// `IOException` where the line ends before that is known.
+  /// Proves secret and job to the server, and checks the server's proofs. Throws
+  /// `CommException.Setup` if the server is not a store or has another secret, `JobMismatch` if it
+  /// serves another job, and `IOException` if the line ends before.
   void prove(Secret secret, String job, byte[] binding) throws IOException {
-    // Said at once, so that a server that waits for TLS sees who is there.
+    // Sent at once, so that a server that waits for TLS recognizes the client.
     out.write(StoreWire.magic());
     out.flush();
     byte[] magic = new byte[StoreWire.magicBytes()];
@@ -100,7 +101,7 @@ final class StoreConnection implements AutoCloseable {
     meeting = text;
   }
 
-  /// Puts a value; false where the store is full.
+  /// Stores a value. Returns false if the store is full.
   boolean put(String key, byte[] value) throws IOException {
     socket.setSoTimeout(REPLY_MILLIS);
     request(StoreWire.PUT, key);
@@ -108,7 +109,8 @@ final class StoreConnection implements AutoCloseable {
     return status(StoreWire.DONE, StoreWire.FULL) == StoreWire.DONE;
   }
 
-  /// Puts a value where another one is, or none (null); returns `DONE`, `DIFFERENT` or `FULL`.
+  /// Replaces the value `expected`, or an absent one if `expected` is null. Returns `DONE`,
+  /// `DIFFERENT` or `FULL`.
   int compareAndSet(String key, byte @Nullable [] expected, byte[] value) throws IOException {
     socket.setSoTimeout(REPLY_MILLIS);
     request(StoreWire.COMPARE_AND_SET, key);
@@ -121,14 +123,14 @@ final class StoreConnection implements AutoCloseable {
     return status(StoreWire.DONE, StoreWire.DIFFERENT, StoreWire.FULL);
   }
 
-  /// Removes a key, if it is there.
+  /// Removes a key if it exists.
   void remove(String key) throws IOException {
     socket.setSoTimeout(REPLY_MILLIS);
     request(StoreWire.REMOVE, key);
     int unused = status(StoreWire.DONE);
   }
 
-  /// The value, for which the server waits so long.
+  /// Returns the value, for which the server waits at most `waitMillis`.
   Optional<byte[]> find(String key, int waitMillis) throws IOException {
     socket.setSoTimeout(waitMillis + REPLY_MILLIS);
     request(StoreWire.GET, key);
@@ -136,7 +138,7 @@ final class StoreConnection implements AutoCloseable {
     return value();
   }
 
-  /// A value that is not `known`, for which the server waits so long.
+  /// Returns a value other than `known`, for which the server waits at most `waitMillis`.
   Optional<byte[]> findOther(String key, byte[] known, int waitMillis) throws IOException {
     socket.setSoTimeout(waitMillis + REPLY_MILLIS);
     request(StoreWire.GET_OTHER, key);
@@ -150,7 +152,7 @@ final class StoreConnection implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException alreadyGone) {
-      // Nothing of value is lost: every request has been answered, or has failed.
+      // Closing can fail without loss, because every request has been answered or has failed.
       assert socket.isClosed();
     }
   }

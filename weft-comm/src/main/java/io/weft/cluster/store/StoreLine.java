@@ -12,24 +12,25 @@ import java.io.PushbackInputStream;
 import java.net.Socket;
 import java.util.Optional;
 
-/// One socket between a client and its store, encrypted or not, with nothing said yet.
+/// One socket between a client and its store, encrypted or not, before any data is sent.
 ///
-/// @param socket for time limits and to end it
-/// @param in what the other side says; unbuffered
-/// @param out leaves with `flush`
-/// @param binding what only the two ends know; empty where it is not encrypted
+/// @param socket the socket, for time limits and for closing
+/// @param in the data from the other side; unbuffered
+/// @param out the data to the other side, sent by `flush`
+/// @param binding data that only the two ends know; empty if the connection is not encrypted
 record StoreLine(Socket socket, InputStream in, OutputStream out, byte[] binding) {
 
   private static final byte[] NO_BINDING = {};
 
-  /// The client's end. Throws `SSLException` where the other end's TLS is not as it must be.
+  /// Opens the client's end. Throws `SSLException` if the other end's TLS is invalid.
   static StoreLine call(Socket socket, Optional<TlsParty> party) throws IOException {
     return party.isEmpty()
         ? plain(socket)
         : over(socket, socket.getInputStream(), party.get().call());
   }
 
-  /// The server's end; throws as `call`. Who says nothing costs no memory of TLS.
+  /// Opens the server's end. Throws as `call` does. A client that sends nothing causes no
+  /// allocation for TLS.
   static StoreLine answer(Socket socket, Optional<TlsParty> party) throws IOException {
     if (party.isEmpty()) {
       return plain(socket);

@@ -24,7 +24,7 @@ final class StoreSession {
 
   private static final Logger LOG = LoggerFactory.getLogger(StoreSession.class);
 
-  /// At least as long as what is said before the peer has proved anything.
+  /// Buffer size; not less than what the server sends before the peer has proved anything.
   private static final int OPENING_BYTES = 64;
 
   private final StoreLine line;
@@ -32,10 +32,10 @@ final class StoreSession {
   private final Secret secret;
   private final StoreIdentity identity;
 
-  /// For whom the store is kept.
+  /// The job of a store.
   ///
   /// @param job the job's identity
-  /// @param meeting what no other store has
+  /// @param meeting the unique identifier of the store
   record StoreIdentity(String job, String meeting) {}
 
   StoreSession(StoreLine line, Store values, Secret secret, StoreIdentity identity) {
@@ -45,9 +45,9 @@ final class StoreSession {
     this.identity = identity;
   }
 
-  /// Lets the peer prove that it knows the secret, and that it is of the same job. Throws with the
-  /// reason where it does not; the caller limits how long it may take. `spoke` runs when the peer
-  /// has begun as a rank does.
+  /// Checks the peer's proofs that it knows the secret and belongs to the same job. Throws with the
+  /// reason if a proof fails. The caller limits the time. `spoke` runs when the peer has sent the
+  /// opening of a rank.
   void open(Runnable spoke) throws IOException {
     var in = new DataInputStream(line.in());
     var out = new DataOutputStream(new BufferedOutputStream(line.out(), OPENING_BYTES));
@@ -95,10 +95,11 @@ final class StoreSession {
     }
   }
 
-  /// Answers requests until the peer leaves, breaks the protocol or the server closes the socket.
+  /// Answers requests until the peer leaves or breaks the protocol, or until the server closes the
+  /// socket.
   void serve() throws InterruptedException {
     try {
-      // A rank is silent between its requests for as long as it computes.
+      // A computing rank may be silent between its requests for any time.
       var in = new DataInputStream(new BufferedInputStream(line.in()));
       var out = new DataOutputStream(new BufferedOutputStream(line.out()));
       for (int request = in.read(); request >= 0; request = in.read()) {

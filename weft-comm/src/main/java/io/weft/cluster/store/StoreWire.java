@@ -13,21 +13,22 @@ import java.util.Arrays;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/// The bytes between a store's client and its server; all numbers big-endian.
+/// The wire format between a store's client and its server. All numbers are big-endian.
 ///
-/// Opening: the server sends magic (8) and its nonce (32); the client magic (8), its nonce (32) and
-/// its proof (32); the server a status (1) and, if that is `WELCOME`, its own proof (32). A proof
-/// is HMAC-SHA-256, keyed by the job's secret, over the role and both nonces; each side has drawn
-/// one of them, so that a proof cannot be replayed nor sent back to its author. Where the
-/// connection is encrypted, all of this is said inside TLS and a proof covers the connection's
-/// keys, too.
+/// In the opening, the server sends its magic (8 bytes) and its nonce (32). The client sends its
+/// magic (8), its nonce (32) and its proof (32). The server sends a status (1) and, if the status
+/// is `WELCOME`, its own proof (32). A proof is HMAC-SHA-256, keyed by the job's secret, over the
+/// role and both nonces. Each side has drawn one of the nonces, so a proof can be neither replayed
+/// nor reflected. On an encrypted connection, the opening is inside TLS and a proof also covers the
+/// connection's keys.
 ///
-/// Then each says which job it is of: length (2), the job's identity, its proof (32); the server
-/// answers `SAME_JOB` (1) and the same with its meeting's name in place of the job, or `OTHER_JOB`
-/// (1) and the same with the job that it keeps a store for, and the end.
+/// Then each side names its job. The client sends a length (2), the job's identity and its proof
+/// (32). The server answers `SAME_JOB` (1), followed by the identifier of its meeting in the same
+/// format, or `OTHER_JOB` (1), followed by the job that it serves in the same format, and then
+/// closes the connection.
 ///
-/// Then, for each request of the client, one reply, as docs/protocol/store.md has them. Lengths are
-/// checked before anything is allocated.
+/// Then the server sends one reply to each request of the client, as in docs/protocol/store.md.
+/// Each side checks lengths before it allocates anything.
 final class StoreWire {
 
   static final int NONCE_BYTES = 32;
@@ -49,10 +50,10 @@ final class StoreWire {
   static final int OTHER_JOB = 8;
   static final int DIFFERENT = 9;
 
-  /// Length of an expected value where the key must not be there.
+  /// Length of an expected value if the key must be absent.
   static final int NO_VALUE = -1;
 
-  /// Longest wait that a client asks the server for at once.
+  /// Longest wait that a client requests from the server in one request.
   static final int MAX_WAIT_MILLIS = 1_000;
 
   private static final byte[] MAGIC = "WEFTSTO4".getBytes(StandardCharsets.US_ASCII);
@@ -82,15 +83,15 @@ final class StoreWire {
     return proof(secret, "weft store server", serverNonce, clientNonce, binding);
   }
 
-  /// In constant time.
+  /// Compares in constant time.
   static boolean same(byte[] expected, byte[] actual) {
     return MessageDigest.isEqual(expected, actual);
   }
 
-  /// One text of the exchange about the job, with its proof, in which everything before it of this
-  /// connection is covered by the nonces.
+  /// Writes one text of the job exchange with its proof. The nonces in the proof cover the
+  /// preceding messages of this connection.
   ///
-  /// @param status what the server says with it, 0 for the client
+  /// @param status the server's status that accompanies the text, 0 for the client
   static void writeText(DataOutputStream out, Secret secret, int status, byte[] nonces, String text)
       throws IOException {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
@@ -99,8 +100,8 @@ final class StoreWire {
     out.write(textProof(secret, status, nonces, bytes));
   }
 
-  /// The other side's text. Throws `IOException` where it is too long, its proof is wrong or it is
-  /// no text.
+  /// Reads the other side's text. Throws `IOException` if it is empty or too long, or if its proof
+  /// is wrong.
   static String readText(DataInputStream in, Secret secret, int status, byte[] nonces)
       throws IOException {
     int length = in.readUnsignedShort();
@@ -117,7 +118,7 @@ final class StoreWire {
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  /// Both nonces of a connection.
+  /// Concatenates both nonces of a connection.
   static byte[] nonces(byte[] serverNonce, byte[] clientNonce) {
     byte[] both = Arrays.copyOf(serverNonce, serverNonce.length + clientNonce.length);
     System.arraycopy(clientNonce, 0, both, serverNonce.length, clientNonce.length);

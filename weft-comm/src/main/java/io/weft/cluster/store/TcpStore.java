@@ -24,17 +24,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/// A rank's way to a `TcpStoreServer`: one connection, made again when it is needed and gone. A
-/// request whose connection breaks is repeated, but for `compareAndSet`, of which nobody knows
-/// whether it took effect. Thread-safe; requests go one after the other in the order in which they
-/// came, a long wait lets others in every second.
+/// The client of a `TcpStoreServer` on a rank. It has one connection, which it opens again on
+/// demand. A request whose connection breaks is repeated, except `putIfAbsent` and `compareAndSet`,
+/// whose effect is unknown. Thread-safe. Requests are sent sequentially in the order of the calls;
+/// a long wait lets other requests in every second.
 public final class TcpStore implements Store {
 
   private static final Duration RETRY = Duration.ofMillis(50);
   private static final Duration RETRY_OTHER = Duration.ofMillis(200);
   private static final int CONNECT_MILLIS = 5_000;
 
-  /// How long a request tries to make a connection again.
+  /// The longest time for which a request tries to reconnect.
   private static final Duration RECONNECT = Duration.ofSeconds(2);
 
   private final ReentrantLock lock = new ReentrantLock(true);
@@ -45,7 +45,7 @@ public final class TcpStore implements Store {
   private boolean closed;
   private volatile String caution = "";
 
-  /// Where a store is, and what it must prove.
+  /// The address of a store, and the trust that it must prove.
   private record At(String host, int port, JobTrust trust) {
 
     String location() {
@@ -60,9 +60,9 @@ public final class TcpStore implements Store {
     this.localAddress = connection.socket().getLocalAddress();
   }
 
-  /// Connects, and tries again while nobody listens there yet, or another job's ranks meet there.
-  /// Throws `CommException.Setup` naming address and reasons after `limit`, and at once where what
-  /// answers at all of the host's addresses cannot be this job's store.
+  /// Connects, and retries while no server listens at the address yet or while another job's ranks
+  /// meet there. Throws `CommException.Setup` naming the address and the reasons after `limit`.
+  /// Throws at once if the servers at all of the host's addresses cannot be this job's store.
   public static TcpStore connect(String host, int port, JobTrust trust, Duration limit)
       throws InterruptedException {
     OpenFiles openFiles = OpenFiles.ofThisProcess();
@@ -91,8 +91,8 @@ public final class TcpStore implements Store {
     }
   }
 
-  /// One try at each address of the host. Throws `CommException.Setup` where all of them answered,
-  /// and none with this job's store.
+  /// Tries each address of the host once. Throws `CommException.Setup` if all of them answered and
+  /// none is this job's store.
   private static Optional<StoreConnection> connectToAny(
       String host,
       int port,
@@ -130,7 +130,8 @@ public final class TcpStore implements Store {
     return Optional.empty();
   }
 
-  /// What else may be wrong where a name stands for an address that no other host can reach.
+  /// Describes a further possible cause: a name that stands for an address that no other host can
+  /// reach.
   private static String loopback(String host) {
     try {
       InetAddress[] all = InetAddress.getAllByName(host);
@@ -152,15 +153,15 @@ public final class TcpStore implements Store {
             + " give WEFT_STORE the host's address instead, on all ranks";
   }
 
-  /// `HOST:PORT`, with brackets where the host has colons.
+  /// `HOST:PORT`, with brackets around a host that has colons.
   static String location(String host, int port) {
     return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
   }
 
-  /// Connects with one try at each of the host's addresses, for those who cannot wait: a host that
-  /// can be reached answers within `reach`, however busy it is, and proves itself within `limit`.
-  /// Throws `IOException` where it does not, `CommException.Setup` where the server's secret is
-  /// another one.
+  /// Connects with one attempt at each of the host's addresses, for callers that cannot wait. A
+  /// reachable host must answer within `reach`, even under load, and prove itself within `limit`.
+  /// Throws `IOException` if it does not, and `CommException.Setup` if the server has another
+  /// secret.
   public static TcpStore connectOnce(
       String host, int port, JobTrust trust, Duration reach, Duration limit) throws IOException {
     int millis = Math.clamp(Span.millis(reach), 1, Integer.MAX_VALUE);
@@ -181,12 +182,13 @@ public final class TcpStore implements Store {
     throw failed;
   }
 
-  /// This host's address towards the store: where peers can reach this rank.
+  /// This host's address towards the store, at which peers can reach this rank.
   public InetAddress localAddress() {
     return localAddress;
   }
 
-  /// Says what may keep other ranks from this store, for the message when some do not come.
+  /// Sets the obstacle that may keep other ranks from this store, for the message about ranks that
+  /// do not arrive.
   void beware(String reason) {
     caution = reason;
   }
@@ -305,7 +307,7 @@ public final class TcpStore implements Store {
     }
   }
 
-  // --- one request
+  // --- requests
 
   /// A request to the server at the other end of a connection.
   @FunctionalInterface
@@ -313,13 +315,13 @@ public final class TcpStore implements Store {
     T with(StoreConnection to) throws IOException;
   }
 
-  /// A request for which the server waits a while.
+  /// A request for which the server waits for a time.
   @FunctionalInterface
   private interface Wait {
     Optional<byte[]> ask(StoreConnection to, int millis) throws IOException;
   }
 
-  /// Whether a request may reach the server twice.
+  /// States if a request may reach the server twice.
   private enum Repeat {
     YES,
     NO
@@ -350,8 +352,8 @@ public final class TcpStore implements Store {
     }
   }
 
-  /// The connection, made where there is none. Throws `CommException.Setup` where the store is out
-  /// of reach, or another one is there.
+  /// Returns the connection, opening it if necessary. Throws `CommException.Setup` if the store is
+  /// out of reach or has been replaced by another one.
   private StoreConnection connected() {
     StoreConnection present = connection;
     if (present != null) {
@@ -411,7 +413,7 @@ public final class TcpStore implements Store {
       int connectMillis,
       Deadline deadline)
       throws IOException {
-    // Like the transports' sockets: the JVM's settings of a proxy are for other hosts than ranks'.
+    // As for the transports' sockets: the JVM's proxy settings are for hosts other than ranks'.
     var socket = new Socket(Proxy.NO_PROXY);
     try {
       socket.setTcpNoDelay(true);
@@ -423,7 +425,7 @@ public final class TcpStore implements Store {
       try {
         connection.prove(trust.secret(), trust.job(), line.binding());
       } catch (SSLException refused) {
-        // The server looks at our certificate when our part of the handshake is over.
+        // The server checks this rank's certificate after this rank's part of the handshake.
         throw TlsPipe.explained(refused);
       }
       return connection;

@@ -26,12 +26,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Keeps a store for the ranks of a job, in the launcher or in rank 0. Serves whoever proves that
-/// it knows the job's secret and is of this job, and proves both in turn; everybody else is
-/// disconnected in time. At most 128 connections may be unproved at once, for as long as
-/// `UnprovenLimit` has it, and 16,384 open. A thread of the platform for each connection: what else
-/// blocks the threads that carry virtual ones, be it a program's own native call, must not keep
-/// ranks from meeting.
+/// Serves a store for the ranks of a job, in the launcher or in rank 0. It serves each client that
+/// proves that it knows the job's secret and belongs to this job, and proves both to the client. It
+/// disconnects other clients within a time limit. At most 128 connections may be unproved at once,
+/// for the time that `UnprovenLimit` allows, and at most 16,384 may be open. Each connection has a
+/// platform thread, because other code, such as a native call of the program, may block the
+/// carriers of virtual threads and must not keep ranks from meeting.
 public final class TcpStoreServer implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(TcpStoreServer.class);
@@ -69,10 +69,10 @@ public final class TcpStoreServer implements AutoCloseable {
     limits.setRemoveOnCancelPolicy(true);
   }
 
-  /// Listens on exactly this address; port 0 takes a free one. Throws `CommException.Setup` with
-  /// the address where it is taken or not this host's.
+  /// Listens on exactly this address; port 0 chooses a free one. Throws `CommException.Setup` with
+  /// the address if it is in use or is not this host's.
   ///
-  /// @param startDeadline how long the ranks may take to join
+  /// @param startDeadline the longest time in which the ranks may join
   public static TcpStoreServer bind(
       InetAddress address, int port, JobTrust trust, Duration startDeadline) {
     Optional<TlsParty> party = trust.party(address);
@@ -105,23 +105,23 @@ public final class TcpStoreServer implements AutoCloseable {
     }
   }
 
-  /// Where it listens, with the real port.
+  /// The listening address, with the actual port.
   public InetSocketAddress address() {
     return (InetSocketAddress) listener.getLocalSocketAddress();
   }
 
-  /// `HOST:PORT` of `address()`, as WEFT_STORE has it.
+  /// `HOST:PORT` of `address()`, the format of WEFT_STORE.
   public String location() {
     String host = address().getAddress().getHostAddress();
     return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + address().getPort();
   }
 
-  /// What a client has put under this key.
+  /// Returns the value that a client has stored under this key.
   public Optional<byte[]> find(String key) {
     return values.find(key);
   }
 
-  /// Stops listening and disconnects everybody. A second call has no effect.
+  /// Stops listening and disconnects all clients. A second call has no effect.
   @Override
   public void close() {
     closeQuietly(listener);
@@ -149,7 +149,7 @@ public final class TcpStoreServer implements AutoCloseable {
     }
   }
 
-  /// Throws `IOException` where the system has no thread for it.
+  /// Serves a connection on a new thread. Throws `IOException` if the system has no thread for it.
   private void serve(Socket socket) throws IOException {
     try {
       thread("weft-store-session").start(() -> session(socket));
@@ -161,7 +161,7 @@ public final class TcpStoreServer implements AutoCloseable {
     }
   }
 
-  /// Connections wait in the backlog meanwhile.
+  /// Pauses accepting. Connections wait in the backlog.
   private void pause(IOException limited) {
     LOG.warn(
         "the job's store cannot accept: {}{}", limited.getMessage(), openFiles.advice(limited));
@@ -185,7 +185,7 @@ public final class TcpStoreServer implements AutoCloseable {
 
   private Optional<StoreSession> opened(Socket socket) throws IOException {
     SocketAddress from = socket.getRemoteSocketAddress();
-    // Ends a connection that is not opened in time, wherever it stands.
+    // Closes a connection whose opening exceeds the time limit, at any point of the opening.
     Future<?> limit;
     try {
       limit =
@@ -201,7 +201,7 @@ public final class TcpStoreServer implements AutoCloseable {
       session.open(() -> strangers.spoke(socket));
       return Optional.of(session);
     } catch (JobMismatch other) {
-      // Its ranks come again and again until this job's have met.
+      // The other job's ranks retry until this job's ranks have met.
       if (othersSaid.size() < MOST_OTHERS_SAID
           && othersSaid.add(String.valueOf(other.getMessage()))) {
         strangers.log("refused " + from + ": " + other.getMessage());
@@ -227,7 +227,8 @@ public final class TcpStoreServer implements AutoCloseable {
     }
   }
 
-  /// Lets the peer read why: closing a socket with unread bytes would destroy what was said last.
+  /// Lets the peer read the reason, because closing a socket with unread bytes would discard the
+  /// last message.
   private static void dismiss(Socket socket) {
     try {
       socket.shutdownOutput();

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 
-/// Connections to the store that have not proved anything: a bounded number, as `UnprovenLimit` has
-/// it, and a bounded number of lines in the log. Thread-safe.
+/// The connections to the store that have not proved anything. It bounds their number by
+/// `UnprovenLimit`, and the number of lines about them in the log. Thread-safe.
 final class UnprovenConnections {
 
   static final int MOST = 128;
@@ -29,7 +29,7 @@ final class UnprovenConnections {
     this.logger = logger;
   }
 
-  /// Lets one more wait; returns the one that must go for it.
+  /// Admits a connection. Returns the connection to close in exchange, if any.
   Optional<Socket> admit(Socket socket) {
     lock.lock();
     try {
@@ -39,7 +39,7 @@ final class UnprovenConnections {
     }
   }
 
-  /// It has begun as a rank does.
+  /// Notes that a connection has sent the opening of a rank.
   void spoke(Socket socket) {
     lock.lock();
     try {
@@ -49,7 +49,7 @@ final class UnprovenConnections {
     }
   }
 
-  /// It has proved itself, or it is gone.
+  /// Forgets a connection that has proved itself or is closed.
   void forget(Socket socket) {
     lock.lock();
     try {
@@ -59,7 +59,7 @@ final class UnprovenConnections {
     }
   }
 
-  /// One line, unless there were many in this second.
+  /// Logs one line, unless this second already has many.
   void log(String message) {
     lock.lock();
     try {
