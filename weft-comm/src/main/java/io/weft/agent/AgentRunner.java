@@ -31,7 +31,7 @@ public interface AgentRunner extends AutoCloseable {
   boolean drive(BooleanSupplier done, long deadlineNanos);
 
   /// Returns the agent to the progress thread, because the caller that drove it has other work. The
-  /// progress thread runs it at once and does not leave it to callers for a while.
+  /// progress thread runs it at once, without the usual delay after a caller has driven it.
   default void leaveToProgressThread() {}
 
   /// Runs an inline task on the calling thread in place of the agent, if the agent has nothing in

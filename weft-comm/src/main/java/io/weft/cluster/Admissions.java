@@ -11,14 +11,15 @@ import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Ranks that join while the job runs, as a rank sees them that is in it. One that this rank does
-/// not know calls and says JOIN first; it is added to the job here, and gets WELCOME, which says
-/// who is gone. What such a rank says before that is not believed; its connections are few, and
-/// closed after the start deadline. Confined to the progress thread.
+/// The admission of ranks that join a running job, on a rank that is already in it. An unknown rank
+/// connects and first sends JOIN. This class adds it to the job and answers with WELCOME, which
+/// lists the ranks that are gone. Anything else that the unknown rank sends before is ignored or
+/// refused. The number of connections of such ranks is bounded, and each is closed after the start
+/// deadline. Confined to the progress thread.
 final class Admissions {
 
-  /// How far the number of a rank may lie beyond those that this one knows: between them are those
-  /// that have ended before they came here.
+  /// Largest distance of a new rank's number from those that this rank knows. The ranks in between
+  /// have ended before they reached this rank.
   static final int MOST_AHEAD = 1024;
 
   private static final int MOST_CALLERS = 16;
@@ -30,12 +31,12 @@ final class Admissions {
   private final List<Caller> callers = new ArrayList<>(0);
   private final MemorySegment goodbye = new MeshFrame.Goodbye().encode();
 
-  /// Ranks that were lost elsewhere before they came here.
+  /// Ranks that other ranks lost before they reached this rank.
   private final BitSet lost = new BitSet();
 
   private Duration deadline = Duration.ZERO;
 
-  /// A rank that is not known here.
+  /// A rank that this rank does not know yet.
   private static final class Caller {
     final Endpoint endpoint;
     final long since;
@@ -58,12 +59,12 @@ final class Admissions {
     this.connector = connector;
   }
 
-  /// How long a rank may take from its call to JOIN.
+  /// Sets the longest time from a rank's connection to its admission.
   void limit(Duration limit) {
     deadline = limit;
   }
 
-  /// An endpoint of a rank that is not known here is usable.
+  /// Accepts a usable endpoint of an unknown rank.
   void onConnect(Endpoint endpoint) {
     if (callers.size() == MOST_CALLERS) {
       endpoint.close();
@@ -72,7 +73,7 @@ final class Admissions {
     }
   }
 
-  /// A message on such an endpoint.
+  /// Handles a message on such an endpoint.
   void onMessage(Endpoint from, MemorySegment message) {
     Caller caller = find(from);
     if (caller == null) {
@@ -88,7 +89,7 @@ final class Admissions {
     }
   }
 
-  /// Such a rank did what it may not yet.
+  /// Refuses an unknown rank that did something that requires admission.
   void refuse(Endpoint from) {
     Caller caller = find(from);
     if (caller != null) {
@@ -97,7 +98,7 @@ final class Admissions {
     }
   }
 
-  /// An endpoint has ended; false if it is none of these.
+  /// Handles the end of an endpoint. Returns false if the endpoint is not one of an unknown rank.
   boolean onFailure(Endpoint from) {
     return callers.removeIf(caller -> caller.endpoint.equals(from));
   }
@@ -111,14 +112,15 @@ final class Admissions {
     return null;
   }
 
-  /// Another rank has lost one that has not come here yet; when it comes it is told so.
+  /// Notes that another rank has lost a rank that has not reached this one. That rank is told so
+  /// when it does.
   void isLost(int rank) {
     if (rank < peers.size() + MOST_AHEAD) {
       lost.set(rank);
     }
   }
 
-  /// Once per duty cycle.
+  /// Runs once per duty cycle.
   ///
   /// Hot path.
   void turn() {
@@ -131,7 +133,7 @@ final class Admissions {
     }
   }
 
-  /// Whether it is no caller any more.
+  /// Returns whether the caller has been admitted or refused.
   private boolean isSettled(Caller caller) {
     boolean late = mesh.now() - caller.since > Span.nanos(deadline);
     boolean known = caller.rank() < peers.size();
@@ -154,7 +156,7 @@ final class Admissions {
     return true;
   }
 
-  /// For a rank of this number: who of those below it is gone.
+  /// Returns the WELCOME for a rank of this number, with the lower ranks that are gone.
   private MemorySegment welcome(int rank) {
     var gone = new BitSet();
     for (int peer = 0; peer < rank; peer++) {
@@ -163,7 +165,8 @@ final class Admissions {
     return new MeshFrame.Welcome(gone).encode();
   }
 
-  /// It is known here before it hears so, and may be asked as soon as it has.
+  /// Adds the member before it learns of its admission, so that it may send requests as soon as it
+  /// does.
   private void admit(Member member, Endpoint endpoint) {
     MemorySegment welcome = welcome(member.rank());
     while (peers.size() < member.rank()) {
@@ -177,17 +180,18 @@ final class Admissions {
     connector.take(endpoint, welcome);
   }
 
-  /// A rank that is admitted asks again who is gone. False where it is not one.
+  /// Answers an admitted rank that requests the list of lost ranks again. Returns false if the
+  /// sender is not an admitted rank.
   boolean onJoin(Endpoint from, MeshFrame.Join join) {
     int rank = from.node();
     if (join.member().rank() != rank || !from.equals(peers.at(rank).live())) {
       return false;
     }
-    // Without room it asks once more.
+    // Without room for the answer, the rank requests it again.
     return from.trySend(welcome(rank)) != PostResult.CLOSED;
   }
 
-  /// This rank leaves: whoever calls is told so.
+  /// Tells the calling ranks that this rank leaves.
   void leave() {
     for (Caller caller : List.copyOf(callers)) {
       if (caller.endpoint.trySend(goodbye) != PostResult.BACK_PRESSURED) {

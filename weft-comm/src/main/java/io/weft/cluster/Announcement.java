@@ -6,14 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What one rank tells the others through the store: one fact per line, UTF-8.
+/// The entry of one rank in the store, for the other ranks: one fact per line, UTF-8.
 ///
-/// @param size of the job, as this rank was told
-/// @param process its identity, as `JobProcess` has it
-/// @param host where it runs
-/// @param processors those that it may use
-/// @param addresses where its transports listen
-/// @param settings those that must be the same on all ranks, as `NAME=VALUE`
+/// @param size the size of the job as this rank was told
+/// @param process the identity of its process, from `JobProcess`
+/// @param host the host on which it runs
+/// @param processors the processors that it may use
+/// @param addresses the listening addresses of its transports
+/// @param settings the settings that must be equal on all ranks, as `NAME=VALUE`
 record Announcement(
     int size,
     String process,
@@ -30,7 +30,7 @@ record Announcement(
     settings = List.copyOf(settings);
   }
 
-  /// What a process says.
+  /// Creates the announcement of a process.
   static Announcement of(
       JobProcess process, int size, List<Address> addresses, List<String> settings) {
     return new Announcement(
@@ -42,28 +42,30 @@ record Announcement(
         settings);
   }
 
-  /// Of a rank that has taken its number while the job ran, and has not joined yet.
+  /// Creates the announcement of a rank that has taken its number in the running job but has not
+  /// joined yet.
   static Announcement absent() {
     return new Announcement(
         0, "", new HostIdentity("", ""), Processors.UNKNOWN, List.of(), List.of());
   }
 
-  /// Of a rank that cannot be reached any more.
+  /// Creates the announcement of a rank that can no longer be reached.
   Announcement withoutAddresses() {
     return new Announcement(size, process, host, processors, List.of(), settings);
   }
 
-  /// Whether the rank has not joined.
+  /// Returns whether the rank has not joined.
   boolean isAbsent() {
     return addresses.isEmpty() && process.isEmpty() && host.name().isEmpty();
   }
 
-  /// Whether one process made both.
+  /// Returns whether the same process made both announcements.
   boolean sameProcess(Announcement other) {
     return process.equals(other.process) && host.equals(other.host);
   }
 
-  /// What the other was told otherwise, as `NAME=VALUE` of each, its own first; empty if nothing.
+  /// Returns the first setting that differs, as `NAME=VALUE` of this announcement and of the other.
+  /// Empty if all agree.
   List<String> disagreement(Announcement other) {
     for (String setting : settings) {
       String name = setting.substring(0, setting.indexOf('=') + 1);
@@ -91,7 +93,7 @@ record Announcement(
     return String.join("\n", lines).getBytes(StandardCharsets.UTF_8);
   }
 
-  /// Throws `IllegalArgumentException` where it is not an announcement of this version.
+  /// Throws `IllegalArgumentException` if the bytes are not an announcement of this version.
   static Announcement decode(byte[] bytes) {
     List<String> lines = List.of(new String(bytes, StandardCharsets.UTF_8).split("\n", -1));
     if (lines.size() < 7 || !lines.getFirst().equals(FIRST)) {

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// The first meeting of a job's ranks: each says where it is, each learns where all are. User
-/// thread.
+/// The first meeting of a job's ranks, in which each publishes its addresses and learns those of
+/// all others. User thread.
 public final class Bootstrap {
 
   private static final Duration LAST_WORDS = Duration.ofSeconds(1);
@@ -38,13 +38,13 @@ public final class Bootstrap {
     this.endNanos = ticker.nanos() + Span.nanos(limit);
   }
 
-  /// Exchanges addresses with all ranks of this epoch. Local ranks are counted in order of rank on
+  /// Exchanges addresses with all ranks of this epoch. Local ranks are numbered in order of rank on
   /// each host, cross ranks in order of rank among equal local ranks. Throws `CommException.Setup`
-  /// naming the ranks that never came, or what they disagree on.
+  /// naming the ranks that did not arrive, or the setting on which they disagree.
   ///
   /// @param self the calling rank's process
-  /// @param mine where its transports listen
-  /// @param settings those that must be the same on all ranks, as `NAME=VALUE`
+  /// @param mine the listening addresses of its transports
+  /// @param settings the settings that must be equal on all ranks, as `NAME=VALUE`
   public static Topology exchange(
       Ticker ticker,
       Store store,
@@ -75,7 +75,7 @@ public final class Bootstrap {
     return new Topology(epoch, members(announcements));
   }
 
-  /// Throws `CommException.Setup` where `rank` was told another size.
+  /// Throws `CommException.Setup` if `rank` was told another size.
   static void requireSameSize(int rank, Announcement announcement, int self, Announcement own) {
     if (announcement.size() != own.size()) {
       throw new CommException.Setup(
@@ -95,7 +95,7 @@ public final class Bootstrap {
     }
   }
 
-  /// Throws `CommException.Setup` where `rank` has announced another value than this rank has.
+  /// Throws `CommException.Setup` if `rank` announced a setting that differs from this rank's.
   static void requireSameSettings(int rank, Announcement announcement, int self, Announcement own) {
     List<String> both = announcement.disagreement(own);
     if (!both.isEmpty()) {
@@ -107,7 +107,8 @@ public final class Bootstrap {
     }
   }
 
-  /// A process may join, leave and join again: its n-th meeting is everybody's n-th.
+  /// Finds the number of this meeting. A process may join, leave and join again, and its n-th
+  /// meeting is the n-th meeting of all ranks.
   private void enterNextMeeting(Announcement own) {
     Optional<byte[]> before = store.find(key(launch.rank()));
     while (before.isPresent()) {
@@ -169,7 +170,7 @@ public final class Bootstrap {
         cause);
   }
 
-  /// Throws `CommException.Setup` where it cannot be read.
+  /// Decodes an announcement. Throws `CommException.Setup` if it is malformed.
   static Announcement announcement(int rank, byte[] bytes) {
     try {
       return Announcement.decode(bytes);
@@ -189,7 +190,7 @@ public final class Bootstrap {
     return meetingKey(epoch, meeting) + "member/" + rank;
   }
 
-  /// Before all keys of a meeting.
+  /// Returns the prefix of all keys of a meeting.
   static String meetingKey(long epoch, int meeting) {
     return "epoch/" + epoch + "/meeting/" + meeting + "/";
   }
@@ -221,7 +222,7 @@ public final class Bootstrap {
     return members;
   }
 
-  /// The host's name, with the start of its boot id where two hosts share the name.
+  /// Returns the label of each host: its name, followed by its boot id if two hosts share the name.
   private static Map<HostIdentity, String> labels(List<Announcement> announcements) {
     var boots = new HashMap<String, Set<HostIdentity>>();
     for (Announcement announcement : announcements) {

@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Connections to ranks that are given up. Each is closed when its rank has been told; where there
-/// is no room for that, it stays open for a moment: a rank that lives would otherwise take whoever
-/// closed it for lost. Confined to the progress thread.
+/// The connections to ranks that this rank has given up. Each is closed when its rank has been told
+/// the reason. If there is no room for the message, the connection stays open for a moment, because
+/// a live rank would otherwise consider this rank lost. Confined to the progress thread.
 final class ClosingPeers {
 
   private static final long MOMENT_NANOS = 200_000_000L;
@@ -18,7 +18,7 @@ final class ClosingPeers {
 
   private final List<Closing> open = new ArrayList<>(0);
 
-  /// Says why, then closes: now, or as soon as there is room.
+  /// Sends the reason and closes the endpoint, now or when there is room for the message.
   void part(Endpoint endpoint, MeshFrame.Lost why, long nowNanos) {
     var closing = new Closing(endpoint, why.encode(), nowNanos);
     if (!isOver(closing, nowNanos)) {
@@ -26,7 +26,7 @@ final class ClosingPeers {
     }
   }
 
-  /// Once per duty cycle.
+  /// Runs once per duty cycle.
   ///
   /// Hot path.
   void turn(long nowNanos) {
@@ -35,7 +35,7 @@ final class ClosingPeers {
     }
   }
 
-  /// Whether a rank is still to be told.
+  /// Returns whether a rank is still to be told.
   boolean isOpen() {
     return !open.isEmpty();
   }

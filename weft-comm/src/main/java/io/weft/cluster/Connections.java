@@ -3,14 +3,14 @@ package io.weft.cluster;
 
 import java.util.Locale;
 
-/// When the ranks of a job connect with each other.
+/// The time at which the ranks of a job connect with each other.
 public enum Connections {
-  /// All with all, before the job begins.
+  /// Every pair connects before the job begins.
   ALL,
-  /// Two of them when one first has something for the other.
+  /// A pair connects when one of them first has a message for the other.
   USED;
 
-  /// As the setting has it, in lower case.
+  /// Returns the value of the setting, in lower case.
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

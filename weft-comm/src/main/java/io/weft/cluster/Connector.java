@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Connections that are made when a service first has something for a rank. Whoever has, calls; the
-/// one that is called says CONNECTED, after which both may send. Where both call at once the call
-/// of the lower rank stands: the lower one refuses the other call, the higher one forgets its own.
-/// A call that fails is repeated until the deadline; then the rank is lost. Confined to the
-/// progress thread.
+/// Makes connections on demand, when a service first has a message for a rank. The rank with the
+/// message calls. The called rank answers CONNECTED, after which both may send. If both call at
+/// once, the call of the lower rank stands: the lower rank refuses the other call, and the higher
+/// rank drops its own. A failed call is repeated until the deadline, after which the rank is lost.
+/// Confined to the progress thread.
 final class Connector {
 
   private static final long PAUSE_NANOS = Span.nanos(Duration.ofMillis(50));
@@ -27,28 +27,28 @@ final class Connector {
   private final List<Attempt> attempts = new ArrayList<>(0);
   private Duration deadline = Duration.ZERO;
 
-  /// What a rank that joins a running job says first; null for others.
+  /// The first message of a rank that joins a running job; null on other ranks.
   private @Nullable MemorySegment greeting;
 
-  /// What is under way with one rank.
+  /// An attempt to connect with one rank.
   private static final class Attempt {
     final Peer peer;
     final UnconnectedEndpoint standIn;
     final long since;
 
-    /// This rank's call; null between two.
+    /// This rank's call; null between two calls.
     @Nullable Endpoint call;
 
-    /// The peer's call that is taken, as soon as there is room to say so.
+    /// The accepted call of the peer, while there is no room for the answer.
     @Nullable Endpoint taken;
 
-    /// What the peer is told when its call is taken.
+    /// The message that accepts the peer's call.
     MemorySegment answer;
 
-    /// Whether the call waits for room for the greeting.
+    /// True while the call waits for room for the greeting.
     boolean greets;
 
-    /// Whether this rank itself has something for the peer.
+    /// True if this rank itself has a message for the peer.
     boolean wanted;
 
     long retryNanos;
@@ -68,18 +68,18 @@ final class Connector {
     this.peers = peers;
   }
 
-  /// How long a rank is called before it counts as lost.
+  /// Sets the longest time of an attempt, after which the peer counts as lost.
   void limit(Duration limit) {
     deadline = limit;
   }
 
-  /// From now on calls begin with this message.
+  /// Sets the message with which calls begin from now on.
   void greet(MemorySegment first) {
     greeting = first;
   }
 
-  /// Begins to connect with a rank, if that has not begun. Returns an endpoint that never has room;
-  /// ask the mesh again.
+  /// Begins to connect with a rank, unless an attempt is in progress. Returns an endpoint that
+  /// never has room; the caller must ask the mesh for the endpoint again.
   Endpoint connect(Peer peer) {
     Attempt attempt = attempt(peer);
     if (!attempt.wanted) {
@@ -98,7 +98,7 @@ final class Connector {
     return known;
   }
 
-  /// Why this rank is not connected yet with another one that it calls.
+  /// Describes why this rank is not yet connected with a rank that it calls.
   String failure(int rank) {
     Attempt attempt = find(rank);
     return attempt == null ? "it is not called" : attempt.failure;
@@ -149,7 +149,7 @@ final class Connector {
     }
   }
 
-  /// An endpoint of a rank that has none is usable: this rank's call, or one of the peer's.
+  /// Handles a new usable endpoint of a rank that has none: this rank's call or the peer's.
   void onConnect(Endpoint endpoint) {
     Peer peer = peers.at(endpoint.node());
     Attempt known = find(peer.rank());
@@ -172,7 +172,7 @@ final class Connector {
     sayConnected(attempt);
   }
 
-  /// Takes the call of a rank that was just added, with this answer.
+  /// Accepts the call of a rank that was just added, with this answer.
   void take(Endpoint call, MemorySegment answer) {
     Attempt attempt = attempt(peers.at(call.node()));
     attempt.answer = answer;
@@ -194,7 +194,7 @@ final class Connector {
     }
   }
 
-  /// The rank has taken this rank's call. False if this rank did not call there.
+  /// Handles the peer's acceptance of this rank's call. Returns false if this rank did not call.
   boolean onConnected(Endpoint from) {
     Attempt attempt = find(from.node());
     if (attempt == null || !from.equals(attempt.call)) {
@@ -209,7 +209,7 @@ final class Connector {
     mesh.connected(attempt.peer, endpoint);
   }
 
-  /// An endpoint has ended; false if it is none of these.
+  /// Handles the end of an endpoint. Returns false if it is not one of an attempt.
   boolean onFailure(Endpoint from, String what) {
     Attempt attempt = find(from.node());
     if (attempt == null) {
@@ -229,7 +229,7 @@ final class Connector {
     return false;
   }
 
-  /// Once per duty cycle.
+  /// Runs once per duty cycle.
   ///
   /// Hot path.
   void turn() {

@@ -5,9 +5,10 @@ import io.weft.transport.Endpoint;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Who has gone from a mesh, and how that reaches the services here and all other ranks. Failures
-/// are fail-stop: whom one rank gives up, all give up, also those that still reach it; and a rank
-/// that learns that it was given up ends all its connections. Confined to the progress thread.
+/// Tracks the ranks that have left a mesh or are lost, and notifies the services of this rank and
+/// all other ranks. Failures are fail-stop: when one rank gives a peer up, all ranks do, including
+/// those that still reach it. A rank that learns that it was given up ends all its connections.
+/// Confined to the progress thread.
 final class FailureTracker {
 
   private final Mesh mesh;
@@ -17,12 +18,13 @@ final class FailureTracker {
   private final ClosingPeers closingPeers = new ClosingPeers();
   private final PeerTable peers;
 
-  /// How long a rank that joins waits for the reason why another one ended.
+  /// The time for which a joining rank waits for another rank's reason to end.
   private static final long EXPLANATION_NANOS = 200_000_000L;
 
-  /// Connections that broke when this rank had stood still for long: either those ranks are lost,
-  /// or they have given this one up and could not say so. And those that broke while it joins: a
-  /// rank that cannot join ends, and has perhaps told others why, but not yet this one.
+  /// Connections that broke without a known reason. Either they broke after this rank had stood
+  /// still for long, so that the peers are lost or have given this rank up and could not tell it.
+  /// Or they broke while this rank joins, because a rank that cannot join ends and may have told
+  /// its reason to others but not yet to this rank.
   private final List<MeshFrame.Lost> unexplained = new ArrayList<>();
 
   private long unexplainedNanos;
@@ -40,22 +42,22 @@ final class FailureTracker {
     this.peers = peers;
   }
 
-  /// Whether this peer was given up, so that what it still says does not count.
+  /// Returns whether this peer was given up, so that its further messages are ignored.
   boolean isCondemned(int peer) {
     return peers.isPeer(peer) && peers.at(peer).isGone() && !peers.at(peer).hasLeft();
   }
 
-  /// Whether a rank that was given up is still to be told.
+  /// Returns whether a rank that was given up is still to be told.
   boolean isParting() {
     return closingPeers.isOpen();
   }
 
-  /// This rank leaves: the services hear of nobody any more.
+  /// Stops notifying the services, because this rank leaves.
   void fallSilent() {
     silent = true;
   }
 
-  /// Once per duty cycle; returns the amount of work done.
+  /// Runs once per duty cycle. Returns the amount of work done.
   ///
   /// Hot path.
   int turn() {
@@ -63,29 +65,29 @@ final class FailureTracker {
     return unexplained.isEmpty() ? lossBroadcast.flush() : explain();
   }
 
-  /// Tells the others, as far as there is room, that this rank ends, and why.
+  /// Tells the other ranks, where there is room, that this rank ends and why.
   void resign(String why) {
     lossBroadcast.add(new MeshFrame.Lost(mesh.rank(), mesh.rank(), why, ""));
     var unused = lossBroadcast.flush();
   }
 
-  /// Whether this peer has not been told of all losses yet.
+  /// Returns whether this peer has not yet been told of all losses.
   boolean hasPending(int peer) {
     return lossBroadcast.hasPending(peer);
   }
 
-  /// A peer is connected, perhaps while this rank ends.
+  /// Notes that a peer is connected, which may happen while this rank ends.
   void met() {
     lossBroadcast.tellAnother();
   }
 
-  /// A peer that joins while the job runs has heard otherwise of all that are gone.
+  /// Notes that a peer that joins the running job has learned otherwise of all lost ranks.
   void toldAll(int peer) {
     lossBroadcast.skip(peer);
   }
 
-  /// A rank was gone before this one came, as another one says. Not that of a rank with which this
-  /// one is connected: what becomes of it is seen here.
+  /// Marks a rank that, according to another rank, was gone before this rank joined. The report is
+  /// ignored if this rank is connected with it, because this rank observes that connection itself.
   void isAbsent(int rank) {
     Peer peer = peers.at(rank);
     boolean broken = unexplained.removeIf(own -> own.rank() == rank);
@@ -98,7 +100,7 @@ final class FailureTracker {
     }
   }
 
-  /// A rank has said good-bye.
+  /// Handles the goodbye of a rank.
   void leave(int peer) {
     if (!peers.at(peer).isGone()) {
       peers.at(peer).leaves();
@@ -109,7 +111,7 @@ final class FailureTracker {
     }
   }
 
-  /// The connection to a rank broke.
+  /// Handles a broken connection to a rank.
   void breakOff(int peer, String what) {
     if (peers.at(peer).isGone()) {
       return;
@@ -126,7 +128,7 @@ final class FailureTracker {
     }
   }
 
-  /// No connection could be made to a rank, which has perhaps ended and told others why.
+  /// Handles a failed connection to a rank, which may have ended and told its reason to others.
   void unreached(int peer, String what) {
     if (!peers.at(peer).isGone()) {
       peers.at(peer).goes();
@@ -157,8 +159,9 @@ final class FailureTracker {
     return lossBroadcast.flush();
   }
 
-  /// Another rank has lost one. That this one has said good-bye here does not count: the other has
-  /// not heard it, so its operations have failed, and they fail here for the same reason.
+  /// Handles another rank's report of a loss. The report counts even if the lost rank has said
+  /// goodbye to this one, because the reporter has not received the goodbye. The reporter's
+  /// operations have failed, and they fail here for the same reason.
   void told(MeshFrame.Lost lost) {
     if (lost.rank() >= peers.size()) {
       mesh.admissions().isLost(lost.rank());
@@ -175,18 +178,18 @@ final class FailureTracker {
     lose(lost);
   }
 
-  /// Whether a connection broke for a reason that may still be told.
+  /// Returns whether a connection broke for a reason that another rank may still report.
   boolean isPuzzled() {
     return !unexplained.isEmpty();
   }
 
-  /// Whether any rank has said good-bye.
+  /// Returns whether any rank has said goodbye.
   boolean hasAnyLeft() {
     return anyLeft;
   }
 
-  /// The first word about a rank counts: it is told why it was given up, if it can still be
-  /// reached, and all others are told.
+  /// Gives a rank up. Only the first reason for a rank counts. The rank is told the reason if it
+  /// can still be reached, and all others are told of the loss.
   void lose(MeshFrame.Lost lost) {
     int peer = lost.rank();
     if (peers.at(peer).isGone()) {
@@ -220,7 +223,7 @@ final class FailureTracker {
     mesh.tellThreads(lost);
   }
 
-  /// Another progress thread of this rank has lost a rank, or this one with all its threads.
+  /// Handles a loss on another progress thread of this rank: of a peer, or of this rank itself.
   void toldHere(MeshFrame.Lost lost) {
     if (lost.rank() != mesh.rank()) {
       told(lost);
@@ -231,14 +234,14 @@ final class FailureTracker {
     }
   }
 
-  /// Others have given this rank up.
+  /// Ends this rank, because others have given it up.
   void exclude(int witness, String why) {
     if (end(witness, why, liveness.excluded(witness, why))) {
       mesh.tellThreads(new MeshFrame.Lost(mesh.rank(), witness, why, ""));
     }
   }
 
-  /// This rank hears nobody: rather than give all others up, it gives up itself.
+  /// Gives up this rank itself instead of all others, because it receives nothing from any of them.
   void cutOff(String why) {
     String self = mesh.topology().describe(mesh.rank()) + ", this rank, ";
     if (end(mesh.rank(), "it " + why, self + why)) {
@@ -246,7 +249,8 @@ final class FailureTracker {
     }
   }
 
-  /// The others close their ends when they have read why. False if it was over before.
+  /// Ends this rank's part in the job. The other ranks close their ends when they have read the
+  /// reason. Returns false if it had ended before.
   private boolean end(int witness, String why, String words) {
     if (silent || excluded) {
       return false;

@@ -5,9 +5,10 @@ import io.weft.transport.Endpoint;
 import io.weft.transport.PostResult;
 import java.lang.foreign.MemorySegment;
 
-/// The good-byes of a rank that leaves: it says its own to all, each after what waited for room,
-/// and waits for theirs. Whoever has been told, or has gone, is not looked at again: n ranks that
-/// leave together turn some n times each. Confined to the progress thread.
+/// The goodbyes of a rank that leaves. The rank sends a goodbye to each peer, after the messages
+/// that wait for room, and waits for the peers' goodbyes. It does not visit a peer again that has
+/// been told or is gone, which bounds the work when n ranks leave together. Confined to the
+/// progress thread.
 final class GracefulClose {
 
   private final Mesh mesh;
@@ -19,7 +20,8 @@ final class GracefulClose {
   private int untoldCount;
   private final int size;
 
-  /// All ranks below it are gone, or so silent that nobody waits for them.
+  /// All ranks below this one are gone, or have been silent for so long that this rank does not
+  /// wait for them.
   private int awaited;
 
   GracefulClose(
@@ -40,7 +42,8 @@ final class GracefulClose {
     this.untoldCount = size;
   }
 
-  /// Says what there is room for; whether something is still to be said or heard.
+  /// Sends the goodbyes for which there is room. Returns whether a goodbye is still to be sent or
+  /// received.
   boolean open() {
     var unused = failureTracker.turn();
     boolean open = tell() || failureTracker.isParting();
@@ -50,7 +53,7 @@ final class GracefulClose {
     return open || awaited < size;
   }
 
-  /// Whether a rank that is not silent is still to be told.
+  /// Returns whether a rank that is not silent is still to be told.
   private boolean tell() {
     int kept = 0;
     boolean open = false;

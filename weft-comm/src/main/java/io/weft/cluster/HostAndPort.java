@@ -3,13 +3,13 @@ package io.weft.cluster;
 
 import io.weft.comm.CommException;
 
-/// Where a server is: `node7:29400`, `10.0.0.7:29400`, `[::1]:29400`.
+/// The address of a server: `node7:29400`, `10.0.0.7:29400`, `[::1]:29400`.
 ///
-/// @param host without brackets
+/// @param host the host without brackets
 /// @param port 1 to 65535
 record HostAndPort(String host, int port) {
 
-  /// `source` names where the text was found, for the message.
+  /// Parses an address. `source` names the origin of the text, for the message.
   static HostAndPort parse(String text, String source) {
     String checked;
     try {
@@ -25,8 +25,9 @@ record HostAndPort(String host, int port) {
         Integer.parseInt(checked.substring(colon + 1)));
   }
 
-  /// The text without the space around it: a host without a colon, or an address between brackets,
-  /// and a port. Throws `IllegalArgumentException` whose message says what the text must be.
+  /// Returns the text without surrounding space, if it is a host without a colon, or an address in
+  /// brackets, and a port. Throws `IllegalArgumentException` whose message states the required
+  /// format.
   static String checked(String text) {
     String wanted = "must be HOST:PORT, such as 10.0.0.7:29400";
     String store = text.strip();

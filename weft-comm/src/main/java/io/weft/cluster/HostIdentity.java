@@ -7,11 +7,11 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// Which host a rank runs on: its name, and the boot that the kernel runs since. Two hosts of the
-/// same name differ in the boot, two containers of one kernel in the name.
+/// The identity of a host: its name and the boot of its kernel. Two hosts with the same name differ
+/// in the boot; two containers of one kernel differ in the name.
 ///
-/// @param name for people, on one line that can be printed
-/// @param boot the kernel's boot id; empty where the system has none
+/// @param name the name for people, on one printable line
+/// @param boot the kernel's boot id; empty if the system has none
 record HostIdentity(String name, String boot) {
 
   private static final Path NAME = Path.of("/proc/sys/kernel/hostname");

@@ -9,11 +9,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/// The settings by which a rank finds its job and joins it. Stateless; any thread.
+/// The settings by which a rank finds and joins its job. Stateless; any thread.
 public final class JobConfig implements OptionProvider {
 
-  /// Which transport carries the tensors: `auto` or a scheme; whether it exists is known when it is
-  /// opened.
+  /// The transport for the tensors: `auto` or a scheme. Opening the transport checks that it
+  /// exists.
   public static final ConfigOption<String> TRANSPORT =
       ConfigOption.of(
           "transport",
@@ -21,7 +21,7 @@ public final class JobConfig implements OptionProvider {
           "auto",
           "transport to use: auto, or the name of one on the class path: shm, tcp, inproc, verbs");
 
-  /// How long to wait until all ranks have joined.
+  /// Longest wait until all ranks have joined.
   public static final ConfigOption<Duration> START_DEADLINE =
       ConfigOption.of(
           "start-deadline",
@@ -29,7 +29,7 @@ public final class JobConfig implements OptionProvider {
           "60s",
           "how long to wait until all ranks have joined");
 
-  /// When ranks connect with each other.
+  /// Time at which ranks connect with each other.
   public static final ConfigOption<Connections> CONNECTIONS =
       ConfigOption.of(
               "connections",
@@ -39,7 +39,7 @@ public final class JobConfig implements OptionProvider {
                   + " something for the other; the same on all ranks")
           .sameOn(Scope.JOB);
 
-  /// Whether this process joins a job that runs.
+  /// True if this process joins a running job.
   public static final ConfigOption<Boolean> JOIN =
       ConfigOption.of(
           "join",
@@ -47,8 +47,8 @@ public final class JobConfig implements OptionProvider {
           "false",
           "join a job that runs already, as one more rank: to take the place of a lost one");
 
-  /// Where to listen; empty = loopback when all ranks are local, else this host's address towards
-  /// the store.
+  /// Address to listen on; empty = loopback if all ranks are local, otherwise this host's address
+  /// towards the store.
   public static final ConfigOption<String> BIND =
       ConfigOption.withoutDefault(
           "bind",
@@ -56,7 +56,7 @@ public final class JobConfig implements OptionProvider {
           "address to listen on; by default loopback when all ranks are local, else this host's"
               + " address towards the store");
 
-  /// Where ranks find each other: `HOST:PORT`.
+  /// Address of the job's store, as `HOST:PORT`.
   public static final ConfigOption<String> STORE =
       ConfigOption.withoutDefault(
           "store",
@@ -75,7 +75,7 @@ public final class JobConfig implements OptionProvider {
           OptionType.path(),
           "file with the job's secret, readable by its owner alone");
 
-  /// Whether connections are encrypted.
+  /// Encryption of the connections.
   public static final ConfigOption<SecureMode> SECURE =
       ConfigOption.of(
           "secure",
@@ -84,7 +84,7 @@ public final class JobConfig implements OptionProvider {
           "encrypt connections by TLS 1.3: on, off, or auto, which is off on loopback alone; the"
               + " same on all ranks");
 
-  /// This rank's certificates; empty = it makes one for itself.
+  /// This rank's certificates; empty = this rank creates one.
   public static final ConfigOption<Path> TLS_CERTIFICATE =
       ConfigOption.withoutDefault(
           "tls-certificate",
@@ -100,7 +100,7 @@ public final class JobConfig implements OptionProvider {
           "PEM file with the private key of --tls-certificate (PKCS #8, not encrypted), readable by"
               + " its owner alone");
 
-  /// The authorities that vouch for ranks.
+  /// The authorities that sign the certificates of ranks.
   public static final ConfigOption<Path> TLS_CA =
       ConfigOption.withoutDefault(
           "tls-ca",
@@ -127,8 +127,8 @@ public final class JobConfig implements OptionProvider {
         TLS_CA);
   }
 
-  /// What launchers say, and where the secret itself may stand; what the `weft` command tells its
-  /// parts.
+  /// The variables that launchers set, those that may contain the secret, and those that the `weft`
+  /// command passes to its parts.
   @Override
   public List<String> variables() {
     return List.of(

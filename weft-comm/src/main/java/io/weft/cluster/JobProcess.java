@@ -4,16 +4,17 @@ package io.weft.cluster;
 import io.weft.cluster.watch.ProcessIdentity;
 import java.util.Objects;
 
-/// A process that is a rank: what tells it from every other one, and which host it runs on. Two
-/// hosts of the same name differ in the boot, two containers of one kernel in the name.
+/// The process of a rank, with its unique identity and its host. Two hosts with the same name
+/// differ in the boot; two containers of one kernel differ in the name.
 ///
-/// @param identity a `ProcessIdentity`, or another text that no other process has: so two processes
-///   with one rank are found out, and a silent one can be looked at from its host
-/// @param host its host's name, for people
-/// @param boot which boot the host's kernel runs since; empty where the system does not say
-/// @param processors those that it may use
+/// @param identity a `ProcessIdentity`, or another text that no other process has. It reveals two
+///   processes with one rank, and lets a process on the same host examine a silent one.
+/// @param host the name of its host, for people
+/// @param boot the identifier of the boot of the host's kernel; empty if the system does not
+///   provide it
+/// @param processors the processors that it may use
 public record JobProcess(String identity, String host, String boot, Processors processors) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if a component is null.
   public JobProcess {
     Objects.requireNonNull(identity, "identity");
     Objects.requireNonNull(host, "host");
@@ -21,7 +22,7 @@ public record JobProcess(String identity, String host, String boot, Processors p
     Objects.requireNonNull(processors, "processors");
   }
 
-  /// This process on this machine.
+  /// Returns this process on this machine.
   public static JobProcess current() {
     HostIdentity host = HostIdentity.local();
     return new JobProcess(

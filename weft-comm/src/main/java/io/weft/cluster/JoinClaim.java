@@ -16,21 +16,21 @@ import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The number of a process that joins a job which runs, taken in the job's store
-/// (docs/protocol/store.md): the next one that no rank has or had. One process joins at a time;
-/// `close` lets the next one in. User thread.
+/// The claim of a process on a rank of a running job, taken in the job's store
+/// (docs/protocol/store.md): the lowest number that no rank has or had. One process joins at a
+/// time; `close` admits the next one. User thread.
 public final class JoinClaim implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(JoinClaim.class);
 
-  /// Value of the lock that nobody holds.
+  /// Value of the lock while it is free.
   private static final byte[] FREE = {};
 
   private static final Duration LOOK = Duration.ofSeconds(1);
   private static final Duration PAUSE = Duration.ofMillis(20);
   private static final int LINES = 4;
 
-  /// Start deadlines for which a process waits while others join.
+  /// Number of start deadlines for which a process waits while others join.
   private static final int MOST_DEADLINES = 4;
 
   private final Ticker ticker;
@@ -60,8 +60,9 @@ public final class JoinClaim implements AutoCloseable {
     this.own = holder.getBytes(StandardCharsets.UTF_8);
   }
 
-  /// Waits until the job has begun, then for others that join, each at most the limit. Throws
-  /// `CommException.Setup` where it does not run, or too many join.
+  /// Waits until the job has begun, then for other joining processes. The first wait lasts at most
+  /// the limit, the second a multiple of it. Throws `CommException.Setup` if the job does not run
+  /// or if the other processes take too long.
   ///
   /// @param self the calling process
   public static JoinClaim take(
@@ -161,7 +162,7 @@ public final class JoinClaim implements AutoCloseable {
     return holder.isEmpty() || holder.get().length == 0;
   }
 
-  /// Takes the lock where nobody holds it, or somebody who does not live or takes too long.
+  /// Takes the lock if it is free, or if its holder has ended or is overdue.
   private boolean enter(Optional<byte[]> holder, boolean overdue) {
     if (!isFree(holder) && !overdue && !hasEnded(holder.get())) {
       return false;
@@ -171,12 +172,12 @@ public final class JoinClaim implements AutoCloseable {
           ? store.putIfAbsent(lockKey(), own)
           : store.compareAndSet(lockKey(), holder.get(), own);
     } catch (CommException.Setup unknown) {
-      // The connection may have broken after it took effect.
+      // The connection may have broken after the request took effect.
       return store.find(lockKey()).filter(value -> Arrays.equals(value, own)).isPresent();
     }
   }
 
-  /// Whether it can be seen from here that the process has ended which holds the lock.
+  /// Returns whether the process that holds the lock has ended, as far as this host can tell.
   private boolean hasEnded(byte[] holder) {
     String[] lines = new String(holder, StandardCharsets.UTF_8).split("\n", -1);
     return lines.length == LINES && hasEnded(lines[0], new HostIdentity(lines[1], lines[2]));
@@ -205,17 +206,18 @@ public final class JoinClaim implements AutoCloseable {
         "the job has had " + JoinFrame.MOST_RANKS + " ranks, and can have no more", null);
   }
 
-  /// World rank of this process: the next one after those that began the job or joined it.
+  /// World rank of this process: the one after those that began the job or joined it.
   public int rank() {
     return before.size();
   }
 
-  /// Who is or was in the job, this process as the last one. Ranks that took a number and did not
-  /// join have no addresses, nor have those whose processes on this host have ended. Throws
-  /// `CommException.Setup` where this process was started with another size or other settings.
+  /// Returns the present and past members of the job, with this process as the last one. A rank
+  /// that took a number but did not join has no addresses; neither has a rank whose process on this
+  /// host has ended. Throws `CommException.Setup` if this process was started with another size or
+  /// other settings.
   ///
-  /// @param mine where its transports listen
-  /// @param settings those that must be the same on all ranks, as `NAME=VALUE`
+  /// @param mine the listening addresses of its transports
+  /// @param settings the settings that must be equal on all ranks, as `NAME=VALUE`
   public Topology members(List<Address> mine, List<String> settings) {
     Announcement announcement = Announcement.of(self, launch.size(), mine, settings);
     for (int rank = 0; rank < before.size(); rank++) {
@@ -227,7 +229,7 @@ public final class JoinClaim implements AutoCloseable {
     }
     var all = new ArrayList<Announcement>();
     for (Announcement its : before) {
-      // Nobody may be left who could say that it is gone.
+      // There may not be a remaining rank that could report its end.
       all.add(hasEnded(its.process(), its.host()) ? its.withoutAddresses() : its);
     }
     all.add(announcement);
@@ -239,13 +241,12 @@ public final class JoinClaim implements AutoCloseable {
     return topology;
   }
 
-  /// Announces this process, which is connected with all ranks that are left, to those that join
-  /// later.
+  /// Announces this process, which is connected with all remaining ranks, to ranks that join later.
   public void joined(List<Address> mine, List<String> settings) {
     store.put(member(rank()), Announcement.of(self, launch.size(), mine, settings).encode());
   }
 
-  /// Lets the next process join.
+  /// Admits the next process.
   @Override
   public void close() {
     try {

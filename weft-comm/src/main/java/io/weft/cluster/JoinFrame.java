@@ -14,11 +14,11 @@ import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// JOIN and WELCOME as bytes (docs/protocol/mesh.md): what a rank that joins a running job says of
-/// itself, and what it is told. Little-endian. Pure.
+/// The encoding of JOIN and WELCOME (docs/protocol/mesh.md): the facts that a rank that joins a
+/// running job sends, and the answer to it. Little-endian. Pure.
 final class JoinFrame {
 
-  /// Ranks of a job, those included that are gone or joined later.
+  /// Maximum number of ranks of a job, including those that are gone or joined later.
   static final int MOST_RANKS = 1 << 14;
 
   /// Bytes before the text of a JOIN.
@@ -33,7 +33,7 @@ final class JoinFrame {
 
   private JoinFrame() {}
 
-  /// Whether what this rank says of itself is short enough.
+  /// Returns whether the facts about a rank fit a JOIN.
   static boolean fits(Member member) {
     return text(member).length <= MOST_TEXT_BYTES && member.host().length() <= MOST_HOST_CHARACTERS;
   }
@@ -57,7 +57,7 @@ final class JoinFrame {
     return String.join("\n", lines).getBytes(StandardCharsets.UTF_8);
   }
 
-  /// Null where it cannot be read.
+  /// Decodes a JOIN. Returns null if it is malformed.
   static MeshFrame.@Nullable Join join(MemorySegment message) {
     long bytes = message.byteSize() - JOIN_HEADER_BYTES;
     if (bytes < 0 || bytes > MOST_TEXT_BYTES) {
@@ -108,7 +108,7 @@ final class JoinFrame {
     return frame;
   }
 
-  /// Null where it cannot be read.
+  /// Decodes a WELCOME. Returns null if it is malformed.
   static MeshFrame.@Nullable Welcome welcome(MemorySegment message) {
     int words = message.get(JAVA_INT_UNALIGNED, 4);
     if (words < 0

@@ -9,15 +9,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// How the connections of a mesh are made: this rank calls the ranks below it and waits for those
-/// above. It ends as soon as one of them cannot come any more. User thread.
+/// Makes the connections of a mesh: this rank calls the ranks below it and waits for those above.
+/// It fails as soon as one of them can no longer arrive. User thread.
 final class Joining {
 
   private static final long AWAIT_NANOS = 1_000_000;
 
-  /// Why a rank cannot join.
+  /// The reason why a rank cannot join.
   ///
-  /// @param ranks that it is about, see `CommException.Setup.ranks`
+  /// @param ranks the ranks concerned, see `CommException.Setup.ranks`
   record Obstacle(String why, List<Integer> ranks) {}
 
   private final Mesh mesh;
@@ -32,7 +32,7 @@ final class Joining {
     this.deadline = deadline;
   }
 
-  /// Throws `CommException.Setup`.
+  /// Runs until all are connected. Throws `CommException.Setup`.
   void run() {
     for (int peer = 0; peer < mesh.rank(); peer++) {
       connect(members.members().get(peer));
@@ -77,7 +77,8 @@ final class Joining {
     return new CommException.Setup(members.describe(mesh.rank()) + " " + how, ranks, null);
   }
 
-  /// The others hear of the cause before they hear that this rank ends of it.
+  /// Loses the ranks first, so that the other ranks learn the cause before they learn that this
+  /// rank ends.
   private CommException without(List<Integer> ranks, String how) {
     for (int peer : ranks) {
       mesh.lose(peer, members.describe(mesh.rank()) + " " + how);

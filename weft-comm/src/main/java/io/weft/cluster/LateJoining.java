@@ -10,13 +10,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// How a rank comes into a job that runs: it calls all ranks below it that are left, and each takes
-/// it up. Whoever is lost or leaves meanwhile is not waited for. User thread.
+/// Connects a rank with a running job: it calls all remaining ranks below it, and each of them
+/// admits it. It does not wait for a rank that is lost or leaves while it joins. User thread.
 final class LateJoining {
 
   private static final long AWAIT_NANOS = 1_000_000;
 
-  /// Between two questions who is gone.
+  /// Interval between two requests for the lost ranks.
   private static final long ASK_NANOS = 200_000_000L;
 
   private final Mesh mesh;
@@ -40,7 +40,8 @@ final class LateJoining {
     this.greeting = new MeshFrame.Join(peers.topology().members().get(peers.self())).encode();
   }
 
-  /// Members without addresses are gone. Throws `CommException.Setup`.
+  /// Runs until the rank has joined. Members without addresses are gone. Throws
+  /// `CommException.Setup`.
   void run(Ticker ticker) {
     connector.limit(deadline.multipliedBy(2)); // ends here first
     connector.greet(greeting);
@@ -80,7 +81,8 @@ final class LateJoining {
     return !mesh.isPuzzled() && peers.awaited().isEmpty();
   }
 
-  /// Those that have taken this rank up may know more meanwhile.
+  /// Requests the lost ranks from the peers that have admitted this rank, because they may know
+  /// more since.
   private void askWhoIsGone() {
     for (int peer = 0; peer < peers.size(); peer++) {
       Endpoint endpoint = peers.at(peer).live();

@@ -7,16 +7,16 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/// What the launcher told this process, whichever launcher it was.
+/// The facts that the launcher passed to this process, independent of the launcher.
 ///
 /// @param launcher for people: "weft", "Open MPI", "MPICH", "Slurm", "Kubernetes", "torchrun",
 ///   "none"
 /// @param rank world rank, 0 to size-1
 /// @param size ranks in the job, at least 1
-/// @param localRank position among this host's ranks, where the launcher says so
-/// @param localSize ranks on this host, where the launcher says so
-/// @param job the launcher's name of the job, the same on all its ranks; empty where it has none
-/// @param store where ranks find each other
+/// @param localRank position among this host's ranks, if the launcher provides it
+/// @param localSize ranks on this host, if the launcher provides it
+/// @param job the launcher's name of the job, equal on all its ranks; empty if it has none
+/// @param store the store in which ranks find each other
 public record LaunchEnvironment(
     String launcher,
     int rank,
@@ -26,7 +26,7 @@ public record LaunchEnvironment(
     Optional<String> job,
     StoreLocation store) {
 
-  /// Throws `CommException.Setup` where a rank is not below its size.
+  /// Throws `CommException.Setup` if the rank is not below the size.
   public LaunchEnvironment {
     Objects.requireNonNull(launcher, "launcher");
     Objects.requireNonNull(localRank, "localRank");
@@ -39,10 +39,11 @@ public record LaunchEnvironment(
     }
   }
 
-  /// Reads an environment. Pure. In this order: Weft's own variables, Open MPI, Slurm, MPICH
-  /// (Hydra), Kubernetes indexed jobs, torchrun; else a job of one rank. Where several are there
-  /// and disagree, the innermost counts if it speaks of more ranks. Throws `CommException.Setup`
-  /// naming the variable, its value and what is allowed, or both launchers.
+  /// Reads an environment. Pure. It recognizes, in this order, Weft's variables, Open MPI, Slurm,
+  /// MPICH (Hydra), Kubernetes indexed jobs and torchrun; without any of them, the job has one
+  /// rank. If several launchers set variables that disagree, the innermost launcher counts if it
+  /// states more ranks. Throws `CommException.Setup` naming the variable, its value and the allowed
+  /// values, or both launchers.
   public static LaunchEnvironment detect(Map<String, String> environment) {
     var variables = new Variables(environment);
     Optional<Launcher> launcher = Launcher.of(variables);
@@ -66,13 +67,14 @@ public record LaunchEnvironment(
         new StoreLocation.InProcess());
   }
 
-  /// The environment for another job that a process of this one starts: without what makes this
-  /// process a rank, where its job meets, and the secret that its launcher gave it. Pure.
+  /// Returns the environment for another job that this process starts. It lacks the variables that
+  /// make this process a rank, the address of its job's store and the secret that its launcher gave
+  /// it. Pure.
   public static Map<String, String> outside(Map<String, String> environment) {
     return Launcher.outside(environment);
   }
 
-  /// Whether a launcher started this process as a rank.
+  /// Returns whether a launcher started this process as a rank.
   public boolean launched() {
     return !launcher.equals("none");
   }

@@ -13,11 +13,11 @@ import java.util.regex.Pattern;
 
 /// The launchers whose variables are known, in order of detection. Pure.
 enum Launcher {
-  /// `weft run` and `weft train`, and whoever sets the same variables.
+  /// `weft run`, `weft train`, and other launchers that set the same variables.
   WEFT("weft", 5, "WEFT_(RANK|SIZE|(LOCAL|CROSS)_(RANK|SIZE)|LAUNCHER(_PID)?)") {
     @Override
     boolean started(Variables variables) {
-      // A size alone is no sign: Kubernetes users set it, because their launcher does not.
+      // A size alone does not indicate this launcher, because Kubernetes users also set it.
       return variables.has("WEFT_RANK");
     }
 
@@ -41,7 +41,7 @@ enum Launcher {
     }
   },
 
-  /// `mpirun` of Open MPI; PMIx names the job.
+  /// `mpirun` of Open MPI. PMIx provides the name of the job.
   OPEN_MPI("Open MPI", 3, "OMPI_(COMM_WORLD_.*|UNIVERSE_SIZE)|PMIX_(?!MCA_).*") {
     @Override
     boolean started(Variables variables) {
@@ -61,7 +61,7 @@ enum Launcher {
     }
   },
 
-  /// `srun`; a step's variables only, because those of `sbatch` leak into every process.
+  /// `srun`. Only a step's variables count, because those of `sbatch` leak into every process.
   SLURM("Slurm", 1, "SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|STEPID|STEP_.*|SRUN_.*)") {
     @Override
     boolean started(Variables variables) {
@@ -109,8 +109,8 @@ enum Launcher {
     }
   },
 
-  /// Hydra, the launcher of MPICH, Intel MPI and MVAPICH. Slurm sets its variables, too, for its
-  /// own steps; where both say the same, Slurm's say more.
+  /// Hydra, the launcher of MPICH, Intel MPI and MVAPICH. Slurm also sets these variables for its
+  /// steps; if both agree, Slurm's variables are used, because they provide more.
   MPICH("MPICH", 2, "PMI_.*|MPI_LOCALRANKID|MPI_LOCALNRANKS") {
     @Override
     boolean started(Variables variables) {
@@ -132,13 +132,14 @@ enum Launcher {
     }
   },
 
-  /// An indexed job; its size is not in the environment, so the pod's template sets `WEFT_SIZE` to
-  /// the job's `completions`, and `WEFT_STORE` to rank 0's name in the headless service.
+  /// A Kubernetes indexed job. The environment lacks the size, so the pod's template sets
+  /// `WEFT_SIZE` to the job's `completions`, and `WEFT_STORE` to rank 0's name in the headless
+  /// service.
   KUBERNETES("Kubernetes", 0, "JOB_COMPLETION_INDEX|WEFT_SIZE") {
     @Override
     boolean started(Variables variables) {
-      // Operators that speak torchrun's variables run indexed jobs too; and who sets a rank of its
-      // own means the size to be that of its ranks.
+      // Operators that set torchrun's variables also run indexed jobs. If the user sets WEFT_RANK,
+      // WEFT_SIZE is the size of the user's ranks.
       return variables.has("JOB_COMPLETION_INDEX")
           && !variables.has("WEFT_RANK")
           && (variables.has("WEFT_SIZE") || !variables.has("WORLD_SIZE"));
@@ -157,7 +158,7 @@ enum Launcher {
     }
   },
 
-  /// torchrun, and other launchers that speak its variables.
+  /// torchrun, and other launchers that set its variables.
   TORCHRUN(
       "torchrun",
       4,
@@ -177,7 +178,7 @@ enum Launcher {
       Ranks ranks = ranks(variables, "LOCAL_RANK", "LOCAL_WORLD_SIZE");
       Optional<HostAndPort> master = Optional.empty();
       if (variables.has("MASTER_ADDR") && variables.has("MASTER_PORT")) {
-        // torchrun keeps a store of its own at MASTER_PORT: ours is one above.
+        // torchrun's store uses MASTER_PORT, so Weft's store uses the next port.
         OptionalInt port =
             variables.within("MASTER_PORT", 1, 65534, "the next port is the store's");
         master =
@@ -211,8 +212,8 @@ enum Launcher {
       return environment(ranks, Optional.of(name), store(variables, ranks, own, master));
     }
 
-    /// The agent on this host, by the directory that it makes for the errors of one start of its
-    /// ranks; empty where it is not torchrun's.
+    /// Identifies the agent on this host by the directory that it creates for the errors of one
+    /// start of its ranks. Empty if the launcher is not torchrun.
     private static Optional<String> agent(Variables variables) {
       return variables
           .text("TORCHELASTIC_ERROR_FILE")
@@ -222,7 +223,7 @@ enum Launcher {
     }
   };
 
-  /// Rank and sizes as the launcher's own variables gave them.
+  /// The rank and the sizes from the launcher's own variables.
   private record Ranks(int rank, int size, OptionalInt localRank, OptionalInt localSize) {
 
     boolean areLocal() {
@@ -230,7 +231,7 @@ enum Launcher {
     }
   }
 
-  /// What a launcher says of this process, before anything of it is checked.
+  /// The rank and the size that a launcher states, before any check.
   private record Place(int rank, int size) {}
 
   private static final String STORE = "WEFT_STORE";
@@ -255,24 +256,26 @@ enum Launcher {
   private final int depth;
   private final Pattern variables;
 
-  /// @param depth a launcher is usually started by those that have less
-  /// @param variables what it sets to make a process a rank
+  /// @param depth the nesting: a launcher is usually started by launchers with a smaller depth
+  /// @param variables the names of the variables that make a process a rank
   Launcher(String label, int depth, String variables) {
     this.label = label;
     this.depth = depth;
     this.variables = Pattern.compile(variables);
   }
 
-  /// Which of them started this process: the only one whose variables are there, or the first of
-  /// those that say the same, or the one that the others started, which says of more ranks than
-  /// they do. Throws `CommException.Setup` naming the variables of two that contradict each other.
+  /// Returns the launcher that started this process: the only one whose variables are present, or
+  /// the first of several that agree, or the innermost, which states more ranks than the outer
+  /// ones. Throws `CommException.Setup` naming the variables of two launchers that contradict each
+  /// other.
   static Optional<Launcher> of(Variables variables) {
     return Arrays.stream(values())
         .filter(launcher -> launcher.started(variables))
         .reduce((known, other) -> known.innermost(other, variables));
   }
 
-  /// The environment without what makes this process a rank, see `LaunchEnvironment.outside`.
+  /// Returns the environment without the variables that make this process a rank; see
+  /// `LaunchEnvironment.outside`.
   static Map<String, String> outside(Map<String, String> environment) {
     var variables = new Variables(environment);
     var outside = new HashMap<>(environment);
@@ -302,7 +305,8 @@ enum Launcher {
     Launcher outer = depth > other.depth ? other : this;
     int more =
         inner.place(variables).orElseThrow().size() - outer.place(variables).orElseThrow().size();
-    // Open MPI and torchrun's agents set theirs for each process; what they found stays beside it.
+    // Open MPI and torchrun's agents set their variables for each process, and leave the variables
+    // that they found.
     boolean known =
         (inner == OPEN_MPI && outer == SLURM)
             || (inner == TORCHRUN && more == 0 && variables.has(RUN_ID));
@@ -343,22 +347,23 @@ enum Launcher {
     }
   }
 
-  /// Names of its variables for the rank and for the size.
+  /// Returns the names of the variables of the rank and of the size.
   abstract List<String> names(Variables variables);
 
-  /// Whether its variables are there; half of them too, which `read` refuses: a process that took
-  /// itself for a job of one rank would train alone beside the others.
+  /// Returns whether the launcher's variables are present. One of the two suffices; `read` then
+  /// rejects the environment, because a process that considers itself a job of one rank would train
+  /// alone next to the others.
   abstract boolean started(Variables variables);
 
-  /// Reads them; throws `CommException.Setup` naming the one that is wrong.
+  /// Reads the variables. Throws `CommException.Setup` naming the invalid one.
   abstract LaunchEnvironment read(Variables variables);
 
-  /// A port below the range that systems give out by themselves, the same for the same job.
+  /// Returns a port below the ephemeral range, equal for equal jobs.
   static int port(String job) {
     return FIRST_PORT + Math.floorMod(job.hashCode(), PORTS);
   }
 
-  /// An empty name stands for a variable that this launcher does not have.
+  /// Reads rank and sizes. An empty name stands for a variable that this launcher does not set.
   Ranks ranks(Variables variables, String localRank, String localSize) {
     String rank = names(variables).getFirst();
     String size = names(variables).getLast();
@@ -374,9 +379,10 @@ enum Launcher {
     return new Ranks(own, ranks, position, local);
   }
 
-  /// WEFT_STORE, else a directory where all ranks are on this host, else `known`.
+  /// Returns WEFT_STORE if it is set, otherwise a directory if all ranks are on this host,
+  /// otherwise `known`.
   ///
-  /// @param own what the launcher calls this job and no other
+  /// @param own the launcher's unique name of this job
   StoreLocation store(
       Variables variables, Ranks ranks, Optional<String> own, Optional<HostAndPort> known) {
     Optional<HostAndPort> given = variables.hostAndPort(STORE);

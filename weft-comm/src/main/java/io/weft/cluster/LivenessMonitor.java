@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Keeps watch over the other ranks of a mesh: sends heartbeats to those to whom nothing else goes,
-/// gives up those that are silent, and says so in words. Confined to the progress thread.
+/// Monitors the other ranks of a mesh. It sends heartbeats to idle peers, gives silent ranks up,
+/// and describes the reasons. Confined to the progress thread.
 final class LivenessMonitor {
 
   private static final Logger LOG = LoggerFactory.getLogger(LivenessMonitor.class);
@@ -41,12 +41,12 @@ final class LivenessMonitor {
     this.detector = new FailureDetector(heartbeat);
   }
 
-  /// This peer is connected.
+  /// Begins to monitor a connected peer.
   void begin(int peer, long nowNanos) {
     detector.begin(peer, nowNanos, clock.nanos());
   }
 
-  /// After each poll.
+  /// Runs after each poll.
   ///
   /// Hot path.
   void turn(long nowNanos) {
@@ -66,7 +66,7 @@ final class LivenessMonitor {
       switch (detector.look(peer, received, endpoint.bytesSent(), nowNanos, attention)) {
         case FINE -> {}
         case HEARTBEAT_DUE -> {
-          // Without room something else goes to it, which is as good.
+          // If there is no room, other messages are on their way, which serve equally well.
           var unused = endpoint.trySend(heartbeatFrame);
         }
         case SILENT -> giveUp(peer);
@@ -74,7 +74,7 @@ final class LivenessMonitor {
     }
   }
 
-  /// When this peer was last heard of, by the progress thread's clock.
+  /// Returns the time of the peer's last sign of life, by the progress thread's clock.
   long lastSeen(int peer) {
     if (peers.at(peer).endpoint() == null) {
       return mesh.now(); // no connection was made: nothing is known against it
@@ -88,7 +88,8 @@ final class LivenessMonitor {
     return detector.heardNanos(peer);
   }
 
-  /// Whether nothing has moved between this rank and the peer for a while, either way.
+  /// Returns whether no data has moved between this rank and the peer for a while, in either
+  /// direction.
   boolean isStuck(int peer) {
     if (peers.at(peer).endpoint() == null) {
       return false;
@@ -98,7 +99,8 @@ final class LivenessMonitor {
     return !heard && mesh.now() - detector.sentNanos(peer) > while_;
   }
 
-  /// Whether nothing has come from the peer for half the limit: its good-bye will not either.
+  /// Returns whether the peer has been silent for half the limit, so that its goodbye is not
+  /// expected either.
   boolean isSilent(int peer) {
     var unused = lastSeen(peer);
     return heartbeat.heartbeatNanos() > 0
@@ -106,7 +108,7 @@ final class LivenessMonitor {
         && detector.silence(peer, clock.nanos()) > heartbeat.limitNanos() / 2;
   }
 
-  /// Whether this rank stood still, a moment ago, for so long that others may have given it up.
+  /// Returns whether this rank stood still recently for so long that others may have given it up.
   boolean mayBeGivenUp() {
     long least =
         heartbeat.limitNanos() - heartbeat.heartbeatNanos() - heartbeat.heartbeatNanos() / 4;
@@ -115,8 +117,8 @@ final class LivenessMonitor {
         && clock.stoodStillSince(mesh.now() - SECOND);
   }
 
-  /// A silent rank is lost; unless all of several are, and none can be seen to be stopped: then it
-  /// is rather this rank that is cut off.
+  /// Gives a silent rank up. If all of several other ranks are silent and none is visibly stopped,
+  /// this rank is considered cut off instead.
   private void giveUp(int peer) {
     String condition = condition(peer);
     String words =
@@ -155,9 +157,9 @@ final class LivenessMonitor {
                 : "; as silent: " + names(silent.getFirst(), silent.subList(1, silent.size()))));
   }
 
-  // --- in words
+  // --- descriptions
 
-  /// Says that this rank itself stood still, if that was long.
+  /// Logs that this rank itself stood still, if the standstill was long.
   void stoodStill(long nanos) {
     if (nanos < Math.max(SECOND, heartbeat.heartbeatNanos())) {
       return;
@@ -182,7 +184,7 @@ final class LivenessMonitor {
         + (more.size() < MOST_NAMED ? "" : " and " + (more.size() + 1 - MOST_NAMED) + " more");
   }
 
-  /// What can be seen of a rank's process, empty if nothing.
+  /// Describes the visible state of a rank's process; empty if nothing is known.
   private String condition(int peer) {
     Member silent = mesh.topology().members().get(peer);
     Member self = mesh.topology().members().get(mesh.rank());
@@ -190,7 +192,7 @@ final class LivenessMonitor {
     return process == null || !silent.host().equals(self.host()) ? "" : process.condition();
   }
 
-  /// Why a peer counts as lost whose connection broke.
+  /// Describes the loss of a peer whose connection broke.
   String broken(int peer, String cause) {
     return "its connection broke, last sign of life "
         + seconds(mesh.now() - lastSeen(peer))
@@ -198,7 +200,7 @@ final class LivenessMonitor {
         + cause;
   }
 
-  /// What this rank says of itself when others have given it up.
+  /// Describes, on this rank, why others have given it up.
   String excluded(int witness, String why) {
     Topology topology = mesh.topology();
     return topology.describe(mesh.rank())
@@ -213,7 +215,7 @@ final class LivenessMonitor {
         + " pauses are to be expected";
   }
 
-  /// Why, where nobody could say so.
+  /// Describes the presumed reason, if no other rank could report it.
   String presumed() {
     return "it stood still for "
         + seconds(clock.standstillNanos())

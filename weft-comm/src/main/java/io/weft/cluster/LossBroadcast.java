@@ -8,10 +8,10 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 
-/// Tells every peer once which ranks are lost, in the order in which this rank gave them up, so
-/// that the cause comes before what followed from it; whether this rank noticed or was told itself:
-/// so all that can still be reached agree, also if a teller dies while it tells. Bounded: one
-/// message per lost rank, one number per peer. Confined to the progress thread.
+/// Tells each peer once of all lost ranks, in the order in which this rank gave them up, so that a
+/// cause precedes its consequences. It also forwards losses that other ranks reported, so that all
+/// reachable ranks agree even if a reporter dies while it reports. Bounded: one message per lost
+/// rank, one number per peer. Confined to the progress thread.
 final class LossBroadcast {
 
   private final PeerTable peers;
@@ -23,7 +23,7 @@ final class LossBroadcast {
     this.peers = peers;
   }
 
-  /// Of a rank that is lost; the first word counts.
+  /// Adds a lost rank. Only the first reason counts.
   void add(MeshFrame.Lost lost) {
     if (!known.get(lost.rank())) {
       known.set(lost.rank());
@@ -32,22 +32,22 @@ final class LossBroadcast {
     }
   }
 
-  /// This peer knows of all that were given up so far.
+  /// Notes that this peer knows all current losses.
   void skip(int peer) {
     peers.at(peer).knows(frames.size());
   }
 
-  /// Whether this peer has not been told everything yet.
+  /// Returns whether this peer has not yet been told of all losses.
   boolean hasPending(int peer) {
     return peers.at(peer).told() < frames.size() && peers.at(peer).live() != null;
   }
 
-  /// A peer has come that has been told nothing.
+  /// Notes that a new peer has connected, which has been told nothing.
   void tellAnother() {
     open = true;
   }
 
-  /// Sends what can be sent now; returns how much was.
+  /// Sends as much as there is room for. Returns the number of messages sent.
   ///
   /// Hot path.
   int flush() {

@@ -8,12 +8,13 @@ import java.util.Objects;
 /// One rank of a job.
 ///
 /// @param rank world rank, 0 to size-1
-/// @param localRank position among the ranks of its host; -1 for one that never came
-/// @param crossRank position of its host among the hosts that have this local rank; -1 likewise
-/// @param host name, for people
-/// @param process which process it is: opaque, the same on all ranks; empty = not known
-/// @param processors those that it may use
-/// @param addresses where its transports listen
+/// @param localRank position among the ranks of its host; -1 for a rank that never arrived
+/// @param crossRank position of its host among the hosts that have this local rank; -1 for a rank
+///   that never arrived
+/// @param host its host's name, for people
+/// @param process the identity of its process: opaque, equal on all ranks; empty = unknown
+/// @param processors the processors that it may use
+/// @param addresses the listening addresses of its transports
 public record Member(
     int rank,
     int localRank,
@@ -31,7 +32,7 @@ public record Member(
     addresses = List.copyOf(addresses);
   }
 
-  /// In the place of a rank that took its number and ended before it had joined.
+  /// Returns the entry for a rank that took its number and ended before it had joined.
   static Member absent(int rank) {
     return new Member(rank, -1, -1, "", "", Processors.UNKNOWN, List.of());
   }

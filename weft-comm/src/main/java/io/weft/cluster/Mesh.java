@@ -19,11 +19,12 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// Endpoints to the other ranks, over one transport; the agent that polls them. Either all are made
-/// at the beginning, where rank r connects to the ranks below it and is found by those above, or
-/// each when it is first used. The service spoken to stands in the first byte of a message; the
-/// immediate value of a write is a token of its receiver. A rank that one rank has lost is lost to
-/// all (docs/protocol/mesh.md). Confined to the progress thread once `connect` has returned.
+/// The endpoints to the other ranks over one transport, and the agent that polls them. All
+/// connections are made at the start, when rank r connects to the ranks below it and accepts those
+/// above, or each is made on first use. The first byte of a message identifies its service; the
+/// immediate value of a write is a token of its receiver. When one rank has lost a peer, the peer
+/// is lost for all ranks (docs/protocol/mesh.md). Confined to the progress thread once `connect`
+/// has returned.
 public final class Mesh implements Agent, FrameSink {
 
   private static final long GRACEFUL_CLOSE_NANOS = Span.nanos(Duration.ofSeconds(2));
@@ -36,8 +37,7 @@ public final class Mesh implements Agent, FrameSink {
   private final PolledClock attention = new PolledClock();
   private final List<Endpoint> early = new ArrayList<>();
 
-  /// From other progress threads of this rank: a rank that is lost there. At most one for each rank
-  /// and thread.
+  /// Losses reported by other progress threads of this rank, at most one for each rank and thread.
   private final ConcurrentLinkedQueue<MeshFrame.Lost> news = new ConcurrentLinkedQueue<>();
 
   private List<Mesh> threads = List.of(this);
@@ -52,7 +52,7 @@ public final class Mesh implements Agent, FrameSink {
   private boolean begun;
   private boolean joining;
 
-  /// This rank joins a job that runs; it did.
+  /// True while this rank joins a running job; `late` stays true afterwards.
   private boolean entering;
 
   private boolean late;
@@ -62,7 +62,7 @@ public final class Mesh implements Agent, FrameSink {
 
   /// Opens the transport with this mesh as its sink.
   ///
-  /// @param services what will speak over it, each with an id of its own
+  /// @param services the services that use the mesh, each with a distinct id
   /// @param open opens a transport for a sink
   public Mesh(
       int rank,
@@ -81,23 +81,24 @@ public final class Mesh implements Agent, FrameSink {
     this.transport = open.apply(this);
   }
 
-  /// It is the mesh of one of several progress threads of this rank. Before `connect`.
+  /// Makes this mesh one of the meshes of several progress threads of this rank. Must be called
+  /// before `connect`.
   void isOneOf(List<Mesh> all, int number) {
     threads = all;
     thread = number;
   }
 
-  /// Number of its progress thread on this rank.
+  /// Number of this mesh's progress thread on this rank.
   int thread() {
     return thread;
   }
 
-  /// The transport; see its rules about threads.
+  /// The transport, with its own threading rules.
   public Transport transport() {
     return transport;
   }
 
-  /// Who is in the job. Throws `IllegalStateException` before `connect`.
+  /// The members of the job. Throws `IllegalStateException` before `connect`.
   public Topology topology() {
     Topology known = peers.topology();
     if (known.size() == 0) {
@@ -111,14 +112,14 @@ public final class Mesh implements Agent, FrameSink {
     return rank;
   }
 
-  /// What peers answer to. Progress thread.
+  /// The tokens to which peers reply. Progress thread.
   public TokenTable tokens() {
     return tokens;
   }
 
-  /// The endpoint to a rank that is neither gone nor this one. Where none was made yet, that begins
-  /// now, and what is returned has no room: ask again for each message. A rank with which no
-  /// connection can be made before the start deadline is lost.
+  /// Returns the endpoint to another rank that is not gone. If there is no connection yet, the call
+  /// starts to connect and returns an endpoint without room, so the caller must ask again for each
+  /// message. A rank with which no connection can be made before the start deadline is lost.
   ///
   /// Hot path.
   public Endpoint endpoint(int peer) {
@@ -134,29 +135,29 @@ public final class Mesh implements Agent, FrameSink {
     return connector.connect(to);
   }
 
-  /// How many endpoints to other ranks were made so far. Any thread.
+  /// Number of endpoints made to other ranks. Any thread.
   public int connections() {
     return peers.connected();
   }
 
-  /// Whether the rank has left or is lost.
+  /// Returns whether the rank has left or is lost.
   ///
   /// Hot path.
   public boolean isGone(int peer) {
     return peers.at(peer).isGone();
   }
 
-  /// Whether any rank has left in order.
+  /// Returns whether any rank has left in an orderly way.
   public boolean hasAnyLeft() {
     return failureTracker.hasAnyLeft();
   }
 
-  /// Whether the rank has left in order.
+  /// Returns whether the rank has left in an orderly way.
   public boolean hasLeft(int peer) {
     return peers.at(peer).hasLeft();
   }
 
-  /// Whether connections broke for a reason that is not clear yet, but soon will be.
+  /// Returns whether connections broke for a reason that is not known yet but soon will be.
   public boolean isPuzzled() {
     return failureTracker.isPuzzled();
   }
@@ -166,39 +167,40 @@ public final class Mesh implements Agent, FrameSink {
     return ticker.nanos();
   }
 
-  /// When the rank was last heard of, in nanoseconds of the progress thread's clock.
+  /// Time of the rank's last sign of life, in nanoseconds of the progress thread's clock.
   public long lastSeen(int peer) {
     return liveness.lastSeen(peer);
   }
 
-  /// Whether nothing moves between this rank and the peer, neither way, for two heartbeats at
-  /// least.
+  /// Returns whether no data has moved between this rank and the peer, in either direction, for at
+  /// least two heartbeats.
   public boolean isStuck(int peer) {
     return liveness.isStuck(peer);
   }
 
-  /// The time in which this rank looked, and whether it stood still.
+  /// The clock that counts the time in which this rank polled, and its standstills.
   public PolledClock attention() {
     return attention;
   }
 
-  /// Time of the duty cycle that runs.
+  /// Time of the current duty cycle.
   long now() {
     return now;
   }
 
-  /// The endpoint to a rank with which this one is connected, or null.
+  /// The endpoint to a connected rank, or null.
   @Nullable Endpoint live(int peer) {
     return peers.at(peer).live();
   }
 
-  // --- the beginning
+  // --- start
 
-  /// Begins with these members, on the calling thread, before the progress thread starts. With
-  /// `Connections.ALL` it is connected with all of them when it returns, or throws
-  /// `CommException.Setup` naming the ranks that did not come, or the one that was lost meanwhile.
+  /// Starts with these members, on the calling thread, before the progress thread starts. With
+  /// `Connections.ALL`, the mesh is connected with all of them when the call returns. Throws
+  /// `CommException.Setup` naming the ranks that did not arrive, or the one that was lost while
+  /// this rank joined.
   ///
-  /// @param deadline for all connections, or for each that is made later
+  /// @param deadline the limit for all connections, or for each connection that is made later
   public void connect(Topology members, Connections connections, Duration deadline) {
     joining = connections == Connections.ALL;
     begin(members, deadline);
@@ -219,9 +221,9 @@ public final class Mesh implements Agent, FrameSink {
     early.clear();
   }
 
-  /// Joins a job that runs, as the last of these members; otherwise as `connect`. It is connected
-  /// with all that are left when it returns, or throws `CommException.Setup` naming those that did
-  /// not answer. Members without addresses are gone.
+  /// Joins a running job as the last of these members. The mesh is connected with all remaining
+  /// members when the call returns. Members without addresses are gone. Throws
+  /// `CommException.Setup` naming the ranks that did not answer.
   public void enter(Topology members, Duration deadline) {
     late = true;
     entering = true;
@@ -231,20 +233,19 @@ public final class Mesh implements Agent, FrameSink {
     entering = false;
   }
 
-  /// Whether this rank joined while the job ran, so that it was in no epoch at first.
+  /// Returns whether this rank joined while the job ran, so that it was not in an epoch at first.
   public boolean isLate() {
     return late;
   }
 
-  /// Adds a rank to the job; connections with it are made when something is first to be sent,
-  /// whichever way. Progress thread. Throws `IllegalArgumentException` where its number is not the
-  /// next one.
+  /// Adds a rank to the job. Connections with it are made when either side first sends. Progress
+  /// thread. Throws `IllegalArgumentException` if its number is not the next one.
   public void append(Member member) {
     peers.append(member);
     services.onPeerAdded(member.rank());
   }
 
-  /// A rank and this one can send to each other from now on.
+  /// Notes that this rank and the peer can send to each other from now on.
   void connected(Peer peer, Endpoint endpoint) {
     peer.connected(endpoint);
     peers.countConnected();
@@ -252,7 +253,7 @@ public final class Mesh implements Agent, FrameSink {
     failureTracker.met();
   }
 
-  /// One turn while the connections are made.
+  /// Runs one duty cycle while the connections are made.
   int turn(long nowNanos) {
     now = nowNanos;
     long standstill = attention.turn(nowNanos);
@@ -266,7 +267,8 @@ public final class Mesh implements Agent, FrameSink {
     return threads.size() == 1 ? done : done + hearNews();
   }
 
-  /// The same, and the meshes of this rank that are connected already, which their peers need.
+  /// Runs one duty cycle of this mesh and of the meshes of this rank that are already connected,
+  /// which their peers need.
   int turnJoining(long nowNanos) {
     int done = 0;
     for (int other = 0; other < thread; other++) {
@@ -284,7 +286,7 @@ public final class Mesh implements Agent, FrameSink {
     return heard;
   }
 
-  /// Tells the other progress threads of this rank who is lost.
+  /// Tells the other progress threads of this rank of a loss.
   void tellThreads(MeshFrame.Lost lost) {
     for (Mesh other : threads) {
       if (other != this && !other.closed) {
@@ -294,18 +296,18 @@ public final class Mesh implements Agent, FrameSink {
     }
   }
 
-  /// Why this rank cannot join, or null.
+  /// The reason why this rank cannot join, or null.
   Joining.@Nullable Obstacle obstacle() {
     return obstacle;
   }
 
-  /// Whether all connections have been made and none of them has broken for a reason that may still
-  /// be told.
+  /// Returns whether all connections have been made and none has broken for a reason that another
+  /// rank may still report.
   boolean isConnected() {
     return peers.connected() == peers.size() - 1 && !isPuzzled();
   }
 
-  /// Whether any mesh of this rank is being connected.
+  /// Returns whether any mesh of this rank is connecting.
   boolean isJoining() {
     for (Mesh mesh : threads) {
       if (mesh.joining || mesh.entering) {
@@ -315,7 +317,7 @@ public final class Mesh implements Agent, FrameSink {
     return false;
   }
 
-  /// Whether any mesh of this rank is on its way into a job that runs.
+  /// Returns whether any mesh of this rank is joining a running job.
   boolean isEntering() {
     for (Mesh mesh : threads) {
       if (mesh.entering) {
@@ -333,12 +335,12 @@ public final class Mesh implements Agent, FrameSink {
     return peers.missing();
   }
 
-  /// Tells the others that this rank ends, and why.
+  /// Tells the other ranks that this rank ends, and why.
   void resign(String why) {
     failureTracker.resign(why);
   }
 
-  /// This rank cannot join; the first reason counts.
+  /// Notes that this rank cannot join. Only the first reason counts.
   void hinder(String why, List<Integer> ranks) {
     if (obstacle == null) {
       obstacle = new Joining.Obstacle(why, ranks);
@@ -451,9 +453,10 @@ public final class Mesh implements Agent, FrameSink {
     }
   }
 
-  /// Gives a rank up that cannot be trusted or does not move: it counts as lost, here and to all.
+  /// Gives up a rank that violates the protocol or makes no progress. It counts as lost, on this
+  /// rank and on all others.
   ///
-  /// @param why in words, of that rank: "it sent ..."
+  /// @param why the reason, with that rank as the subject: "it sent ..."
   public void drop(int peer, String why) {
     lose(peer, "its connection was closed from here, because " + why);
     Endpoint untrusted = peers.at(peer).endpoint();
@@ -462,7 +465,7 @@ public final class Mesh implements Agent, FrameSink {
     }
   }
 
-  /// Gives a rank up.
+  /// Gives a rank up as lost.
   void lose(int peer, String why) {
     failureTracker.lose(new MeshFrame.Lost(peer, rank, why, ""));
   }
@@ -479,9 +482,9 @@ public final class Mesh implements Agent, FrameSink {
     return "weft-progress-" + rank + (thread == 0 ? "" : "-" + thread);
   }
 
-  /// What a turn has posted leaves in it: a caller whose operation is done turns no more, and its
-  /// peers would wait for what it said last. What users have just submitted leaves before the
-  /// transport is asked what has come, which may take a system call.
+  /// Flushes all messages of a duty cycle within it, because a caller whose operation is done runs
+  /// no further duty cycle, and its peers would wait for its last message. Newly submitted work is
+  /// sent before the poll of the transport, which may take a system call.
   @Override
   public int work(long nowNanos) {
     now = nowNanos;
@@ -514,7 +517,7 @@ public final class Mesh implements Agent, FrameSink {
     return services.hasCommands() || (threads.size() > 1 && !news.isEmpty());
   }
 
-  /// Ends at once; the peers are told why, as far as there is room.
+  /// Ends at once. The peers are told the reason, where there is room.
   @Override
   public void crash(Throwable cause) {
     if (!closed) {
@@ -542,10 +545,10 @@ public final class Mesh implements Agent, FrameSink {
     }
   }
 
-  /// Says good-bye to all and waits, at most two seconds, until all have said it too, so that
-  /// nobody loses what is still on its way; then closes the transport. Those who are silent, as
-  /// others behind a broken network that has cost this rank the job, are not waited for. Where this
-  /// rank has several meshes it only begins, and `endAll` does the rest for all of them at once.
+  /// Sends a goodbye to all ranks and waits, at most two seconds, for theirs, so that no data in
+  /// flight is lost; then closes the transport. It does not wait for silent ranks, such as those
+  /// behind a network failure that has excluded this rank. On a rank with several meshes, the call
+  /// only starts the close, and `endAll` completes it for all of them at once.
   @Override
   public void close() {
     if (closed) {
@@ -563,7 +566,7 @@ public final class Mesh implements Agent, FrameSink {
     }
   }
 
-  /// Ends those of these meshes that were closed, all on the calling thread.
+  /// Ends the closed ones among these meshes, on the calling thread.
   static void endAll(List<Mesh> meshes) {
     List<Mesh> all = meshes.stream().filter(mesh -> mesh.closing).toList();
     if (all.isEmpty()) {

@@ -12,35 +12,35 @@ import java.util.Arrays;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
-/// The messages of the mesh itself (docs/protocol/mesh.md). Pure.
+/// The mesh's own messages (docs/protocol/mesh.md). Pure.
 sealed interface MeshFrame {
 
   /// Bytes before the texts of a LOST.
   int HEADER_BYTES = 12;
 
-  /// Most bytes that both texts of a LOST have together.
+  /// Maximum length of both texts of a LOST together, in bytes.
   int MAX_TEXT_BYTES = 4096;
 
-  /// The sender leaves the job in order.
+  /// The sender leaves the job in an orderly way.
   record Goodbye() implements MeshFrame {
     static final int CODE = 0;
   }
 
-  /// The sender lives.
+  /// The sender is alive.
   record Heartbeat() implements MeshFrame {
     static final int CODE = 1;
   }
 
-  /// The job goes on without a rank.
+  /// The job continues without a rank.
   ///
-  /// @param rank that is lost; the receiver itself, if it has been given up
-  /// @param witness the rank that noticed it
-  /// @param why in words
-  /// @param where what the witness waited in, in words; empty = nothing
+  /// @param rank the lost rank; the receiver itself, if it has been given up
+  /// @param witness the rank that noticed the loss
+  /// @param why the reason, in words
+  /// @param where the operations in which the witness waited, in words; empty = none
   record Lost(int rank, int witness, String why, String where) implements MeshFrame {
     static final int CODE = 2;
 
-    /// Whether both are ranks of a job of this size.
+    /// Returns whether both are ranks of a job of this size.
     boolean isWithin(int size) {
       return rank >= 0 && rank < size && witness >= 0 && witness < size;
     }
@@ -50,31 +50,31 @@ sealed interface MeshFrame {
     }
   }
 
-  /// The sender takes the connection on which this comes, which the receiver has made.
+  /// The sender accepts the connection that carries this message, which the receiver has made.
   record Connected() implements MeshFrame {
     static final int CODE = 3;
   }
 
-  /// The sender joins the job, which runs; the first message on its connection.
+  /// The sender joins the running job. This is the first message on its connection.
   ///
   /// @param member the sender
   record Join(Member member) implements MeshFrame {
     static final int CODE = 4;
   }
 
-  /// The sender takes the connection of a rank that joins.
+  /// The sender accepts the connection of a joining rank.
   ///
-  /// @param gone ranks that have left or are lost
+  /// @param gone the ranks that have left or are lost
   record Welcome(BitSet gone) implements MeshFrame {
     static final int CODE = 5;
   }
 
-  /// Whether it is the mesh's; any length.
+  /// Returns whether a message, of any length, belongs to the mesh itself.
   static boolean isOne(MemorySegment message) {
     return message.byteSize() > 0 && message.get(JAVA_BYTE, 0) == ServiceIds.MESH;
   }
 
-  /// Null where it cannot be read.
+  /// Decodes a message. Returns null if it is malformed.
   static @Nullable MeshFrame read(MemorySegment message) {
     int code = message.byteSize() < 8 ? -1 : message.get(JAVA_BYTE, 1);
     return switch (code) {
@@ -103,7 +103,7 @@ sealed interface MeshFrame {
         Printable.of(end < 0 ? "" : text.substring(end + 1)));
   }
 
-  /// As bytes, in memory of its own.
+  /// Encodes this message into newly allocated memory.
   default MemorySegment encode() {
     return switch (this) {
       case Goodbye _ -> frame(Goodbye.CODE, 8);
@@ -126,7 +126,7 @@ sealed interface MeshFrame {
     return frame;
   }
 
-  /// Of this code and length, in memory of its own; the rest of it is zero.
+  /// Allocates a zeroed message of this length and sets its code.
   static MemorySegment frame(int code, int bytes) {
     MemorySegment frame = Arena.ofAuto().allocate(bytes, 8);
     frame.set(JAVA_BYTE, 0, ServiceIds.MESH);

@@ -3,58 +3,64 @@ package io.weft.cluster;
 
 import java.lang.foreign.MemorySegment;
 
-/// What sends and receives over a mesh: collectives, agreements on the membership, rendezvous,
-/// requests and replies. All on the progress thread; must not block.
+/// A service that sends and receives over a mesh, such as the collectives, the agreements on the
+/// membership, the rendezvous and the request channel. Methods run on the progress thread unless
+/// stated otherwise, and must not block.
 public interface MeshService {
 
-  /// Its own on the mesh, one of `ServiceIds`: the first byte of its messages. Any thread.
+  /// The service's id on the mesh, one of `ServiceIds`; it is the first byte of its messages. Any
+  /// thread.
   byte id();
 
-  /// The mesh is connected; endpoints may be used from now on.
+  /// Called when the mesh is connected. Endpoints may be used from now on.
   void onStart(Mesh mesh);
 
-  /// Begins what was submitted, before the mesh looks what has come; returns the amount of work
-  /// done. What it leaves, `work` begins in the same turn.
+  /// Starts submitted commands before the mesh polls its transport. Returns the amount of work
+  /// done. `work` starts the remaining commands in the same duty cycle.
   default int takeCommands(long nowNanos) {
     return 0;
   }
 
-  /// Does what can be done now; returns the amount of work done.
+  /// Does the work that is possible now. Returns the amount of work done.
   int work(long nowNanos);
 
-  /// A message of this service, its first byte being the service's id; valid during the call only.
+  /// Handles a message of this service, whose first byte is the service's id. The message is valid
+  /// only during the call.
   void onMessage(int fromRank, MemorySegment message);
 
-  /// A rank was added: its number is the next one.
+  /// Called when a rank was added, with the next number.
   default void onPeerAdded(int rank) {}
 
-  /// A rank has left or is lost. Said once per rank. Returns what this rank waited for, in words
-  /// for the others; empty = nothing.
+  /// Called once for each rank that has left or is lost. Returns the operations of this rank that
+  /// waited for it, in words for the other ranks; empty = none.
   String onPeerGone(int rank, PeerExit how);
 
-  /// The others have given this rank up, or it is cut off; it reaches nobody any more.
+  /// Called when the others have given this rank up or when it is cut off. It no longer reaches any
+  /// rank.
   ///
   /// @param witness the rank that gave it up first; itself, if it is cut off
-  /// @param why in words, this rank and the witness included
+  /// @param why the reason, in words, naming this rank and the witness
   void onExcluded(int witness, String why);
 
-  /// Whether something waits for room to be sent to this rank; it goes before a good-bye.
+  /// Returns whether a message to this rank waits for room. It is sent before a goodbye.
   default boolean hasPending(int rank) {
     return false;
   }
 
-  /// Whether operations are under way. Any thread.
+  /// Returns whether operations are in progress. Any thread.
   boolean busy();
 
-  /// Whether submitted commands wait to be taken. Any thread.
+  /// Returns whether submitted commands are queued. Any thread.
   boolean hasCommands();
 
-  /// The mesh begins to close: fail what is pending.
+  /// Called when the mesh begins to close. The service must fail its pending operations.
   void onClose();
 
-  /// The progress thread has died of this: fail what is pending and what will come.
+  /// Called when the progress thread has died of `cause`. The service must fail pending and future
+  /// operations.
   void onCrash(Throwable cause);
 
-  /// All graceful closes are said; the transport closes next: end all registrations.
+  /// Called after the goodbyes and before the transport closes. The service must end all
+  /// registrations.
   void onClosing();
 }

@@ -11,20 +11,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The services of one mesh: each gets the messages that bear its id, and all hear what happens to
-/// the mesh, in the order in which they were given. Confined to the progress thread but for `busy`
+/// The services of one mesh. Each receives the messages with its id, and all are notified of the
+/// events of the mesh, in the order of registration. Confined to the progress thread except `busy`
 /// and `hasCommands`.
 final class MeshServices {
 
   private static final Logger LOG = LoggerFactory.getLogger(MeshServices.class);
 
-  /// An id that is not negative fits a byte; the mesh's own messages have a negative one.
+  /// Number of ids: a nonnegative id fits a byte, and the mesh's own id is negative.
   private static final int MOST = Byte.MAX_VALUE + 1;
 
   private final MeshService[] all;
   private final @Nullable MeshService[] byId = new MeshService[MOST];
 
-  /// Throws `IllegalArgumentException` for an id that does not fit or stands twice.
+  /// Throws `IllegalArgumentException` for an id that is out of range or used twice.
   MeshServices(List<MeshService> services) {
     this.all = services.toArray(MeshService[]::new);
     for (MeshService service : all) {
@@ -37,7 +37,8 @@ final class MeshServices {
     }
   }
 
-  /// Returns whether there is such a service; if not, the peer speaks another protocol.
+  /// Passes a message to its service. Returns false if there is none, which means that the peer
+  /// speaks another protocol.
   ///
   /// Hot path.
   boolean onMessage(int fromRank, MemorySegment message) {
@@ -76,7 +77,7 @@ final class MeshServices {
     forEach(service -> service.onPeerAdded(rank));
   }
 
-  /// Returns what all of them waited for.
+  /// Notifies all services. Returns the operations for which they waited, in words.
   String onPeerGone(int rank, PeerExit how) {
     return Arrays.stream(all)
         .map(service -> service.onPeerGone(rank, how))
@@ -135,7 +136,7 @@ final class MeshServices {
     }
   }
 
-  /// What one throws at the end keeps none from its own.
+  /// Runs a final step. An exception of one service does not keep the others from theirs.
   private static void end(MeshService service, Runnable step) {
     try {
       step.run();

@@ -6,15 +6,15 @@ import io.weft.transport.spi.Secret;
 import io.weft.transport.spi.TransportProvider;
 import java.util.Objects;
 
-/// What a rank finds around it when it joins a job: the real machine, or a simulated one.
+/// The surroundings of a rank that joins a job: the real machine, or a simulated one.
 ///
-/// @param store where the ranks meet; borrowed until the rank has left
-/// @param secret of the job
-/// @param job its name
-/// @param bind where the transport listens
+/// @param store the store in which the ranks meet; borrowed until the rank has left
+/// @param secret the job's secret
+/// @param job the job's name
+/// @param bind the listening address of the transport
 /// @param transport opens the rank's transport
-/// @param runners clock and turns
-/// @param process who this rank is, and on which host
+/// @param runners the source of clock and runners
+/// @param process the identity and the host of this rank
 public record NodeEnvironment(
     Store store,
     Secret secret,
@@ -23,7 +23,7 @@ public record NodeEnvironment(
     TransportProvider transport,
     AgentRunners runners,
     JobProcess process) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if a component is null.
   public NodeEnvironment {
     Objects.requireNonNull(store, "store");
     Objects.requireNonNull(secret, "secret");

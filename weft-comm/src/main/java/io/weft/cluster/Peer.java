@@ -4,8 +4,8 @@ package io.weft.cluster;
 import io.weft.transport.Endpoint;
 import org.jspecify.annotations.Nullable;
 
-/// One other rank as its mesh knows it, or this rank itself: the endpoint, once there is one, and
-/// what became of the rank. Confined to the progress thread.
+/// The state of one rank in the mesh of another one, or of this rank itself: the endpoint, if there
+/// is one, and the rank's exit. Confined to the progress thread.
 final class Peer {
 
   private final int rank;
@@ -23,7 +23,7 @@ final class Peer {
     return rank;
   }
 
-  /// The endpoint to it, closed perhaps; null if there never was one.
+  /// The endpoint to the rank, possibly closed; null if there never was one.
   @Nullable Endpoint endpoint() {
     return endpoint;
   }
@@ -32,54 +32,55 @@ final class Peer {
     endpoint = with;
   }
 
-  /// The endpoint to it while it is not gone.
+  /// The endpoint to the rank, or null if the rank is gone.
   ///
   /// Hot path.
   @Nullable Endpoint live() {
     return gone ? null : endpoint;
   }
 
-  /// Whether it has left or is lost.
+  /// Returns whether the rank has left or is lost.
   ///
   /// Hot path.
   boolean isGone() {
     return gone;
   }
 
-  /// Whether it has left in order.
+  /// Returns whether the rank has left in an orderly way.
   boolean hasLeft() {
     return left;
   }
 
-  /// It is lost, or may be.
+  /// Marks the rank as lost or possibly lost.
   void goes() {
     gone = true;
   }
 
-  /// It has said good-bye.
+  /// Marks the rank as having said goodbye.
   void leaves() {
     gone = true;
     left = true;
   }
 
-  /// It was gone before this rank came, as another one says: nothing is heard of it any more.
+  /// Marks the rank as gone before this rank joined, according to another rank. Later reports about
+  /// it are ignored.
   void isAbsentFromTheStart() {
     absent = true;
     leaves();
   }
 
-  /// Whether it was gone before this rank came.
+  /// Returns whether the rank was gone before this rank joined.
   boolean isAbsent() {
     return absent;
   }
 
-  /// What was believed of it does not count any more.
+  /// Revokes the marks for a lost or left rank.
   void remains() {
     gone = false;
     left = false;
   }
 
-  /// How many lost ranks it has been told of.
+  /// Number of lost ranks of which the rank has been told.
   int told() {
     return told;
   }
@@ -88,7 +89,7 @@ final class Peer {
     told++;
   }
 
-  /// It knows of so many lost ranks already.
+  /// Sets the number of lost ranks that the rank knows already.
   void knows(int lost) {
     told = lost;
   }

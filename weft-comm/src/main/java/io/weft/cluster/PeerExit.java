@@ -3,20 +3,20 @@ package io.weft.cluster;
 
 import java.util.Objects;
 
-/// How a peer went.
+/// The exit of a peer.
 public sealed interface PeerExit {
 
-  /// It has said good-bye; it will not be lost any more.
+  /// The peer has said goodbye and can no longer be lost.
   record Left() implements PeerExit {}
 
-  /// It is lost to all: also those that still reach it give it up.
+  /// The peer is lost for all ranks. A rank that still reaches it gives it up too.
   ///
-  /// @param witness the rank that noticed it, perhaps this one
-  /// @param why in words, the same on all ranks that learned of it from this witness
-  /// @param where what the witness waited in, in words; empty where it is this rank, or waited in
-  ///   nothing
+  /// @param witness the rank that noticed the loss, possibly this one
+  /// @param why the reason, in words, equal on all ranks that learned of it from this witness
+  /// @param where the operations in which the witness waited, in words; empty if the witness is
+  ///   this rank or waited in none
   record Lost(int witness, String why, String where) implements PeerExit {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Lost {
       Objects.requireNonNull(why, "why");
       Objects.requireNonNull(where, "where");

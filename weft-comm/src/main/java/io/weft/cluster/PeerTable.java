@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// The ranks of a job as one of them knows them, by world rank. It only grows: a rank that is gone
-/// keeps its number and its place, a rank that is added gets the next one. Confined to the progress
-/// thread, but for `topology` and `connected`.
+/// One rank's table of the ranks of a job, by world rank. It only grows: a rank that is gone keeps
+/// its number and its place, and an added rank gets the next number. Confined to the progress
+/// thread, except `topology` and `connected`.
 final class PeerTable {
 
   private static final int FIRST_CAPACITY = 8;
@@ -19,12 +19,12 @@ final class PeerTable {
   private volatile Topology topology = new Topology(0, List.of());
   private volatile int connected;
 
-  /// Of this rank, in a job of which nothing is known yet.
+  /// Creates the table of this rank, without members.
   PeerTable(int self) {
     this.self = self;
   }
 
-  /// The first members of the job.
+  /// Adds the first members of the job.
   void begin(Topology members) {
     topology = members;
     for (int rank = size; rank < members.size(); rank++) {
@@ -32,7 +32,7 @@ final class PeerTable {
     }
   }
 
-  /// One more rank. Throws `IllegalArgumentException` where its number is not the next one.
+  /// Adds one rank. Throws `IllegalArgumentException` if its number is not the next one.
   void append(Member member) {
     var more = new ArrayList<>(topology.members());
     more.add(member);
@@ -48,12 +48,12 @@ final class PeerTable {
     size++;
   }
 
-  /// Who is there. Any thread.
+  /// The present and past members. Any thread.
   Topology topology() {
     return topology;
   }
 
-  /// How many ranks there are and were, this one included.
+  /// Number of present and past ranks, including this one.
   int size() {
     return size;
   }
@@ -70,22 +70,22 @@ final class PeerTable {
     return peers[rank];
   }
 
-  /// Whether there is another rank of this number.
+  /// Returns whether another rank has this number.
   boolean isPeer(int rank) {
     return rank >= 0 && rank < size && rank != self;
   }
 
-  /// An endpoint was made.
+  /// Counts a new endpoint.
   void countConnected() {
     connected = ++made;
   }
 
-  /// How many endpoints were made. Any thread.
+  /// Number of endpoints made. Any thread.
   int connected() {
     return connected;
   }
 
-  /// With how many ranks this one is connected.
+  /// Number of ranks with which this one is connected.
   int live() {
     int live = 0;
     for (int rank = 0; rank < size; rank++) {
@@ -94,12 +94,12 @@ final class PeerTable {
     return live;
   }
 
-  /// Those that are not gone and to which no endpoint was made, without this one.
+  /// The other ranks that are not gone and to which no endpoint was made.
   List<Integer> awaited() {
     return missing().stream().filter(rank -> !peers[rank].isGone()).toList();
   }
 
-  /// The ranks to which no endpoint was made, without this one.
+  /// The other ranks to which no endpoint was made.
   List<Integer> missing() {
     var missing = new ArrayList<Integer>();
     for (int rank = 0; rank < size; rank++) {

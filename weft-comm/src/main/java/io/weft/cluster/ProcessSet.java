@@ -4,10 +4,10 @@ package io.weft.cluster;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Ordered, distinct world ranks; the position is the rank inside the set.
+/// An ordered set of world ranks. The position of a rank is its rank inside the set.
 public record ProcessSet(List<Integer> ranks) {
 
-  /// Throws `IllegalArgumentException` if it is empty or a rank is negative or stands twice.
+  /// Throws `IllegalArgumentException` if the list is empty or has a negative or repeated rank.
   public ProcessSet {
     ranks = List.copyOf(ranks);
     if (ranks.isEmpty()) {
@@ -34,7 +34,7 @@ public record ProcessSet(List<Integer> ranks) {
     return ranks.indexOf(worldRank);
   }
 
-  /// Ascending ranks for people: `1, 3-5`.
+  /// Formats ascending ranks for people: `1, 3-5`.
   public static String ranges(List<Integer> ranks) {
     var text = new StringBuilder();
     for (int at = 0; at < ranks.size(); at++) {

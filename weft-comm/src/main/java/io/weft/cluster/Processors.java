@@ -7,26 +7,26 @@ import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.stream.Stream;
 
-/// Numbers of the processors that a process may use, as Linux writes them: `0-3,8`. Empty where the
-/// system does not say. Ranks of one host that are bound to different ones have as many between
-/// them as all of them together, ranks of one container as many as each.
+/// The numbers of the processors that a process may use, as Linux writes them: `0-3,8`. Empty if
+/// the system does not provide them. The ranks of one host together have the union of their sets:
+/// ranks bound to different processors add up, ranks of one container share theirs.
 ///
 /// @param list ranges in ascending order, without blanks
 public record Processors(String list) {
 
-  /// Nothing is known.
+  /// The unknown set.
   public static final Processors UNKNOWN = new Processors("");
 
   private static final Path STATUS = Path.of("/proc/self/status");
   private static final String KEY = "Cpus_allowed_list:";
   private static final int MOST = 1 << 16;
 
-  /// Throws `IllegalArgumentException` for what is not such a list.
+  /// Throws `IllegalArgumentException` if the text is not such a list.
   public Processors {
     var unused = parse(list);
   }
 
-  /// This process's.
+  /// Returns the processors of this process.
   public static Processors allowed() {
     try (Stream<String> lines = Files.lines(STATUS)) {
       return lines
@@ -39,12 +39,12 @@ public record Processors(String list) {
     }
   }
 
-  /// How many; 0 if nothing is known.
+  /// Number of processors; 0 if unknown.
   public int count() {
     return set().cardinality();
   }
 
-  /// A copy.
+  /// Returns a copy as a bit set.
   public BitSet set() {
     return parse(list);
   }

@@ -17,10 +17,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 
-/// The progress threads of one rank. Each turns a mesh of its own, with a transport, endpoints,
-/// tokens, heartbeats and the services that are assigned to it. They share nothing but the news of
-/// who is lost, so a service that keeps its thread busy delays none on another (ADR 0083). Owned by
-/// the thread that joins the job, and by the one that closes it.
+/// The progress threads of one rank. Each runs a separate mesh with its own transport, endpoints,
+/// tokens, heartbeats and assigned services. They share only the reports of lost ranks, so a
+/// service that keeps its thread busy does not delay a service on another thread (ADR 0083). Owned
+/// by the thread that joins the job, and by the one that closes it.
 public final class ProgressThreads implements AutoCloseable {
 
   private final List<Mesh> meshes;
@@ -33,10 +33,10 @@ public final class ProgressThreads implements AutoCloseable {
     this.threads = threads;
   }
 
-  /// Opens a transport for each thread; closes them all if one cannot be opened.
+  /// Opens a transport for each thread. Closes them all if one cannot be opened.
   ///
-  /// @param services of each thread, at least one thread
-  /// @param open opens the transport of the thread of this number for a sink
+  /// @param services the services of each thread, at least one thread
+  /// @param open opens the transport of the thread with this number for a sink
   public static ProgressThreads open(
       int rank,
       Ticker ticker,
@@ -64,56 +64,57 @@ public final class ProgressThreads implements AutoCloseable {
     return new ProgressThreads(all, threads);
   }
 
-  /// Where their transports listen, in their order.
+  /// The listening addresses of the transports, in the order of the threads.
   public List<Address> addresses() {
     return meshes.stream().map(mesh -> mesh.transport().address()).toList();
   }
 
-  /// Connects all of them with all ranks, one after the other, each within the deadline, or lets
-  /// them connect when they are used; see `Mesh.connect`. `abandon` them if it throws.
+  /// Connects all meshes with all ranks, sequentially, each within the deadline, or lets them
+  /// connect on first use; see `Mesh.connect`. The caller must `abandon` this object if the call
+  /// throws.
   public void connect(Topology members, Connections connections, Duration deadline) {
     for (Mesh mesh : meshes) {
       mesh.connect(members, connections, deadline);
     }
   }
 
-  /// Joins a job that runs, with all of them, one after the other, each within the deadline; see
-  /// `Mesh.enter`. `abandon` them if it throws.
+  /// Joins a running job with all meshes, sequentially, each within the deadline; see `Mesh.enter`.
+  /// The caller must `abandon` this object if the call throws.
   public void enter(Topology members, Duration deadline) {
     for (Mesh mesh : meshes) {
       mesh.enter(members, deadline);
     }
   }
 
-  /// How many connections were made so far, on all of them. Any thread.
+  /// Number of connections made, on all threads. Any thread.
   public int connections() {
     return meshes.stream().mapToInt(Mesh::connections).sum();
   }
 
-  /// Closes all, before `start`.
+  /// Closes all meshes, before `start`.
   public void abandon() {
     meshes.forEach(Mesh::close);
     Mesh.endAll(meshes);
   }
 
-  /// Makes the runner of each; they do not turn before `start`.
+  /// Creates the runner of each mesh. The runners are idle until `start`.
   public void runBy(Function<Agent, AgentRunner> runner) {
     for (Mesh mesh : meshes) {
       runners.add(runner.apply(mesh));
     }
   }
 
-  /// Begins to turn all.
+  /// Starts all runners.
   public void start() {
     runners.forEach(AgentRunner::start);
   }
 
-  /// Of the thread to which the service is assigned.
+  /// Returns the mesh of the thread to which the service is assigned.
   public Mesh mesh(MeshService service) {
     return meshes.get(thread(service));
   }
 
-  /// Of the same thread, after `runBy`.
+  /// Returns the runner of that thread, after `runBy`.
   public AgentRunner runner(MeshService service) {
     return runners.get(thread(service));
   }
@@ -126,19 +127,19 @@ public final class ProgressThreads implements AutoCloseable {
     return thread;
   }
 
-  /// Payload and protocol bytes sent to other ranks so far, by all. Any thread.
+  /// Payload and protocol bytes sent to other ranks, on all threads. Any thread.
   public long bytesSent() {
     return meshes.stream().mapToLong(mesh -> mesh.transport().bytesSent()).sum();
   }
 
-  /// Whether the calling thread is inside one of them, as in a callback.
+  /// Returns whether the calling thread is inside one of the agents, as in a callback.
   public boolean isInside() {
     return runners.stream().anyMatch(AgentRunner::isInside);
   }
 
-  /// Ends all threads; then says good-bye on all meshes at once, and waits at most two seconds for
-  /// those of the others. A second call has no effect. Throws `IllegalStateException` inside one of
-  /// them, before any has ended.
+  /// Ends all threads, then says goodbye on all meshes at once and waits at most two seconds for
+  /// the goodbyes of the other ranks. A second call has no effect. Throws `IllegalStateException`
+  /// inside one of the agents, before any has ended.
   @Override
   public void close() {
     for (AgentRunner runner : runners) {

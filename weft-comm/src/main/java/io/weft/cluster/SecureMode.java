@@ -3,17 +3,17 @@ package io.weft.cluster;
 
 import java.util.Locale;
 
-/// Whether connections between processes are encrypted (SECURITY.md says what that promises). The
-/// same on all ranks, else they refuse each other.
+/// The encryption of connections between processes; SECURITY.md states its guarantees. It must be
+/// equal on all ranks, because ranks that differ refuse each other.
 public enum SecureMode {
-  /// On, but for connections within a loopback address.
+  /// On, except for connections within a loopback address.
   AUTO,
   /// Always.
   ON,
-  /// Never: for a network on which nobody reads or changes packets.
+  /// Never: for a network without eavesdroppers and attackers.
   OFF;
 
-  /// As the setting has it, in lower case.
+  /// Returns the value of the setting, in lower case.
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

@@ -11,12 +11,12 @@ final class SlurmHosts {
 
   private static final int MOST = 65_536;
 
-  /// The longest name that DNS has.
+  /// Maximum length of a DNS name.
   private static final int LONGEST_NAME = 253;
 
   private static final Pattern RANGE = Pattern.compile("[0-9]{1,9}(-[0-9]{1,9})?");
 
-  /// Of all names together: of the most hosts, 64 each.
+  /// Maximum length of all names together: 64 characters for each of the `MOST` hosts.
   private static final long MOST_CHARACTERS = MOST * 64L;
 
   private final List<String> hosts = new ArrayList<>();
@@ -24,7 +24,7 @@ final class SlurmHosts {
 
   private SlurmHosts() {}
 
-  /// In order; `source` names the variable for the message.
+  /// Returns the names in order. `source` names the variable, for the message.
   static List<String> expand(String list, String source) {
     var expansion = new SlurmHosts();
     try {
@@ -53,7 +53,8 @@ final class SlurmHosts {
     return List.copyOf(expansion.hosts);
   }
 
-  /// Takes the name apart first, so that what it will become is known before it is multiplied.
+  /// Splits the name first, so that the size of the result is checked before the names are
+  /// generated.
   private void expandOne(String name) {
     var parts = new ArrayList<List<String>>();
     int at = 0;
@@ -90,7 +91,7 @@ final class SlurmHosts {
     multiply(parts, 0, new StringBuilder());
   }
 
-  /// Texts without a choice become one.
+  /// Appends a part. Adjacent literal texts are merged.
   private static void append(List<List<String>> parts, List<String> part) {
     if (part.size() == 1 && !parts.isEmpty() && parts.getLast().size() == 1) {
       parts.add(List.of(parts.removeLast().getFirst() + part.getFirst()));
@@ -106,7 +107,7 @@ final class SlurmHosts {
     return List.of(text);
   }
 
-  /// What stands between brackets: numbers and ranges with commas between.
+  /// Returns the numbers of a comma-separated list of numbers and ranges.
   private static List<String> numbers(String list) {
     var numbers = new ArrayList<String>();
     for (String range : list.split(",", -1)) {
@@ -131,7 +132,7 @@ final class SlurmHosts {
     return numbers;
   }
 
-  /// Every choice of one text of each part from `index` on, behind `prefix`.
+  /// Generates every combination of one text of each part from `index` on, after `prefix`.
   private void multiply(List<List<String>> parts, int index, StringBuilder prefix) {
     if (index == parts.size()) {
       hosts.add(prefix.toString());

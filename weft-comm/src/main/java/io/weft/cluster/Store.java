@@ -4,70 +4,70 @@ package io.weft.cluster;
 import java.time.Duration;
 import java.util.Optional;
 
-/// Key-value store of a job: ranks find each other's addresses here, and later what few of them
-/// need to know of the others. It serves as long as its keeper lives (the launcher, or rank 0 until
-/// it leaves); a client may come, go and come again at any time. Bounded: 65,536 entries and 64
-/// MiB.
+/// The key-value store of a job. Ranks exchange their addresses in it, and later the facts that few
+/// ranks need to know about others. It serves while its server lives, which is the launcher, or
+/// rank 0 until it leaves. A client may disconnect and connect again at any time. Bounded by 65,536
+/// entries and 64 MiB.
 ///
-/// Each call is one change or one look, in one order for all clients. Blocking; for user threads,
-/// never for the progress thread, where `Weft.store` refuses them. What goes wrong is a
-/// `CommException.Setup` that says which store it was: it is out of reach or full; nothing else of
-/// the job is harmed. `IllegalArgumentException` where key or value is too long. Values are copied
-/// in and out. Thread-safe.
+/// Each call is one change or one read, and all clients observe the calls in one order. Calls
+/// block. They are for user threads and never for the progress thread, on which `Weft.store`
+/// rejects them. A failure is a `CommException.Setup` that names the store, which is out of reach
+/// or full; the rest of the job is not affected. A key or value that is too long causes an
+/// `IllegalArgumentException`. Values are copied in and out. Thread-safe.
 public interface Store extends AutoCloseable {
 
-  /// Longest key of a program, in UTF-8 bytes.
+  /// Maximum length of a program's key, in UTF-8 bytes.
   int MAX_KEY_BYTES = 1 << 10;
 
-  /// Longest key that a store takes: Weft puts a short prefix before those of programs.
+  /// Maximum length of a stored key. Weft adds a short prefix to the keys of programs.
   int MAX_STORED_KEY_BYTES = MAX_KEY_BYTES + 16;
 
-  /// Longest value.
+  /// Maximum length of a value, in bytes.
   int MAX_VALUE_BYTES = 1 << 16;
 
-  /// Puts a value; a later put of the same key replaces it.
+  /// Stores a value. A later put of the same key replaces it.
   void put(String key, byte[] value);
 
-  /// Puts a value where there is none; returns whether it did. One of several that try at once
-  /// does. Throws also where the connection broke before the answer: read the key to learn whether
-  /// it took effect.
+  /// Stores a value if the key is absent. Returns whether it did; exactly one of several concurrent
+  /// calls does. Also throws if the connection broke before the answer; the caller can read the key
+  /// to learn whether the call took effect.
   boolean putIfAbsent(String key, byte[] value);
 
-  /// Puts `value` where `expected` is; returns whether it did. Throws as `putIfAbsent`.
+  /// Replaces `expected` by `value`. Returns whether it did. Throws as `putIfAbsent` does.
   boolean compareAndSet(String key, byte[] expected, byte[] value);
 
-  /// Removes the key, if it is there.
+  /// Removes the key if it exists.
   void remove(String key);
 
-  /// Waits until the key is there. Throws `CommException.Setup` naming key and store after
-  /// `timeout`.
+  /// Waits until the key exists. Throws `CommException.Setup` naming key and store after `timeout`.
   byte[] get(String key, Duration timeout) throws InterruptedException;
 
-  /// The value if it is there now. Throws `CommException.Setup` if the store is out of reach.
+  /// Returns the current value, if any. Throws `CommException.Setup` if the store is out of reach.
   Optional<byte[]> find(String key);
 
-  /// Waits until the key has a value other than `known`, and returns the one that it has then;
-  /// values in between may be missed. Empty after `timeout`.
+  /// Waits until the key has a value other than `known`, and returns that value. Intermediate
+  /// values may be missed. Empty after `timeout`.
   Optional<byte[]> awaitChange(String key, byte[] known, Duration timeout)
       throws InterruptedException;
 
-  /// Ends the connection, if there is one; the next call makes it again. For those who will not ask
-  /// for long.
+  /// Ends the connection, if there is one. The next call connects again. For clients that will be
+  /// idle for long.
   default void disconnect() {}
 
-  /// What no other meeting of ranks has, the same on all ranks that meet here: what they prove to
-  /// each other with the job's name. Empty where the store is inside one process.
+  /// The unique identifier of this meeting of ranks, equal on all ranks that meet in this store.
+  /// Ranks prove it to each other together with the job's name. Empty if the store is inside one
+  /// process.
   default String meeting() {
     return "";
   }
 
-  /// What may keep ranks from coming here, for the message when some do not; empty if nothing is
-  /// known.
+  /// The obstacle that may keep ranks from this store, for the message about ranks that do not
+  /// arrive; empty if none is known.
   default String caution() {
     return "";
   }
 
-  /// Ends this client's way to the store, not the store.
+  /// Closes this client, not the store.
   @Override
   void close();
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster;
 
-/// What a token stands for.
+/// The operation for which a token stands.
 public interface TokenOwner {
 
-  /// A write has landed whose immediate value is the token. Returns false where this rank has no
-  /// part in it and must not write: it is given up then. On the progress thread.
+  /// Handles a completed write whose immediate value is the token. Returns false if `fromRank` does
+  /// not take part in the operation and must not write to it; the mesh then gives that rank up. On
+  /// the progress thread.
   ///
   /// Hot path.
   boolean onNotify(int fromRank);

@@ -5,19 +5,19 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// The tokens of one rank on its mesh, for all services: numbers that peers send back, in a message
-/// or as the immediate value of a write. A token is a slot and its generation, so that what comes
-/// late for an earlier owner is told from what is for this one. Slots are used in turn. Confined to
-/// the progress thread.
+/// The tokens of one rank on its mesh, for all services. Tokens are numbers that peers return in a
+/// message or as the immediate value of a write. A token consists of a slot and its generation,
+/// which distinguishes a late reply to an earlier owner from one to the current owner. Slots are
+/// reused in cyclic order. Confined to the progress thread.
 public final class TokenTable {
 
   private static final int SLOT_BITS = 18;
   private static final int MOST = 1 << SLOT_BITS;
 
-  /// One less than fit, so that no token is -1, which messages use for "all" and "none".
+  /// One less than would fit, so that no token is -1, which messages use for "all" and "none".
   private static final int GENERATIONS = (1 << (32 - SLOT_BITS)) - 1;
 
-  /// Left for those who cannot do without a token, when `isFull` has refused others.
+  /// The tokens reserved for operations that cannot be refused, when `isFull` has refused others.
   private static final int RESERVED = MOST / 8;
 
   private @Nullable TokenOwner[] owners = new TokenOwner[256];
@@ -25,15 +25,17 @@ public final class TokenTable {
   private int used;
   private int cursor;
 
-  /// Holds nothing.
+  /// Creates an empty table.
   public TokenTable() {}
 
-  /// Whether so many are in use that who can refuse to take another one should.
+  /// Returns whether only the reserved tokens are left, so that refusable operations should be
+  /// refused.
   public boolean isFull() {
     return used >= MOST - RESERVED;
   }
 
-  /// A token for this owner, until it is freed. Throws `IllegalStateException` if none is left.
+  /// Assigns a token to this owner until it is freed. Throws `IllegalStateException` if none is
+  /// left.
   ///
   /// Hot path.
   public int take(TokenOwner owner) {
@@ -57,7 +59,7 @@ public final class TokenTable {
     return generations[slot] << SLOT_BITS | slot;
   }
 
-  /// Null if the token is not in use (any more).
+  /// Returns the token's owner, or null if the token is not in use.
   ///
   /// Hot path.
   public @Nullable TokenOwner find(int token) {
@@ -65,7 +67,8 @@ public final class TokenTable {
     return slot < owners.length && generations[slot] == token >>> SLOT_BITS ? owners[slot] : null;
   }
 
-  /// The same for what a peer sends back in a message: null, too, where another service has it.
+  /// Returns the owner of a token that a peer returns in a message, or null if the token is not in
+  /// use or has an owner of another type.
   ///
   /// Hot path.
   public <T extends TokenOwner> @Nullable T find(int token, Class<T> type) {
@@ -73,12 +76,12 @@ public final class TokenTable {
     return type.isInstance(owner) ? type.cast(owner) : null;
   }
 
-  /// Whether the token, which is not in use, may have been: what comes for it may be late.
+  /// Returns whether an unused token may have been in use, so that a message for it may be late.
   boolean isPast(int token) {
     return (token & (MOST - 1)) < owners.length;
   }
 
-  /// No effect on a token that is not in use.
+  /// Frees a token. No effect on a token that is not in use.
   ///
   /// Hot path.
   public void free(int token) {

@@ -4,10 +4,10 @@ package io.weft.cluster;
 import java.util.BitSet;
 import java.util.List;
 
-/// Who is in the job in this epoch; `members.get(r).rank() == r`.
+/// The members of the job in this epoch; `members.get(r).rank() == r`.
 ///
-/// @param epoch membership version
-/// @param members in order of rank
+/// @param epoch the membership version
+/// @param members the members in order of rank
 public record Topology(long epoch, List<Member> members) {
 
   /// Throws `IllegalArgumentException` if the members are not in order of rank.
@@ -20,7 +20,7 @@ public record Topology(long epoch, List<Member> members) {
     }
   }
 
-  /// How many ranks there are and were, those included that joined while the job ran.
+  /// Number of present and past ranks, including those that joined while the job ran.
   public int size() {
     return members.size();
   }
@@ -31,8 +31,8 @@ public record Topology(long epoch, List<Member> members) {
     return (int) members.stream().filter(m -> m.host().equals(host)).count();
   }
 
-  /// How many processors the ranks of this rank's host may use between them; 0 if that is not known
-  /// of all of them.
+  /// Number of processors that the ranks of this rank's host may use together; 0 if the processors
+  /// of one of them are unknown.
   public int processors(int rank) {
     String host = members.get(rank).host();
     var all = new BitSet();
@@ -54,7 +54,7 @@ public record Topology(long epoch, List<Member> members) {
     return (int) members.stream().filter(m -> m.localRank() == localRank).count();
   }
 
-  /// "rank 1 on node7", for messages; without the host for a rank that is not known here.
+  /// Returns "rank 1 on node7", for messages, without the host for an unknown rank.
   public String describe(int rank) {
     String host = rank >= 0 && rank < size() ? members.get(rank).host() : "";
     return "rank " + rank + (host.isEmpty() ? "" : " on " + host);

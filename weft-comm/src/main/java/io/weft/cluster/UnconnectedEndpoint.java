@@ -8,7 +8,7 @@ import io.weft.transport.RemoteSlice;
 import io.weft.transport.Slice;
 import java.lang.foreign.MemorySegment;
 
-/// The endpoint to a rank with which this one is not connected yet: it never has room.
+/// The endpoint to a rank that is not connected yet. It never has room.
 ///
 /// @param node the rank
 record UnconnectedEndpoint(int node) implements Endpoint {
@@ -38,7 +38,7 @@ record UnconnectedEndpoint(int node) implements Endpoint {
     return 0;
   }
 
-  /// No effect: the connection is the mesh's.
+  /// No effect, because the mesh owns the connection.
   @Override
   public void close() {}
 }

@@ -6,7 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/// An environment's variables, read with errors that name the variable. Blank counts as not set.
+/// The variables of an environment, read with errors that name the variable. A blank variable
+/// counts as not set.
 record Variables(Map<String, String> environment) {
 
   boolean has(String name) {
@@ -29,8 +30,8 @@ record Variables(Map<String, String> environment) {
     return OptionalInt.of(Integer.parseInt(text.get()));
   }
 
-  /// Returns the number. Throws `CommException.Setup` where the variable is missing, naming the one
-  /// that its launcher sets beside it.
+  /// Returns the number. Throws `CommException.Setup` if the variable is missing, naming the
+  /// related one that the launcher also sets.
   private int required(String name, String beside, String launcher) {
     return number(name)
         .orElseThrow(
@@ -56,7 +57,7 @@ record Variables(Map<String, String> environment) {
     return size;
   }
 
-  /// A rank below `size`, which `sizeName` said.
+  /// Returns a rank below `size`, the value of `sizeName`.
   int rank(String name, int size, String sizeName, String launcher) {
     int rank = required(name, sizeName, launcher);
     if (rank >= size) {
@@ -75,7 +76,7 @@ record Variables(Map<String, String> environment) {
     return rank;
   }
 
-  /// A local rank or size, checked where it is set: `least` to `most`.
+  /// Returns a local rank or size. If it is set, it must be from `least` to `most`.
   OptionalInt within(String name, int least, int most, String because) {
     OptionalInt value = number(name);
     if (value.isPresent() && (value.getAsInt() < least || value.getAsInt() > most)) {
@@ -94,7 +95,7 @@ record Variables(Map<String, String> environment) {
     return value;
   }
 
-  /// `HOST:PORT`.
+  /// Returns a variable in the form `HOST:PORT`.
   Optional<HostAndPort> hostAndPort(String name) {
     return text(name).map(text -> HostAndPort.parse(text, name));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who is in the job: environment, the job's store, topology and process sets, for user threads;
-/// and the mesh with its services and tokens, confined to the progress thread.
+/// The members of the job. The environment, the job's store, the topology and the process sets are
+/// for user threads. The mesh with its services and tokens is confined to the progress thread.
 @NullMarked
 package io.weft.cluster;
 
