@@ -9,29 +9,29 @@ import io.weft.observer.OperationStage;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// What the observer hears of this rank's requests. Where nobody listens it costs a branch.
+/// Notifies the observer of this rank's requests. Without an observer each call costs a branch.
 final class ChannelEvents {
 
   private final AtomicLong requests = new AtomicLong();
   private OperationObserver observer = new Observers();
   private Ticker clock = () -> 0;
 
-  /// Before the first submission.
+  /// Sets the observer. Must be called before the first submission.
   void observedBy(OperationObserver all) {
     observer = all;
   }
 
-  /// Before the first submission.
+  /// Sets the clock. Must be called before the first submission.
   void by(Ticker ticker) {
     clock = ticker;
   }
 
-  /// The number of one more request. Any thread.
+  /// Returns the number of a new request. Any thread.
   long next() {
     return requests.incrementAndGet();
   }
 
-  /// The time for who listens; 0 where nobody does. Any thread.
+  /// Returns the time if an observer listens, otherwise 0. Any thread.
   long nanos() {
     return observer.hearsStages() ? clock.nanos() : 0;
   }

@@ -15,16 +15,16 @@ sealed interface ChannelFrame {
   /// Bytes before the items.
   int HEADER_BYTES = MessageWriter.HEADER_BYTES;
 
-  /// Bytes of a request besides its head and a payload in the message, at most.
+  /// Maximum size of a request without its head and without an inline payload, in bytes.
   int REQUEST_BYTES = 1 + 4 + 1 + 4 + 8 + 1 + 2 * RemoteRegion.WIRE_BYTES;
 
-  /// Somebody asks.
+  /// A request.
   ///
-  /// @param kind which handler serves it, in one byte
-  /// @param payloadBytes of the payload, wherever it lies
-  /// @param from where it is read; null where it follows the head
-  /// @param into where a reply may be written; null = nowhere
-  /// @param body the head, and the payload if it is not read
+  /// @param kind the kind of the handler, in one byte
+  /// @param payloadBytes length of the payload, inline or not
+  /// @param from the region from which the payload is read; null if it follows the head
+  /// @param into the region into which a reply may be written; null = none
+  /// @param body the head, followed by the payload if it is inline
   record Asked(
       int token,
       int kind,
@@ -35,13 +35,13 @@ sealed interface ChannelFrame {
       MemorySegment body)
       implements ChannelFrame {}
 
-  /// The answer; as many bytes were written before.
+  /// A reply. The sender has already written `written` bytes into the requester's region.
   record Answered(int token, long written, MemorySegment body) implements ChannelFrame {}
 
-  /// There will be no answer.
+  /// The request failed; there will be no reply.
   record Refused(int token, String why) implements ChannelFrame {}
 
-  /// Who asked does not want it any more.
+  /// The requester withdraws its request.
   record Withdrawn(int token) implements ChannelFrame {}
 
   /// Composes messages of the channel.
@@ -65,12 +65,12 @@ sealed interface ChannelFrame {
       return message.items();
     }
 
-    /// The message so far.
+    /// Returns the message with its current items.
     MemorySegment end() {
       return message.end();
     }
 
-    /// False, and nothing is written, where there is no room.
+    /// Returns false, without writing anything, if there is no room.
     boolean write(ChannelFrame frame) {
       return switch (frame) {
         case Asked asked -> asked(asked);
@@ -132,7 +132,7 @@ sealed interface ChannelFrame {
     }
   }
 
-  /// Takes a message of a peer apart; nothing in it is trusted.
+  /// Decodes a message of a peer, without trusting its content.
   final class Reader {
 
     private final MessageReader in = new MessageReader();
@@ -141,12 +141,12 @@ sealed interface ChannelFrame {
       in.begin(from);
     }
 
-    /// Whether all that was read could be.
+    /// Returns whether everything that was read was well-formed.
     boolean isSound() {
       return in.isSound();
     }
 
-    /// The next item; null after the last one, and where the message is not sound.
+    /// Returns the next item; null after the last one or if the message is malformed.
     @Nullable ChannelFrame next() {
       ChannelFrame frame =
           switch (in.next()) {

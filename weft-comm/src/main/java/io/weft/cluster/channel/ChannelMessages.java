@@ -6,7 +6,7 @@ import io.weft.cluster.PeerExit;
 import io.weft.comm.CommException;
 import java.util.List;
 
-/// What failures of requests are called. Off the hot path.
+/// The messages of failed requests. Off the hot path.
 final class ChannelMessages {
 
   private final Mesh mesh;
@@ -69,7 +69,7 @@ final class ChannelMessages {
         describe(peer) + " has refused a request of " + here() + ": " + why, peer, null);
   }
 
-  /// What a peer is told whose payload is too long.
+  /// The reason for a peer whose payload is too long.
   String tooLong(long bytes, long mostBytes) {
     return "a payload of "
         + bytes
@@ -102,7 +102,7 @@ final class ChannelMessages {
     return new CommException.Aborted(here() + " has left the job; ask before", null);
   }
 
-  /// For a callback that asks again.
+  /// The error for a callback that submits another request.
   CommException over() {
     return new CommException.Aborted(
         here()

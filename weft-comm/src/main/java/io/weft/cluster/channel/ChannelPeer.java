@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/// What this rank and another have to do with each other. Bounded by the requests of both that are
-/// not over. Confined to the progress thread, but for `tryOpen` and `close`.
+/// The requests between this rank and another one, in both directions. Bounded by the open requests
+/// of both. Confined to the progress thread, except `tryOpen` and `close`.
 final class ChannelPeer {
 
   private static final PeerQueue.Departures NOBODY = asks -> {};
@@ -21,20 +21,20 @@ final class ChannelPeer {
   private final AtomicInteger open = new AtomicInteger();
   private final PeerQueue<ChannelFrame.Writer> queue;
 
-  /// Of this rank, in the order of submission.
+  /// The requests of this rank, in the order of submission.
   private final Set<OutboundRequest> asked = new LinkedHashSet<>();
 
-  /// Of the peer, in the order in which they came; the handler has not seen the first one.
+  /// The requests of the peer that the handler has not seen, in the order of their arrival.
   private final ArrayDeque<InboundRequest> waiting = new ArrayDeque<>();
 
   private final List<ChannelPeer> active;
   private int unanswered;
   private boolean isActive;
 
-  /// Why requests to it fail; null = they do not.
+  /// The cause with which requests to the peer fail; null while they do not.
   private @Nullable CommException goneBy;
 
-  /// @param active to which it adds itself when there is something to do with it
+  /// @param active the list to which this peer adds itself when it has work
   ChannelPeer(int rank, List<ChannelPeer> active) {
     this.queue = new PeerQueue<>(rank);
     this.active = active;
@@ -44,7 +44,8 @@ final class ChannelPeer {
     return queue.rank();
   }
 
-  /// Counts a request that is about to be submitted; false if there are too many. Any thread.
+  /// Counts a request that is about to be submitted. Returns false if there are too many. Any
+  /// thread.
   boolean tryOpen() {
     if (open.incrementAndGet() <= RequestChannel.MAX_OPEN) {
       return true;
@@ -53,7 +54,7 @@ final class ChannelPeer {
     return false;
   }
 
-  /// One of them is over. Any thread.
+  /// Counts the end of a request. Any thread.
   void close() {
     open.decrementAndGet();
   }
@@ -66,7 +67,8 @@ final class ChannelPeer {
     return waiting;
   }
 
-  /// The peer has asked, or was answered. False if it has asked more than it may.
+  /// Counts a request of the peer (1) or an answer to it (-1). Returns false if the peer has more
+  /// open requests than it may.
   boolean count(int change) {
     unanswered += change;
     return unanswered <= RequestChannel.MAX_OPEN;
@@ -76,17 +78,18 @@ final class ChannelPeer {
     return goneBy != null;
   }
 
-  /// Why it cannot be asked; null = it can.
+  /// The cause with which requests to the peer fail; null while they do not.
   @Nullable CommException goneBy() {
     return goneBy;
   }
 
-  /// After `quit`: what waits for it reaches nobody.
+  /// Discards the queued messages, which no longer reach the peer. Called after `quit`.
   void leave() {
     queue.clear();
   }
 
-  /// The peer is gone, or this rank leaves: what is posted already still leaves, and nothing more.
+  /// Marks the peer as gone, or this rank as leaving. Queued messages are still sent, but no
+  /// further ones are accepted.
   void quit(CommException cause) {
     goneBy = cause;
   }
@@ -98,7 +101,7 @@ final class ChannelPeer {
     }
   }
 
-  /// There is something to do with it.
+  /// Adds this peer to those that have work.
   void activate() {
     if (!isActive) {
       isActive = true;
@@ -106,7 +109,7 @@ final class ChannelPeer {
     }
   }
 
-  /// Whether there still is; if not, it was taken from those with which there is.
+  /// Returns whether the peer still has work. If not, the caller removes it from those that have.
   boolean remainsActive() {
     isActive = queue.hasPending() || !waiting.isEmpty();
     return isActive;
@@ -116,7 +119,7 @@ final class ChannelPeer {
     return queue.hasPending();
   }
 
-  /// Sends what waits, as far as there is room. Returns how many messages left.
+  /// Sends the queued messages for which there is room. Returns the number of messages sent.
   ///
   /// Hot path.
   int flush(Mesh mesh, PeerQueue.Form<ChannelFrame.Writer> form) {

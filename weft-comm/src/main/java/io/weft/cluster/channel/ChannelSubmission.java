@@ -3,10 +3,10 @@ package io.weft.cluster.channel;
 
 import io.weft.cluster.item.Submission;
 
-/// What users of the channel submit to the progress thread.
+/// A submission of a user of the channel to the progress thread.
 abstract sealed class ChannelSubmission extends Submission<MeshChannel> {
 
-  /// A request of this rank. Where its entry throws, the request is over, and no other.
+  /// A request of this rank. If its entry throws, this request fails and no other one.
   static final class Asking extends ChannelSubmission {
     private final OutboundRequest asked;
 
@@ -25,7 +25,7 @@ abstract sealed class ChannelSubmission extends Submission<MeshChannel> {
     }
   }
 
-  /// All else.
+  /// Any other submission.
   static final class Command extends ChannelSubmission {
     private final Runnable command;
 

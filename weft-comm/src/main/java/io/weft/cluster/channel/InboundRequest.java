@@ -18,8 +18,8 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/// A request of a peer, from its arrival until it is answered and nothing of it is posted. The
-/// handler has it in between. Confined to the progress thread, but for what its user calls.
+/// A request of a peer, from its arrival until it is answered and no transfer of it is posted. In
+/// between, the handler owns it. Confined to the progress thread, except the methods for its user.
 final class InboundRequest implements IncomingRequest {
 
   private static final MemorySegment NOTHING = MemorySegment.NULL;
@@ -42,7 +42,7 @@ final class InboundRequest implements IncomingRequest {
   private boolean withdrawn;
   private @Nullable String unreadable;
 
-  /// @param asked whose body is copied
+  /// @param asked the request, whose body is copied
   InboundRequest(MeshChannel channel, ChannelPeer peer, ChannelFrame.Asked asked) {
     this.channel = channel;
     this.peer = peer;
@@ -64,7 +64,7 @@ final class InboundRequest implements IncomingRequest {
     return token;
   }
 
-  /// Which handler serves it.
+  /// The kind of the handler that serves it.
   int kind() {
     return kind;
   }
@@ -73,7 +73,7 @@ final class InboundRequest implements IncomingRequest {
     return payloadBytes;
   }
 
-  /// Nobody wants it any more.
+  /// Marks the request as withdrawn.
   void withdraw() {
     withdrawn = true;
   }
@@ -82,9 +82,9 @@ final class InboundRequest implements IncomingRequest {
     return withdrawn;
   }
 
-  // --- its payload
+  // --- the payload
 
-  /// Whether the handler may see it.
+  /// Returns whether the handler may see the request.
   boolean isReady() {
     return from == null || readBytes == payloadBytes || unreadable != null || withdrawn;
   }
@@ -97,7 +97,7 @@ final class InboundRequest implements IncomingRequest {
     return posted;
   }
 
-  /// Why its payload is not there; null if it is.
+  /// The reason why the payload could not be read; null if there is none.
   @Nullable String unreadable() {
     return unreadable;
   }
@@ -112,7 +112,7 @@ final class InboundRequest implements IncomingRequest {
     payload = all.region().segment().asSlice(all.offset(), payloadBytes).asReadOnly();
   }
 
-  /// Reads the next part; whether something was posted.
+  /// Reads the next part of the payload. Returns whether a read was posted.
   boolean read(Endpoint endpoint, long maxTransferBytes) {
     SliceLease memory = lease;
     RemoteRegion source = from;
@@ -152,7 +152,7 @@ final class InboundRequest implements IncomingRequest {
     }
   }
 
-  /// Gives its memory back; not while a read is posted.
+  /// Returns the memory to the pool. Must not be called while a read is posted.
   void free() {
     SliceLease memory = lease;
     lease = null;
@@ -166,7 +166,7 @@ final class InboundRequest implements IncomingRequest {
     return lease != null;
   }
 
-  // --- for its user
+  // --- for the handler
 
   @Override
   public int fromRank() {
@@ -228,7 +228,8 @@ final class InboundRequest implements IncomingRequest {
     channel.submit(() -> channel.answer(this, new ChannelFrame.Refused(token, why)));
   }
 
-  /// The handler has thrown before it has answered; no effect if it had.
+  /// Fails the request, because the handler has thrown. No effect if the handler had answered
+  /// before.
   void broken(Throwable thrown) {
     if (ended.compareAndSet(false, true)) {
       channel.answer(this, new ChannelFrame.Refused(token, "its handler has thrown " + thrown));
@@ -254,7 +255,7 @@ final class InboundRequest implements IncomingRequest {
     return MemorySegment.ofArray(body.toArray(JAVA_BYTE));
   }
 
-  /// A reply that is written. Confined to the progress thread.
+  /// A reply that is written into the peer's memory. Confined to the progress thread.
   final class ReplyWrite extends Completion {
 
     private final MemorySegment body;
@@ -279,7 +280,7 @@ final class InboundRequest implements IncomingRequest {
       return InboundRequest.this;
     }
 
-    /// Goes on; whether it is over, and its memory may be given back.
+    /// Continues the write. Returns whether it has ended, so that its memory has been released.
     boolean advance(MeshChannel by, long maxTransferBytes) {
       if (out) {
         return false;
@@ -337,7 +338,7 @@ final class InboundRequest implements IncomingRequest {
       out = false;
     }
 
-    /// The peer has withdrawn, or is gone, of which the mesh tells.
+    /// The peer has withdrawn the request, or it is gone, which the mesh reports.
     @Override
     protected void onFailure(TransportException first) {
       out = false;

@@ -3,34 +3,36 @@ package io.weft.cluster.channel;
 
 import java.lang.foreign.MemorySegment;
 
-/// A request of a peer. Nothing in it is trusted but who has sent it. Ends with the first call of
-/// `reply` or `fail`, on any thread; what follows throws `IllegalStateException`.
+/// A request of a peer. Nothing in it is trusted except its sender's rank. It ends with the first
+/// call of `reply` or `fail`, on any thread; a further call throws `IllegalStateException`.
 public interface IncomingRequest {
 
-  /// Who asks, proved.
+  /// The authenticated rank of the sender.
   int fromRank();
 
-  /// Valid until it has ended.
+  /// The head, valid until the request has ended.
   MemorySegment head();
 
-  /// Valid until it has ended, when its memory goes back to the channel's pool.
+  /// The payload, valid until the request has ended, when its memory returns to the channel's pool.
   MemorySegment payload();
 
-  /// How much may be written to the peer; 0 where it offers no place.
+  /// The number of bytes that the reply may write into the peer's memory; 0 if the peer offers
+  /// none.
   long intoBytes();
 
-  /// Replies by a message.
+  /// Replies with a message.
   ///
-  /// @param body copied; at most `RequestChannel.MAX_HEAD_BYTES`, else `IllegalArgumentException`
+  /// @param body copied; at most `RequestChannel.MAX_HEAD_BYTES`, otherwise
+  ///   `IllegalArgumentException`
   void reply(MemorySegment body);
 
-  /// Writes to the place that the peer offers, and replies then.
+  /// Writes into the memory that the peer offers, then replies.
   ///
-  /// @param written native, at most `intoBytes`, in an arena that is open and not confined to one
-  ///   thread, else `IllegalArgumentException`; borrowed until `release` is called, which happens
-  ///   once, on the progress thread
+  /// @param written native memory of at most `intoBytes` bytes, in an arena that is open and not
+  ///   confined to one thread, otherwise `IllegalArgumentException`; borrowed until `release` is
+  ///   called, which happens once, on the progress thread
   void reply(MemorySegment body, MemorySegment written, Runnable release);
 
-  /// The peer's request fails with this text.
+  /// Fails the peer's request with this text.
   void fail(String why);
 }

@@ -30,9 +30,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The requests and replies of one rank over its mesh (docs/protocol/channel.md). What one duty
-/// cycle finds for a peer leaves as one message. Confined to the progress thread, but for
-/// `tryRequest`, `serve` and what users of a request call.
+/// The requests and replies of one rank over its mesh (docs/protocol/channel.md). All items that
+/// one duty cycle has for a peer are sent as one message if they fit. Confined to the progress
+/// thread, except `tryRequest`, `serve` and the methods that users of a request call.
 public final class MeshChannel implements MeshService, RequestChannel {
 
   private static final Logger LOG = LoggerFactory.getLogger(MeshChannel.class);
@@ -45,7 +45,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private final List<OutboundRequest> draining = new ArrayList<>();
   private final List<InboundRequest.ReplyWrite> writing = new ArrayList<>();
 
-  /// Of peers that are gone or have withdrawn, with a read that is posted still.
+  /// Requests of peers that are gone or have withdrawn them, whose read is still posted.
   private final List<InboundRequest> abandoned = new ArrayList<>();
 
   private final ChannelEvents events = new ChannelEvents();
@@ -57,7 +57,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private final RequestHandlers handlers = new RequestHandlers();
   private volatile boolean busy;
 
-  /// What there is once the mesh is connected.
+  /// The state that exists once the mesh is connected.
   private record Connected(
       Mesh mesh,
       ChannelMessages messages,
@@ -80,18 +80,18 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
   }
 
-  /// @param memoryBytes most memory of payloads that were read and not answered yet; requests wait
-  ///   for room
+  /// @param memoryBytes maximum memory of payloads that have been read and not yet answered;
+  ///   further requests wait for room
   public MeshChannel(long memoryBytes) {
     this.memoryBytes = memoryBytes;
   }
 
-  /// Tells whose thread turns this; before the first submission.
+  /// Sets the runner of this service's progress thread. Must be called before the first submission.
   public void runBy(AgentRunner owner) {
     submissions.runBy(owner);
   }
 
-  /// Tells who watches; before the first submission.
+  /// Sets the observer. Must be called before the first submission.
   public void observedBy(OperationObserver all) {
     events.observedBy(all);
   }
@@ -140,12 +140,12 @@ public final class MeshChannel implements MeshService, RequestChannel {
     submit(() -> handlers.put(kind, server, connected().peers(), this::run));
   }
 
-  /// Bounded by the requests that are not over.
+  /// Submits a command. Bounded by the open requests.
   void submit(Runnable command) {
     submissions.submit(new ChannelSubmission.Command(command), leftRunner);
   }
 
-  /// Nobody turns the agent any more: what is submitted fails.
+  /// Runs the remaining submissions, which fail, because no thread runs the agent any more.
   private void runLeft() {
     while (!submissions.isEmpty()) {
       int unused = submissions.enterAll();
@@ -153,7 +153,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     closePool();
   }
 
-  // --- for its parts
+  // --- for the parts of this channel
 
   MemoryRegion register(MemorySegment memory) {
     return connected().mesh().transport().register(memory, memory);
@@ -167,7 +167,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return connected().mesh().endpoint(peer.rank());
   }
 
-  /// Both, one behind the other, until the next call.
+  /// Concatenates both into a buffer that is valid until the next call.
   MemorySegment joined(MemorySegment head, MemorySegment payload) {
     MemorySegment both = connected().joined();
     MemorySegment.copy(head, 0, both, 0, head.byteSize());
@@ -179,7 +179,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return events;
   }
 
-  /// What a user has given, which must not throw.
+  /// Runs a user's callback and logs what it throws, which is a defect of the callback.
   void run(Runnable callback) {
     try {
       callback.run();
@@ -216,7 +216,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
   }
 
-  /// Ends a request of this rank once; its receiver is told when no peer is inside its memory.
+  /// Ends a request of this rank once. Its receiver is notified when no peer accesses its memory
+  /// any more.
   void end(OutboundRequest it, RequestOutcome with) {
     if (it.isOver()) {
       return;
@@ -262,13 +263,13 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   // --- requests of peers
 
-  /// Posts the answer of a request of a peer, whose memory goes back.
+  /// Posts the answer to a peer's request and releases the request's memory.
   void answer(InboundRequest it, ChannelFrame with) {
     it.peer().post(message -> message.write(with));
     answered(it);
   }
 
-  /// The same where nobody waits for an answer.
+  /// Ends a peer's request without an answer and releases its memory.
   void answered(InboundRequest it) {
     boolean unused = it.peer().count(-1);
     free(it);
@@ -319,7 +320,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return served;
   }
 
-  /// False if there is no room now.
+  /// Leases memory for a payload, or refuses a payload that can never fit. Returns false if there
+  /// is no room now.
   private boolean lease(InboundRequest it) {
     ReceivePool payloads = connected().payloads();
     if (!payloads.fits(it.payloadBytes())) {
@@ -419,7 +421,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       }
     }
     active.subList(kept, active.size()).clear();
-    // Who serves waits for requests, for which a little spinning is as good as for a reply.
+    // A serving rank waits for requests, for which brief spinning pays as it does for a reply.
     busy =
         handlers.any()
             || pending
@@ -476,7 +478,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
   }
 
-  /// Null, or what is wrong with it.
+  /// Handles an item. Returns null, or the peer's violation.
   private @Nullable String hear(ChannelPeer from, ChannelFrame frame) {
     switch (frame) {
       case ChannelFrame.Asked asked -> {
@@ -514,7 +516,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return null;
   }
 
-  /// What this rank has asked of this peer and is not over; null for what comes late.
+  /// Returns this rank's open request to this peer, or null for a late answer.
   private @Nullable OutboundRequest own(ChannelPeer from, int token) {
     OutboundRequest it = connected().mesh().tokens().find(token, OutboundRequest.class);
     return it != null && it.peer() == from ? it : null;
@@ -535,7 +537,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return asked == 0 || how instanceof PeerExit.Left ? "" : asked + " requests to it";
   }
 
-  /// All between this rank and a peer; how many requests of this one have failed.
+  /// Fails all requests between this rank and a peer. Returns the number of failed requests of this
+  /// rank.
   private int fail(ChannelPeer peer, CommException cause) {
     if (peer.isGone() || peer.rank() == rank()) {
       return 0;
@@ -589,7 +592,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
   }
 
-  /// The transport is closed, so nothing is posted: frees what no handler has; the rest follows.
+  /// Releases the memory that the handlers do not hold, which is safe because the closed transport
+  /// has no posted operation. The pool closes when the handlers have released the rest.
   private void closePool() {
     removeIf(draining, this::isTold);
     removeIf(abandoned, this::isFreed);

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// A request of this rank, from its submission until its receiver was told. Confined to the
+/// A request of this rank, from its submission until its receiver was notified. Confined to the
 /// progress thread once it has entered.
 final class OutboundRequest
     implements TokenOwner, OutboundItem<ChannelFrame.Writer>, ObservedOperation {
@@ -70,7 +70,7 @@ final class OutboundRequest
     return token;
   }
 
-  /// Whether it was sent, so that the peer knows of it.
+  /// Returns whether the request was sent, so that the peer knows of it.
   boolean hasLeft() {
     return left;
   }
@@ -79,7 +79,7 @@ final class OutboundRequest
     return over;
   }
 
-  /// It begins.
+  /// Begins the request.
   ///
   /// @param inlineBytes longest payload that travels in the message
   void begin(int number, long deadlineNanos, long inlineBytes) {
@@ -139,14 +139,15 @@ final class OutboundRequest
     return may;
   }
 
-  /// The peer says that it has written so much. False if it cannot have.
+  /// Checks the peer's claim to have written this number of bytes. Returns false if it cannot be
+  /// true.
   boolean isWritten(long bytes) {
     MemoryRegion place = into;
     return bytes == 0
         || (written && place != null && bytes > 0 && bytes <= place.segment().byteSize());
   }
 
-  /// Ends it; its memory is the caller's again when the receiver is told.
+  /// Ends the request. Its memory returns to the caller when the receiver is notified.
   void end(RequestOutcome with) {
     over = true;
     outcome = with;
@@ -162,17 +163,17 @@ final class OutboundRequest
     channel.end(this, new RequestOutcome.Failed(cause));
   }
 
-  /// The peer has answered it.
+  /// Notes that the peer has answered.
   void hear() {
     heard = true;
   }
 
-  /// Whether a peer may still be inside its memory.
+  /// Returns whether a peer may still access the request's memory.
   boolean isVisited() {
     return (payload != null && payload.isVisited()) || (into != null && into.isVisited());
   }
 
-  /// The outcome is told later, when what it was made of is gone.
+  /// Copies the outcome, which is delivered after its message has become invalid.
   void keepOutcome() {
     if (outcome instanceof RequestOutcome.Replied replied) {
       MemorySegment body = MemorySegment.ofArray(replied.body().toArray(JAVA_BYTE));

@@ -7,15 +7,15 @@ import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// What is asked of a peer.
+/// A request to a peer.
 ///
-/// @param kind which of the peer's handlers serves it, 0 to `RequestChannel.MAX_KIND`
+/// @param kind the kind of the peer's handler, 0 to `RequestChannel.MAX_KIND`
 /// @param head copied; at most `RequestChannel.MAX_HEAD_BYTES`
-/// @param payload borrowed until the outcome is told: sent in the message where it is short, else
-///   read by the peer; empty = none
-/// @param into where the peer writes what it replies besides the body, borrowed as well; null =
-///   nowhere
-/// @param limit how long it may take, by the time in which this rank looked
+/// @param payload borrowed until the outcome is delivered; a short one is sent in the message, a
+///   long one is read by the peer; empty = none
+/// @param into the memory into which the peer writes the part of the reply outside the body, also
+///   borrowed; null = none
+/// @param limit the longest duration of the request, by the time in which this rank polled
 public record Request(
     int kind,
     MemorySegment head,
@@ -23,9 +23,9 @@ public record Request(
     @Nullable MemorySegment into,
     Duration limit) {
 
-  /// Throws `IllegalArgumentException` for a kind that there is not, a head that is too long, and
-  /// for payloads and places that others cannot reach: in the heap, in an arena that is closed or
-  /// confined to one thread, and for a place that is read-only.
+  /// Throws `IllegalArgumentException` for an unknown kind, for a head that is too long, for a
+  /// payload or place in the heap or in an arena that is closed or confined to one thread, and for
+  /// a read-only place.
   public Request {
     RequestChannel.checkKind(kind);
     Objects.requireNonNull(head, "head");
@@ -53,12 +53,12 @@ public record Request(
     }
   }
 
-  /// Throws `IllegalArgumentException` where its memory was taken away since it was made.
+  /// Throws `IllegalArgumentException` if memory of the request has been closed since its creation.
   void checkMemory() {
     checkMemory(payload, into);
   }
 
-  /// Without a place for what is replied.
+  /// Creates a request without a place for the reply.
   public static Request of(int kind, MemorySegment head, MemorySegment payload, Duration limit) {
     return new Request(kind, head, payload, null, limit);
   }

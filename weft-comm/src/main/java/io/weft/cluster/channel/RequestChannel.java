@@ -5,48 +5,49 @@ import io.weft.agent.AgentRunner;
 import io.weft.transport.CheckReturnValue;
 import java.util.function.Consumer;
 
-/// Requests to other ranks, and those of others to this one: what services such as a parameter
-/// server are built on. Each service has a kind of its own, the same on all ranks, and so several
-/// are served in one process. Any thread.
+/// Requests of this rank to other ranks, and of those to this one. Services such as a parameter
+/// server are built on it. Each service has a distinct kind, equal on all ranks, so several
+/// services can run in one process. Any thread.
 public interface RequestChannel {
 
-  /// Longest head of a request, and longest body of a reply.
+  /// Maximum length of the head of a request and of the body of a reply, in bytes.
   int MAX_HEAD_BYTES = 1024;
 
-  /// Most requests of this rank to one peer that are not over.
+  /// Maximum number of open requests of this rank to one peer.
   int MAX_OPEN = 1 << 10;
 
   /// Largest kind of a request.
   int MAX_KIND = 255;
 
-  /// Kinds below this one are those of Weft itself, of all its modules; programs take the others.
+  /// Smallest kind for programs. Lower kinds are reserved for Weft's modules.
   int FIRST_FREE_KIND = 64;
 
-  /// Asks a peer; its handler of that kind sees the requests of one rank in the order in which a
-  /// thread of that rank submitted them. `receiver` hears once, on the progress thread, what became
-  /// of it, at the latest when the limit has passed; it must neither block nor throw. Returns false
-  /// where too many requests to this peer are not over: then nothing has happened; try again after
-  /// one of them. Throws `IllegalArgumentException` for this rank itself, for one that there is
-  /// not, and where memory of the request was closed since it was made; `CommException.Aborted` in
-  /// a callback that runs after this rank has left the job: a callback that asked again each time
-  /// would never end.
+  /// Sends a request to a peer. The peer's handler of that kind sees the requests of one rank in
+  /// the order in which a thread of that rank submitted them. `receiver` is notified of the outcome
+  /// once, on the progress thread, normally at the latest when the limit has passed. It must
+  /// neither block nor throw. Returns false, without any effect, if too many requests to this peer
+  /// are open; the caller may retry when one of them has ended. Throws `IllegalArgumentException`
+  /// for this rank itself, for an unknown rank, and if memory of the request has been closed since
+  /// its creation. Throws `CommException.Aborted` in a callback that runs after this rank has left
+  /// the job, because a callback that submitted again each time would never end.
   @CheckReturnValue
   boolean tryRequest(int peer, Request request, Consumer<? super RequestOutcome> receiver);
 
-  /// Throws `CommException.Aborted` where `tryRequest` does, whatever it is asked: in a callback
-  /// that runs after this rank has left the job.
+  /// Throws `CommException.Aborted` under the condition under which every `tryRequest` does: in a
+  /// callback that runs after this rank has left the job.
   void checkOpen();
 
-  /// What turns this channel: who waits for an outcome may turn it meanwhile, as collectives do.
+  /// The runner of this channel. A thread that waits for an outcome may drive it, as collectives
+  /// do.
   AgentRunner runner();
 
-  /// Who serves the requests of this kind, from a later turn of the progress thread on, in place of
-  /// an earlier handler of the same kind; until the first one has come they wait, and those of
-  /// other kinds pass them. It hears at once which ranks are gone. Throws
+  /// Sets the handler of the requests of this kind, from a later duty cycle on. It replaces an
+  /// earlier handler of the same kind. Until a kind has a handler, its requests wait, and those of
+  /// other kinds pass them. The handler is notified at once of the ranks that are gone. Throws
   /// `IllegalArgumentException` for a kind that is not 0 to `MAX_KIND`.
   void serve(int kind, RequestHandler handler);
 
-  /// Throws `IllegalArgumentException` for a kind that there is not.
+  /// Throws `IllegalArgumentException` for a kind out of range.
   static void checkKind(int kind) {
     if (kind < 0 || kind > MAX_KIND) {
       throw new IllegalArgumentException(

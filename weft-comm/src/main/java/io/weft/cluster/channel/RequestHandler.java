@@ -3,15 +3,15 @@ package io.weft.cluster.channel;
 
 import io.weft.comm.CommException;
 
-/// Serves the requests of other ranks that have one kind. Called on the progress thread; must
-/// neither block nor throw.
+/// The handler of the requests of one kind from other ranks. It is called on the progress thread
+/// and must neither block nor throw.
 public interface RequestHandler {
 
-  /// A peer asks. Replies now or later, once.
+  /// Handles a request of a peer. It must be answered once, now or later.
   void onRequest(IncomingRequest request);
 
-  /// Nothing more comes from this rank, and nothing reaches it: it has left, is lost, or this rank
-  /// itself ends. Said once for each, after the last of its requests; of those that were gone
-  /// before this handler came, at first.
+  /// Called when no further request comes from this rank and no reply reaches it, because it has
+  /// left, is lost, or this rank itself ends. Called once for each rank, after its last request;
+  /// for the ranks that are already gone, when the handler is set.
   default void onPeerGone(int rank, CommException cause) {}
 }

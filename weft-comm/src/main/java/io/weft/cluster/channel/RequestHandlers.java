@@ -6,14 +6,14 @@ import java.util.ArrayDeque;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Who serves the requests of peers, by kind. Confined to the progress thread, but for `any`.
+/// The handlers of peers' requests, by kind. Confined to the progress thread, except `any`.
 final class RequestHandlers {
 
   private final @Nullable RequestHandler[] byKind = new RequestHandler[RequestChannel.MAX_KIND + 1];
 
   private volatile boolean any;
 
-  /// It is told of those of the peers that are gone already.
+  /// Sets a handler and notifies it of the peers that are already gone.
   void put(int kind, RequestHandler handler, ChannelPeer[] peers, Consumer<Runnable> guard) {
     byKind[kind] = handler;
     any = true;
@@ -25,17 +25,17 @@ final class RequestHandlers {
     }
   }
 
-  /// Whether there is one.
+  /// Returns whether there is a handler.
   boolean any() {
     return any;
   }
 
-  /// Null where nobody serves requests of this kind yet.
+  /// Returns the handler of a request, or null if its kind has none yet.
   @Nullable RequestHandler of(InboundRequest request) {
     return byKind[request.kind()];
   }
 
-  /// The first one that is served, or that nobody wants any more; null if there is none.
+  /// Returns the first request that has a handler or is withdrawn; null if there is none.
   @Nullable InboundRequest first(ArrayDeque<InboundRequest> waiting) {
     for (InboundRequest it : waiting) {
       if (it.isWithdrawn() || of(it) != null) {
@@ -45,7 +45,7 @@ final class RequestHandlers {
     return null;
   }
 
-  /// Tells all that nothing more comes from this rank.
+  /// Notifies all handlers that a rank is gone.
   void tellGone(int rank, CommException cause, Consumer<Runnable> guard) {
     for (int kind = 0; any && kind < byKind.length; kind++) {
       RequestHandler handler = byKind[kind];

@@ -5,23 +5,23 @@ import io.weft.comm.CommException;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
-/// What became of a request.
+/// The outcome of a request.
 public sealed interface RequestOutcome {
 
   /// The peer has replied.
   ///
   /// @param body valid during the call
-  /// @param written bytes at the beginning of `Request.into` that the peer has written
+  /// @param written number of bytes at the beginning of `Request.into` that the peer has written
   record Replied(MemorySegment body, long written) implements RequestOutcome {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Replied {
       Objects.requireNonNull(body, "body");
     }
   }
 
-  /// There is no reply, and none will come.
+  /// The request failed and will not be answered.
   record Failed(CommException cause) implements RequestOutcome {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Failed {
       Objects.requireNonNull(cause, "cause");
     }

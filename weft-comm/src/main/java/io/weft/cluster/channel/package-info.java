@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Requests between ranks and their replies (docs/protocol/channel.md): numbered, in order from
-/// each to each, with payloads that travel in messages, are read or are written, with deadlines and
-/// back-pressure. What layers above the mesh build on that need more than tensors by name.
+/// Requests between ranks and their replies (docs/protocol/channel.md). Requests are numbered and
+/// ordered for each pair of ranks. Payloads travel in messages or by remote reads and writes.
+/// Requests have deadlines and back-pressure. Layers above the mesh that need more than named
+/// tensors are built on this package.
 @NullMarked
 package io.weft.cluster.channel;
 

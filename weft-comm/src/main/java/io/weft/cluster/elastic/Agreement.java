@@ -10,34 +10,38 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// How ranks agree on who is in the next epoch, as seen from one of them: those that are left, and
-/// those that one of them has admitted. A state machine without clock, thread or network. Failures
-/// are fail-stop: whom anybody has declared gone is gone for all, also if it comes back.
+/// The agreement of ranks on the members of the next epoch, as the state of one rank. The members
+/// are the surviving ranks and those that one of them has admitted. It is a state machine without
+/// clock, thread or network. Failures are fail-stop: a rank that any rank has declared gone is gone
+/// for all, even if it comes back.
 ///
-/// A rank that takes part tells all others its view; views are merged, so they only grow. When all
-/// who are left have said exactly this rank's view, it *commits* to it; when all have committed, it
-/// enters the view's target epoch. A rank commits to an epoch once: whatever it learns afterwards
-/// makes it aim for the next epoch. So two ranks that enter the same epoch enter it with the same
-/// members. Merging ends because views are bounded: with the failures ends the agreement.
+/// Each participating rank sends its view to all others. Views are merged, so they only grow. When
+/// all remaining ranks have sent exactly this rank's view, it *commits* to the view. When all have
+/// committed, it enters the view's target epoch. A rank commits to an epoch once; any later change
+/// of its view makes it aim for the next epoch. Therefore two ranks that enter the same epoch enter
+/// it with the same members. Merging terminates because views are bounded, so the agreement ends
+/// when the failures end.
 ///
-/// A rank that has entered an epoch while another one, by a further failure, could not, hears that
-/// one propose the next epoch, and comes too: an epoch lives when all of its members have entered.
+/// If a rank has entered an epoch and a further failure kept another rank from entering it, the
+/// other rank proposes the next epoch, and the first rank joins that agreement too. An epoch is
+/// established when all its members have entered it.
 ///
-/// A rank that joins is in no epoch, knows nobody, and waits until a member that has admitted it
-/// proposes: then it takes part like the others. All of an epoch enter it with the same joiners, or
-/// none with any. Once a rank has committed it admits nobody before the next epoch: who may have
-/// entered the epoch that it committed to is then known to all that can go on from here.
+/// A rank that joins the job is not in an epoch and knows no other rank. It waits until a member
+/// that has admitted it proposes, then takes part like the others. Either all ranks enter an epoch
+/// with the same joiners, or none enters it with any joiner. A rank that has committed admits no
+/// rank before the next epoch, so all ranks that can continue know the ranks that may have entered
+/// the epoch to which it committed.
 final class Agreement {
 
-  /// Where this rank stands.
+  /// The state of this rank in the agreement.
   enum Stand {
-    /// In an epoch, or out of it and not (or no longer) trying to enter another.
+    /// In an epoch, or outside any epoch without (or no longer) trying to enter one.
     IDLE,
-    /// Trying.
+    /// Trying to enter the next epoch.
     TAKING_PART,
-    /// All who are left agree, and are too few.
+    /// All remaining ranks agree, but they are too few.
     TOO_FEW,
-    /// Others went on without this rank.
+    /// Others continued without this rank.
     EXCLUDED
   }
 
@@ -45,10 +49,10 @@ final class Agreement {
   private final ShrinkQuorum quorum;
   private @Nullable Statement[] heard;
 
-  /// Whose latest statement has not been taken yet: this rank does not know of that rank.
+  /// Ranks whose latest statement has not been processed, because this rank does not know them yet.
   private final BitSet untaken = new BitSet();
 
-  /// Ranks that this one wants to be admitted.
+  /// Ranks that this rank wants to admit.
   private final BitSet wanted = new BitSet();
 
   private final BitSet owed = new BitSet();
@@ -60,10 +64,10 @@ final class Agreement {
   private BitSet members;
   private long committed = -1;
 
-  /// The base on which this rank has last committed.
+  /// The base of this rank's last commitment.
   private long committedBase = -2;
 
-  /// Ranks that join, with which somebody has committed to enter the next epoch after the base.
+  /// Joiners with which some rank has committed to enter the next epoch after the base.
   private BitSet pledged = new BitSet();
 
   private long announced;
@@ -78,21 +82,23 @@ final class Agreement {
     this.members = view.members();
   }
 
-  /// Of a rank of a job of this size, in epoch 0.
+  /// Creates the state of a rank of a job of this size, in epoch 0.
   static Agreement ofMember(int rank, int size, ShrinkQuorum quorum) {
     return new Agreement(rank, quorum, MembershipView.ofWorld(size));
   }
 
-  /// Of a rank that is in no epoch yet, and takes part as soon as a member admits it.
+  /// Creates the state of a rank that is not in an epoch yet. It takes part as soon as a member
+  /// admits it.
   static Agreement ofJoiner(int rank, ShrinkQuorum quorum) {
     var joiner = new Agreement(rank, quorum, MembershipView.ofJoiner(rank));
     joiner.stand = Stand.TAKING_PART;
     return joiner;
   }
 
-  // --- what happens
+  // --- events
 
-  /// This rank wants to enter the next epoch. No effect while it takes part already.
+  /// Starts to take part, because this rank wants to enter the next epoch. No effect while it
+  /// already takes part.
   void enter() {
     if (stand == Stand.TAKING_PART || stand == Stand.EXCLUDED) {
       return;
@@ -103,8 +109,8 @@ final class Agreement {
     step();
   }
 
-  /// This rank wants another one, which is in no epoch, to enter the next one with all others: the
-  /// one that is being agreed on, or the one after the next `enter`.
+  /// Requests that a rank outside the epoch enter the next one with all others: the epoch of the
+  /// current agreement, or the one after the next `enter`.
   void admit(int joiner) {
     if (!view.gone().get(joiner) && !view.candidates().get(joiner)) {
       wanted.set(joiner);
@@ -123,21 +129,21 @@ final class Agreement {
     }
   }
 
-  /// This rank no longer waits for the others. What it has committed to, it stays committed to.
+  /// Stops waiting for the others. An earlier commitment stays in force.
   void withdraw() {
     if (stand == Stand.TAKING_PART) {
       stand = Stand.IDLE;
     }
   }
 
-  /// A rank is lost, or left in order.
+  /// Handles a rank that is lost or has left in an orderly way.
   void onGone(int peer, boolean inOrder) {
     learn(view.without(peer, inOrder));
     step();
   }
 
-  /// Another rank has said this. What a rank says that is gone has no effect; what one says of whom
-  /// this rank does not know counts when it does.
+  /// Handles the statement of another rank. A statement of a rank that is gone has no effect. A
+  /// statement of a rank that this rank does not know yet is kept until it does.
   void onStatement(int peer, Statement statement) {
     if (view.gone().get(peer)) {
       return;
@@ -151,7 +157,7 @@ final class Agreement {
     step();
   }
 
-  /// What one says may make others known.
+  /// Processes the kept statements. Each may make further ranks known.
   private void takeAll() {
     int peer = nextKnown();
     while (peer >= 0 && stand != Stand.EXCLUDED) {
@@ -191,7 +197,8 @@ final class Agreement {
     learn(view.merged(statement.view()));
   }
 
-  /// A commitment holds for one view: with another one this rank must aim further.
+  /// Adopts a view. A commitment holds for one view, so a different view makes a committed rank aim
+  /// for a later epoch.
   private void learn(MembershipView next) {
     if (next.equals(view)) {
       return;
@@ -226,7 +233,8 @@ final class Agreement {
     }
   }
 
-  /// Ranks that join do not go on without any that was there before them.
+  /// Returns whether the remaining ranks may continue. Joiners do not continue without an earlier
+  /// member.
   private boolean mayGoOn() {
     return quorum == ShrinkQuorum.MAJORITY
         ? view.majority(pledged)
@@ -240,7 +248,8 @@ final class Agreement {
     owed.clear(rank);
   }
 
-  /// Whether all who are left have said this rank's view and are at least as far.
+  /// Returns whether all remaining ranks have sent this rank's view and have reached at least this
+  /// stage.
   private boolean allSaid(Stage stage) {
     return view.alive().stream()
         .allMatch(
@@ -257,25 +266,25 @@ final class Agreement {
     return peer < heard.length ? heard[peer] : null;
   }
 
-  // --- what is to be done
+  // --- actions
 
-  /// To be sent to those whom `owes` names; only the latest statement counts.
+  /// The statement to send to the ranks in `owed`. Only the latest statement counts.
   @Nullable Statement said() {
     return said;
   }
 
-  /// The next rank from `from` on that has not been sent `said`, -1 if there is none.
+  /// Returns the next rank from `from` on to which `said` has not been sent, or -1.
   int nextPending(int from) {
     return owed.nextSetBit(from);
   }
 
-  /// It was sent, or the rank is gone.
+  /// Notes that the statement was sent to a rank, or that the rank is gone.
   void sent(int peer) {
     owed.clear(peer);
   }
 
-  /// A rank whose connection must be closed because another rank declared it gone; -1 if there is
-  /// none. Each is named once.
+  /// Returns a rank whose connection must be closed because another rank declared it gone, or -1.
+  /// Each is returned once.
   int takeCondemned() {
     int peer = condemned.nextSetBit(0);
     if (peer >= 0) {
@@ -284,7 +293,7 @@ final class Agreement {
     return peer;
   }
 
-  // --- what is known
+  // --- state
 
   Stand stand() {
     return stand;
@@ -295,35 +304,35 @@ final class Agreement {
     return epoch;
   }
 
-  /// Its members.
+  /// The members of that epoch.
   ProcessSet members() {
     return new ProcessSet(members.stream().boxed().toList());
   }
 
-  /// Whether this rank wants ranks to be admitted that no agreement is about yet.
+  /// Returns whether this rank wants to admit ranks that no agreement includes yet.
   boolean wantsMore() {
     wanted.andNot(view.gone());
     wanted.andNot(view.candidates());
     return !wanted.isEmpty();
   }
 
-  /// Whether another rank is on its way into a later epoch than this one's.
+  /// Returns whether another rank is entering a later epoch than this rank's.
   boolean revoked() {
     return announced > epoch;
   }
 
-  /// Who declared this rank gone, -1 if nobody did.
+  /// The rank that declared this one gone, or -1.
   int excludedBy() {
     return excludedBy;
   }
 
-  /// How many ranks there would be if none had been lost: members of the latest epoch that did not
-  /// leave in order, and those with which the next one may have been entered.
+  /// Number of ranks without any loss: the members of the latest epoch that did not leave in an
+  /// orderly way, and the joiners with which the next one may have been entered.
   int before() {
     return entitled().cardinality();
   }
 
-  /// Those of them that were lost; never empty where too few members are left.
+  /// The lost ranks among those; never empty if too few members remain.
   List<Integer> lost() {
     return entitled().stream().filter(peer -> view.gone().get(peer)).boxed().toList();
   }
@@ -334,13 +343,13 @@ final class Agreement {
     return all;
   }
 
-  /// Ranks that are not gone, this one included.
+  /// The ranks that are not gone, including this one.
   List<Integer> alive() {
     return view.alive().stream().boxed().toList();
   }
 
-  /// Of those who are left, the ones that have not come to this agreement; if all have, the ones
-  /// whose last word is missing.
+  /// The remaining ranks that have not joined this agreement. If all have, the ranks whose
+  /// commitment is missing.
   List<Integer> missing() {
     List<Integer> absent = new ArrayList<>();
     List<Integer> behind = new ArrayList<>();

@@ -10,7 +10,7 @@ import java.util.List;
 /// The settings of a job that may lose ranks. Stateless; any thread.
 public final class ElasticConfig implements OptionProvider {
 
-  /// What a lost rank means for the others.
+  /// Reaction of the other ranks to the loss of a rank.
   public static final ConfigOption<OnFailure> ON_FAILURE =
       ConfigOption.of(
           "on-failure",
@@ -18,7 +18,7 @@ public final class ElasticConfig implements OptionProvider {
           "end",
           "when a rank is lost: end the job, or shrink it to the ranks that are left");
 
-  /// How many of the ranks must be left after a loss to go on without the others.
+  /// Share of the ranks that must remain after a loss for them to continue without the others.
   public static final ConfigOption<ShrinkQuorum> SHRINK_QUORUM =
       ConfigOption.of(
               "shrink-quorum",

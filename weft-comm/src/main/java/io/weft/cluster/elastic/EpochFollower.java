@@ -4,17 +4,17 @@ package io.weft.cluster.elastic;
 import io.weft.cluster.ProcessSet;
 import io.weft.comm.CommException;
 
-/// What lives from epoch to epoch, such as the collectives. All on the progress thread; must not
-/// block.
+/// A component that lives from epoch to epoch, such as the collectives. All methods run on the
+/// progress thread and must not block.
 public interface EpochFollower {
 
-  /// The present epoch has ended: whatever belongs to it fails now and in future, with this cause.
-  /// Said once per epoch or more often.
+  /// Called, at least once per epoch, when the current epoch has ended. All objects of this epoch
+  /// must fail with this cause, now and in future.
   void onRevoked(CommException cause);
 
-  /// The rank is on its way into this epoch: what it sent so far belongs to an earlier one.
+  /// Called when the rank is entering this epoch. Its earlier messages belong to an earlier epoch.
   void onAnnounced(int rank, long epoch);
 
-  /// A new epoch begins, with these members.
+  /// Called when a new epoch begins with these members.
   void onEpoch(long epoch, ProcessSet members);
 }

@@ -17,9 +17,9 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// Who is in the job, epoch by epoch: this rank's part in the agreements of the survivors, as a
-/// service of the mesh [ULFM §17.3]. A rank that hears of an agreement has its present epoch
-/// revoked and should come too.
+/// The membership of the job, epoch by epoch: this rank's part in the agreements of the survivors,
+/// as a service of the mesh [ULFM §17.3]. A rank that learns of an agreement has its current epoch
+/// revoked and should join the agreement.
 public final class Membership implements MeshService {
 
   private final ShrinkQuorum quorum;
@@ -31,18 +31,18 @@ public final class Membership implements MeshService {
   private volatile @Nullable CommException over;
   private volatile Epoch current = new Epoch(0, ProcessSet.world(1));
 
-  /// Ranks that began the job; those that joined later are in no epoch.
+  /// Number of ranks that began the job. Ranks that joined later are not in an epoch.
   private int first;
 
-  /// An epoch and who is in it.
+  /// An epoch and its members.
   public record Epoch(long number, ProcessSet members) {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Epoch {
       Objects.requireNonNull(members, "members");
     }
   }
 
-  /// With this rule about how many may go on; tells `follower` what becomes of epochs.
+  /// Creates the service with this quorum. It notifies `follower` of the epochs.
   public Membership(ShrinkQuorum quorum, EpochFollower follower) {
     this.quorum = quorum;
     this.follower = follower;
@@ -53,10 +53,11 @@ public final class Membership implements MeshService {
     return current;
   }
 
-  /// Leaves the present epoch and enters the next one with all ranks that are left, which must call
-  /// this too. Any thread but the progress thread's, one at a time. Throws `CommException.TimedOut`
-  /// after `limit` with those who did not come (this rank is in no epoch then, and may try again),
-  /// `CommException.Aborted` if those who are left are too few or went on without this rank.
+  /// Leaves the current epoch and enters the next one with all remaining ranks, which must call
+  /// this too. Any thread except the progress thread, one at a time. Throws
+  /// `CommException.TimedOut` after `limit` with the ranks that did not arrive; this rank is not in
+  /// an epoch then, and may try again. Throws `CommException.Aborted` if the remaining ranks are
+  /// too few or continued without this rank.
   public Epoch shrink(AgentRunner runner, Duration limit) throws InterruptedException {
     if (runner.isInside()) {
       throw new IllegalStateException("the progress thread itself must not wait for an agreement");
@@ -169,7 +170,7 @@ public final class Membership implements MeshService {
     }
     follower.onAnnounced(fromRank, statement.view().target());
     state.onStatement(fromRank, statement);
-    // First who is lost, then that the others go on: what fails should name the cause.
+    // Losses first, then the revocation, so that failing operations name the cause.
     dropCondemned(state, fromRank);
     if (state.revoked()) {
       follower.onRevoked(Reasons.revoked(mesh(), fromRank));
@@ -201,7 +202,7 @@ public final class Membership implements MeshService {
     }
   }
 
-  /// Acts upon where this rank stands now.
+  /// Acts on this rank's state in the agreement.
   private void settle(Agreement state) {
     if (state.stand() == Stand.EXCLUDED) {
       CommException excluded = Reasons.excluded(mesh(), state.excludedBy());

@@ -3,26 +3,26 @@ package io.weft.cluster.elastic;
 
 import java.util.BitSet;
 
-/// What a rank believes of the job: only ever grows, by what it notices and by what others say.
-/// Sets hold world ranks and are not changed after construction.
+/// A rank's view of the job. It only grows, by the rank's own observations and by the statements of
+/// others. The sets contain world ranks and do not change after construction.
 ///
-/// @param target the epoch that shall be entered next
-/// @param gone who is out of the job, for whatever reason and for good
-/// @param left those of them that left in order
-/// @param base the latest epoch that anybody has entered; -1 = none is known, of a rank that joins
-/// @param members of that epoch
-/// @param joining who shall enter the target besides them
+/// @param target the epoch to enter next
+/// @param gone the ranks that have left the job or are lost, permanently
+/// @param left the ranks among those that left in an orderly way
+/// @param base the latest epoch that any rank has entered; -1 = none is known, on a joining rank
+/// @param members the members of that epoch
+/// @param joining the ranks to enter the target in addition to the members
 record MembershipView(
     long target, BitSet gone, BitSet left, long base, BitSet members, BitSet joining) {
 
-  /// Epoch 0: nobody is gone.
+  /// Returns the view of epoch 0, with all ranks.
   static MembershipView ofWorld(int size) {
     var all = new BitSet(size);
     all.set(0, size);
     return new MembershipView(0, new BitSet(), new BitSet(), 0, all, new BitSet());
   }
 
-  /// Of a rank that is in no epoch yet: it knows of nobody but itself.
+  /// Returns the view of a rank that is not in an epoch yet and knows only itself.
   static MembershipView ofJoiner(int rank) {
     var none = new BitSet();
     return new MembershipView(0, none, none, -1, none, with(none, rank));
@@ -32,7 +32,7 @@ record MembershipView(
     return new MembershipView(epoch, gone, left, base, members, joining);
   }
 
-  /// All who are alive have entered the target, or will.
+  /// Returns the view after the target was entered by all live candidates.
   MembershipView entered() {
     return new MembershipView(target, gone, left, target, alive(), new BitSet());
   }
@@ -42,13 +42,13 @@ record MembershipView(
     return new MembershipView(target, with(gone, rank), alsoLeft, base, members, joining);
   }
 
-  /// With these, too, unless they are gone or members.
+  /// Returns the view with these joiners added, except those that are gone or members.
   MembershipView admitting(BitSet more) {
     BitSet all = union(joining, difference(difference(more, members), gone));
     return new MembershipView(target, gone, left, base, members, all);
   }
 
-  /// All that either of them knows.
+  /// Returns the union of both views.
   MembershipView merged(MembershipView other) {
     BitSet in = other.base > base ? other.members : members;
     return new MembershipView(
@@ -60,7 +60,7 @@ record MembershipView(
         difference(union(joining, other.joining), in));
   }
 
-  /// Members of the base, and who shall enter besides them; gone or not.
+  /// The members of the base and the joiners, gone or not.
   BitSet candidates() {
     return union(members, joining);
   }
@@ -70,23 +70,24 @@ record MembershipView(
     return difference(candidates(), gone);
   }
 
-  /// Who shall enter besides the members and is not gone.
+  /// The joiners that are not gone.
   BitSet aliveJoining() {
     return difference(joining, gone);
   }
 
-  /// Members of the base that did not leave in order.
+  /// The members of the base that did not leave in an orderly way.
   BitSet entitled() {
     return difference(members, left);
   }
 
-  /// Whether those who are left may go on without asking the others: no other part of the job can
-  /// come to the same conclusion. They are more than half of the members of the base, or exactly
-  /// half and the lowest rank among them; and, where somebody may have entered the target with
-  /// ranks that join, the same of all of these together. Who left in order cannot go on elsewhere
-  /// and does not count.
+  /// Returns whether the remaining ranks may continue without contacting the others, because no
+  /// other part of the job can reach the same conclusion. They must be more than half of the
+  /// members of the base, or exactly half with the lowest rank among them. If some rank may have
+  /// entered the target with joiners, the remaining ranks must also be such a majority of the
+  /// members and those joiners together. A rank that left in an orderly way cannot continue
+  /// elsewhere and does not count.
   ///
-  /// @param pledged ranks that join, with which somebody has committed to enter
+  /// @param pledged joiners with which some rank has committed to enter
   boolean majority(BitSet pledged) {
     return majorityOf(entitled())
         && (pledged.isEmpty() || majorityOf(difference(union(members, pledged), left)));

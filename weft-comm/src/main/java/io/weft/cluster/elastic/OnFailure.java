@@ -3,15 +3,15 @@ package io.weft.cluster.elastic;
 
 import java.util.Locale;
 
-/// What a lost rank means for the others. Launcher and training act by it; `Weft.shrink` works with
-/// both.
+/// The reaction of a job to the loss of a rank. Launcher and training act on it; `Weft.shrink`
+/// works with both values.
 public enum OnFailure {
   /// The job ends.
   END,
-  /// The job goes on with the ranks that are left.
+  /// The job continues with the remaining ranks.
   SHRINK;
 
-  /// As the setting has it, in lower case.
+  /// Returns the value of the setting, in lower case.
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

@@ -8,14 +8,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/// The words with which agreements end epochs, and fail.
+/// The messages with which agreements end epochs and fail.
 final class Reasons {
 
   private static final int MAX_NAMED = 6;
 
   private Reasons() {}
 
-  /// Of what belongs to the epoch before.
+  /// Returns the error for the objects of the previous epoch.
   static CommException revoked(Mesh mesh, int by) {
     return new CommException.Aborted(
         mesh.topology().describe(by)

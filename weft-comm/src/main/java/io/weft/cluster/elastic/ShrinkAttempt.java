@@ -7,8 +7,8 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/// One call of `shrink`: handed to the progress thread by the user's thread, which waits for its
-/// end.
+/// One call of `shrink`, which the user's thread hands to the progress thread and whose end it
+/// awaits.
 final class ShrinkAttempt {
 
   private static final long TURN_NANOS = 100_000_000L;
@@ -29,12 +29,12 @@ final class ShrinkAttempt {
     return limit;
   }
 
-  /// Whether the progress thread has something to do about it: begin it, or forget it.
+  /// Returns whether the progress thread must act on this attempt, to begin it or to drop it.
   boolean waitsForRunner() {
     return !begun || given;
   }
 
-  /// The progress thread takes it; returns false if it has done so before.
+  /// Begins the attempt on the progress thread. Returns false if it has begun before.
   boolean begin() {
     if (begun) {
       return false;
@@ -51,7 +51,7 @@ final class ShrinkAttempt {
     return given || nowNanos - deadline >= 0;
   }
 
-  /// On the progress thread; null = this rank is in the next epoch.
+  /// Ends the attempt, on the progress thread; null = this rank is in the next epoch.
   void end(@Nullable CommException why) {
     failure = why;
     done = true; // volatile: releases the failure to the waiting thread
@@ -60,7 +60,7 @@ final class ShrinkAttempt {
     }
   }
 
-  /// On the user's thread. Throws what `end` got.
+  /// Waits for the end, on the user's thread. Throws the failure passed to `end`.
   void await(AgentRunner runner) throws InterruptedException {
     while (!done) {
       if (Thread.interrupted()) {

@@ -3,14 +3,15 @@ package io.weft.cluster.elastic;
 
 import java.util.Locale;
 
-/// How many of the ranks must be left after a loss to go on without the others.
+/// The share of the ranks that must remain after a loss for them to continue without the others.
 public enum ShrinkQuorum {
-  /// More than half, or half with the lowest rank among them: never two parts of one job.
+  /// More than half, or half with the lowest rank among them. Two parts of a job never both
+  /// continue.
   MAJORITY,
-  /// However few. Where a network breaks, both sides go on.
+  /// Any number. If a network breaks, both sides continue.
   ANY;
 
-  /// As the setting has it, in lower case.
+  /// Returns the value of the setting, in lower case.
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

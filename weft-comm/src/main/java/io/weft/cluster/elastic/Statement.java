@@ -3,19 +3,19 @@ package io.weft.cluster.elastic;
 
 import java.util.BitSet;
 
-/// What a rank says in an agreement. A later statement of the same rank replaces the one before.
+/// A rank's statement in an agreement. A later statement of the same rank replaces the earlier one.
 ///
-/// @param stage how far it is
-/// @param view what it believes
-/// @param pledged ranks that join, with which it or others have committed to enter the next epoch
+/// @param stage the rank's progress
+/// @param view the rank's view
+/// @param pledged joiners with which this rank or others have committed to enter the next epoch
 ///   after the view's base
 record Statement(Stage stage, MembershipView view, BitSet pledged) {
 
   enum Stage {
-    /// It takes part, and believes this.
+    /// The rank takes part and has this view.
     PROPOSE(1),
-    /// It has heard this same view from all who are left, and will enter its target with them or
-    /// not at all.
+    /// The rank has received this same view from all remaining ranks. It will enter the target with
+    /// them or not at all.
     COMMIT(2);
 
     private final int code;
@@ -24,7 +24,7 @@ record Statement(Stage stage, MembershipView view, BitSet pledged) {
       this.code = code;
     }
 
-    /// On the wire.
+    /// The code on the wire.
     int code() {
       return code;
     }

@@ -11,20 +11,20 @@ import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
-/// How a statement lies in a message (docs/protocol/agreement.md). Little-endian: 24 bytes, then
-/// five sets of ranks of the same length, which the header has.
+/// The encoding of a statement in a message (docs/protocol/agreement.md). Little-endian: a header
+/// of 24 bytes, then five sets of ranks of equal length. The header contains the length.
 final class StatementFrame {
 
   private static final int HEADER_BYTES = 24;
   private static final int SETS = 5;
 
-  /// No job has more ranks, those that are gone included.
+  /// Maximum number of ranks of a job, including those that are gone.
   private static final int MOST_RANKS = 1 << 14;
 
-  /// Of the longest message.
+  /// Length of the longest message.
   static final int MOST_BYTES = HEADER_BYTES + SETS * MOST_RANKS / 8;
 
-  /// No job lives through more epochs; keeps sums of epochs far from the end of the numbers.
+  /// Maximum number of epochs of a job; it keeps sums of epochs far from overflow.
   private static final long MOST_EPOCHS = 1L << 48;
 
   private StatementFrame() {}
@@ -40,7 +40,7 @@ final class StatementFrame {
     return (Math.max(ranks, statement.pledged().length()) + 63) / 64;
   }
 
-  /// Returns the part of `into` that is the message.
+  /// Encodes a statement. Returns the part of `into` that is the message.
   static MemorySegment write(MemorySegment into, Statement statement) {
     MembershipView view = statement.view();
     int words = words(statement);
@@ -64,7 +64,7 @@ final class StatementFrame {
     MemorySegment.copy(bytes, 0, frame, HEADER_BYTES + number * 8L * words, bytes.byteSize());
   }
 
-  /// Null if it is not a statement of rank `from`.
+  /// Decodes a statement. Returns null if the frame is not a statement of rank `from`.
   static @Nullable Statement read(MemorySegment frame, int from) {
     if (frame.byteSize() < HEADER_BYTES || frame.byteSize() > MOST_BYTES) {
       return null;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who goes on after a failure: the survivors agree on the members of the next epoch. Everything
-/// runs on the progress thread but the call that begins it.
+/// The agreement of the survivors of a failure on the members of the next epoch. Everything runs on
+/// the progress thread, except the call that starts it.
 @NullMarked
 package io.weft.cluster.elastic;
 

@@ -11,12 +11,12 @@ import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
-/// Reads a message item by item. What a peer sends is not trusted: whatever does not fit makes the
-/// reader unsound, and from then on it reads zeros and empty things. Ask `isSound` before using
-/// what was read.
+/// Reads a message item by item. Messages of peers are not trusted: malformed data makes the reader
+/// unsound, and from then on it returns zeros and empty values. The caller must check `isSound`
+/// before it uses the values.
 public final class MessageReader {
 
-  /// In place of a type, behind the last item.
+  /// The type returned after the last item.
   public static final int END = -1;
 
   private MemorySegment message = MemorySegment.NULL;
@@ -25,10 +25,10 @@ public final class MessageReader {
   private int left;
   private boolean sound;
 
-  /// Of no message yet.
+  /// Creates a reader without a message.
   public MessageReader() {}
 
-  /// Begins a message, valid while it is.
+  /// Begins a message. The reader is valid while the message is.
   public void begin(MemorySegment received) {
     message = received;
     end = received.byteSize();
@@ -38,17 +38,18 @@ public final class MessageReader {
     at = MessageWriter.HEADER_BYTES;
   }
 
-  /// Whether all that was read so far was there, and what it should be.
+  /// Returns whether everything read from this message was present and well-formed.
   public boolean isSound() {
     return sound;
   }
 
-  /// What was read cannot be.
+  /// Marks the message as malformed.
   public void distrust() {
     sound = false;
   }
 
-  /// The next item's type, 0 to 255; `END` behind the last, which is sound if nothing follows.
+  /// Returns the next item's type, 0 to 255. Returns `END` after the last item; the message is
+  /// sound only if nothing follows.
   ///
   /// Hot path.
   public int next() {
@@ -61,14 +62,14 @@ public final class MessageReader {
     return sound ? type : END;
   }
 
-  /// One byte, 0 to 255.
+  /// Reads one byte, 0 to 255.
   ///
   /// Hot path.
   public int one() {
     return has(1) ? message.get(JAVA_BYTE, at++) & 0xff : 0;
   }
 
-  /// Four bytes.
+  /// Reads four bytes.
   ///
   /// Hot path.
   public int number() {
@@ -79,7 +80,7 @@ public final class MessageReader {
     return message.get(JAVA_INT_UNALIGNED, at - 4);
   }
 
-  /// Eight bytes.
+  /// Reads eight bytes.
   ///
   /// Hot path.
   public long longNumber() {
@@ -90,12 +91,12 @@ public final class MessageReader {
     return message.get(JAVA_LONG_UNALIGNED, at - 8);
   }
 
-  /// A region of the peer.
+  /// Reads a region of the peer.
   public RemoteRegion region() {
     return new RemoteRegion(longNumber(), longNumber(), number(), longNumber());
   }
 
-  /// The next bytes, valid while the message is.
+  /// Returns the next bytes, valid while the message is.
   public MemorySegment bytes(long count) {
     if (!has(count)) {
       return MemorySegment.NULL;
@@ -104,7 +105,8 @@ public final class MessageReader {
     return message.asSlice(at - count, count);
   }
 
-  /// A text, made printable, of at most so many bytes, behind their number in 2 bytes.
+  /// Reads a text of at most `mostBytes` bytes, preceded by its length in 2 bytes. Makes it
+  /// printable.
   public String text(int mostBytes) {
     if (!has(2)) {
       return "";

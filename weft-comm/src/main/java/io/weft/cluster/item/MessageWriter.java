@@ -9,15 +9,15 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 
-/// Composes a message of items in memory that is used again for the next: the service's id, 0, the
-/// number of items in 2 bytes, then the items, each beginning with its type in one byte.
-/// Little-endian, unaligned. An item that does not fit leaves nothing.
+/// Composes messages of items in one reused buffer: the service's id, 0, the number of items in 2
+/// bytes, then the items, each preceded by its type in one byte. Little-endian, unaligned. An item
+/// that does not fit is not written at all.
 public final class MessageWriter {
 
   /// Bytes before the first item.
   public static final int HEADER_BYTES = 4;
 
-  /// Most items of one message.
+  /// Maximum number of items of one message.
   public static final int MAX_ITEMS = 0xffff;
 
   private final byte service;
@@ -25,7 +25,7 @@ public final class MessageWriter {
   private long at;
   private int items;
 
-  /// Messages of this service, in memory as long as the longest.
+  /// Creates a writer for messages of this service, in memory of the maximum message length.
   public MessageWriter(byte service, MemorySegment message) {
     this.service = service;
     this.message = message;
@@ -39,12 +39,12 @@ public final class MessageWriter {
     items = 0;
   }
 
-  /// How many items it has.
+  /// Number of items in the message.
   public int items() {
     return items;
   }
 
-  /// The message, until the next `begin`.
+  /// Returns the message, valid until the next `begin`.
   ///
   /// Hot path.
   public MemorySegment end() {
@@ -54,15 +54,15 @@ public final class MessageWriter {
     return message.asSlice(0, at);
   }
 
-  /// Whether an item with so many bytes behind its type still fits.
+  /// Returns whether an item with this number of bytes after its type fits.
   ///
   /// Hot path.
   public boolean hasRoom(long bytes) {
     return items < MAX_ITEMS && bytes < message.byteSize() - at;
   }
 
-  /// Begins an item with so many bytes behind its type; false, and nothing is written, where it
-  /// does not fit.
+  /// Begins an item with this number of bytes after its type. Returns false, without writing
+  /// anything, if it does not fit.
   ///
   /// Hot path.
   public boolean open(int type, long bytes) {
@@ -74,15 +74,15 @@ public final class MessageWriter {
     return true;
   }
 
-  /// Copies what is to stand so far behind the type of the next item, for which there is room. What
-  /// the memory throws leaves the message as it was.
+  /// Copies data to this offset after the type of the next item, for which there is room. If
+  /// reading the data throws, the message is unchanged.
   ///
   /// Hot path.
   public void copyAhead(long offset, MemorySegment data, long bytes) {
     MemorySegment.copy(data, 0, message, at + 1 + offset, bytes);
   }
 
-  /// So many bytes of the item are there already.
+  /// Skips bytes of the item that are already written.
   public void skip(long bytes) {
     at += bytes;
   }
@@ -104,7 +104,7 @@ public final class MessageWriter {
     at += 8;
   }
 
-  /// In `RemoteRegion.WIRE_BYTES`.
+  /// Writes a region, in `RemoteRegion.WIRE_BYTES` bytes.
   public void put(RemoteRegion region) {
     put(region.address());
     put(region.bytes());
@@ -112,13 +112,13 @@ public final class MessageWriter {
     put(region.incarnation());
   }
 
-  /// All of it.
+  /// Writes all bytes of the segment.
   public void put(MemorySegment bytes) {
     MemorySegment.copy(bytes, 0, message, at, bytes.byteSize());
     at += bytes.byteSize();
   }
 
-  /// The first `length` bytes of a text in UTF-8, behind their number in 2 bytes.
+  /// Writes the first `length` bytes of a UTF-8 text, preceded by the length in 2 bytes.
   public void text(byte[] text, int length) {
     message.set(JAVA_SHORT_UNALIGNED, at, (short) length);
     at += 2;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.item;
 
-/// Something to say to a peer, in its turn.
+/// An item queued for a peer.
 ///
-/// @param <W> what it is written with
+/// @param <W> the type of its writer
 public interface OutboundItem<W> {
 
-  /// Appends it, or nothing where it has become void; false if it does not fit into this message.
+  /// Appends the item, or nothing if it has become void. Returns false if it does not fit into this
+  /// message.
   ///
   /// Hot path.
   boolean write(W message);
 
-  /// The message has left.
+  /// Called when the message has been sent.
   default void sent() {}
 
-  /// Whether it counts as a request.
+  /// Returns whether the item counts as a request.
   default boolean asks() {
     return false;
   }

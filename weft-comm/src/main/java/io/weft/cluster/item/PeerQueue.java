@@ -6,38 +6,39 @@ import io.weft.transport.PostResult;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 
-/// What waits to be said to one peer: as many items as fit leave as one message, in order, as far
-/// as the endpoint has room. Bounded by what its service bounds. Confined to the progress thread.
+/// The queue of items for one peer. Items that fit into one message are sent together, in order,
+/// while the endpoint has room. Bounded by the limits of its service. Confined to the progress
+/// thread.
 ///
-/// @param <W> what items are written with
+/// @param <W> the type of the items' writer
 public final class PeerQueue<W> {
 
   private final int rank;
   private final ArrayDeque<OutboundItem<W>> items = new ArrayDeque<>();
   private final ArrayList<OutboundItem<W>> batch = new ArrayList<>();
 
-  /// For this rank.
+  /// Creates a queue for this rank.
   public PeerQueue(int rank) {
     this.rank = rank;
   }
 
-  /// Hears of messages that have left.
+  /// A listener for sent messages.
   public interface Departures {
 
-    /// One has left.
+    /// Called when a message has been sent.
     ///
     /// Hot path.
     ///
-    /// @param asks whether one of its items counts as a request
+    /// @param asks true if one of its items counts as a request
     void departed(boolean asks);
   }
 
-  /// The memory of a message, and what its items are written with.
+  /// The memory of a message and the writer of its items.
   ///
-  /// @param most items of one message
+  /// @param most maximum number of items of one message
   public record Form<W>(MessageWriter message, W items, int most) {}
 
-  /// Whom it is for.
+  /// The peer's rank.
   public int rank() {
     return rank;
   }
@@ -47,17 +48,17 @@ public final class PeerQueue<W> {
     items.add(item);
   }
 
-  /// Whether something waits.
+  /// Returns whether items are queued.
   public boolean hasPending() {
     return !items.isEmpty();
   }
 
-  /// What waits reaches nobody.
+  /// Discards all queued items.
   public void clear() {
     items.clear();
   }
 
-  /// Sends what waits, as far as there is room. Returns how many messages left.
+  /// Sends the queued items for which there is room. Returns the number of messages sent.
   ///
   /// Hot path.
   public int flush(Mesh mesh, Form<W> form, Departures departures) {

@@ -6,31 +6,32 @@ import io.weft.transport.pool.BufferPool;
 import io.weft.transport.pool.SliceLease;
 import java.util.Optional;
 
-/// The registered memory of a service where payloads arrive: bounded, so that payloads wait for
-/// room. Confined to the progress thread.
+/// The registered memory into which a service receives payloads. It is bounded, so payloads wait
+/// for room. Confined to the progress thread.
 public final class ReceivePool {
 
   private final long mostBytes;
   private final BufferPool pool;
   private boolean closed;
 
-  /// With at most this much memory, taken as it is needed.
+  /// Creates a pool of at most this much memory, allocated on demand.
   public ReceivePool(Transport transport, long mostBytes) {
     this.mostBytes = mostBytes;
     this.pool = BufferPool.of(transport, mostBytes);
   }
 
-  /// The bound.
+  /// The bound, in bytes.
   public long mostBytes() {
     return mostBytes;
   }
 
-  /// Whether there is room for so much once nothing else is here: a lease is a power of two long.
+  /// Returns whether a payload of this size fits an empty pool, in which the length of a lease is
+  /// rounded up to a power of two.
   public boolean fits(long bytes) {
     return bytes <= Long.highestOneBit(mostBytes);
   }
 
-  /// Memory for a payload; empty if there is no room now. The caller closes it.
+  /// Leases memory for a payload; empty if there is no room now. The caller closes the lease.
   public Optional<SliceLease> tryLease(long bytes) {
     return pool.tryLease(bytes);
   }

@@ -3,21 +3,22 @@ package io.weft.cluster.item;
 
 import org.jspecify.annotations.Nullable;
 
-/// What a user thread wants of a service; a link of the queue itself, so that queueing allocates
-/// nothing.
+/// A submission of a user thread to a service. It is itself a link of the queue, so that queueing
+/// allocates nothing.
 ///
 /// @param <C> the service
 public abstract class Submission<C> {
 
-  /// In the queue.
+  /// The next link in the queue.
   @Nullable Submission<C> next;
 
-  /// In no queue.
+  /// Creates a submission outside any queue.
   protected Submission() {}
 
-  /// On the progress thread, or once that is over on the thread that submitted it.
+  /// Executes the submission, on the progress thread, or on the submitting thread after the agent
+  /// has ended.
   protected abstract void enter(C service);
 
-  /// It has thrown this as it entered. By default it has begun nothing that is to be ended.
+  /// Cleans up after `enter` has thrown. By default there is nothing to clean up.
   protected void broken(C service, Throwable thrown) {}
 }

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What user threads have submitted to a service, in order for each of them; a submitter never
-/// waits. Bounded by what the users hold, of which the service sees to it that it is bounded. When
-/// nobody turns the agent any more, whoever submits runs it himself.
+/// The submissions of user threads to a service, in order for each thread. Submitting never waits.
+/// Bounded by the objects that users hold, whose number the service limits. When no thread runs the
+/// agent any more, a submitting thread runs its submission itself.
 ///
 /// @param <C> the service
 public final class SubmissionQueue<C> {
@@ -23,26 +23,26 @@ public final class SubmissionQueue<C> {
   private @Nullable AgentRunner runner;
   private volatile boolean over;
 
-  /// Of this service.
+  /// Creates the queue of this service.
   public SubmissionQueue(C service) {
     this.service = service;
   }
 
-  /// Tells whose progress thread it is; before the first submission.
+  /// Sets the runner of the progress thread. Must be called before the first submission.
   public void runBy(AgentRunner owner) {
     runner = owner;
   }
 
-  /// Whose progress thread it is.
+  /// The runner of the progress thread.
   public AgentRunner runner() {
     return Objects.requireNonNull(runner, "no progress thread");
   }
 
-  /// Any thread.
+  /// Queues a submission. Any thread.
   ///
   /// Hot path.
   ///
-  /// @param runLeft runs what is submitted where nobody turns the agent any more
+  /// @param runLeft runs the submissions when no thread runs the agent any more
   public void submit(Submission<C> submission, Runnable runLeft) {
     Submission<C> seen = top.get();
     while (true) {
@@ -60,8 +60,9 @@ public final class SubmissionQueue<C> {
     }
   }
 
-  /// Whether nobody turns the agent any more, and the caller is a callback that was told so: what
-  /// it asks for again is refused, or it would be told for ever. Any thread.
+  /// Returns whether no thread runs the agent any more and the caller is a callback that was
+  /// notified of this. A further request of such a callback must be refused, because otherwise it
+  /// would be notified endlessly. Any thread.
   public boolean isOverInside() {
     return over && runner().isInside();
   }
@@ -71,8 +72,8 @@ public final class SubmissionQueue<C> {
     return top.get() == null;
   }
 
-  /// Enters all that was submitted, oldest first; returns how many. What one throws ends it and no
-  /// other. Progress thread; one thread at a time when that is over.
+  /// Enters all submissions, oldest first. Returns their number. An exception ends only the
+  /// submission that threw it. Progress thread, or after its end one thread at a time.
   ///
   /// Hot path.
   public int enterAll() {
@@ -88,7 +89,7 @@ public final class SubmissionQueue<C> {
     return entered;
   }
 
-  /// Enters one that was submitted as part of another, or that came from a peer.
+  /// Enters a submission that was made as part of another one or that came from a peer.
   ///
   /// Hot path.
   public void enter(Submission<C> submission) {
@@ -112,9 +113,9 @@ public final class SubmissionQueue<C> {
     return oldest;
   }
 
-  /// Nobody turns the agent any more.
+  /// Ends the queue, because no thread runs the agent any more.
   ///
-  /// @param runLeft runs what was submitted before
+  /// @param runLeft runs the earlier submissions
   public void end(Runnable runLeft) {
     over = true; // volatile: what was submitted before is run here, later by its user
     AgentRunner turnedBy = runner;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What services that speak in items share: submissions of users, items that wait for a peer and
-/// leave as one message, the form of these messages, and the memory where payloads arrive. The
-/// request channel and the rendezvous stand on it (docs/protocol/channel.md).
+/// The parts that item-based services share: submissions of users, queues of items that are sent as
+/// one message, the message format, and the memory for received payloads. The request channel and
+/// the rendezvous are built on it (docs/protocol/channel.md).
 @NullMarked
 package io.weft.cluster.item;
 

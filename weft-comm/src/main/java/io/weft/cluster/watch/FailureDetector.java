@@ -3,25 +3,25 @@ package io.weft.cluster.watch;
 
 import java.util.Arrays;
 
-/// Who shows a sign of life, who is silent, and to whom this rank owes a sign of life itself.
+/// Detects peers that are silent, and peers to which this rank owes a sign of life.
 ///
-/// It looks at the bytes that came from each peer and left for it, eight times per heartbeat. So
-/// whatever arrives is a sign of life, also a part of a long write; and a heartbeat need not
-/// overtake what is queued before it, because that is a sign of life as well when it arrives.
-/// Silence is measured in the time in which this rank looked (`AttentionClock`); what this rank
-/// owes others, in real time. Pure; confined to the progress thread.
+/// It reads the byte counters of each peer, received and sent, eight times per heartbeat. Any
+/// received byte is a sign of life, including a part of a long write. A heartbeat need not overtake
+/// data queued before it, because that data is a sign of life as well when it arrives. Silence is
+/// measured in the time in which this rank polled (`PolledClock`); the interval in which this rank
+/// must send is measured in real time. Pure; confined to the progress thread.
 public final class FailureDetector {
 
   private static final int LOOKS_PER_HEARTBEAT = 8;
   private static final long LOOK_NANOS_WITHOUT_HEARTBEATS = 125_000_000L;
 
-  /// What a look at a peer found.
+  /// The result of a check of a peer.
   public enum Finding {
-    /// Nothing is to be done.
+    /// No action is due.
     FINE,
-    /// Nothing has left for the peer for a heartbeat: send one.
+    /// Nothing has been sent to the peer for a heartbeat, so one is due.
     HEARTBEAT_DUE,
-    /// Nothing has come for longer than the limit.
+    /// Nothing has been received for longer than the limit.
     SILENT
   }
 
@@ -37,7 +37,7 @@ public final class FailureDetector {
   private long lookedBeforeNanos;
   private boolean looked;
 
-  /// Of a rank that looks at nobody yet.
+  /// Creates a detector that watches no peers yet.
   public FailureDetector(Heartbeat heartbeat) {
     this.heartbeat = heartbeat;
     this.lookNanos =
@@ -46,7 +46,7 @@ public final class FailureDetector {
             : heartbeat.heartbeatNanos() / LOOKS_PER_HEARTBEAT;
   }
 
-  /// Begins with a peer, which lives at this moment.
+  /// Begins to watch a peer, which counts as alive at this moment.
   public void begin(int peer, long nowNanos, long attention) {
     if (peer >= received.length) {
       int capacity = Math.max(peer + 1, 2 * received.length);
@@ -63,7 +63,7 @@ public final class FailureDetector {
     quietSinceNanos[peer] = nowNanos;
   }
 
-  /// Whether it is time to look at all peers; then the next look is due later.
+  /// Returns whether a check of all peers is due. If so, schedules the next one.
   ///
   /// Hot path.
   public boolean isDue(long nowNanos) {
@@ -77,7 +77,7 @@ public final class FailureDetector {
     return true;
   }
 
-  /// Looks at one peer, given what came from it and left for it so far.
+  /// Checks one peer, given the bytes received from it and sent to it.
   public Finding look(int peer, long bytesReceived, long bytesSent, long nowNanos, long attention) {
     if (bytesReceived != received[peer]) {
       received[peer] = bytesReceived;
@@ -87,29 +87,29 @@ public final class FailureDetector {
     if (bytesSent != sent[peer]) {
       sent[peer] = bytesSent;
       sentNanos[peer] = nowNanos;
-      // It may have left right after the look before this one.
+      // The bytes may have been sent right after the previous check.
       quietSinceNanos[peer] = lookedBeforeNanos;
     }
     if (heartbeat.limitNanos() > 0 && silence(peer, attention) > heartbeat.limitNanos()) {
       return Finding.SILENT;
     }
-    // The next look may come too late for a heartbeat.
+    // The next check may be too late for a heartbeat.
     long quiet = nowNanos - quietSinceNanos[peer];
     boolean due = quiet < 0 || quiet + lookNanos >= heartbeat.heartbeatNanos();
     return heartbeat.heartbeatNanos() > 0 && due ? Finding.HEARTBEAT_DUE : Finding.FINE;
   }
 
-  /// How long nothing has come from the peer, in time in which this rank looked.
+  /// Length of the peer's silence, in the time in which this rank polled.
   public long silence(int peer, long attention) {
     return attention - heardAttention[peer];
   }
 
-  /// When the peer was last heard of, by the progress thread's clock.
+  /// Time of the last data from the peer, by the progress thread's clock.
   public long heardNanos(int peer) {
     return heardNanos[peer];
   }
 
-  /// When something last left for the peer, by the progress thread's clock.
+  /// Time of the last data sent to the peer, by the progress thread's clock.
   public long sentNanos(int peer) {
     return sentNanos[peer];
   }

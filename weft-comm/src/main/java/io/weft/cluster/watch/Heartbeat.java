@@ -4,17 +4,18 @@ package io.weft.cluster.watch;
 import io.weft.transport.limit.Span;
 import java.time.Duration;
 
-/// How ranks show each other that they live; the same on all ranks of a job.
+/// The timing of the signs of life between ranks, equal on all ranks of a job.
 ///
-/// @param heartbeatNanos longest time in which a rank sends a peer nothing; 0 = it need not send
-/// @param limitNanos how long a rank may be silent before it counts as lost; 0 = for ever
+/// @param heartbeatNanos longest interval in which a rank sends nothing to a peer; 0 = it need not
+///   send
+/// @param limitNanos longest silence of a rank before it counts as lost; 0 = unlimited
 public record Heartbeat(long heartbeatNanos, long limitNanos) {
 
-  /// No heartbeats, and nobody is given up for silence.
+  /// No heartbeats; silence never counts as a loss.
   public static final Heartbeat OFF = new Heartbeat(0, 0);
 
   /// Throws `IllegalArgumentException` for a negative number or a limit below two heartbeats.
-  /// Without heartbeats there is no limit.
+  /// Without heartbeats, the limit is 0.
   public Heartbeat {
     if (heartbeatNanos < 0
         || limitNanos < 0
@@ -29,7 +30,7 @@ public record Heartbeat(long heartbeatNanos, long limitNanos) {
     limitNanos = heartbeatNanos == 0 ? 0 : limitNanos;
   }
 
-  /// The same from durations.
+  /// Returns the heartbeat with these durations.
   public static Heartbeat of(Duration heartbeat, Duration limit) {
     return new Heartbeat(Span.nanos(heartbeat), Span.nanos(limit));
   }

@@ -10,11 +10,11 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
 
-/// The settings by which ranks know that others live. Stateless; any thread.
+/// The settings of the liveness checks between ranks. Stateless; any thread.
 public final class LivenessConfig implements OptionProvider {
 
-  /// Longest time in which a rank sends a peer nothing; zero = it need not show that it lives, and
-  /// nobody is given up for silence.
+  /// Longest interval in which a rank sends nothing to a peer. Zero means that ranks send no
+  /// heartbeats and that silence never counts as a loss.
   public static final ConfigOption<Duration> HEARTBEAT =
       ConfigOption.of(
               "heartbeat",
@@ -24,7 +24,7 @@ public final class LivenessConfig implements OptionProvider {
                   + " nobody is given up for silence")
           .sameOn(Scope.JOB);
 
-  /// How long a rank may be silent before it counts as lost; zero = for ever.
+  /// Longest silence of a rank before it counts as lost; zero = unlimited.
   public static final ConfigOption<Duration> SILENCE_LIMIT =
       ConfigOption.of(
               "silence-limit",
@@ -41,7 +41,8 @@ public final class LivenessConfig implements OptionProvider {
     return List.of(HEARTBEAT, SILENCE_LIMIT);
   }
 
-  /// One heartbeat may be late or wait behind something longer.
+  /// Checks that the limit covers two heartbeats, because one may be late or queued behind longer
+  /// data.
   @Override
   public void check(Settings settings) {
     Duration heartbeat = settings.required(HEARTBEAT);

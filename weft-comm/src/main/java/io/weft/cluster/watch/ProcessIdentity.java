@@ -9,33 +9,35 @@ import java.time.Instant;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Which process a rank is, so that two with one rank are found out, and so that a rank on the same
-/// host can say of a silent one whether it is stopped, has ended or lives. As text
+/// The identity of a rank's process. It reveals two processes with one rank, and lets a rank on the
+/// same host determine if a silent process is stopped, has ended or is alive. Its text form is
 /// `pid@start@namespace`.
 ///
-/// @param pid its number
-/// @param startMillis when it started, since 1970; 0 = not known
-/// @param namespace in which the number holds, as Linux calls it; empty where there is none
+/// @param pid the process number
+/// @param startMillis the start time, since 1970; 0 = unknown
+/// @param namespace Linux's name of the namespace of the process number; empty if there is none
 public record ProcessIdentity(long pid, long startMillis, String namespace) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if a component is null.
   public ProcessIdentity {
     Objects.requireNonNull(namespace, "namespace");
   }
 
   private static final Path PROC = Path.of("/proc");
 
-  /// The start is computed from the time of the boot, which moves when the clock is set.
+  /// Tolerance of start times, which are computed from the boot time and move when the clock is
+  /// set.
   private static final long SAME_START_MILLIS = 5_000;
 
-  /// Of `starttime` in /proc/PID/stat behind the name, where the state is 0 (proc(5): 22 and 3).
+  /// Index of `starttime` in /proc/PID/stat after the name, with the state at index 0 (proc(5):
+  /// fields 22 and 3).
   private static final int START_AFTER_NAME = 19;
 
-  /// This process.
+  /// Returns the identity of this process.
   public static ProcessIdentity local() {
     return of(ProcessHandle.current());
   }
 
-  /// A process that this one knows.
+  /// Returns the identity of a process of this host.
   public static ProcessIdentity of(ProcessHandle process) {
     String namespace;
     try {
@@ -46,9 +48,9 @@ public record ProcessIdentity(long pid, long startMillis, String namespace) {
     return new ProcessIdentity(process.pid(), startOf(process), namespace);
   }
 
-  /// When a process started, as text that all processes of this host work out alike, also when the
-  /// clock is set meanwhile: in the kernel's ticks since the boot. In milliseconds since 1970 where
-  /// no kernel says that.
+  /// Returns the start of a process as text that all processes of this host compute identically,
+  /// even if the clock is set in between: in the kernel's ticks since the boot, or in milliseconds
+  /// since 1970 where the kernel does not provide the ticks.
   public static String startOnThisHost(ProcessHandle process) {
     try {
       String stat = Files.readString(PROC.resolve(Long.toString(process.pid())).resolve("stat"));
@@ -59,7 +61,7 @@ public record ProcessIdentity(long pid, long startMillis, String namespace) {
     }
   }
 
-  /// Null where it is not one.
+  /// Parses the text form. Returns null if it is malformed.
   public static @Nullable ProcessIdentity parse(String text) {
     String[] parts = text.split("@", -1);
     if (parts.length != 3 || !parts[0].matches("\\d{1,18}") || !parts[1].matches("\\d{1,18}")) {
@@ -68,8 +70,8 @@ public record ProcessIdentity(long pid, long startMillis, String namespace) {
     return new ProcessIdentity(Long.parseLong(parts[0]), Long.parseLong(parts[1]), parts[2]);
   }
 
-  /// What has become of it, in words, as this process can see it; empty where it cannot: it is this
-  /// process itself, or its number means nothing here. Both must be on one host.
+  /// Describes the state of the process as this process can see it. Empty if it is this process
+  /// itself, or if its number has no meaning in this namespace. Both processes must be on one host.
   public String condition() {
     ProcessIdentity here = local();
     if (equals(here) || namespace.isEmpty() || !namespace.equals(here.namespace)) {
@@ -78,13 +80,13 @@ public record ProcessIdentity(long pid, long startMillis, String namespace) {
     return condition(PROC.resolve(Long.toString(pid)).resolve("stat"));
   }
 
-  /// Whether it can be seen that it is stopped, by a signal or a debugger: then it reacts to
-  /// nothing but to being killed.
+  /// Returns whether the process is visibly stopped, by a signal or a debugger, so that it reacts
+  /// only to SIGKILL.
   public boolean isStopped() {
     return condition().contains(" is stopped by ");
   }
 
-  /// Whether it can be seen that it has ended.
+  /// Returns whether the process has visibly ended.
   public boolean hasEnded() {
     return condition().contains(" has ended");
   }
@@ -103,7 +105,7 @@ public record ProcessIdentity(long pid, long startMillis, String namespace) {
     if (start != 0 && startMillis != 0 && Math.abs(start - startMillis) > SAME_START_MILLIS) {
       return process + " has ended";
     }
-    // The name of the program stands in parentheses before the state, and may have some itself.
+    // The program's name is in parentheses before the state, and may contain parentheses itself.
     char state = stat.charAt(Math.min(stat.lastIndexOf(')') + 2, stat.length() - 1));
     return switch (state) {
       case 'T' -> process + " is stopped by a signal (state T)";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Signs of life: who owes one, who has shown one, and what can be known of a rank that is silent.
-/// Pure but for the look at another process of this host.
+/// Liveness: the ranks that owe a sign of life, those that have shown one, and the visible state of
+/// a silent rank's process. Pure, except for reading the state of another process of this host.
 @NullMarked
 package io.weft.cluster.watch;
 
