@@ -5,13 +5,13 @@ import io.weft.comm.CommException;
 import io.weft.tensor.TensorLease;
 import java.util.Objects;
 
-/// What became of a receive.
+/// The outcome of a receive.
 public sealed interface Arrival {
 
-  /// A tensor, **given**: the receiver closes it, once, on any thread. Its memory is aligned to 64
-  /// bytes if it came from another rank, else it is the producer's.
+  /// A tensor, **given**: the receiver must close it, once, on any thread. Its memory is aligned to
+  /// 64 bytes if it came from another rank; otherwise it is the producer's memory.
   record Live(TensorLease tensor) implements Arrival {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Live {
       Objects.requireNonNull(tensor, "tensor");
     }
@@ -20,10 +20,10 @@ public sealed interface Arrival {
   /// The branch that would have produced the tensor was not taken.
   record Dead() implements Arrival {}
 
-  /// Nothing comes: `Aborted` (the step was aborted or has ended, or the deadline passed),
-  /// `PeerLost` or `Excluded`. Other steps work on.
+  /// The receive failed with `Aborted` (the step was aborted or has ended, or the deadline passed),
+  /// `PeerLost` or `Excluded`. Other steps continue.
   record Failed(CommException cause) implements Arrival {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Failed {
       Objects.requireNonNull(cause, "cause");
     }

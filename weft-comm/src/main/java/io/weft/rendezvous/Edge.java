@@ -3,18 +3,18 @@ package io.weft.rendezvous;
 
 import java.nio.charset.StandardCharsets;
 
-/// What one tensor after the other travels along: an edge of a graph that was cut between two
-/// ranks. Make it once and use it for every step.
+/// An edge of a graph that was cut between two ranks. Its tensors travel along it, one per step. An
+/// edge should be created once and used for every step.
 ///
-/// @param source world rank that produces
-/// @param incarnation of the source: both sides must have the same, so that what a producer that
-///   was started anew publishes is not taken for its predecessor's
-/// @param destination world rank that consumes, perhaps the source
-/// @param name of the edge, at most `MAX_NAME_BYTES` in UTF-8; with the devices where a rank has
-///   several
+/// @param source the world rank that produces
+/// @param incarnation the incarnation of the source. Both sides must use the same value, so that a
+///   tensor of a restarted producer is not confused with one of its predecessor.
+/// @param destination the world rank that consumes, possibly the source
+/// @param name the name of the edge, at most `MAX_NAME_BYTES` in UTF-8; it includes the devices if
+///   a rank has several
 public record Edge(int source, long incarnation, int destination, String name) {
 
-  /// Longest name in bytes.
+  /// Maximum length of a name, in bytes.
   public static final int MAX_NAME_BYTES = 1024;
 
   /// Throws `IllegalArgumentException` for a negative rank or a name that is empty or too long.

@@ -4,12 +4,12 @@ package io.weft.rendezvous;
 import java.util.Objects;
 import java.util.function.Consumer;
 
-/// One of several receives that are asked for together.
+/// One of several receives that are submitted together.
 ///
 /// @param key the tensor
-/// @param receiver who hears once what became of it
+/// @param receiver the receiver, which is notified of the outcome once
 public record ReceiveRequest(RendezvousKey key, Consumer<? super Arrival> receiver) {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if a component is null.
   public ReceiveRequest {
     Objects.requireNonNull(key, "key");
     Objects.requireNonNull(receiver, "receiver");

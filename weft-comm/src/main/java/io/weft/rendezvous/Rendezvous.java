@@ -7,26 +7,28 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 
-/// Where producers leave tensors and consumers fetch them, each at its own time: a consumer may ask
-/// before or after the tensor is there, and a producer never waits. One for each rank; the tensor
-/// stays with its producer until the consumer's rank asks. Any thread.
+/// A table in which producers publish tensors and from which consumers receive them, each at its
+/// own time. A consumer may ask before or after the tensor is published, and a producer never
+/// waits. Each rank has one rendezvous. A tensor stays with its producer until the consumer's rank
+/// requests it. Any thread.
 ///
-/// Callbacks run on the progress thread, in batches at the end of a duty cycle: they must neither
-/// block nor throw, and may call this object. Where this rank has left the job, callbacks learn it
-/// from what they are told; a callback that publishes or receives again then is refused with
+/// Callbacks run on the progress thread, in batches at the end of a duty cycle. They must neither
+/// block nor throw, and they may call this object. When this rank has left the job, callbacks are
+/// notified of it. A callback that then publishes or receives again is rejected with
 /// `CommException.Aborted`.
 public interface Rendezvous {
 
-  /// Leaves a tensor whose edge begins at this rank. Borrows it until `release` has been called,
-  /// once, also when nobody wants it any more. Any dtype; bytes are not looked at. A key that is
-  /// published twice aborts its step. For a step that has ended or was aborted it is released at
-  /// once. Throws `IllegalArgumentException` if the edge begins elsewhere.
+  /// Publishes a tensor whose edge begins at this rank. The tensor is borrowed until `release` is
+  /// called, which happens exactly once, even if no consumer wants the tensor. Any dtype; the bytes
+  /// are not interpreted. A key that is published twice aborts its step. If the step has ended or
+  /// was aborted, the tensor is released at once. Throws `IllegalArgumentException` if the edge
+  /// begins at another rank.
   void publish(RendezvousKey key, TensorView tensor, Runnable release);
 
-  /// One of several tensors that are left together; as in `publish`.
+  /// One of several tensors that are published together, as by `publish`.
   record Offer(RendezvousKey key, TensorView tensor, Runnable release) {
 
-    /// Throws `NullPointerException` where one is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Offer {
       Objects.requireNonNull(key, "key");
       Objects.requireNonNull(tensor, "tensor");
@@ -34,33 +36,36 @@ public interface Rendezvous {
     }
   }
 
-  /// The same for several tensors at once: the progress thread finds them in one duty cycle, and
-  /// what was asked for by one rank leaves in as few messages as it fits in. Throws
-  /// `IllegalArgumentException` if an edge begins elsewhere, and borrows none then.
+  /// Publishes several tensors at once. The progress thread takes them in one duty cycle, and those
+  /// that one rank has requested are sent in as few messages as possible. Throws
+  /// `IllegalArgumentException`, without borrowing any tensor, if an edge begins at another rank.
   void publishAll(List<Offer> offers);
 
-  /// Says that the branch which would have produced this tensor was not taken. No bytes travel.
+  /// Publishes that the branch which would have produced this tensor was not taken. No payload is
+  /// sent.
   void publishDead(RendezvousKey key);
 
-  /// Asks for a tensor whose edge ends at this rank. `receiver` hears once what became of it, at
-  /// the latest when `limit` has passed; what arrives is then the receiver's. Throws
-  /// `IllegalArgumentException` if the edge ends elsewhere.
+  /// Receives a tensor whose edge ends at this rank. `receiver` is notified of the outcome once, at
+  /// the latest when `limit` has passed. It owns the tensor that it receives. Throws
+  /// `IllegalArgumentException` if the edge ends at another rank.
   void receive(RendezvousKey key, Duration limit, Consumer<? super Arrival> receiver);
 
-  /// The same for several tensors at once. What is of one source is asked for by one message, as
-  /// far as it fits, where `rendezvous-requests` is `fused`. Throws `IllegalArgumentException` if
-  /// an edge ends elsewhere, and asks for none then.
+  /// Receives several tensors at once. If `rendezvous-requests` is `fused`, one message requests
+  /// all tensors of one source, as far as they fit. Throws `IllegalArgumentException`, without
+  /// requesting any tensor, if an edge ends at another rank.
   void receiveAll(List<ReceiveRequest> wishes, Duration limit);
 
-  /// Fails what waits in a step on this rank, and refuses what comes later; other ranks learn of it
-  /// when they ask this one. `why` stands in the messages. A step that has ended is left alone.
+  /// Fails the pending operations of a step on this rank, and rejects later ones. Other ranks learn
+  /// of it when they send a request to this one. The error messages include `why`. No effect on a
+  /// step that has ended.
   void abort(long step, String why);
 
-  /// Ends a step on this rank: nothing of it is left afterwards. What still waits fails, what
-  /// nobody fetched is released. Every rank ends every step that it knows of, aborted ones too; a
-  /// step more than 65,536 behind the highest of its series that has ended counts as ended.
+  /// Ends a step on this rank and removes all its state. Pending receives fail, and tensors that
+  /// were not received are released. Every rank must end every step that it knows of, including
+  /// aborted ones. A step more than 65,536 behind the highest ended step of its series counts as
+  /// ended.
   void end(long step);
 
-  /// What is held now, and what was done so far; a little old.
+  /// The current state and the totals, possibly slightly outdated.
   RendezvousCounts counts();
 }

@@ -9,7 +9,7 @@ import java.util.List;
 /// The settings of the rendezvous. Stateless; any thread.
 public final class RendezvousConfig implements OptionProvider {
 
-  /// How long tensors of a rendezvous move.
+  /// The transfer protocol for long tensors.
   public static final ConfigOption<TransferProtocol> PROTOCOL =
       ConfigOption.of(
           "rendezvous-protocol",
@@ -18,7 +18,7 @@ public final class RendezvousConfig implements OptionProvider {
           "how this rank receives long tensors of a rendezvous: read (it reads them), or write"
               + " (their producer writes them)");
 
-  /// Whether receives share requests.
+  /// The grouping of receives into requests.
   public static final ConfigOption<TransferRequests> REQUESTS =
       ConfigOption.of(
           "rendezvous-requests",
@@ -26,7 +26,7 @@ public final class RendezvousConfig implements OptionProvider {
           "fused",
           "receives that are ready together leave as one request: fused, or single");
 
-  /// Bound of the memory of received tensors.
+  /// Bound of the memory of received tensors, in bytes.
   public static final ConfigOption<Long> MEMORY =
       ConfigOption.of(
           "rendezvous-memory",

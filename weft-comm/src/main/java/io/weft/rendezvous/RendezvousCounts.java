@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous;
 
-/// What a rank's rendezvous holds, and what it has done so far. The first seven are 0 when every
-/// step has ended and every received tensor was closed.
+/// The current state of a rank's rendezvous, and its totals. The first seven components are 0 when
+/// every step has ended and every received tensor was closed.
 ///
-/// @param queued 1 while there are calls that the others do not show yet
-/// @param steps that are known and have not ended
-/// @param published tensors that are here and not released yet
+/// @param queued 1 while there are calls that the other components do not include yet
+/// @param steps known steps that have not ended
+/// @param published tensors that are published and not yet released
 /// @param waiting receives of this rank that have not ended
-/// @param parked requests of other ranks whose tensors are not there yet
-/// @param draining tensors and receive buffer of failed transfers that the transport may still use
+/// @param parked requests of other ranks whose tensors are not published yet
+/// @param draining tensors and receive buffers of failed transfers that the transport may still
+///   access
 /// @param leases received tensors that were not closed yet
-/// @param received tensors that came from other ranks, dead ones included
-/// @param requests messages that asked for at least one tensor: the remote calls
-/// @param messages that were sent, those included
-/// @param registrations of memory, those that reuse did not save
+/// @param received tensors received from other ranks, including dead ones
+/// @param requests messages with a request for at least one tensor, which are the remote calls
+/// @param messages messages sent, including requests
+/// @param registrations registrations of memory that reuse did not save
 public record RendezvousCounts(
     long queued,
     long steps,
@@ -28,7 +29,7 @@ public record RendezvousCounts(
     long messages,
     long registrations) {
 
-  /// Whether nothing of any step is left.
+  /// Returns whether no state of any step is left.
   public boolean isEmpty() {
     return queued + steps + published + waiting + parked + draining + leases == 0;
   }

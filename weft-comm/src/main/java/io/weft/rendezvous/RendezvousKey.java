@@ -3,14 +3,15 @@ package io.weft.rendezvous;
 
 import java.util.Objects;
 
-/// One tensor: an edge in one iteration of one step. Published once and received once.
+/// The key of one tensor: an edge in one iteration of one step. It is published once and received
+/// once.
 ///
-/// @param edge what it travels along
-/// @param step number that all ranks share; each step has its own. Its lower 40 bits count within a
-///   series, where later steps have higher numbers; the bits above are the series. Who starts steps
-///   without asking the others has a series of his own
-/// @param frame of a loop, 0 outside
-/// @param iteration of that loop, 0 outside
+/// @param edge the edge of the tensor
+/// @param step a number that all ranks share; each step has a unique number. Its lower 40 bits
+///   count within a series, in which later steps have higher numbers; the upper bits are the
+///   series. A component that starts steps without coordination with others has a separate series.
+/// @param frame the frame of a loop, 0 outside loops
+/// @param iteration the iteration of that loop, 0 outside loops
 public record RendezvousKey(Edge edge, long step, long frame, long iteration) {
 
   /// Throws `IllegalArgumentException` for a negative step.
@@ -23,8 +24,8 @@ public record RendezvousKey(Edge edge, long step, long frame, long iteration) {
 
   private static final int SERIES_SHIFT = 40;
 
-  /// The step of this number in a series. Throws `IllegalArgumentException` for a series beyond
-  /// 2^23-1 or a number beyond 2^40-1, and for what is negative.
+  /// Returns the step with this number in a series. Throws `IllegalArgumentException` for a
+  /// negative argument, a series beyond 2^23-1 or a number beyond 2^40-1.
   public static long step(long series, long number) {
     if (series < 0 || series >= 1L << 23 || number < 0 || number >= 1L << SERIES_SHIFT) {
       throw new IllegalArgumentException(
@@ -37,17 +38,17 @@ public record RendezvousKey(Edge edge, long step, long frame, long iteration) {
     return series << SERIES_SHIFT | number;
   }
 
-  /// To which series a step belongs.
+  /// Returns the series of a step.
   public static long series(long step) {
     return step >>> SERIES_SHIFT;
   }
 
-  /// The number of a step within its series.
+  /// Returns the number of a step within its series.
   public static long numberInSeries(long step) {
     return step & (1L << SERIES_SHIFT) - 1;
   }
 
-  /// Outside of loops.
+  /// Returns the key of a tensor outside loops.
   public static RendezvousKey of(Edge edge, long step) {
     Objects.requireNonNull(edge, "edge");
     return new RendezvousKey(edge, step, 0, 0);

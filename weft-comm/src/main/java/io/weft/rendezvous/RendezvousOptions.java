@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous;
 
-/// How tensors travel from rank to rank. Each rank has its own; they need not agree.
+/// The options of the transfers between ranks. Each rank has separate options, which need not be
+/// equal.
 ///
-/// @param protocol what this rank asks for as a consumer
-/// @param requests how receives and answers leave
-/// @param memoryBytes bound of the memory for received tensors; receives wait for room
+/// @param protocol the protocol that this rank requests as a consumer
+/// @param requests the grouping of receives and answers
+/// @param memoryBytes the bound of the memory for received tensors; receives wait for room
 public record RendezvousOptions(
     TransferProtocol protocol, TransferRequests requests, long memoryBytes) {
 

@@ -3,15 +3,15 @@ package io.weft.rendezvous;
 
 import java.util.Locale;
 
-/// Who moves the bytes of a long tensor from producer to consumer [JIA17 §3.2].
+/// The side that moves the bytes of a long tensor from producer to consumer [JIA17 §3.2].
 public enum TransferProtocol {
-  /// The consumer reads them out of the producer's memory: fewer messages.
+  /// The consumer reads the tensor from the producer's memory, which needs fewer messages.
   READ,
-  /// The producer writes them into the consumer's memory, which the request names once the edge's
-  /// type and shape are known.
+  /// The producer writes the tensor into the consumer's memory. Once the edge's type and shape are
+  /// known, the request names that memory.
   WRITE;
 
-  /// As the setting has it, in lower case.
+  /// Returns the value of the setting, in lower case.
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

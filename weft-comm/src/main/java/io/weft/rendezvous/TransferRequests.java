@@ -3,14 +3,14 @@ package io.weft.rendezvous;
 
 import java.util.Locale;
 
-/// How many receives share a request (SEASTAR in docs/papers.md).
+/// The grouping of receives into requests (SEASTAR in docs/papers.md).
 public enum TransferRequests {
-  /// All that one duty cycle finds ready for a peer, answers alike.
+  /// One request has all receives that one duty cycle has for a peer; answers are grouped likewise.
   FUSED,
-  /// One each; for measuring.
+  /// One request per receive; for measurements.
   SINGLE;
 
-  /// As the setting has it, in lower case.
+  /// Returns the value of the setting, in lower case.
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

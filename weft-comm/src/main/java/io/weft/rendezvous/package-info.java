@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tensors that wait for those who ask for them, by step: what `Send` and `Recv` of a graph that is
-/// spread over ranks stand on. Any thread.
+/// Tensors that are kept until their consumers request them, by step. The `Send` and `Recv`
+/// operations of a distributed graph are built on it. Any thread.
 @NullMarked
 package io.weft.rendezvous;
 

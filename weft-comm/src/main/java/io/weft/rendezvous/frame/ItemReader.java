@@ -10,9 +10,9 @@ import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Reads a message of the rendezvous item by item. What a peer sends is not trusted: whatever does
-/// not fit makes the reader unsound, and from then on it reads zeros and empty things. Ask
-/// `isSound` before using what was read.
+/// Reads a message of the rendezvous item by item. Messages of peers are not trusted: malformed
+/// data makes the reader unsound, and from then on it returns zeros and empty values. The caller
+/// must check `isSound` before it uses the values.
 public final class ItemReader {
 
   private static final TensorSignature NOTHING = new TensorSignature(DType.UINT8, Shape.of(0), 0);
@@ -21,18 +21,18 @@ public final class ItemReader {
 
   public ItemReader() {}
 
-  /// Begins a message, valid while it is.
+  /// Begins a message. The reader is valid while the message is.
   public void begin(MemorySegment received) {
     in.begin(received);
   }
 
-  /// Whether all that was read so far was there, and what it should be.
+  /// Returns whether everything read from this message was present and well-formed.
   public boolean isSound() {
     return in.isSound();
   }
 
-  /// The next item's type; null at the end, which is sound if nothing follows, or if there is no
-  /// such type.
+  /// Returns the next item's type. Returns null after the last item, where the message is sound
+  /// only if nothing follows, and for an unknown type.
   public @Nullable ItemType next() {
     int code = in.next();
     if (code == MessageReader.END) {
@@ -60,16 +60,17 @@ public final class ItemReader {
     return in.longNumber();
   }
 
-  /// A text without control characters, at most as long as one may be.
+  /// Reads a text of at most `ItemWriter.MAX_TEXT_BYTES` bytes, and makes it printable.
   public String text() {
     return in.text(ItemWriter.MAX_TEXT_BYTES);
   }
 
-  /// Type and shape, whose extents are not negative and whose bytes fit a `long`.
+  /// Reads type and shape. The extents must not be negative and the number of bytes must fit a
+  /// `long`.
   ///
-  /// Hot path, if it is like the one that is expected.
+  /// Hot path, if the signature equals the expected one.
   ///
-  /// @param expected is returned where it is equal
+  /// @param expected returned if it equals the signature read
   public TensorSignature signature(@Nullable TensorSignature expected) {
     DType dtype = TensorSignature.dtype(one());
     int rank = one();
@@ -120,7 +121,7 @@ public final class ItemReader {
     return in.region();
   }
 
-  /// The next bytes, valid while the message is.
+  /// Returns the next bytes, valid while the message is.
   public MemorySegment bytes(long count) {
     return in.bytes(count);
   }

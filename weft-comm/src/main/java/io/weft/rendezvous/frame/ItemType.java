@@ -3,29 +3,30 @@ package io.weft.rendezvous.frame;
 
 import org.jspecify.annotations.Nullable;
 
-/// What an item of a message says; by its code on the wire.
+/// The type of an item in a message, with its code on the wire.
 public enum ItemType {
-  /// Consumer: this number means this edge from now on.
+  /// Consumer: assigns a number to an edge from now on.
   EDGE(1),
-  /// Consumer: send me this tensor, as soon as it is there.
+  /// Consumer: requests a tensor as soon as it is published.
   REQUEST(2),
-  /// The same, and where it may be written if it is like the last one.
+  /// Consumer: requests a tensor, and names the memory into which it may be written if its
+  /// signature equals that of the last one.
   REQUEST_INTO(3),
-  /// Consumer: where a tensor may be written whose shape was told.
+  /// Consumer: names the memory for a tensor whose shape the producer has sent.
   DESTINATION(4),
-  /// Consumer: this tensor is read, or not wanted any more.
+  /// Consumer: this tensor has been read, or is no longer wanted.
   RELEASE(5),
-  /// Consumer: a request, or all of a step, are void.
+  /// Consumer: cancels one request, or all requests of a step.
   CANCEL(6),
-  /// Producer: a whole tensor.
+  /// Producer: a complete tensor.
   INLINE(7),
-  /// Producer: where the tensor lies.
+  /// Producer: the location of the tensor.
   META(8),
-  /// Producer: the tensor is like this; where may it be written?
+  /// Producer: the signature of the tensor, to request its destination.
   SHAPE(9),
   /// Producer: the tensor is dead.
   DEAD(10),
-  /// Producer: the tensor will not come; why.
+  /// Producer: the tensor will not be sent, with the reason.
   FAILED(11);
 
   private static final @Nullable ItemType[] BY_CODE = new ItemType[12];
@@ -42,12 +43,12 @@ public enum ItemType {
     this.code = code;
   }
 
-  /// On the wire.
+  /// The code on the wire.
   int code() {
     return code;
   }
 
-  /// Null for a code that there is not.
+  /// Returns the type, or null for an unknown code.
   static @Nullable ItemType of(int code) {
     return code < 0 || code >= BY_CODE.length ? null : BY_CODE[code];
   }

@@ -7,23 +7,24 @@ import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// The items of the rendezvous in a message. One that does not fit leaves nothing.
+/// Writes the items of the rendezvous into a message. An item that does not fit is not written at
+/// all.
 public final class ItemWriter {
 
   /// Bytes before the first item.
   public static final int HEADER_BYTES = MessageWriter.HEADER_BYTES;
 
-  /// Most bytes of a text.
+  /// Maximum length of a text, in bytes.
   static final int MAX_TEXT_BYTES = 1024;
 
   private final MessageWriter message;
 
-  /// Over this memory, as long as the longest message.
+  /// Creates a writer over this memory of the maximum message length.
   public ItemWriter(MemorySegment memory) {
     this(new MessageWriter(ServiceIds.RENDEZVOUS, memory));
   }
 
-  /// Over this message of the rendezvous.
+  /// Creates a writer over this message of the rendezvous.
   public ItemWriter(MessageWriter message) {
     this.message = message;
   }
@@ -33,12 +34,12 @@ public final class ItemWriter {
     message.begin();
   }
 
-  /// How many items it has.
+  /// Number of items in the message.
   public int items() {
     return message.items();
   }
 
-  /// The message, until the next `begin`.
+  /// Returns the message, valid until the next `begin`.
   public MemorySegment end() {
     return message.end();
   }
@@ -95,7 +96,7 @@ public final class ItemWriter {
     return true;
   }
 
-  /// @param id of one request, or -1 for all of the step
+  /// @param id the id of one request, or -1 for all of the step
   public boolean cancel(int id, long step) {
     if (!open(ItemType.CANCEL, 12)) {
       return false;
@@ -105,7 +106,7 @@ public final class ItemWriter {
     return true;
   }
 
-  /// Where the data cannot be read, what that throws, and the message is as it was.
+  /// If reading the data throws, the exception is propagated and the message is unchanged.
   public boolean inline(int id, TensorSignature signature, MemorySegment data) {
     long header = 4L + signature.wireBytes();
     if (!message.hasRoom(header + signature.bytes())) {
@@ -153,7 +154,7 @@ public final class ItemWriter {
     return true;
   }
 
-  /// The text is cut to what a message may have.
+  /// The text is cut to the maximum length.
   public boolean failed(int id, byte[] why) {
     int length = Math.min(why.length, MAX_TEXT_BYTES);
     if (!open(ItemType.FAILED, 6L + length)) {

@@ -8,21 +8,21 @@ import org.jspecify.annotations.Nullable;
 
 /// Type and shape of a tensor on the wire.
 ///
-/// @param bytes of all its elements
+/// @param bytes the total size of its elements
 public record TensorSignature(DType dtype, Shape shape, long bytes) {
 
-  /// Most extents.
+  /// Maximum number of extents.
   public static final int MAX_RANK = 254;
 
-  /// Most bytes of one on the wire.
+  /// Maximum length of a signature on the wire, in bytes.
   public static final int MAX_WIRE_BYTES = 2 + Long.BYTES * MAX_RANK;
 
-  /// Of this tensor.
+  /// Returns the signature of this tensor.
   public static TensorSignature of(TensorView tensor) {
     return new TensorSignature(tensor.dtype(), tensor.shape(), tensor.bytes());
   }
 
-  /// The element type on the wire.
+  /// Returns the code of the element type on the wire.
   static int code(DType dtype) {
     return switch (dtype) {
       case FLOAT16 -> 0;
@@ -36,7 +36,7 @@ public record TensorSignature(DType dtype, Shape shape, long bytes) {
     };
   }
 
-  /// Null for a code that there is not.
+  /// Returns the element type, or null for an unknown code.
   static @Nullable DType dtype(int code) {
     return switch (code) {
       case 0 -> DType.FLOAT16;
@@ -51,7 +51,7 @@ public record TensorSignature(DType dtype, Shape shape, long bytes) {
     };
   }
 
-  /// Bytes on the wire.
+  /// Length of this signature on the wire, in bytes.
   int wireBytes() {
     return 2 + Long.BYTES * shape.dims().size();
   }

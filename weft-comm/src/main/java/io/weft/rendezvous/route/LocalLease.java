@@ -6,7 +6,7 @@ import io.weft.tensor.TensorView;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// A tensor of this rank itself in its consumer's hands: the producer's memory.
+/// A tensor of this rank that a consumer on this rank holds. It uses the producer's memory.
 public final class LocalLease implements TensorLease {
 
   private final TensorView view;
@@ -14,7 +14,7 @@ public final class LocalLease implements TensorLease {
   private final AtomicInteger count;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  /// @param count of those that are out
+  /// @param count the number of open leases
   public LocalLease(TensorView view, Runnable release, AtomicInteger count) {
     this.view = view;
     this.release = release;

@@ -9,9 +9,9 @@ import io.weft.transport.pool.SliceLease;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Memory of the pool where one tensor arrives. Registered by itself where a peer writes it, so
-/// that the permission can be withdrawn before the memory becomes another tensor's. Confined to the
-/// progress thread, but for its memory.
+/// Memory of the pool for one incoming tensor. If a peer writes it, it has a separate registration,
+/// so that the permission can be withdrawn before the memory is reused for another tensor. Confined
+/// to the progress thread, except its memory.
 public final class ReceiveBuffer {
 
   private final SliceLease piece;
@@ -27,7 +27,7 @@ public final class ReceiveBuffer {
     return memory;
   }
 
-  /// For a read of this part of it.
+  /// Returns the slice for a read into this part of it.
   public Slice slice(long offset, long bytes) {
     return piece.slice().region().slice(piece.slice().offset() + offset, bytes);
   }
@@ -36,7 +36,7 @@ public final class ReceiveBuffer {
     return region != null;
   }
 
-  /// What a peer needs to write it.
+  /// Returns the handle that a peer needs to write into it, registering it if necessary.
   public RemoteRegion export(Transport transport) {
     MemoryRegion known = region;
     if (known == null) {
@@ -46,7 +46,8 @@ public final class ReceiveBuffer {
     return known.export();
   }
 
-  /// Withdraws the permission. Whether a peer may still be inside, and this must be asked again.
+  /// Withdraws the permission to write. Returns whether a peer may still access the memory; if so,
+  /// the caller must call this again.
   public boolean withdraw() {
     MemoryRegion known = region;
     if (known == null) {
@@ -60,7 +61,7 @@ public final class ReceiveBuffer {
     return false;
   }
 
-  /// Gives the memory back to the pool.
+  /// Returns the memory to the pool.
   public void free() {
     piece.close();
   }

@@ -13,10 +13,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// The memory where tensors arrive: one registered pool, of which each edge keeps the last piece
-/// for its next tensor [JIA17 §3.3]. Confined to the progress thread, but for what consumers give
-/// back, which the progress thread collects; once the progress thread is over, they free it
-/// themselves.
+/// The memory for incoming tensors: one registered pool, of which each edge keeps the last buffer
+/// for its next tensor [JIA17 §3.3]. Confined to the progress thread, except that consumers return
+/// buffers on any thread. The progress thread collects these; after it has ended, the consumers
+/// free them themselves.
 public final class ReceiveBuffers {
 
   private final Transport transport;
@@ -34,7 +34,7 @@ public final class ReceiveBuffers {
     this.routes = routes;
   }
 
-  /// Whether a tensor of this length can ever arrive.
+  /// Returns whether a tensor of this length fits the pool.
   public boolean canHold(long bytes) {
     return pool.fits(bytes);
   }
@@ -43,7 +43,7 @@ public final class ReceiveBuffers {
     return pool.mostBytes();
   }
 
-  /// Memory for a tensor that can be held; null if there is no room now.
+  /// Returns memory for a tensor that fits the pool; null if there is no room now.
   public @Nullable ReceiveBuffer take(Route route, long bytes) {
     ReceiveBuffer kept = route.takeKept();
     if (kept != null) {
@@ -71,7 +71,7 @@ public final class ReceiveBuffers {
     return found;
   }
 
-  /// What a peer needs to write there.
+  /// Returns the handle that a peer needs to write into the buffer.
   @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
   public RemoteRegion export(ReceiveBuffer receiveBuffer) {
     if (!receiveBuffer.isRegistered()) {
@@ -80,13 +80,14 @@ public final class ReceiveBuffers {
     return receiveBuffer.export(transport);
   }
 
-  /// Gives a tensor to its consumer.
+  /// Gives a received tensor to its consumer.
   public ReceivedTensor give(Route route, ReceiveBuffer receiveBuffer, TensorSignature signature) {
     leases.getAndIncrement();
     return new ReceivedTensor(this, route, receiveBuffer, signature);
   }
 
-  /// Nobody has seen what lies there, but a peer may be writing it.
+  /// Discards a buffer that no consumer has seen. A peer may still be writing it, in which case it
+  /// is freed later.
   public void discard(ReceiveBuffer receiveBuffer) {
     if (receiveBuffer.withdraw()) {
       leaving.add(receiveBuffer);
@@ -95,7 +96,7 @@ public final class ReceiveBuffers {
     }
   }
 
-  /// Any thread.
+  /// Returns a buffer. Any thread.
   public void giveBack(ReceivedTensor tensor) {
     ReceivedTensor seen;
     do {
@@ -107,7 +108,7 @@ public final class ReceiveBuffers {
     }
   }
 
-  /// Takes what consumers have given back.
+  /// Takes the buffers that consumers have returned.
   ///
   /// Hot path.
   public int collect() {
@@ -148,7 +149,8 @@ public final class ReceiveBuffers {
     return leaving.size();
   }
 
-  /// The transport is closed: frees what no consumer holds; the rest follows.
+  /// Frees the buffers that no consumer holds, after the transport has closed. The rest follows
+  /// when it is returned.
   public void end() {
     over = true; // volatile: what was given back before is freed here, later by who gives it back
     freeAll();

@@ -7,13 +7,13 @@ import io.weft.tensor.TensorView;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/// A tensor from another rank, in its consumer's hands.
+/// A tensor from another rank that a consumer holds.
 public final class ReceivedTensor implements TensorLease {
 
   final Route route;
   final ReceiveBuffer receiveBuffer;
 
-  /// In the queue of those that were given back.
+  /// The next tensor in the queue of returned ones.
   @Nullable ReceivedTensor next;
 
   private final ReceiveBuffers receiveBuffers;

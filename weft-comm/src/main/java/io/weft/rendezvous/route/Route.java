@@ -5,8 +5,8 @@ import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.frame.TensorSignature;
 import org.jspecify.annotations.Nullable;
 
-/// What one rank knows of an edge from tensor to tensor: the table of [JIA17 §3.3], by name, source
-/// and destination. Confined to the progress thread, but for the edge.
+/// One rank's state of an edge that persists from tensor to tensor: the table of [JIA17 §3.3], by
+/// name, source and destination. Confined to the progress thread, except the edge.
 public final class Route {
 
   private static final int UNTOLD = -1;
@@ -14,13 +14,13 @@ public final class Route {
   private final Edge edge;
   private final int number;
 
-  /// What the source calls it by; `UNTOLD` before the first request.
+  /// The edge's number at the source; `UNTOLD` before the first request.
   private int told = UNTOLD;
 
-  /// Of the last tensor that came.
+  /// The signature of the last received tensor.
   private @Nullable TensorSignature expected;
 
-  /// Memory for the next one.
+  /// The memory for the next tensor.
   private @Nullable ReceiveBuffer kept;
 
   public Route(Edge edge, int number) {
@@ -32,7 +32,7 @@ public final class Route {
     return edge;
   }
 
-  /// Of this rank's, from 0.
+  /// Number of this route on this rank, from 0.
   public int number() {
     return number;
   }
@@ -57,14 +57,14 @@ public final class Route {
     expected = signature;
   }
 
-  /// The kept memory, which is kept no more.
+  /// Removes and returns the kept memory.
   @Nullable ReceiveBuffer takeKept() {
     ReceiveBuffer taken = kept;
     kept = null;
     return taken;
   }
 
-  /// Whether there was nothing kept; then this is.
+  /// Keeps the buffer if none is kept. Returns whether it did.
   public boolean keep(ReceiveBuffer receiveBuffer) {
     if (kept != null) {
       return false;

@@ -6,13 +6,15 @@ import java.util.Collection;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// The edges that this rank has heard of. Any thread.
+/// The edges that this rank knows. Any thread.
 public final class Routes {
 
   private final ConcurrentHashMap<Edge, Route> byEdge = new ConcurrentHashMap<>();
   private final AtomicInteger count = new AtomicInteger();
 
-  /// Hot path, for an edge that is known.
+  /// Returns the route of an edge, creating it if necessary.
+  ///
+  /// Hot path, for a known edge.
   public Route of(Edge edge) {
     Route known = byEdge.get(edge);
     return known != null

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a rank keeps for its edges from tensor to tensor: numbers, signatures, and the memory where
-/// tensors arrive. On the progress thread, unless said otherwise.
+/// The state that a rank keeps for its edges from tensor to tensor: numbers, signatures, and the
+/// memory for incoming tensors. On the progress thread, unless stated otherwise.
 @NullMarked
 package io.weft.rendezvous.route;
 

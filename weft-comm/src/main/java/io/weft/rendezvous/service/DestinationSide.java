@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// What a rank does as the consumer of tensors: it asks for them, finds memory for what comes, and
-/// hands it over. Confined to the progress thread.
+/// The consumer side of a rank's rendezvous. It requests tensors, provides memory for them, and
+/// delivers them. Confined to the progress thread.
 final class DestinationSide {
 
   private final MeshRendezvous owner;
@@ -67,7 +67,7 @@ final class DestinationSide {
     return receiveBuffers.export(receiveBuffer);
   }
 
-  // --- asking
+  // --- requests
 
   void enter(PendingReceive it) {
     waiting++;
@@ -92,7 +92,7 @@ final class DestinationSide {
     }
   }
 
-  /// The producer is this rank.
+  /// Receives a tensor whose producer is this rank.
   private void meet(PendingReceive it, Step step) {
     PendingSide other = owner.table().get(it.route, step, it.frame, it.iteration);
     if (other instanceof Publication there) {
@@ -127,7 +127,7 @@ final class DestinationSide {
     peer.post(it);
   }
 
-  /// Gives the edge a number at its source; false if it has too many.
+  /// Assigns the edge a number at its source. Returns false if too many edges have one.
   private static boolean tell(Route route, RendezvousPeer peer) {
     if (!route.isTold()) {
       int number = peer.nextEdge();
@@ -141,20 +141,20 @@ final class DestinationSide {
     return true;
   }
 
-  // --- what comes
+  // --- answers
 
-  /// A tensor of this rank itself: the producer's memory, until the receiver closes it.
+  /// Delivers a tensor of this rank itself, in the producer's memory, until the receiver closes it.
   void take(PendingReceive it, Publication from) {
     end(it, owner.lend(from));
   }
 
-  /// Null if it is not waiting for an answer of this peer (any more).
+  /// Returns the receive that waits for an answer of this peer, or null if there is none.
   private @Nullable PendingReceive asked(RendezvousPeer from, int id) {
     PendingReceive it = tokens.find(id, PendingReceive.class);
     return it != null && it.peer() == from && it.stand != Stand.READS ? it : null;
   }
 
-  /// What the edge brought last; null where nothing waits for it.
+  /// Returns the signature of the edge's last tensor, or null if no receive waits under this id.
   @Nullable TensorSignature expected(int id) {
     PendingReceive it = tokens.find(id, PendingReceive.class);
     return it == null ? null : it.route.expected();
@@ -206,7 +206,8 @@ final class DestinationSide {
     offer(it, token, like);
   }
 
-  /// Says where it may be written; waits for memory if there is none.
+  /// Sends the memory into which the tensor may be written. If there is none now, retries in the
+  /// next duty cycle.
   private void offer(PendingReceive it, int token, TensorSignature like) {
     RendezvousPeer peer = Objects.requireNonNull(it.peer());
     if (it.stand == Stand.OVER) {
@@ -219,7 +220,7 @@ final class DestinationSide {
     }
   }
 
-  /// The peer has written it.
+  /// Handles a completed write of the peer.
   void onNotify(PendingReceive it) {
     if (it.receiveBuffer != null
         && (it.stand == Stand.ASKED_INTO || it.stand == Stand.AWAITS_WRITE)) {
@@ -247,7 +248,7 @@ final class DestinationSide {
     return false;
   }
 
-  /// Whether there is memory for it.
+  /// Provides memory for the tensor. Returns whether there is any.
   private boolean place(PendingReceive it, TensorSignature like) {
     it.signature = like;
     ReceiveBuffer receiveBuffer = it.receiveBuffer;
@@ -270,7 +271,7 @@ final class DestinationSide {
     }
   }
 
-  // --- reading
+  // --- reads
 
   private void read(PendingReceive it) {
     if (!place(it, it.live())) {
@@ -290,12 +291,12 @@ final class DestinationSide {
     }
   }
 
-  /// Its request has left.
+  /// Notes that the request was sent.
   void onSent(PendingReceive it) {
     owner.reached(it, OperationStage.SENT);
   }
 
-  /// A part was read, or was not.
+  /// Handles a completed or failed read of a part.
   void onRead(PendingReceive it, @Nullable TransportException failure) {
     RendezvousPeer peer = Objects.requireNonNull(it.peer());
     if (it.stand == Stand.OVER) {
@@ -317,7 +318,7 @@ final class DestinationSide {
     peer.post(message -> message.release(token));
   }
 
-  /// Tries again what there was no memory or room for. Returns how much went on.
+  /// Retries the receives that lacked memory or room. Returns the number that made progress.
   ///
   /// Hot path.
   int retry() {
@@ -342,7 +343,7 @@ final class DestinationSide {
     return again.size() - stalled.size();
   }
 
-  // --- the end
+  // --- completion
 
   private void arrive(PendingReceive it) {
     ReceiveBuffer receiveBuffer = it.there();
@@ -352,7 +353,7 @@ final class DestinationSide {
     end(it, new Arrival.Live(receiveBuffers.give(it.route, receiveBuffer, it.live())));
   }
 
-  /// It has left its step and the table.
+  /// Fails a receive that has left its step and the table.
   void fail(PendingReceive it, CommException cause) {
     RendezvousPeer peer = it.peer();
     if (it.stand == Stand.READS && it.isPosted()) {
@@ -379,7 +380,7 @@ final class DestinationSide {
     owner.due(it);
   }
 
-  /// Fails what has waited too long.
+  /// Fails the receives whose deadline has passed.
   ///
   /// Hot path.
   void checkDeadlines(long attention) {

@@ -41,9 +41,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The rendezvous of one rank over its mesh: a table at each source, requests from each destination
-/// (docs/protocol/rendezvous.md). What one duty cycle finds ready for a peer leaves as one message.
-/// Confined to the progress thread, but for `client` and what it calls.
+/// The rendezvous of one rank over its mesh: a table at each source, and requests from each
+/// destination (docs/protocol/rendezvous.md). All items that one duty cycle has for a peer are sent
+/// as one message if they fit. Confined to the progress thread, except `client` and the methods
+/// that it calls.
 public final class MeshRendezvous implements MeshService {
 
   private static final Logger LOG = LoggerFactory.getLogger(MeshRendezvous.class);
@@ -69,7 +70,7 @@ public final class MeshRendezvous implements MeshService {
   private volatile boolean busy;
   private volatile boolean entering;
 
-  /// What there is once the mesh is connected.
+  /// The state that exists once the mesh is connected.
   private record Connected(
       Mesh mesh,
       RendezvousMessages words,
@@ -86,46 +87,46 @@ public final class MeshRendezvous implements MeshService {
     }
   }
 
-  /// With these options.
+  /// Creates the service with these options.
   public MeshRendezvous(RendezvousOptions options) {
     this.options = options;
   }
 
-  /// Tells whose thread turns this; before the first submission.
+  /// Sets the runner of this service's progress thread. Must be called before the first submission.
   public void runBy(AgentRunner runner) {
     submissions.runBy(runner);
   }
 
-  /// Tells who watches; before the first submission.
+  /// Sets the observer. Must be called before the first submission.
   public void observedBy(OperationObserver all) {
     observer = all;
   }
 
-  /// The number of one more receive or publication, in its events. Any thread.
+  /// Returns the number of a new receive or publication, for its events. Any thread.
   long nextTransfer() {
     return transfers.incrementAndGet();
   }
 
-  /// The time for who watches; 0 where nobody does. Any thread.
+  /// Returns the time if an observer listens, otherwise 0. Any thread.
   long watchedNanos() {
     return observer.hearsStages() ? connected().mesh().nanos() : 0;
   }
 
-  /// A user submits it. Any thread.
+  /// Notifies the observer of a submission. Any thread.
   void submitted(ObservedOperation it) {
     if (observer.hearsStages()) {
       observer.submitted(it);
     }
   }
 
-  /// It has come so far.
+  /// Notifies the observer that an operation has reached this stage.
   void reached(ObservedOperation it, OperationStage stage) {
     if (observer.hearsStages()) {
       observer.reached(it, stage, 0, connected().mesh().nanos());
     }
   }
 
-  /// It is over.
+  /// Notifies the observer that an operation has ended.
   void ended(ObservedOperation it, @Nullable CommException failure) {
     if (observer.hearsStages()) {
       observer.ended(it, failure, connected().mesh().nanos());
@@ -136,12 +137,12 @@ public final class MeshRendezvous implements MeshService {
     return Objects.requireNonNull(connected, "the mesh is not connected");
   }
 
-  /// The rendezvous for its users; any thread.
+  /// The rendezvous for its users. Any thread.
   public Rendezvous client() {
     return client;
   }
 
-  /// What is held now, and what was done so far. Any thread.
+  /// The current state and the totals. Any thread.
   RendezvousCounts counts() {
     boolean queued = !submissions.isEmpty() || entering; // in this order, and before the counts
     RendezvousCounts seen = counts;
@@ -174,7 +175,7 @@ public final class MeshRendezvous implements MeshService {
     return !submissions.isEmpty();
   }
 
-  // --- for its parts
+  // --- for the parts of this service
 
   int rank() {
     return connected().mesh().rank();
@@ -224,7 +225,7 @@ public final class MeshRendezvous implements MeshService {
     return connected().mesh().transport().register(tensor.data(), tensor);
   }
 
-  /// The time in which this rank looked.
+  /// The time in which this rank polled.
   long attention() {
     return connected().mesh().attention().nanos();
   }
@@ -237,7 +238,7 @@ public final class MeshRendezvous implements MeshService {
     connected().mesh().drop(peer.rank(), why);
   }
 
-  /// Takes it out of its step, and of the table if it is there.
+  /// Removes the side from its step, and from the table if it is in it.
   void leave(PendingSide it) {
     Step step = it.step;
     if (step != null) {
@@ -246,17 +247,17 @@ public final class MeshRendezvous implements MeshService {
     }
   }
 
-  /// Its receiver is told at the end of the duty cycle.
+  /// Schedules the notification of a receiver for the end of the duty cycle.
   void due(PendingReceive it) {
     due.add(it);
   }
 
-  /// In the next duty cycle.
+  /// Schedules an attempt for the next duty cycle.
   void later(Runnable attempt) {
     later.add(attempt);
   }
 
-  /// A tensor of this rank for a receiver on this rank.
+  /// Delivers a tensor of this rank to a receiver on this rank.
   Arrival lend(Publication it) {
     TensorView tensor = it.tensor;
     if (tensor == null) {
@@ -267,7 +268,7 @@ public final class MeshRendezvous implements MeshService {
     return new Arrival.Live(new LocalLease(tensor, it.release(), lent));
   }
 
-  /// A user's callback, which must not throw.
+  /// Runs a user's callback and logs what it throws, which is a defect of the callback.
   void run(Runnable callback) {
     try {
       callback.run();
@@ -342,7 +343,7 @@ public final class MeshRendezvous implements MeshService {
     return submissions.enterAll();
   }
 
-  /// What is thrown ends this submission and no other.
+  /// Enters a submission. An exception ends this submission and no other.
   void enter(Submission<MeshRendezvous> submission) {
     submissions.enter(submission);
   }
@@ -455,7 +456,7 @@ public final class MeshRendezvous implements MeshService {
     }
   }
 
-  /// Nobody turns the agent any more: what is submitted fails.
+  /// Runs the remaining submissions, which fail, because no thread runs the agent any more.
   private void runLeft() {
     do {
       int unused = enterAll() + tellAll();
@@ -463,15 +464,15 @@ public final class MeshRendezvous implements MeshService {
     } while (!submissions.isEmpty());
   }
 
-  /// Throws `CommException.Aborted` in a callback that runs after this rank has left the job, and
-  /// asks or publishes again.
+  /// Throws `CommException.Aborted` in a callback that receives or publishes after this rank has
+  /// left the job.
   void requireNotOver() {
     if (submissions.isOverInside()) {
       throw words().over();
     }
   }
 
-  // --- from the wire
+  // --- messages
 
   @Override
   public void onMessage(int fromRank, MemorySegment message) {

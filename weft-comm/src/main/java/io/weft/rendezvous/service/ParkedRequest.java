@@ -17,10 +17,11 @@ final class ParkedRequest extends PendingSide implements OutboundItem<ItemWriter
   final int id;
   final long stepNumber;
 
-  /// Whether the peer asks by the write protocol.
+  /// True if the peer requests the write protocol.
   final boolean writes;
 
-  /// What the peer expects, and where it then may be written; null where it expects nothing.
+  /// The signature that the peer expects, and the memory into which such a tensor may be written;
+  /// null if it expects none.
   final @Nullable TensorSignature expected;
 
   final @Nullable RemoteRegion into;
@@ -56,7 +57,7 @@ final class ParkedRequest extends PendingSide implements OutboundItem<ItemWriter
     return peer.rank() == rank;
   }
 
-  /// Tells the peer why it gets nothing.
+  /// Sends the peer the reason why its request fails.
   @Override
   void fail(CommException cause) {
     why = String.valueOf(cause.getMessage()).getBytes(StandardCharsets.UTF_8);

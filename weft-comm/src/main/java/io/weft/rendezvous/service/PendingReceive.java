@@ -23,17 +23,17 @@ import org.jspecify.annotations.Nullable;
 final class PendingReceive extends PendingSide
     implements OutboundItem<ItemWriter>, TokenOwner, ObservedOperation {
 
-  /// Where it stands.
+  /// The state of a receive.
   enum Stand {
-    /// In the table, or asked of the peer.
+    /// In the table, or requested from the peer.
     ASKED,
-    /// Asked, with the place where the peer may write.
+    /// Requested, with the memory into which the peer may write.
     ASKED_INTO,
     /// The peer may write.
     AWAITS_WRITE,
-    /// The whole tensor is here, but there is no memory to give it in.
+    /// The complete tensor has arrived, but there is no memory in which to deliver it.
     AWAITS_MEMORY,
-    /// Reads, or waits for memory or room to read.
+    /// Reading, or waiting for memory or room to read.
     READS,
     OVER
   }
@@ -42,7 +42,7 @@ final class PendingReceive extends PendingSide
   final long limitNanos;
   Stand stand = Stand.ASKED;
 
-  /// By the progress thread's attention.
+  /// The deadline, by the time in which the progress thread polled.
   long deadline;
 
   @Nullable ReceiveBuffer receiveBuffer;
@@ -59,7 +59,7 @@ final class PendingReceive extends PendingSide
   private int id;
   private @Nullable Arrival arrival;
 
-  // A read of the producer's memory.
+  // The state of a read of the producer's memory.
   private int token;
   private @Nullable RemoteRegion from;
   private long readBytes;
@@ -102,17 +102,17 @@ final class PendingReceive extends PendingSide
     return Objects.requireNonNull(side, "not entered");
   }
 
-  /// Null where the producer is this rank.
+  /// The peer of the request; null if the producer is this rank.
   @Nullable RendezvousPeer peer() {
     return peer;
   }
 
-  /// At its source.
+  /// The id of the request at its source.
   int request() {
     return id;
   }
 
-  /// It is asked of a peer, under this number.
+  /// Notes that the receive is requested from a peer under this id.
   void asks(RendezvousPeer source, int slot) {
     peer = source;
     id = slot;
@@ -126,7 +126,7 @@ final class PendingReceive extends PendingSide
     return Objects.requireNonNull(receiveBuffer, "no memory");
   }
 
-  // --- reading
+  // --- reads
 
   void reads(int releaseToken, RemoteRegion region) {
     stand = Stand.READS;
@@ -146,12 +146,12 @@ final class PendingReceive extends PendingSide
     return readBytes;
   }
 
-  /// Whether the transport has a read of it.
+  /// Returns whether the transport has a posted read of it.
   boolean isPosted() {
     return posted;
   }
 
-  /// Before a part is posted.
+  /// Prepares the completion of a part. Must be called before the part is posted.
   Completion part(long bytes) {
     if (partBytes == 0) {
       read.arm(1);
@@ -248,19 +248,19 @@ final class PendingReceive extends PendingSide
     return List.of();
   }
 
-  // --- the end
+  // --- completion
 
   void ends(Arrival with) {
     stand = Stand.OVER;
     arrival = with;
   }
 
-  /// Tells the receiver.
+  /// Notifies the receiver.
   void tell() {
     receiver.accept(Objects.requireNonNull(arrival, "not over"));
   }
 
-  // --- on the way
+  // --- sending
 
   @Override
   public boolean write(ItemWriter message) {

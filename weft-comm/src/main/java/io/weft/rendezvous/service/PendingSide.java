@@ -7,9 +7,9 @@ import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.route.Route;
 import org.jspecify.annotations.Nullable;
 
-/// One of the two sides of a tensor that have not met, or are under way: a link of its step and of
-/// the table, so that holding it allocates nothing. Confined to the progress thread once it has
-/// entered.
+/// One of the two sides of a tensor, while they have not met or are in progress. It is itself a
+/// link of its step and of the table, so that storing it allocates nothing. Confined to the
+/// progress thread once it has entered.
 abstract sealed class PendingSide extends Submission<MeshRendezvous>
     permits ParkedRequest, Publication, PendingReceive {
 
@@ -17,13 +17,13 @@ abstract sealed class PendingSide extends Submission<MeshRendezvous>
   final long frame;
   final long iteration;
 
-  /// Null before it has entered and after it has left.
+  /// The step; null before the side has entered and after it has left.
   @Nullable Step step;
 
   @Nullable PendingSide before;
   @Nullable PendingSide after;
 
-  /// In the table.
+  /// The next side in the same bucket of the table.
   @Nullable PendingSide chain;
 
   PendingSide(Route route, long frame, long iteration) {
@@ -41,10 +41,10 @@ abstract sealed class PendingSide extends Submission<MeshRendezvous>
     return route.edge();
   }
 
-  /// Ends it with this; it has left its step and the table.
+  /// Fails this side, which has left its step and the table.
   abstract void fail(CommException cause);
 
-  /// Whether it ends with the loss of this rank.
+  /// Returns whether this side fails with the loss of this rank.
   abstract boolean dependsOn(int rank);
 
   final boolean isSame(Route otherRoute, Step otherStep, long otherFrame, long otherIteration) {

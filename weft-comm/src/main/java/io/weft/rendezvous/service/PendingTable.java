@@ -4,8 +4,9 @@ package io.weft.rendezvous.service;
 import io.weft.rendezvous.route.Route;
 import org.jspecify.annotations.Nullable;
 
-/// What waits at its source for the other side, by edge, step, frame and iteration. Chained hashing
-/// over the entries themselves, so that putting allocates nothing. Confined to the progress thread.
+/// The sides that wait at their source for the other side, by edge, step, frame and iteration. The
+/// table chains the entries themselves, so that adding one allocates nothing. Confined to the
+/// progress thread.
 final class PendingTable {
 
   private @Nullable PendingSide[] buckets = new PendingSide[256];
@@ -15,7 +16,7 @@ final class PendingTable {
     return size;
   }
 
-  /// What waits under this key, or null.
+  /// Returns the side that waits under this key, or null.
   ///
   /// Hot path.
   @Nullable PendingSide get(Route route, Step step, long frame, long iteration) {
@@ -26,7 +27,7 @@ final class PendingTable {
     return at;
   }
 
-  /// Puts what stands in its step already, and whose key is not here.
+  /// Adds a side that is in its step already and whose key is not in the table.
   ///
   /// Hot path.
   void put(PendingSide pending, Step step) {
@@ -39,7 +40,7 @@ final class PendingTable {
     size++;
   }
 
-  /// Removes it if it is here, while it stands in its step.
+  /// Removes the side if it is in the table. It must still be in its step.
   ///
   /// Hot path.
   void remove(PendingSide pending, Step step) {

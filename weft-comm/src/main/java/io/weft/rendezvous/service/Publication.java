@@ -19,31 +19,32 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// A tensor of this rank, or the news that it is dead, from its publication to its release.
+/// A tensor that this rank published, or the information that it is dead, from its publication to
+/// its release.
 final class Publication extends PendingSide
     implements OutboundItem<ItemWriter>, TokenOwner, ObservedOperation {
 
-  /// How it goes to the peer that has asked.
+  /// The way in which the tensor is sent to the requesting peer.
   enum Way {
-    /// Nobody has asked.
+    /// No peer has requested it.
     NONE,
     DEAD,
     INLINE,
-    /// Read by the peer, when it knows where.
+    /// The peer reads it after it has received the location.
     META,
-    /// Written to the peer, when it says where.
+    /// It is written to the peer after the peer has sent a destination.
     SHAPE,
-    /// Being written.
+    /// It is being written.
     WRITE,
-    /// It could not be read; the peer is told why.
+    /// It could not be read; the peer receives the reason.
     UNREADABLE,
-    /// It needs no answer any more.
+    /// It needs no further answer.
     OVER
   }
 
   final long stepNumber;
 
-  /// Null if it is dead.
+  /// The tensor; null if it is dead.
   final @Nullable TensorView tensor;
 
   final @Nullable TensorSignature signature;
@@ -62,9 +63,9 @@ final class Publication extends PendingSide
   private @Nullable Completion written;
   private byte[] why = {};
 
-  /// Of this key, which was checked.
+  /// Creates a publication of this key, which was checked.
   ///
-  /// @param tensor null = dead
+  /// @param tensor the tensor, or null if it is dead
   Publication(
       Route route,
       RendezvousKey key,
@@ -97,7 +98,7 @@ final class Publication extends PendingSide
     side().fail(this, cause);
   }
 
-  // --- of the source's side
+  // --- for the source side
 
   private SourceSide side() {
     return Objects.requireNonNull(side, "not entered");
@@ -112,12 +113,12 @@ final class Publication extends PendingSide
     return signature == null ? 0 : signature.bytes();
   }
 
-  /// Why it reaches nobody; the first reason counts.
+  /// Sets the reason why the tensor is not delivered. Only the first reason counts.
   void fails(CommException cause) {
     failure = failure == null ? cause : failure;
   }
 
-  /// Null where it has not failed.
+  /// The failure, or null.
   @Nullable CommException failure() {
     return failure;
   }
@@ -130,7 +131,7 @@ final class Publication extends PendingSide
     return Objects.requireNonNull(peer, "nobody has asked");
   }
 
-  /// Number of the request that it answers.
+  /// The id of the request that it answers.
   int request() {
     return id;
   }
@@ -143,9 +144,9 @@ final class Publication extends PendingSide
     return region;
   }
 
-  /// It goes to who has asked.
+  /// Assigns the tensor to a request.
   ///
-  /// @param slot number that the peer says back, if any
+  /// @param slot the token that the peer returns, if any
   void goesTo(ParkedRequest request, Way by, int slot) {
     peer = request.peer;
     id = request.id;
@@ -169,7 +170,7 @@ final class Publication extends PendingSide
     return Objects.requireNonNull(region, "not registered").slice(0, bytes());
   }
 
-  /// Armed, once.
+  /// The completion of the write, armed once.
   Completion written() {
     Completion known = written;
     if (known == null) {
@@ -186,14 +187,14 @@ final class Publication extends PendingSide
       side().onWritten(Publication.this);
     }
 
-    /// The consumer has withdrawn, or is gone, of which the mesh tells.
+    /// The consumer has withdrawn, or it is gone, which the mesh reports.
     @Override
     protected void onFailure(TransportException first) {
       side().onWritten(Publication.this);
     }
   }
 
-  /// Nobody writes to a source.
+  /// Returns false, because no peer may write to a source.
   @Override
   public boolean onNotify(int fromRank) {
     return false;
@@ -252,7 +253,7 @@ final class Publication extends PendingSide
     return List.of();
   }
 
-  // --- on the way
+  // --- sending
 
   @Override
   public boolean write(ItemWriter message) {

@@ -20,8 +20,8 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The rendezvous as its users see it: checks what they say and submits it to the progress thread.
-/// Any thread.
+/// The rendezvous for its users, which checks their arguments and submits their calls to the
+/// progress thread. Any thread.
 final class RendezvousClient implements Rendezvous {
 
   private final MeshRendezvous behind;
@@ -70,7 +70,7 @@ final class RendezvousClient implements Rendezvous {
     behind.submit(it);
   }
 
-  /// The release of what is dead.
+  /// The release action of a dead tensor.
   private static void nothing() {}
 
   @Override
@@ -140,7 +140,7 @@ final class RendezvousClient implements Rendezvous {
     return behind.counts();
   }
 
-  /// What enters in one duty cycle.
+  /// Submissions that enter in one duty cycle.
   private static final class Batch extends Submission<MeshRendezvous> {
     private final List<? extends Submission<MeshRendezvous>> all;
 

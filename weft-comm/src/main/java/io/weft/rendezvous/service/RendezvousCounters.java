@@ -3,7 +3,7 @@ package io.weft.rendezvous.service;
 
 import io.weft.cluster.item.PeerQueue;
 
-/// Counts of what was done. Written by the progress thread, read by any.
+/// The totals of the rendezvous. Written by the progress thread, read by any thread.
 final class RendezvousCounters implements PeerQueue.Departures {
 
   private volatile long messages;

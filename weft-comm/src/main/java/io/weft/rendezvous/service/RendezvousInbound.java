@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/// Takes the messages of peers apart. Nothing in them is trusted: who sends what cannot be is given
-/// up. Confined to the progress thread.
+/// Decodes the messages of peers. Nothing in them is trusted: a peer that sends an impossible
+/// message is given up. Confined to the progress thread.
 final class RendezvousInbound {
 
   private static final String UNREADABLE =
@@ -119,7 +119,7 @@ final class RendezvousInbound {
     }
   }
 
-  /// Whether the region is as long as the tensor, if there is one.
+  /// Returns whether the region, if present, is as long as the tensor.
   private static boolean isPlace(@Nullable RemoteRegion region, @Nullable TensorSignature like) {
     return region == null || like == null || region.bytes() == like.bytes();
   }

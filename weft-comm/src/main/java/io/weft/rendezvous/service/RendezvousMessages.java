@@ -11,7 +11,7 @@ import io.weft.transport.TransportException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/// What failures are called. Off the hot path.
+/// The messages of failures. Off the hot path.
 final class RendezvousMessages {
 
   private final Mesh mesh;
@@ -133,7 +133,7 @@ final class RendezvousMessages {
         cause);
   }
 
-  /// For a destination that comes too late.
+  /// The reason for a destination that arrives too late.
   byte[] notHere() {
     return ("the tensor is not held any more by " + here() + "; its step was aborted or has ended")
         .getBytes(StandardCharsets.UTF_8);
@@ -160,7 +160,7 @@ final class RendezvousMessages {
     return new CommException.Aborted(here() + " has left the job; receive before", null);
   }
 
-  /// For a callback that asks again.
+  /// The error for a callback that receives or publishes again.
   CommException over() {
     return new CommException.Aborted(
         here()

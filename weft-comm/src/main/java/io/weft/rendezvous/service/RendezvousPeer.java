@@ -10,11 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What this rank has to say to another, and what the other's numbers mean. What waits is bounded
-/// by the receives of both ranks. Confined to the progress thread.
+/// The queue of this rank's items for another rank, and the numbers that the other rank has
+/// assigned to edges. The queue is bounded by the receives of both ranks. Confined to the progress
+/// thread.
 final class RendezvousPeer {
 
-  /// Most edges from one rank to another.
+  /// Maximum number of edges from one rank to another.
   static final int MAX_EDGES = 1 << 16;
 
   private final PeerQueue<ItemWriter> queue;
@@ -26,7 +27,7 @@ final class RendezvousPeer {
   private boolean gone;
   private boolean quiet;
 
-  /// @param talking to which it adds itself when there is something to say
+  /// @param talking the list to which this peer adds itself when it has queued items
   RendezvousPeer(int rank, List<RendezvousPeer> talking) {
     this.queue = new PeerQueue<>(rank);
     this.talking = talking;
@@ -36,7 +37,7 @@ final class RendezvousPeer {
     return queue.rank();
   }
 
-  /// Nothing is said to a peer that is gone.
+  /// Queues an item, unless the peer is gone or this rank leaves.
   ///
   /// Hot path.
   void post(OutboundItem<ItemWriter> item) {
@@ -50,7 +51,7 @@ final class RendezvousPeer {
     }
   }
 
-  /// It was taken from those who have something to say.
+  /// Notes that this peer was removed from the list of those with queued items.
   void hush() {
     isTalking = false;
   }
@@ -63,40 +64,41 @@ final class RendezvousPeer {
     return queue.hasPending();
   }
 
-  /// Says what it owes and nothing more: this rank leaves, and its good-bye explains all that
-  /// fails.
+  /// Accepts no further items, because this rank leaves and its goodbye explains all failures.
+  /// Queued items are still sent.
   void quit() {
     quiet = true;
   }
 
-  /// Says nothing more.
+  /// Discards all items and accepts no further ones.
   void leave() {
     gone = true;
     queue.clear();
   }
 
-  /// The next number for an edge that this rank asks of it, or -1 if there are too many.
+  /// Returns the next number for an edge from that rank, or -1 if there are too many.
   int nextEdge() {
     return asked == MAX_EDGES ? -1 : asked++;
   }
 
-  /// The peer gives an edge its next number; false if that is not the next, or they are too many.
+  /// Assigns the peer's next number to an edge. Returns false if the number is not the next one or
+  /// if there are too many.
   boolean define(int number, Route route) {
     return number == told.size() && number < MAX_EDGES && told.add(route);
   }
 
-  /// What the peer means; null if it has not said so.
+  /// Returns the edge with this number of the peer; null if it is unknown.
   @Nullable Route route(int number) {
     return number >= 0 && number < told.size() ? told.get(number) : null;
   }
 
-  /// Requests of the peer that wait here.
+  /// Changes and returns the number of the peer's parked requests.
   int park(int change) {
     parked += change;
     return parked;
   }
 
-  /// Sends what waits, as far as there is room. Returns how many messages left.
+  /// Sends the queued items for which there is room. Returns the number of messages sent.
   ///
   /// Hot path.
   int flush(Mesh mesh, PeerQueue.Form<ItemWriter> form, RendezvousCounters traffic) {

@@ -17,12 +17,12 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// What a rank does as the producer of tensors: it answers requests with what is there, keeps those
-/// whose tensors are not, and holds each tensor until its consumer has it. Confined to the progress
-/// thread.
+/// The producer side of a rank's rendezvous. It answers requests with published tensors, parks
+/// requests whose tensors are not published yet, and keeps each tensor until its consumer has
+/// received it. Confined to the progress thread.
 final class SourceSide {
 
-  /// Most requests of one peer that wait here.
+  /// Maximum number of parked requests of one peer.
   private static final int MAX_PARKED = 1 << 17;
 
   private final MeshRendezvous owner;
@@ -42,14 +42,14 @@ final class SourceSide {
     this.maxTransferBytes = transport.maxTransferBytes();
   }
 
-  /// Longest tensor that travels in a message.
+  /// Returns the length of the longest tensor that travels in a message, in bytes.
   static int eagerBytes(Capabilities transport) {
     int room =
         transport.maxMessageBytes() - ItemWriter.HEADER_BYTES - 5 - TensorSignature.MAX_WIRE_BYTES;
     return Math.min(transport.eagerBytes(), room);
   }
 
-  /// Tensors that are here.
+  /// Number of tensors not yet released.
   long held() {
     return held;
   }
@@ -66,7 +66,7 @@ final class SourceSide {
     return writing > 0 || !draining.isEmpty();
   }
 
-  // --- both sides meet
+  // --- matching
 
   void enter(Publication it) {
     held++;
@@ -106,7 +106,7 @@ final class SourceSide {
     }
   }
 
-  /// A peer's request.
+  /// Handles a peer's request.
   void enter(ParkedRequest it) {
     Step step = owner.termination().failure() != null ? null : owner.steps().open(it.stepNumber);
     CommException refusal = step == null ? owner.words().ended(it.stepNumber) : step.failure();
@@ -134,7 +134,7 @@ final class SourceSide {
     parked--;
   }
 
-  /// The consumer does not want it any more, or is gone.
+  /// Drops a request that the consumer has cancelled, or whose consumer is gone.
   void drop(ParkedRequest it) {
     owner.leave(it);
     unpark(it);
@@ -171,7 +171,7 @@ final class SourceSide {
     }
   }
 
-  /// False if it failed.
+  /// Registers the tensor. Returns false, after failing it, if that is impossible.
   private boolean register(Publication it) {
     try {
       it.registered(owner.register(Objects.requireNonNull(it.tensor)));
@@ -192,7 +192,7 @@ final class SourceSide {
     }
   }
 
-  /// What the peer is told that has asked for it.
+  /// Returns the reason for the peer that has requested an unreadable tensor.
   byte[] unreadable(Publication it, Throwable thrown) {
     return String.valueOf(owner.words().notRegistered(it, thrown).getMessage())
         .getBytes(StandardCharsets.UTF_8);
@@ -207,9 +207,9 @@ final class SourceSide {
     }
   }
 
-  // --- from the consumer
+  // --- messages of the consumer
 
-  /// The consumer says where a tensor may be written whose shape it was told.
+  /// Handles the consumer's destination for a tensor whose shape it has received.
   void onDestination(
       RendezvousPeer from, int token, int id, TensorSignature like, RemoteRegion into) {
     Publication it = tokens.find(token, Publication.class);
@@ -222,7 +222,8 @@ final class SourceSide {
     }
   }
 
-  /// The consumer has read a tensor, or does not want it. A late one says nothing.
+  /// Handles the consumer's release of a tensor that it has read or does not want. A late release
+  /// has no effect.
   void onRelease(RendezvousPeer from, int token) {
     Publication it = tokens.find(token, Publication.class);
     if (it != null && it.peer() == from && it.way != Way.WRITE) {
@@ -230,7 +231,7 @@ final class SourceSide {
     }
   }
 
-  // --- the end
+  // --- completion
 
   void onWritten(Publication it) {
     writing--;
@@ -240,7 +241,8 @@ final class SourceSide {
     finish(it);
   }
 
-  /// Nobody needs it any more. It may stand in its step, but not in the table.
+  /// Ends a publication that no consumer needs any more. It may be in its step, but not in the
+  /// table.
   void finish(Publication it) {
     Step step = it.step;
     if (step != null) {
@@ -261,7 +263,7 @@ final class SourceSide {
     letGo(it);
   }
 
-  /// A receiver on this rank releases it from now on.
+  /// Hands the tensor to a receiver on this rank, which releases it.
   void handOver(Publication it) {
     it.way = Way.OVER;
     held--;
@@ -277,7 +279,8 @@ final class SourceSide {
     owner.run(it.release());
   }
 
-  /// It has left step and table. Whoever has asked is told why.
+  /// Fails a publication that has left its step and the table. A peer that has requested it
+  /// receives the reason.
   void fail(Publication it, CommException cause) {
     it.fails(cause);
     Way way = it.way;
@@ -297,7 +300,8 @@ final class SourceSide {
     finish(it);
   }
 
-  /// Hands over what has left since, and tries again what there was no room for. Returns how much.
+  /// Releases the tensors that peers no longer access, and retries the writes that lacked room.
+  /// Returns the number that made progress.
   ///
   /// Hot path.
   int retry() {

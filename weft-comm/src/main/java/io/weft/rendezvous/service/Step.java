@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// What is pending of one step. Confined to the progress thread.
+/// The pending sides of one step. Confined to the progress thread.
 final class Step {
 
   private final long number;
@@ -23,12 +23,12 @@ final class Step {
     return number;
   }
 
-  /// Why it was aborted; null if it was not.
+  /// The reason why the step was aborted, or null.
   @Nullable CommException failure() {
     return failure;
   }
 
-  /// The first reason counts.
+  /// Aborts the step. Only the first reason counts.
   void fail(CommException cause) {
     failure = Objects.requireNonNullElse(failure, cause);
   }
@@ -68,7 +68,7 @@ final class Step {
     }
   }
 
-  /// As they are now; the list may then change.
+  /// Returns a copy of the list, which stays valid when the step changes.
   List<PendingSide> all() {
     var all = new ArrayList<PendingSide>();
     forEach(all::add);

@@ -9,8 +9,9 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// How steps end, and what the loss of a peer or of everything ends: whatever is pending of it
-/// fails, and who was asked is told. Confined to the progress thread.
+/// Ends steps, and handles the loss of a peer and the failure of the whole service. The affected
+/// pending sides fail, and the peers to which this rank sent requests are notified. Confined to the
+/// progress thread.
 final class StepTermination {
 
   private final MeshRendezvous owner;
@@ -21,17 +22,17 @@ final class StepTermination {
     this.owner = owner;
   }
 
-  /// Why nothing can be received from this rank, or null.
+  /// The reason why receives from this rank fail, or null.
   @Nullable CommException loss(int rank) {
     return losses.get(rank);
   }
 
-  /// Why nothing can be received any more, or null.
+  /// The reason why all receives fail, or null.
   @Nullable CommException failure() {
     return failure;
   }
 
-  /// Fails what is pending of a step and what comes later.
+  /// Fails the pending and future operations of a step.
   void abort(long number, CommException cause) {
     Step step = owner.steps().open(number);
     if (step != null) {
@@ -47,7 +48,7 @@ final class StepTermination {
     }
   }
 
-  /// Fails what is pending of a step; those who were asked are told.
+  /// Fails the pending sides of a step, and cancels its requests at the peers.
   private void clear(Step step, CommException cause) {
     List<RendezvousPeer> told = new ArrayList<>();
     for (PendingSide pending : step.all()) {
@@ -70,7 +71,7 @@ final class StepTermination {
     pending.fail(cause);
   }
 
-  /// A peer does not want one of its requests any more, or none of a step.
+  /// Handles a peer's cancellation of one request, or of all requests of a step.
   void onCancel(RendezvousPeer from, int id, long number) {
     Step step = number < 0 || owner.steps().hasEnded(number) ? null : owner.steps().open(number);
     if (step != null) {
@@ -84,7 +85,7 @@ final class StepTermination {
     }
   }
 
-  /// A rank is gone. Returns what waited for it, in words; empty = nothing.
+  /// Handles the loss of a rank. Returns the operation that waited for it, in words; empty = none.
   String lose(int rank, CommException cause) {
     losses.put(rank, cause);
     owner.peer(rank).leave();
@@ -102,7 +103,7 @@ final class StepTermination {
     return waited.toString();
   }
 
-  /// Nothing can be received any more; the first reason counts.
+  /// Fails all pending and future operations. Only the first reason counts.
   void failAll(CommException cause) {
     failure = Objects.requireNonNullElse(failure, cause);
     for (Step step : owner.steps().snapshot()) {

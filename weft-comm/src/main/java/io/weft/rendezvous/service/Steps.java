@@ -9,17 +9,16 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The steps that are open, and which have ended, of each series for itself. Confined to the
-/// progress thread.
+/// The open steps, and for each series the set of ended steps. Confined to the progress thread.
 final class Steps {
 
   private final Map<Long, Step> open = new HashMap<>();
   private final Map<Long, Ended> ended = new HashMap<>();
   private @Nullable Step last;
 
-  /// The step with this number, opened now if need be; null if it has ended.
+  /// Returns the step with this number, opening it if necessary; null if it has ended.
   ///
-  /// Hot path, for the step of the call before.
+  /// Hot path, if the previous call had the same step.
   @Nullable Step open(long number) {
     Step known = last;
     if (known != null && known.number() == number) {
@@ -38,7 +37,7 @@ final class Steps {
     return series != null && series.has(RendezvousKey.numberInSeries(number));
   }
 
-  /// Ends a step; returns what was open of it, or null.
+  /// Ends a step. Returns its open state, or null.
   @Nullable Step end(long number) {
     last = null;
     ended
@@ -55,16 +54,16 @@ final class Steps {
     return open.values();
   }
 
-  /// As they are now; they may then change.
+  /// Returns a copy of the open steps, which stays valid when they change.
   List<Step> snapshot() {
     return List.copyOf(open.values());
   }
 
-  /// Which steps of one series have ended: exactly for the last `WINDOW` numbers, and all before
-  /// them.
+  /// The ended steps of one series. The set is exact for the last `WINDOW` numbers; all earlier
+  /// steps count as ended.
   private static final class Ended {
 
-    /// How far a step may be behind the highest of its series that has ended.
+    /// Largest distance of an open step from the highest ended step of its series.
     static final int WINDOW = 1 << 16;
 
     private final long[] ended = new long[WINDOW / Long.SIZE];

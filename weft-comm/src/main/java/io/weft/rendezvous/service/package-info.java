@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The table of one rank and its transfers with others. On the progress thread, unless said
+/// The table of one rank and its transfers with other ranks. On the progress thread, unless stated
 /// otherwise.
 @NullMarked
 package io.weft.rendezvous.service;
