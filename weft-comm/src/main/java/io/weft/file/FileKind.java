@@ -5,12 +5,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/// What there is under a name, in words.
+/// Describes the kind of a file for messages.
 final class FileKind {
 
   private FileKind() {}
 
-  /// "it is a directory", with links not followed.
+  /// Returns a description such as "it is a directory". Links are not followed.
   static String of(BasicFileAttributes attributes) {
     if (attributes.isRegularFile()) {
       return "it is a regular file";
@@ -23,7 +23,7 @@ final class FileKind {
         : "it is a FIFO, a socket or a device";
   }
 
-  /// Says why a link is not followed.
+  /// Describes why a link is not followed.
   static String foreignLink(Path link) throws IOException {
     Path directory = link.toAbsolutePath().getParent();
     String owner = FileOwner.name(link);

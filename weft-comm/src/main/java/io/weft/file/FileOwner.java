@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
-/// Whose a file is, by numbers of users, where files have owners. Links are not followed.
+/// The ownership of files, by numeric user ids, where files have owners. Links are not followed.
 final class FileOwner {
 
   private static final String USER = "unix:uid";
@@ -15,21 +15,21 @@ final class FileOwner {
 
   private FileOwner() {}
 
-  /// Returns whether this process may read the file: its owner is this user, root, or the owner of
-  /// the directory that it lies in. True where that cannot be known.
+  /// Returns whether this process may read the file, because its owner is this user, root, or the
+  /// owner of its directory. True if the owner cannot be determined.
   static boolean isTrusted(Path file) throws IOException {
     return isOwn(file) || isOfDirectory(file);
   }
 
-  /// Returns whether this process may write through the link: this user or root owns the link, and
-  /// also the directory that it lies in, since whoever owns that one can move any link there. True
-  /// where that cannot be known.
+  /// Returns whether this process may write through the link, because this user or root owns both
+  /// the link and its directory. The owner of the directory could move any link into it. True if
+  /// the owner cannot be determined.
   static boolean isOwnLink(Path link) throws IOException {
     Path directory = link.toAbsolutePath().getParent();
     return isOwn(link) && (directory == null || isOwn(directory.toRealPath()));
   }
 
-  /// Returns whether this user or root owns the file. True where that cannot be known.
+  /// Returns whether this user or root owns the file. True if the owner cannot be determined.
   static boolean isOwn(Path file) throws IOException {
     if (!hasOwners(file)) {
       return true;
@@ -39,7 +39,7 @@ final class FileOwner {
         || (Files.exists(SELF) && owner.equals(Files.getAttribute(SELF, USER)));
   }
 
-  /// Returns whether the owner of the directory that the file lies in owns the file too.
+  /// Returns whether the file and its directory have the same owner.
   static boolean isOfDirectory(Path file) throws IOException {
     Path directory = file.toAbsolutePath().getParent();
     return directory != null
@@ -48,7 +48,7 @@ final class FileOwner {
             .equals(Files.getAttribute(directory, USER));
   }
 
-  /// For people.
+  /// Returns the owner's name, for messages.
   static String name(Path file) throws IOException {
     return Files.getOwner(file, LinkOption.NOFOLLOW_LINKS).getName();
   }

@@ -15,28 +15,27 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A directory that this process lists or writes into, and that somebody else may have prepared. It
-/// is looked at before it is opened, since the opening of a pipe waits for whoever writes to it,
-/// and no link of another user's leads what is written elsewhere. Stateless; any thread that may
-/// block.
+/// Lists and creates directories that another user may have prepared. A directory is checked before
+/// it is opened, because opening a pipe would wait for its writer, and because another user's link
+/// must not redirect files written into it. Stateless; any thread that may block.
 public final class ForeignDirectory {
 
   private static final int MOST_LINKS = 40;
 
   private ForeignDirectory() {}
 
-  /// Makes the directory, and those above it, where they are not there yet. Throws
-  /// `FileSystemException` where a file is in the way, or a symbolic link that another user can
-  /// have put there: the link or the directory that it lies in is another user's. Above the
-  /// directory itself, a link may also be of whoever owns the directory that it lies in.
+  /// Creates the directory and its parents if they do not exist. Throws `FileSystemException` if a
+  /// file is in the way. Also throws it for a symbolic link that another user can have put there:
+  /// another user owns the link or its directory. In a parent's place, a link whose owner also owns
+  /// its directory is accepted.
   public static void make(Path directory) throws IOException {
     requireOwnWay(directory);
     Files.createDirectories(directory);
   }
 
-  /// Returns what lies in the directory under names that match the glob pattern, in no order.
-  /// Throws `NoSuchFileException` where the directory is not there, and `NotDirectoryException`
-  /// where something else is.
+  /// Returns the entries of the directory whose names match the glob pattern, in unspecified order.
+  /// Throws `NoSuchFileException` if the directory does not exist, and `NotDirectoryException` if
+  /// it is not a directory.
   public static List<Path> entries(Path directory, String glob) throws IOException {
     if (Files.exists(directory) && !Files.isDirectory(directory)) {
       throw new NotDirectoryException(directory.toString());
@@ -50,14 +49,14 @@ public final class ForeignDirectory {
     return found;
   }
 
-  /// Waits until the names in the directory are on the disk.
+  /// Waits until the directory's entries are on the disk.
   public static void force(Path directory) throws IOException {
     try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
       channel.force(true);
     }
   }
 
-  /// Throws `FileSystemException` where `make` would do so because of a link.
+  /// Throws `FileSystemException` for the links for which `make` does.
   static void requireOwnWay(Path directory) throws IOException {
     follow(directory.toAbsolutePath(), true, MOST_LINKS);
   }

@@ -18,9 +18,9 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Objects;
 import java.util.Set;
 
-/// A file that this process reads and that somebody else may have made: a regular file, looked at
-/// before it is opened, since the opening of a pipe already waits for whoever writes to it. All
-/// errors are `FileSystemException`s that name the file. Immutable.
+/// A regular file that this process reads and that another user may have created. It is checked
+/// before it is opened, because opening a pipe would wait for its writer. Errors name the file.
+/// Immutable.
 public final class ForeignFile {
 
   private static final String BYTE_ORDER_MARK = "\uFEFF";
@@ -34,22 +34,23 @@ public final class ForeignFile {
     this.named = named;
   }
 
-  /// One that the user has named. It may be a symbolic link to a regular file.
+  /// Returns a file that the user has named. It may be a symbolic link to a regular file.
   public static ForeignFile named(Path path) {
     Objects.requireNonNull(path, "path");
     return new ForeignFile(path, true);
   }
 
-  /// One that is expected in a directory where others may have put something else under this name:
-  /// it must be no symbolic link, and be this user's, root's, or of whoever owns the directory.
+  /// Returns a file in a directory in which others may have put something else under this name. It
+  /// must not be a symbolic link, and its owner must be this user, root, or the owner of the
+  /// directory.
   public static ForeignFile found(Path path) {
     Objects.requireNonNull(path, "path");
     return new ForeignFile(path, false);
   }
 
-  /// Opens it; the caller closes. Throws `NoSuchFileException` where there is none, and does not
-  /// wait for anybody. Where another file takes its place meanwhile, as by a rename, that one is
-  /// looked at and opened.
+  /// Opens the file without waiting for other processes; the caller closes it. If another file
+  /// replaces it in between, as by a rename, that file is checked and opened. Throws
+  /// `NoSuchFileException` if there is none.
   public InputStream open() throws IOException {
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       Path file = named ? target() : path;
@@ -70,7 +71,8 @@ public final class ForeignFile {
     throw refused("each time it was opened, another file took its place");
   }
 
-  /// Whether what was looked at is what was opened; closes the channel where that is not known.
+  /// Returns whether the checked file is the opened one. Closes the channel if that cannot be
+  /// determined.
   private static boolean isStill(BasicFileAttributes before, Path file, SeekableByteChannel channel)
       throws IOException {
     try {
@@ -81,8 +83,8 @@ public final class ForeignFile {
     }
   }
 
-  /// All of it. Throws `IOException` where it is longer than `mostBytes`, of which no more than one
-  /// byte is read.
+  /// Reads the whole file. Throws `IOException` if it is longer than `mostBytes`; at most one
+  /// further byte is read.
   public byte[] bytes(int mostBytes) throws IOException {
     byte[] bytes;
     try (InputStream in = open()) {
@@ -94,8 +96,8 @@ public final class ForeignFile {
     return bytes;
   }
 
-  /// All of it as text, UTF-8, without the byte order mark that some editors put first. Throws
-  /// `IOException` where it is none, or longer than `mostBytes`.
+  /// Reads the whole file as UTF-8 text, without a leading byte order mark. Throws `IOException` if
+  /// it is not UTF-8 or longer than `mostBytes`.
   public String text(int mostBytes) throws IOException {
     try {
       String text =
@@ -106,12 +108,12 @@ public final class ForeignFile {
     }
   }
 
-  /// What the links that the user named lead to.
+  /// Resolves the links that the user named.
   private Path target() throws IOException {
     try {
       return path.toRealPath();
     } catch (NoSuchFileException absent) {
-      // A descriptor below /dev/fd leads to something that has no path.
+      // A descriptor below /dev/fd may refer to an object without a path.
       if (Files.exists(path)) {
         throw refused("it is a FIFO, a socket or a device, not a regular file");
       }

@@ -12,11 +12,11 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Set;
 
-/// A file whose lock several processes of a host take in turn, in a directory where somebody else
-/// may have put something else under its name. Stateless; any thread that may block.
+/// Opens lock files that several processes of a host lock in turn, in a directory in which another
+/// user may have put something else under their name. Stateless; any thread that may block.
 public final class LockFile {
 
-  // For reading too: whoever opens a pipe for both waits for nobody.
+  // Includes READ, because opening a pipe for both directions does not block.
   private static final Set<OpenOption> THERE =
       Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
   private static final Set<OpenOption> MADE =
@@ -28,21 +28,21 @@ public final class LockFile {
 
   private LockFile() {}
 
-  /// Opens it, made where it is not there; the caller closes. Throws `FileSystemException` where
-  /// something else than a regular file is there, and waits for nobody.
+  /// Opens the file, creating it if necessary; the caller closes it. Does not wait. Throws
+  /// `FileSystemException` if it is not a regular file.
   public static FileChannel make(Path file) throws IOException {
     check(file);
     return FileChannel.open(file, MADE);
   }
 
-  /// Opens it; the caller closes. Throws `NoSuchFileException` where it is not there, else as
-  /// `make`.
+  /// Opens an existing file; the caller closes it. Throws `NoSuchFileException` if it does not
+  /// exist, and otherwise as `make` does.
   public static FileChannel open(Path file) throws IOException {
     check(file);
     return FileChannel.open(file, THERE);
   }
 
-  /// Throws `FileSystemException` where something else than a regular file is there.
+  /// Throws `FileSystemException` if the file exists and is not a regular file.
   public static void check(Path file) throws FileSystemException {
     BasicFileAttributes there;
     try {

@@ -27,11 +27,10 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// A file that is being written, beside the one that it will be: under a name that nobody can
-/// foresee and that was not there before, so that no link which others have put there leads it
-/// elsewhere. It appears under its own name whole or not at all. Its writer keeps it locked; so
-/// what a killed process has left can be told from what another one writes just now, and is removed
-/// by `sweep`. Owned; one thread.
+/// A file that is being written next to its target, under an unpredictable and new name, so that no
+/// link of another user can redirect it. It appears under the target's name either complete or not
+/// at all. Its writer keeps it locked, which distinguishes it from the remains of a killed process;
+/// `sweep` removes those. Owned; one thread.
 public final class NewFile implements AutoCloseable {
 
   private static final Set<OpenOption> NEW =
@@ -39,13 +38,15 @@ public final class NewFile implements AutoCloseable {
   private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
-  /// Tells the files of this process, which loses its lock on one if it looks at it again.
+  /// Identifies the files of this process, which would lose its lock on a file by opening that file
+  /// again.
   static final String PROCESS = random();
 
   private static final Pattern UNFINISHED =
       Pattern.compile("\\.(.+)\\.([0-9a-f]{16})-[0-9a-f]{16}\\.tmp");
 
-  /// Of the name, so that what is added to it fits into the 255 bytes that a name may have.
+  /// Maximum number of characters kept from the name, so that the extended name fits into 255
+  /// bytes.
   private static final int MOST_NAME_CHARACTERS = 50;
 
   private static final int ATTEMPTS = 100;
@@ -61,9 +62,9 @@ public final class NewFile implements AutoCloseable {
     this.channel = channel;
   }
 
-  /// Begins `file`, which keeps its permissions if it is there already and belongs to this user or
-  /// root. Throws `IOException` where something else than a regular file is there; a symbolic link
-  /// is followed if it and the directory that it lies in belong to this user or root.
+  /// Begins `file`. If it exists and belongs to this user or root, the new file takes over its
+  /// permissions. Throws `IOException` if the target is not a regular file. A symbolic link is
+  /// followed if both the link and its directory belong to this user or root.
   public static NewFile begin(Path file) throws IOException {
     Path target = target(file.toAbsolutePath());
     NewFile begun = begin(target, new FileAttribute<?>[0]);
@@ -83,8 +84,8 @@ public final class NewFile implements AutoCloseable {
     }
   }
 
-  /// Why `begin` would be refused by now, for a message that names the file; empty where the
-  /// directory can be written, and no directory, device or pipe is there.
+  /// Returns the reason why `begin` would fail now, for a message that names the file. Empty if the
+  /// directory is writable and the name is not taken by a directory, device or pipe.
   public static Optional<String> obstacle(Path file) {
     Path directory;
     try {
@@ -100,7 +101,7 @@ public final class NewFile implements AutoCloseable {
         : Optional.of("permission denied in the directory " + directory);
   }
 
-  /// Begins `file` so that only its owner can read it. A file that is there is replaced.
+  /// Begins `file` so that only its owner can read it. An existing file is replaced.
   public static NewFile beginPrivate(Path file) throws IOException {
     Path target = file.toAbsolutePath();
     Path directory = target.getParent();
@@ -111,7 +112,7 @@ public final class NewFile implements AutoCloseable {
         target, isPosix(target) ? new FileAttribute<?>[] {OWNER_ONLY} : new FileAttribute<?>[0]);
   }
 
-  /// Writes the whole of `file`, down to the disk. Throws a `FileSystemException` that names it.
+  /// Writes the complete `file` to the disk. Throws a `FileSystemException` that names it.
   public static void write(Path file, byte[] content) throws IOException {
     Objects.requireNonNull(content, "content");
     write(
@@ -123,15 +124,16 @@ public final class NewFile implements AutoCloseable {
         });
   }
 
-  /// What goes into a file.
+  /// The content of a file.
   @FunctionalInterface
   public interface Content {
 
-    /// Writes it.
+    /// Writes the content.
     void writeTo(OutputStream out) throws IOException;
   }
 
-  /// The same for what is written bit by bit; `content` buffers.
+  /// Writes the complete `file` to the disk from a content that is generated piece by piece.
+  /// `content` must buffer. Throws a `FileSystemException` that names the file.
   public static void write(Path file, Content content) throws IOException {
     Objects.requireNonNull(content, "content");
     try (NewFile begun = begin(file)) {
@@ -147,8 +149,8 @@ public final class NewFile implements AutoCloseable {
     }
   }
 
-  /// Writes a file that only its owner can read and that must not be there yet, under its own name.
-  /// Throws `FileAlreadyExistsException` where something is there.
+  /// Writes a new file, directly under its name, that only its owner can read. Throws
+  /// `FileAlreadyExistsException` if the name is taken.
   public static void createPrivate(Path file, byte[] content) throws IOException {
     Objects.requireNonNull(content, "content");
     FileAttribute<?>[] attributes =
@@ -165,25 +167,25 @@ public final class NewFile implements AutoCloseable {
     }
   }
 
-  /// Where it is written; not buffered. Closed with this.
+  /// The stream to the file, without a buffer. Closed with this object.
   public OutputStream stream() {
     return Channels.newOutputStream(channel);
   }
 
-  /// Gives it its name.
+  /// Renames the file to its target.
   public void publish() throws IOException {
     Files.move(
         unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     published = true;
   }
 
-  /// Gives it its name when all of it is on the disk.
+  /// Renames the file to its target after all of its content is on the disk.
   public void publishDurably() throws IOException {
     channel.force(true);
     publish();
   }
 
-  /// Removes it unless it was published.
+  /// Removes the file unless it was published.
   @Override
   public void close() throws IOException {
     try {
@@ -195,8 +197,8 @@ public final class NewFile implements AutoCloseable {
     }
   }
 
-  /// Removes what killed processes have left of files in this directory whose whole names match.
-  /// What cannot be removed stays.
+  /// Removes the remains of killed processes in this directory whose target names match the pattern
+  /// as a whole. Remains that cannot be removed stay.
   public static void sweep(Path directory, Pattern names) {
     Objects.requireNonNull(names, "names");
     try {
@@ -209,12 +211,12 @@ public final class NewFile implements AutoCloseable {
         }
       }
     } catch (IOException unreadable) {
-      // Nothing here is this user's to remove.
+      // The directory has nothing that this user can remove.
       assert !unreadable.toString().isEmpty();
     }
   }
 
-  /// Removes what killed processes have left of this file.
+  /// Removes the remains of killed processes for this file.
   public static void sweep(Path file) {
     Path absolute = file.toAbsolutePath();
     Path directory = absolute.getParent();
@@ -234,7 +236,7 @@ public final class NewFile implements AutoCloseable {
         }
       }
     } catch (IOException | OverlappingFileLockException inUse) {
-      // Another process is faster, or it is not ours to remove.
+      // Another process was faster, or this process may not remove the entry.
       assert !inUse.toString().isEmpty();
     }
   }
@@ -258,7 +260,7 @@ public final class NewFile implements AutoCloseable {
     throw new FileSystemException(target.toString(), null, "others remove it as it is begun");
   }
 
-  /// False if somebody who sweeps was here between the making and the locking.
+  /// Returns false if a sweeping process intervened between creation and locking.
   static boolean isLocked(FileChannel channel, Path unfinished) {
     try {
       return channel.tryLock() != null && Files.exists(unfinished, LinkOption.NOFOLLOW_LINKS);
@@ -267,7 +269,7 @@ public final class NewFile implements AutoCloseable {
     }
   }
 
-  /// The file that is replaced.
+  /// Returns the file to replace.
   private static Path target(Path file) throws IOException {
     Path directory = file.getParent();
     if (directory != null) {

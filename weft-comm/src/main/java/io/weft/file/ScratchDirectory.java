@@ -19,9 +19,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// A directory of this process alone, readable by its owner alone, for files that are of no use
-/// when it ends: `close` deletes it. Beside it lies a file that the process has locked as long as
-/// it lives; by that the next one knows what killed processes have left, and deletes it.
+/// A private directory of this process for temporary files, readable only by its owner. `close`
+/// deletes it. The process holds the lock of a file next to it while it is alive, by which a later
+/// process recognizes and deletes the remains of killed processes.
 ///
 /// Owned. Any thread.
 public final class ScratchDirectory implements AutoCloseable {
@@ -40,10 +40,11 @@ public final class ScratchDirectory implements AutoCloseable {
     this.locked = locked;
   }
 
-  /// Makes one, and deletes those of the same prefix that killed processes of this user have left.
+  /// Creates a directory, and deletes those with the same prefix that killed processes of this user
+  /// have left.
   ///
-  /// @param parent made if it is not there
-  /// @param prefix of its name, followed by what no other has
+  /// @param parent the parent, created if it does not exist
+  /// @param prefix the prefix of the name, followed by a unique part
   public static ScratchDirectory create(Path parent, String prefix) throws IOException {
     ForeignDirectory.make(parent);
     sweep(parent, prefix);
@@ -78,13 +79,14 @@ public final class ScratchDirectory implements AutoCloseable {
       for (Path lock : ForeignDirectory.entries(parent, "*.lock")) {
         String name = lock.getFileName().toString();
         Matcher matcher = names.matcher(name);
-        // Of this process's own: to open one more channel and close it would end its lock.
+        // Entries of this process are skipped, because opening and closing another channel would
+        // end its lock.
         if (matcher.matches() && !matcher.group(1).equals(NewFile.PROCESS)) {
           removeLeft(lock, parent.resolve(name.substring(0, name.length() - ".lock".length())));
         }
       }
     } catch (IOException unreadable) {
-      // Nothing here is this user's to remove.
+      // The directory has nothing that this user can remove.
       assert !unreadable.toString().isEmpty();
     }
   }
@@ -103,7 +105,7 @@ public final class ScratchDirectory implements AutoCloseable {
         }
       }
     } catch (IOException | OverlappingFileLockException inUse) {
-      // Another process is faster, or it is not ours to remove.
+      // Another process was faster, or this process may not remove the entry.
       assert !inUse.toString().isEmpty();
     }
   }
@@ -141,8 +143,8 @@ public final class ScratchDirectory implements AutoCloseable {
             });
   }
 
-  /// Deletes it with all that is in it. Throws `IOException` if something stays; the next one of
-  /// its prefix deletes that.
+  /// Deletes the directory with its contents. Throws `IOException` if anything remains; the next
+  /// directory with this prefix deletes the remains.
   @Override
   public void close() throws IOException {
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files: the one way in which a file is read that somebody else may have made, and the one in
-/// which a file is written. On the thread that calls, which must be none that may not block.
+/// The only way to read files that others may have created, and the only way to write files. On the
+/// calling thread, which must be allowed to block.
 @NullMarked
 package io.weft.file;
 

@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// What befell a rank: its failures, communicators and events. Of each as many as fit; of failures
-/// and events the first ones and the latest. Times are the job's. Any thread; written rarely.
+/// The failures, communicators and events of a rank, each in a bounded list. Of failures and
+/// events, the first and the latest are kept. Times are the job's. Any thread; written rarely.
 final class EventLog {
 
   private static final int FAILURES = 16;
@@ -39,7 +39,7 @@ final class EventLog {
     circles.put(key, new Circle(key, epoch, instance, ranks, CircleState.OPEN, FlightLog.NEVER));
   }
 
-  /// Returns whether it was open until now.
+  /// Notes the end of a communicator. Returns whether it was open until now.
   synchronized boolean ended(long key, CircleState how, long nanos) {
     Circle before = circles.get(key);
     if (before == null || before.state() != CircleState.OPEN) {
@@ -61,7 +61,7 @@ final class EventLog {
     happened(nanos, EventKind.ABORTED, fromRank, words(cause));
   }
 
-  /// The rank is lost, as `witness` told; -1 = as this rank noticed.
+  /// Notes the witness of a loss, or -1 if this rank noticed it.
   synchronized void lost(int rank, int witness) {
     witnesses.putIfAbsent(rank, witness);
   }
@@ -73,7 +73,8 @@ final class EventLog {
     events.add(new Event(nanos, kind, rank, shortened(words)));
   }
 
-  /// Returns whether it is another failure than the one before, which hits many operations.
+  /// Notes a failure. Returns false if it is the same failure as the previous one, which can affect
+  /// many operations.
   synchronized boolean failed(
       long nanos, long communicator, CommException cause, String operation) {
     if (Objects.equals(cause, latest)) {
@@ -100,7 +101,7 @@ final class EventLog {
     return List.copyOf(events);
   }
 
-  /// One that was closed rather than one that is open or failed.
+  /// Forgets one communicator, preferably a closed one.
   private void forgetOne() {
     long victim =
         circles.values().stream()

@@ -10,7 +10,8 @@ import java.util.List;
 /// The settings of the flight recorder. Stateless; any thread.
 public final class FlightConfig implements OptionProvider {
 
-  /// Where this rank leaves a file with its last operations when something fails; empty = nowhere.
+  /// Directory in which this rank leaves a file with its last operations after a failure; empty =
+  /// none.
   public static final ConfigOption<Path> DIRECTORY =
       ConfigOption.withoutDefault(
           "flight-dir",

@@ -19,19 +19,19 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
 
-/// The file `rank-R.flight` of each rank in one directory. A file there is whole: it is written
+/// The files `rank-R.flight` of all ranks in one directory. Each is complete, because it is written
 /// under another name first.
 ///
-/// @param directory made when the first file is written
+/// @param directory the directory, created with the first file
 public record FlightFile(Path directory) implements FlightSink {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if a component is null.
   public FlightFile {
     Objects.requireNonNull(directory, "directory");
   }
 
   private static final int MOST_BYTES = 1 << 23;
 
-  /// Of this rank.
+  /// Returns the file of this rank.
   public Path of(int rank) {
     return directory.resolve("rank-" + rank + ".flight");
   }
@@ -43,8 +43,8 @@ public record FlightFile(Path directory) implements FlightSink {
     NewFile.write(file, log.text().getBytes(StandardCharsets.UTF_8));
   }
 
-  /// Makes the directory where it is not there, and tries whether a file can be written there.
-  /// Throws `IOException` that names the directory and why none can.
+  /// Creates the directory if necessary, and checks that a file can be written in it. Throws
+  /// `IOException` that names the directory and the cause.
   public void prepare() throws IOException {
     if (Files.exists(directory) && !Files.isDirectory(directory)) {
       throw new NotDirectoryException(directory.toString());
@@ -57,8 +57,8 @@ public record FlightFile(Path directory) implements FlightSink {
     }
   }
 
-  /// Removes the log of this rank, if one is there, and what a killed process has left of one.
-  /// Throws `IOException` where the file is none.
+  /// Removes the log of this rank, if there is one, and the remains of a killed process's log.
+  /// Throws `IOException` if the file is not a log.
   public void remove(int rank) throws IOException {
     Path file = of(rank);
     byte[] expected = LogText.FIRST_LINE.getBytes(StandardCharsets.UTF_8);
@@ -77,8 +77,8 @@ public record FlightFile(Path directory) implements FlightSink {
     }
   }
 
-  /// The log of this rank; empty where there is no file. Throws `IOException` naming the file and
-  /// what is wrong where it cannot be read or is no log of this rank.
+  /// Reads the log of this rank; empty if there is no file. Throws `IOException` naming the file
+  /// and the fault if it cannot be read or is not a log of this rank.
   public Optional<FlightLog> find(int rank) throws IOException {
     Path file = of(rank);
     byte[] bytes;
@@ -96,7 +96,8 @@ public record FlightFile(Path directory) implements FlightSink {
     }
   }
 
-  /// Throws `IllegalArgumentException` where it is too long, no text, or no log of this rank.
+  /// Decodes a log. Throws `IllegalArgumentException` if the bytes are too long, not UTF-8, or not
+  /// a log of this rank.
   static FlightLog decoded(byte[] bytes, int rank) {
     if (bytes.length > MOST_BYTES) {
       throw new IllegalArgumentException("longer than " + MOST_BYTES + " bytes");

@@ -6,18 +6,18 @@ import io.weft.cluster.Topology;
 import java.util.List;
 import java.util.Objects;
 
-/// What one rank did last, as its recorder knew it at one moment. Immutable. Times are nanoseconds
-/// since the rank had joined the job, which all ranks do at nearly the same moment; `NEVER` where
-/// there is none. Ranks are world ranks.
+/// The last operations and failures of one rank, as its recorder knew them at one moment.
+/// Immutable. Times are nanoseconds since the rank joined the job, which all ranks do at nearly the
+/// same moment; `NEVER` means none. Ranks are world ranks.
 ///
-/// @param self whose log it is
-/// @param counts when it was taken, and how much is not in it
-/// @param failures the first, and the latest ones
-/// @param communicators the latest ones
+/// @param self the rank of the log
+/// @param counts the time of the log, and the number of omitted operations
+/// @param failures the first failure and the latest ones
+/// @param communicators the latest communicators
 /// @param peers the other ranks
-/// @param events the latest ones
-/// @param operations in the order in which the progress thread took them, those last that it has
-///   not taken
+/// @param events the first events and the latest ones
+/// @param operations the operations in the order in which the progress thread took them, followed
+///   by those that it has not taken
 public record FlightLog(
     Self self,
     Counts counts,
@@ -41,13 +41,13 @@ public record FlightLog(
     operations = List.copyOf(operations);
   }
 
-  /// Reads what `text` wrote. Throws `IllegalArgumentException` naming line and fault where it is
-  /// not that, is cut off or exceeds the format's limits.
+  /// Parses the output of `text`. Throws `IllegalArgumentException` naming line and fault if the
+  /// text is malformed, incomplete or exceeds the format's limits.
   public static FlightLog parse(String text) {
     return new LogReader(text).read();
   }
 
-  /// The log in the format of `docs/flight.md`, for people and for `parse`.
+  /// Returns the log in the format of `docs/flight.md`, for people and for `parse`.
   public String text() {
     return LogText.of(this);
   }
@@ -60,14 +60,14 @@ public record FlightLog(
   /// @param host its host, for people
   /// @param process its process on that host, opaque
   public record Self(String job, int rank, int size, String host, String process) {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Self {
       Objects.requireNonNull(job, "job");
       Objects.requireNonNull(host, "host");
       Objects.requireNonNull(process, "process");
     }
 
-    /// A rank of this topology.
+    /// Returns a rank of this topology.
     public static Self of(String job, Topology topology, int rank) {
       Objects.requireNonNull(job, "job");
       Member member = topology.members().get(rank);
@@ -75,26 +75,26 @@ public record FlightLog(
     }
   }
 
-  /// How the log was taken.
+  /// The time and the coverage of a log.
   ///
-  /// @param writtenNanos when
-  /// @param turnedNanos when the progress thread had last looked at the clock: long before, if it
-  ///   stood still
-  /// @param begun operations that the progress thread had taken
-  /// @param forgotten those of them that are not in the log any more
+  /// @param writtenNanos the time of the log
+  /// @param turnedNanos the time of the progress thread's last duty cycle, long before if the
+  ///   thread stood still
+  /// @param begun number of operations that the progress thread had taken
+  /// @param forgotten number of those operations that are no longer in the log
   public record Counts(long writtenNanos, long turnedNanos, long begun, long forgotten) {}
 
   /// A failure as users see it.
   ///
-  /// @param nanos when
-  /// @param communicator key of the communicator that failed, or of the operation that did
-  /// @param type which `CommException`
-  /// @param toldBy the rank that told this one; -1 = noticed here
+  /// @param nanos the time of the failure
+  /// @param communicator key of the communicator that failed, or of the operation's communicator
+  /// @param type the subtype of `CommException`
+  /// @param toldBy the rank that reported the failure; -1 = noticed by this rank
   /// @param operation name of the operation if it failed alone; empty = the whole communicator
   /// @param words the message
   public record Failure(
       long nanos, long communicator, String type, int toldBy, String operation, String words) {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Failure {
       Objects.requireNonNull(type, "type");
       Objects.requireNonNull(operation, "operation");
@@ -104,12 +104,12 @@ public record FlightLog(
 
   /// A communicator.
   ///
-  /// @param key the same on all members
-  /// @param epoch membership version
-  /// @param instance counts the communicators of the same ranks
+  /// @param key the key, equal on all members
+  /// @param epoch the membership version
+  /// @param instance the number of the communicator among those of the same ranks
   /// @param ranks its members
-  /// @param state what became of it
-  /// @param endedNanos when it failed or was closed
+  /// @param state its state
+  /// @param endedNanos the time at which it failed or was closed
   public record Circle(
       long key, long epoch, int instance, List<Integer> ranks, CircleState state, long endedNanos) {
 
@@ -120,62 +120,65 @@ public record FlightLog(
     }
   }
 
-  /// What became of a communicator.
+  /// The state of a communicator.
   public enum CircleState {
     /// In use.
     OPEN,
-    /// Lost a rank, was aborted, or ran out of time.
+    /// It lost a rank, was aborted, or exceeded a deadline.
     FAILED,
-    /// Closed in order.
+    /// It was closed in an orderly way.
     CLOSED
   }
 
   /// Another rank.
   ///
-  /// @param heardNanos when it had last been heard of, at this rank's latest failure
+  /// @param heardNanos the time of its last sign of life before this rank's latest failure
   public record Peer(int rank, String host, long heardNanos) {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Peer {
       Objects.requireNonNull(host, "host");
     }
   }
 
-  /// Something that happened to a rank and not to one operation.
+  /// An event that affects a rank as a whole and not one operation.
   ///
-  /// @param rank the peer that it is about; -1 = this rank itself
+  /// @param rank the peer concerned; -1 = this rank itself
   public record Event(long nanos, EventKind kind, int rank, String words) {
-    /// Throws `NullPointerException` where a part is missing.
+    /// Throws `NullPointerException` if a component is null.
     public Event {
       Objects.requireNonNull(kind, "kind");
       Objects.requireNonNull(words, "words");
     }
   }
 
-  /// What happened.
+  /// The kind of an event.
   public enum EventKind {
     /// The peer's connection broke, or it was given up.
     LOST,
-    /// The peer closed in order.
+    /// The peer left in an orderly way.
     LEFT,
-    /// The peer told that it has aborted a communicator.
+    /// The peer reported that it has aborted a communicator.
     ABORTED,
-    /// This rank itself stood still: no processor, a garbage collection, a debugger.
+    /// This rank itself stood still, for lack of a processor, or because of a garbage collection or
+    /// a debugger.
     STALLED
   }
 
   /// One operation.
   ///
-  /// @param number counts what the progress thread took, from 1; 0 = not taken yet
-  /// @param communicator its communicator's key
+  /// @param number the number of the operation in the order in which the progress thread took them,
+  ///   from 1; 0 = not taken yet
+  /// @param communicator the key of its communicator
   /// @param name tensor name
   /// @param words kind, type, shape, reduction, root, algorithm
-  /// @param use counts the uses of the name on the communicator, from 1; 0 = not taken yet
+  /// @param use the number of uses of the name on the communicator, from 1; 0 = not taken yet
   /// @param bytes length of this rank's tensor
-  /// @param state how far it came
-  /// @param stage the stage that it came to, from 1; 0 = none
-  /// @param times when
-  /// @param awaited of one that failed: ranks whose segments were missing then
-  /// @param unsubmitted of one that failed: ranks that had answered that they had not submitted it
+  /// @param state its progress
+  /// @param stage the stage that it reached, from 1; 0 = none
+  /// @param times its times
+  /// @param awaited for a failed operation, the ranks whose segments were missing
+  /// @param unsubmitted for a failed operation, the ranks that had answered that they had not
+  ///   submitted it
   public record Flight(
       long number,
       long communicator,
@@ -200,18 +203,18 @@ public record FlightLog(
     }
   }
 
-  /// How far an operation came.
+  /// The progress of an operation.
   public enum State {
-    /// The user has queued it, the progress thread has not taken it.
+    /// The user has queued it; the progress thread has not taken it.
     SUBMITTED,
-    /// It is under way.
+    /// It is in progress.
     RUNNING,
-    /// It has completed here.
+    /// It has completed on this rank.
     DONE,
     /// It has failed.
     FAILED
   }
 
-  /// When an operation was submitted, was begun by the progress thread, and ended.
+  /// The times at which the operation was submitted, was begun by the progress thread, and ended.
   public record Times(long submittedNanos, long begunNanos, long endedNanos) {}
 }

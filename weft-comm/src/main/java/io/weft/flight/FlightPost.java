@@ -17,26 +17,27 @@ import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
-/// Sends a rank's log to the store that the launcher keeps, from a host whose files the launcher
-/// cannot see: compressed, as one value. One try: where the store cannot be reached within half a
-/// second, the log stays unsent.
+/// Sends a rank's log, compressed into one value, to the launcher's store, from a host whose files
+/// the launcher cannot read. It makes one attempt: if the store cannot be reached within half a
+/// second, the log is not sent.
 ///
-/// @param store the launcher's
-/// @param trust by what the store knows the rank
+/// @param store the launcher's store
+/// @param trust the authentication of the rank at the store
 public record FlightPost(StoreLocation.Hosted store, JobTrust trust) implements FlightSink {
-  /// Throws `NullPointerException` where a part is missing.
+  /// Throws `NullPointerException` if a component is null.
   public FlightPost {
     Objects.requireNonNull(store, "store");
     Objects.requireNonNull(trust, "trust");
   }
 
-  /// A network that is gone must not keep a rank from ending; one that is slow still answers.
+  /// Short, because a broken network must not keep a rank from ending; a slow network still answers
+  /// in time.
   private static final Duration REACH = Duration.ofMillis(500);
 
   private static final Duration LIMIT = Duration.ofSeconds(3);
   private static final int MOST_BYTES = 1 << 23;
 
-  /// Under which the store has it.
+  /// Returns the key of this rank's log in the store.
   public static String key(int rank) {
     return "flight/" + rank;
   }
@@ -51,7 +52,7 @@ public record FlightPost(StoreLocation.Hosted store, JobTrust trust) implements 
     }
   }
 
-  /// The log of this rank, if it has come. Throws `IOException` where it is none.
+  /// Decodes the log of this rank, if there is one. Throws `IOException` if the value is not a log.
   public static Optional<FlightLog> find(Optional<byte[]> value, int rank) throws IOException {
     if (value.isEmpty()) {
       return Optional.empty();
@@ -63,7 +64,8 @@ public record FlightPost(StoreLocation.Hosted store, JobTrust trust) implements 
     }
   }
 
-  /// Short enough for the store: without the older half of its operations, as often as necessary.
+  /// Compresses the log to fit the store's values, dropping the older half of its operations as
+  /// often as necessary.
   static byte[] packed(FlightLog log) throws IOException {
     FlightLog fitting = log;
     byte[] packed = gzip(fitting.text());

@@ -17,16 +17,15 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/// Remembers what one rank did last: its operations in slots that are used again, without
-/// allocation; what befell the rank, in short lists. Recorded where the progress thread runs, read
-/// by any thread at any time, also while the progress thread stands still.
+/// Records the last operations of one rank, without allocation in reused slots, and its events in
+/// short lists. Recording happens on the thread that runs the agent. Any thread can read at any
+/// time, also while the progress thread stands still.
 public final class FlightRecorder implements CollectiveObserver {
 
-  /// Operations kept that have ended, and at most so many of those under way in one log.
+  /// Number of ended operations kept, and maximum number of operations in progress in one log.
   public static final int KEPT = 256;
 
-  /// Longer than a progress thread that idles or shares its processor with a neighbour stands
-  /// still.
+  /// Longer than the pauses of a progress thread that idles or shares its processor.
   private static final long STALL_NANOS = 1_000_000_000L;
 
   private static final VarHandle TURNED;
@@ -39,7 +38,7 @@ public final class FlightRecorder implements CollectiveObserver {
     }
   }
 
-  /// What a rank knows of itself once it has joined.
+  /// The facts that a rank knows about itself once it has joined.
   private record Joined(
       FlightLog.Self self,
       Topology topology,
@@ -54,16 +53,17 @@ public final class FlightRecorder implements CollectiveObserver {
   private volatile @Nullable Runnable alarm;
   private long turned;
 
-  /// An empty recorder.
+  /// Creates an empty recorder.
   public FlightRecorder() {}
 
-  /// The rank has joined: times count from now. Before the progress thread starts.
+  /// Sets the rank, which has just joined; times count from now. Must be called before the progress
+  /// thread starts.
   ///
-  /// @param self whose recorder it is
-  /// @param topology who else is there
-  /// @param nowNanos by the progress thread's clock
-  /// @param lastHeard when a rank was last heard of, by the progress thread's clock; asked on the
-  ///   progress thread
+  /// @param self the rank of the recorder
+  /// @param topology the members of the job
+  /// @param nowNanos the time by the progress thread's clock
+  /// @param lastHeard returns the time of a rank's last sign of life, by the progress thread's
+  ///   clock; called on the progress thread
   public void joined(
       FlightLog.Self self, Topology topology, long nowNanos, IntToLongFunction lastHeard) {
     Objects.requireNonNull(self, "self");
@@ -76,16 +76,17 @@ public final class FlightRecorder implements CollectiveObserver {
     joined = new Joined(self, topology, nowNanos, lastHeard, heard);
   }
 
-  /// Calls `action` after each failure, where the progress thread runs; it must not block.
+  /// Sets an action to call after each failure, on the thread that runs the agent. It must not
+  /// block.
   public void onFailure(Runnable action) {
     Objects.requireNonNull(action, "action");
     alarm = action;
   }
 
-  /// What is known at this moment. Any thread. Throws `IllegalStateException` before the rank has
+  /// Returns the current log. Any thread. Throws `IllegalStateException` before the rank has
   /// joined.
   ///
-  /// @param nowNanos by the progress thread's clock
+  /// @param nowNanos the time by the progress thread's clock
   public FlightLog log(long nowNanos) {
     Joined known = known();
     long begun = operations.begun();
@@ -111,7 +112,7 @@ public final class FlightRecorder implements CollectiveObserver {
         flights);
   }
 
-  /// Whether operations are under way or wait to be taken. Any thread.
+  /// Returns whether operations are in progress or queued. Any thread.
   public boolean busy() {
     return submitted.count() > operations.begun()
         || operations.read(0, 1).stream().anyMatch(f -> f.state() == FlightLog.State.RUNNING);
@@ -119,7 +120,7 @@ public final class FlightRecorder implements CollectiveObserver {
 
   // --- the operations
 
-  /// It keeps the times of no stage.
+  /// Returns false, because the recorder keeps no times of stages.
   @Override
   public boolean hearsStages() {
     return false;
@@ -165,7 +166,7 @@ public final class FlightRecorder implements CollectiveObserver {
     }
   }
 
-  // --- what befalls the rank
+  // --- events of the rank
 
   @Override
   public void onOpen(long key, long epoch, int instance, List<Integer> ranks) {
@@ -210,7 +211,7 @@ public final class FlightRecorder implements CollectiveObserver {
     }
   }
 
-  /// Returns whether this is another failure than the one before.
+  /// Notes a failure. Returns whether it differs from the previous one.
   private boolean fail(long communicator, CommException cause, String operation, long nowNanos) {
     if (!eventLog.failed(since(nowNanos), communicator, cause, operation)) {
       return false;

@@ -12,14 +12,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// Where a rank's log goes when something has failed. May block; never called by a progress thread.
+/// The destination of a rank's log after a failure. May block; never called by a progress thread.
 @FunctionalInterface
 public interface FlightSink {
 
-  /// Takes a log in place of the one before.
+  /// Takes a log, which replaces the previous one.
   void put(FlightLog log) throws IOException;
 
-  /// What the settings name.
+  /// Returns the sinks that the settings name.
   static List<FlightSink> of(Settings settings) {
     return settings
         .value(FlightConfig.DIRECTORY)
@@ -27,8 +27,8 @@ public interface FlightSink {
         .orElse(List.of());
   }
 
-  /// What the settings name, and for a rank that Weft's launcher started on another host (so that
-  /// it is not told the launcher's process) the launcher's store.
+  /// Returns the sinks that the settings name, and the launcher's store for a rank that Weft's
+  /// launcher started on another host. Such a rank has no variable with the launcher's process.
   static List<FlightSink> of(
       Settings settings, LaunchEnvironment launch, Map<String, String> environment, Secret secret) {
     List<FlightSink> sinks = new ArrayList<>(of(settings));

@@ -13,15 +13,15 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Writes a recorder's log whenever something has failed, on a daemon thread of its own that is
-/// started by the first failure, so that no progress thread waits for a disk; and when the process
-/// ends while operations are under way. A sink that has refused a log gets no other one, so that
-/// what cannot be reached is waited for once. Any thread.
+/// Writes a recorder's log after each failure, and when the process ends while operations are in
+/// progress. It writes on a separate daemon thread, which the first failure starts, so that no
+/// progress thread waits for a disk. A sink that has failed gets no further log, so that an
+/// unreachable sink delays the rank only once. Any thread.
 public final class FlightWriter implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(FlightWriter.class);
 
-  /// How long the end of a rank, or of its process, waits for the last log.
+  /// The longest time for which the end of a rank, or of its process, waits for the last log.
   private static final Duration LAST = Duration.ofSeconds(5);
 
   private final FlightRecorder recorder;
@@ -42,9 +42,9 @@ public final class FlightWriter implements AutoCloseable {
     this.atExit = Thread.ofPlatform().name("weft-flight-exit").unstarted(this::exit);
   }
 
-  /// Begins to wait for failures. Without a sink nothing is ever written, and there is no thread.
+  /// Begins to watch for failures. Without sinks, it writes nothing and starts no thread.
   ///
-  /// @param clock the progress thread's
+  /// @param clock the progress thread's clock
   public static FlightWriter open(
       FlightRecorder recorder, LongSupplier clock, List<FlightSink> sinks) {
     var writer = new FlightWriter(recorder, clock, sinks);
@@ -55,12 +55,13 @@ public final class FlightWriter implements AutoCloseable {
     return writer;
   }
 
-  /// What would be written now.
+  /// Returns the current log.
   public FlightLog log() {
     return recorder.log(clock.getAsLong());
   }
 
-  /// Waits until what has failed before is written, at most 5 s. A second call has no effect.
+  /// Waits until the log after the last failure is written, at most 5 s. A second call has no
+  /// effect.
   @Override
   public void close() {
     if (!sinks.isEmpty()) {

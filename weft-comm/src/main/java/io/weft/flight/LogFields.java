@@ -4,7 +4,7 @@ package io.weft.flight;
 import io.weft.text.Printable;
 import java.util.Locale;
 
-/// The fields of one line, taken one after the other.
+/// The fields of one line, read in order.
 final class LogFields {
 
   private final String[] parts;

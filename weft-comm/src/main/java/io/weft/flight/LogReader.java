@@ -15,8 +15,8 @@ import io.weft.flight.FlightLog.Times;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Reads what `LogText` wrote, and nothing else: sections in their order, fields in theirs, no line
-/// and no list longer than the format allows, and the end there.
+/// Parses the output of `LogText` strictly: the sections and fields in order, all lines and lists
+/// within the limits of the format, and the end marker.
 final class LogReader {
 
   private static final int MOST_CHARACTERS = 1 << 22;
@@ -24,7 +24,7 @@ final class LogReader {
   private static final int MOST_ITEMS = 1 << 14;
   private static final int MOST_RANKS = 1 << 16;
 
-  /// Of all lists of ranks in one log together.
+  /// Maximum length of all lists of ranks in one log together.
   private static final int MOST_LISTED = 1 << 20;
 
   private final String text;

@@ -5,8 +5,8 @@ import io.weft.text.Printable;
 import java.util.List;
 import java.util.Locale;
 
-/// Writes a log as text: lines of fields with tabs between them, the first field saying what the
-/// line is, and comments that name the fields. `LogReader` reads it.
+/// Writes a log as text: lines of tab-separated fields, of which the first names the kind of the
+/// line, and comments that name the fields. `LogReader` reads it.
 final class LogText {
 
   /// The format's name and version.
@@ -122,7 +122,7 @@ final class LogText {
     text.append('\n');
   }
 
-  /// So that an empty name is a field too.
+  /// Adds quotes, so that an empty name is a field too.
   private static String quoted(String name) {
     return "'" + name + "'";
   }
@@ -135,14 +135,14 @@ final class LogText {
     return String.format(Locale.ROOT, "%016x", key);
   }
 
-  /// Rounded down to microseconds.
+  /// Formats a time, rounded down to microseconds.
   private static String time(long nanos) {
     return nanos < 0
         ? "-"
         : String.format(Locale.ROOT, "%d.%06d", nanos / NANOS, nanos % NANOS / 1000);
   }
 
-  /// Backslash, control characters and half surrogate pairs.
+  /// Escapes backslashes, control characters and unpaired surrogates.
   private static void escape(String field, StringBuilder into) {
     field
         .codePoints()

@@ -11,15 +11,15 @@ import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The operations of a rank that are under way, and the last ones that have ended: one that hangs
-/// stays, however many others come and go meanwhile. Written by one thread at a time, in order,
-/// read by any.
+/// The operations of a rank in progress, and the last ended ones. A hanging operation keeps its
+/// slot, regardless of the number of later operations. Written by one thread at a time, in order;
+/// read by any thread.
 final class OperationRing {
 
-  /// More than a rank ever has under way.
+  /// Maximum number of recorded operations in progress, more than a rank ever has.
   static final int MOST_OPEN = 1 << 13;
 
-  /// What is under way and has no slot.
+  /// The slot of an operation that is not recorded.
   private static final int NO_SLOT = -1;
 
   private static final VarHandle BEGUN;
@@ -42,7 +42,7 @@ final class OperationRing {
   private int freeCount;
   private long begun;
 
-  /// Keeps so many that have ended.
+  /// Creates a ring that keeps this number of ended operations.
   OperationRing(int kept) {
     if (kept < 1) {
       throw new IllegalArgumentException("a ring of " + kept + " operations");
@@ -50,7 +50,7 @@ final class OperationRing {
     this.ended = new int[kept];
   }
 
-  /// Records an operation. Allocates only where more are under way than ever before.
+  /// Records an operation. Allocates only if more operations are in progress than ever before.
   ///
   /// Hot path.
   void begin(ObservedOperation operation, long nowNanos) {
@@ -79,7 +79,7 @@ final class OperationRing {
     }
   }
 
-  /// Returns whether a stage of it had begun.
+  /// Records a failure. Returns whether a stage of the operation had begun.
   boolean failed(ObservedOperation operation, long nowNanos) {
     OperationSlot slot = open.remove(operation.id());
     if (slot == null) {
@@ -90,12 +90,12 @@ final class OperationRing {
     return slot.stage() > 0;
   }
 
-  /// How many were begun. Any thread.
+  /// Number of operations begun. Any thread.
   long begun() {
     return (long) BEGUN.getOpaque(this);
   }
 
-  /// The oldest of those under way, at most `mostOpen`, and those kept that have ended, in the
+  /// Returns the oldest operations in progress, at most `mostOpen`, and the kept ended ones, in the
   /// order in which they began. Any thread.
   List<FlightLog.Flight> read(long originNanos, int mostOpen) {
     List<FlightLog.Flight> open = new ArrayList<>();

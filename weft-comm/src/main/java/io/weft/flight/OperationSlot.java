@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// The record of one operation, used again for a later one. Written by one thread at a time, in
-/// order, read by any: a sequence lock without waiting for the writer, whose version is odd while
-/// fields change.
+/// The record of one operation, in reused memory. Written by one thread at a time, in order; read
+/// by any thread. It is a sequence lock in which readers do not wait for the writer; its version is
+/// odd while fields change.
 final class OperationSlot {
 
   private static final int TRIES = 1000;
@@ -24,7 +24,7 @@ final class OperationSlot {
     }
   }
 
-  /// Of the ring it belongs to.
+  /// The index in its ring.
   final int index;
 
   private int version;
@@ -89,13 +89,13 @@ final class OperationSlot {
     close();
   }
 
-  /// By the writer only.
+  /// The stage. For the writer only.
   int stage() {
     return stage;
   }
 
-  /// What it holds, with times since `originNanos`; null if it holds nothing yet, or if its writer
-  /// kept changing it or died while it did. Any thread.
+  /// Returns the record, with times since `originNanos`. Null if it is empty, or if its writer kept
+  /// changing it or died while changing it. Any thread.
   FlightLog.@Nullable Flight read(long originNanos) {
     for (int tries = 0; tries < TRIES; tries++) {
       int before = (int) VERSION.getAcquire(this); // pairs with the release in close

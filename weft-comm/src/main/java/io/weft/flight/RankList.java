@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.RandomAccess;
 
-/// Ranks as text: `0-2,7`, or `-` for none; ascending where they were ascending.
+/// Lists of ranks as text: `0-2,7`, or `-` for none. A list keeps its order.
 final class RankList {
 
   private RankList() {}
@@ -32,10 +32,10 @@ final class RankList {
     return text.toString();
   }
 
-  /// Throws `IllegalArgumentException` where it is not such a list, has a rank that is not below
-  /// `size`, or has more than `most` ranks.
+  /// Parses a list. Throws `IllegalArgumentException` if the text is not such a list, has a rank
+  /// that is not below `size`, or has more than `most` ranks.
   ///
-  /// The list takes as much memory as the text, however many ranks the text stands for.
+  /// The memory of the list is proportional to the text, regardless of the number of ranks.
   static List<Integer> read(String text, int size, int most) {
     if (text.equals("-")) {
       return List.of();
@@ -65,19 +65,19 @@ final class RankList {
     return new Ranges(firsts, ends);
   }
 
-  /// A list that nobody can change, without a copy where it is one that was read.
+  /// Returns an unmodifiable list, without a copy if the list was parsed.
   static List<Integer> copyOf(List<Integer> ranks) {
     return ranks instanceof Ranges ? ranks : List.copyOf(ranks);
   }
 
-  /// Ranges of ranks, one after the other. Immutable.
+  /// A sequence of ranges of ranks. Immutable.
   private static final class Ranges extends AbstractList<Integer> implements RandomAccess {
 
     private final int[] firsts;
     private final int[] ends;
 
     /// @param firsts the first rank of each range
-    /// @param ends how many ranks there are up to the end of each range
+    /// @param ends the number of ranks up to the end of each range
     Ranges(int[] firsts, int[] ends) {
       this.firsts = firsts;
       this.ends = ends;

@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/// What users have submitted last, so that a progress thread which stands still shows what it has
-/// not taken. Any thread. Users who submit at the same moment may be recorded in another order than
-/// the progress thread's.
+/// The last submissions of users, from which a log shows the operations that a blocked progress
+/// thread has not taken. Any thread. Users that submit at the same moment may be recorded in
+/// another order than the progress thread's.
 final class SubmittedNames {
 
   private static final int KEPT = 64;
@@ -34,17 +34,18 @@ final class SubmittedNames {
     names.setRelease(at, operation.name()); // pairs with the acquire in waiting
   }
 
-  /// One of them was withdrawn. Which of those that wait is then shown may be off by one.
+  /// Notes that one submission was withdrawn. The list of waiting operations may then be off by
+  /// one.
   void withdraw() {
     withdrawn.incrementAndGet();
   }
 
-  /// How many were submitted and not withdrawn.
+  /// Number of operations submitted and not withdrawn.
   long count() {
     return submitted.get() - withdrawn.get();
   }
 
-  /// Those that came after the first `begun`, as far as they are kept.
+  /// Returns the submissions after the first `begun`, as far as they are kept.
   List<FlightLog.Flight> waiting(long begun, long originNanos) {
     List<FlightLog.Flight> waiting = new ArrayList<>();
     long end = submitted.get();

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Large blocks that nobody uses, by size class, bounded: the one given back last is lent first,
-/// because its pages are warm; the one idle longest is given up first. Guarded by its pool.
+/// A bounded set of large idle blocks, by size class. The block returned last is reused first,
+/// because its pages are warm; the longest idle one is freed first. Guarded by its pool.
 final class IdleBlocks implements AutoCloseable {
 
   private static final long PAGE = TensorPool.ALIGNMENT;
@@ -20,13 +20,13 @@ final class IdleBlocks implements AutoCloseable {
     this.keepBytes = keepBytes;
   }
 
-  /// Bytes of the block for so many: whole pages, at most an eighth more.
+  /// Returns the size of the block for this number of bytes: whole pages, at most an eighth more.
   static long size(long bytes) {
     long step = Math.max(PAGE, Long.highestOneBit(bytes) >>> 3);
     return (bytes + step - 1) / step * step;
   }
 
-  /// A block of this size class, or null.
+  /// Removes and returns a block of this size class, or null.
   @Nullable MemoryRegion take(long size) {
     for (int i = blocks.size() - 1; i >= 0; i--) {
       if (blocks.get(i).segment().byteSize() == size) {

@@ -13,17 +13,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Tensors in memory that the transport has registered, so that peers on the same host can work on
-/// them where they lie. Small ones are cut from blocks that stay until `close`; a large one has a
-/// block of its own, of which idle ones are kept for the next tensor of about this size. A tensor
-/// outlives the pool: the memory of one that is not given back at `close` is freed when it is. Any
-/// thread; a lock guards a few array accesses, only a new block takes longer.
+/// A pool of tensors in memory that the transport has registered, so that peers on the same host
+/// can operate on them in place. Small tensors are parts of blocks that stay until `close`. A large
+/// tensor has a separate block, and idle blocks are kept for later tensors of about this size. A
+/// tensor may outlive the pool: its memory is freed when it is returned. Any thread; a lock guards
+/// a few array accesses, and only a new block takes longer.
 public final class TensorPool implements AutoCloseable {
 
   /// Alignment of every tensor in bytes: a page.
   public static final int ALIGNMENT = 4096;
 
-  /// Tensors above this have a block of their own.
+  /// The size above which a tensor has a separate block.
   static final long LARGE_BYTES = 4 << 20;
 
   private final Transport transport;
@@ -32,9 +32,9 @@ public final class TensorPool implements AutoCloseable {
   private int out;
   private boolean closed;
 
-  /// A pool of this transport's memory.
+  /// Creates a pool of this transport's memory.
   ///
-  /// @param keepBytes how much memory of large tensors is kept when they are given back
+  /// @param keepBytes maximum memory of returned large tensors to keep
   public TensorPool(Transport transport, long keepBytes) {
     Objects.requireNonNull(transport, "transport");
     this.transport = transport;
@@ -42,10 +42,10 @@ public final class TensorPool implements AutoCloseable {
     this.idle = new IdleBlocks(keepBytes);
   }
 
-  /// A tensor whose contents are whatever the last owner left. `close` gives it back; its view must
-  /// not be used any more then, since the memory may be another tensor's. Throws
-  /// `IllegalStateException` after `close`, `IllegalArgumentException` if its size in bytes is
-  /// beyond 2^63-1, `TransportException.Registration` if the system refuses the memory.
+  /// Allocates a tensor with undefined contents. `close` returns it; its view must not be used
+  /// afterwards, because the memory may belong to another tensor. Throws `IllegalStateException`
+  /// after `close`, `IllegalArgumentException` if its size in bytes exceeds 2^63-1, and
+  /// `TransportException.Registration` if the system refuses the memory.
   public TensorLease allocate(DType dtype, Shape shape) {
     long bytes = TensorView.bytes(dtype, shape);
     synchronized (this) {
@@ -100,7 +100,7 @@ public final class TensorPool implements AutoCloseable {
     }
   }
 
-  /// Frees what no tensor holds; the rest follows with the tensors. A second call has no effect.
+  /// Frees the unused memory. The rest is freed with its tensors. A second call has no effect.
   @Override
   public synchronized void close() {
     if (!closed) {
@@ -109,7 +109,7 @@ public final class TensorPool implements AutoCloseable {
     }
   }
 
-  /// One owner's tensor: a piece of a block, or a block.
+  /// A tensor of one owner: a part of a block, or a whole block.
   private static final class Lease implements TensorLease {
 
     private final TensorPool pool;

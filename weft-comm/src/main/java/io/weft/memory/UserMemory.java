@@ -5,16 +5,18 @@ import io.weft.tensor.MemoryKind;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
 
-/// Whether a user's memory can be lent to an operation: other threads read it, and write it where
-/// it is an output. Asked on the user's thread, before anything is begun. Stateless; any thread.
+/// Checks that a user's memory can be lent to an operation, in which other threads read it, and
+/// also write it if it is an output. Called on the user's thread before the operation begins.
+/// Stateless; any thread.
 public final class UserMemory {
 
-  /// Never started: asks whether memory is open to threads other than its owner.
+  /// A thread that is never started, which serves to query if memory is accessible to threads other
+  /// than its owner.
   private static final Thread SOME_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
   private UserMemory() {}
 
-  /// Throws `IllegalArgumentException` with what to do if other threads cannot read it.
+  /// Throws `IllegalArgumentException` with a remedy if other threads cannot read the tensor.
   ///
   /// Hot path.
   ///
@@ -26,7 +28,8 @@ public final class UserMemory {
     }
   }
 
-  /// The same for one that is written too.
+  /// Throws `IllegalArgumentException` with a remedy if other threads cannot read and write the
+  /// tensor.
   ///
   /// Hot path.
   public static void checkWritable(String borrower, String role, TensorView tensor) {
@@ -35,22 +38,23 @@ public final class UserMemory {
     }
   }
 
-  /// Throws `IllegalArgumentException` with what to do if other threads cannot read it.
+  /// Throws `IllegalArgumentException` with a remedy if other threads cannot read the memory.
   ///
   /// Hot path.
   ///
-  /// @param words whose memory it is, for the message: "the payload of a request"
+  /// @param words the name of the memory, for the message: "the payload of a request"
   public static void checkReadable(String words, MemorySegment data) {
     if (!isReadable(data)) {
       throw refused(words, data);
     }
   }
 
-  /// Throws `IllegalArgumentException` with what to do if other threads cannot write it.
+  /// Throws `IllegalArgumentException` with a remedy if other threads cannot read and write the
+  /// memory.
   ///
   /// Hot path.
   ///
-  /// @param words whose memory it is, for the message: "the place of a request"
+  /// @param words the name of the memory, for the message: "the place of a request"
   public static void checkWritable(String words, MemorySegment data) {
     if (!isWritable(data)) {
       throw refused(words, data);
@@ -61,22 +65,21 @@ public final class UserMemory {
     return new IllegalArgumentException(words + ", " + data.byteSize() + " bytes, " + why(data));
   }
 
-  /// Whether other threads can read it.
+  /// Returns whether other threads can read the memory.
   ///
   /// Hot path.
   public static boolean isReadable(MemorySegment data) {
     return data.scope().isAlive() && data.isAccessibleBy(SOME_THREAD);
   }
 
-  /// Whether other threads can read and write it.
+  /// Returns whether other threads can read and write the memory.
   ///
   /// Hot path.
   public static boolean isWritable(MemorySegment data) {
     return isReadable(data) && !data.isReadOnly();
   }
 
-  /// What is the matter with memory that other threads cannot read or write, and what to do; for
-  /// messages.
+  /// Describes why other threads cannot read or write the memory, and the remedy, for messages.
   public static String why(MemorySegment data) {
     if (!data.scope().isAlive()) {
       return "lies in an arena that is closed; keep the arena open until the operation is done";

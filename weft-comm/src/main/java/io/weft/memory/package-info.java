@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tensors in memory that a transport has registered: pools, and what of the user's memory may be
-/// written.
+/// Pools of tensors in memory that a transport has registered, and the checks of memory that users
+/// lend to operations.
 @NullMarked
 package io.weft.memory;
 

@@ -6,17 +6,19 @@ import java.util.Iterator;
 import java.util.Objects;
 import java.util.ServiceLoader;
 
-/// Native libraries of a module on the class path that must be unpacked before they can be loaded.
-/// Found by the service loader; a public class with a public constructor without arguments.
+/// The native libraries of a module on the class path that must be unpacked before they can be
+/// loaded. The service loader finds this class, so it must be public with a public constructor
+/// without arguments.
 public interface NativeLibraries {
 
-  /// Lets nobody of this process meet half a library: returns when all are unpacked, by this
-  /// process or another one. Cheap if they are. Does nothing where they are missing or do not load:
-  /// who uses them says so. Waits at most `limit` for other processes, then throws
-  /// `CommException.Setup`; see `UnpackLock`.
+  /// Unpacks the libraries. The call returns when this process or another one has unpacked all of
+  /// them, so that this process never loads an incomplete library. It is cheap if they are unpacked
+  /// already. It has no effect if they are missing or cannot be loaded; using them reports that. It
+  /// waits at most `limit` for other processes, then throws `CommException.Setup`; see
+  /// `UnpackLock`.
   void unpack(Duration limit);
 
-  /// Unpacks those of all modules on the class path.
+  /// Unpacks the libraries of all modules on the class path.
   static void unpackAll(Duration limit) {
     Objects.requireNonNull(limit, "limit");
     Iterator<NativeLibraries> modules =

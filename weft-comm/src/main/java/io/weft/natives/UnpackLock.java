@@ -19,25 +19,26 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Lets one process of a host at a time work in a directory. A process that ends, however, has left
-/// it: the lock is the system's, the file that carries it stays.
+/// A lock by which one process of a host at a time works in a directory. The system releases the
+/// lock when its process ends; the lock file stays.
 public final class UnpackLock {
 
   private static final Logger LOG = LoggerFactory.getLogger(UnpackLock.class);
   private static final String FILE = ".weft.lock";
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-  // The system's lock is one per process, so that threads of this process need one before it.
+  // The system's lock is per process, so threads of this process take this lock first.
   private static final ReentrantLock HERE = new ReentrantLock();
 
   private UnpackLock() {}
 
-  /// Runs `work` while no other process that calls this is in `directory`. Where the directory
-  /// cannot be locked (it is read-only, or its file system has no locks) it runs at once: nothing
-  /// can be unpacked there, or nobody can know. Throws `CommException.Setup` if others take longer
-  /// than `limit`, or where something else than a file is in the place of the lock.
+  /// Runs `work` while no other process that calls this works in `directory`. If the directory
+  /// cannot be locked, because it is read-only or its file system has no locks, the work runs at
+  /// once: either nothing can be unpacked there, or exclusion cannot be achieved. Throws
+  /// `CommException.Setup` if others take longer than `limit`, or if the lock file is not a regular
+  /// file.
   ///
-  /// @param what that is unpacked, for messages
+  /// @param what the name of the unpacked libraries, for messages
   public static void alone(Path directory, String what, Duration limit, Runnable work) {
     Objects.requireNonNull(what, "what");
     requireFile(directory, FILE, what);
@@ -61,8 +62,8 @@ public final class UnpackLock {
     }
   }
 
-  /// Throws `CommException.Setup` where something else than a regular file is in the place of a
-  /// lock of the directory, as a pipe, whose opening would wait for ever.
+  /// Throws `CommException.Setup` if a lock file of the directory is not a regular file, such as a
+  /// pipe, whose opening would wait forever.
   public static void requireFile(Path directory, String lock, String what) {
     Objects.requireNonNull(what, "what");
     try {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Native libraries that come in a jar and are unpacked into a directory that processes share, by
-/// one process at a time. Knows no library: modules that bring some implement `NativeLibraries`.
+/// The native libraries that a jar contains and that one process at a time unpacks into a directory
+/// that processes share. This package does not know any library; modules with native libraries
+/// implement `NativeLibraries`.
 package io.weft.natives;

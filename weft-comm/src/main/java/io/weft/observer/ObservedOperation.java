@@ -3,52 +3,53 @@ package io.weft.observer;
 
 import java.util.List;
 
-/// One operation of a service, as far as it concerns an observer, who must not keep it: it holds
-/// tensors.
+/// One operation of a service, with the facts for an observer. The observer must not keep it,
+/// because it references tensors.
 public interface ObservedOperation {
 
-  /// Which service it belongs to.
+  /// The service of the operation.
   Service service();
 
-  /// Tells it from all other operations of this service on this rank; the same in all its events.
+  /// The id of the operation, unique among those of this service on this rank and equal in all its
+  /// events.
   long id();
 
-  /// Key of its communicator, the same on all members; 0 for a service without communicators.
+  /// Key of its communicator, equal on all members; 0 for a service without communicators.
   long communicator();
 
   /// Name of its tensor.
   String name();
 
-  /// Kind, type, shape, reduction, root, algorithm, as far as it has them.
+  /// Kind, type, shape, reduction, root and algorithm, as far as the operation has them.
   String words();
 
-  /// How often the name was used on the communicator before. Known once it has started.
+  /// Number of earlier uses of the name on the communicator. Known once the operation has started.
   int sequence();
 
-  /// Length of this rank's tensor; 0 while it is not known.
+  /// Length of this rank's tensor in bytes; 0 while unknown.
   long bytes();
 
-  /// When the user submitted it, by the progress thread's clock; 0 for a service without
-  /// communicators where nobody watched then.
+  /// Time of the submission, by the progress thread's clock; 0 for a service without communicators
+  /// if no observer was present then.
   long submittedNanos();
 
-  /// Rank that this one heard of last for this operation, by a message or a write: whom it has
-  /// waited for, once it is over. -1 where it heard of none.
+  /// The rank from which this one last received a message or a write for this operation. After the
+  /// operation has ended, it is the rank for which the operation waited last. -1 = none.
   int lastHeard();
 
-  /// Ranks that it still waits for. Allocates.
+  /// The ranks for which it still waits. Allocates.
   List<Integer> awaited();
 
-  /// Ranks that have answered a probe and had not submitted it then. Allocates.
+  /// The ranks that answered a probe and had not submitted the operation by then. Allocates.
   List<Integer> unsubmitted();
 
-  /// What runs operations.
+  /// A service that runs operations.
   enum Service {
-    /// Collectives of a communicator.
+    /// The collectives of a communicator.
     COLLECTIVE,
-    /// Receives and published tensors of a rendezvous.
+    /// The receives and published tensors of a rendezvous.
     RENDEZVOUS,
-    /// Requests of this rank on the request channel.
+    /// The requests of this rank on the request channel.
     CHANNEL
   }
 }

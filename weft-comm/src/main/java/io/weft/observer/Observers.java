@@ -9,32 +9,32 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The observers of a rank as one. A defect of one of them harms neither operations nor the others:
-/// once it has thrown, it is told nothing any more. Thread-safe.
+/// The observers of a rank, combined into one. A defect of one observer affects neither operations
+/// nor other observers: an observer that has thrown is not notified any more. Thread-safe.
 public final class Observers implements OperationObserver {
 
   private static final Logger LOG = LoggerFactory.getLogger(Observers.class);
 
   private volatile OperationObserver[] all = {};
 
-  /// Nobody watches.
+  /// Creates an empty set of observers.
   public Observers() {}
 
-  /// All of these.
+  /// Returns the combination of these observers.
   public static Observers of(OperationObserver... observers) {
     var all = new Observers();
     List.of(observers).forEach(all::add);
     return all;
   }
 
-  /// From now on this one is told.
+  /// Adds an observer, which is notified from now on.
   public synchronized void add(OperationObserver observer) {
     List<OperationObserver> more = new ArrayList<>(List.of(all));
     more.add(Objects.requireNonNull(observer, "observer"));
     all = more.toArray(OperationObserver[]::new);
   }
 
-  /// From now on this one is not; events that are under way may still reach it.
+  /// Removes an observer. Events in progress may still reach it.
   public synchronized void remove(OperationObserver observer) {
     List<OperationObserver> fewer = new ArrayList<>(List.of(all));
     fewer.remove(Objects.requireNonNull(observer, "observer"));

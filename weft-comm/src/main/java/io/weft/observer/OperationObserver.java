@@ -4,40 +4,42 @@ package io.weft.observer;
 import io.weft.comm.CommException;
 import org.jspecify.annotations.Nullable;
 
-/// Watches the operations of one rank. Times are those of the event itself, by the progress
-/// thread's clock. `submitted` and `withdrawn` come on the user's thread, the others where the
-/// progress thread runs: in order for one operation. Must neither block nor throw. One that is
-/// added while operations are under way hears of their ends without their beginnings.
+/// An observer of the operations of one rank. Times are those of the events, by the progress
+/// thread's clock. `submitted` and `withdrawn` are called on the user's thread; the other methods
+/// are called on the thread that runs the agent, in order for each operation. Methods must neither
+/// block nor throw. An observer that is added while operations are in progress is notified of their
+/// ends without their beginnings.
 public interface OperationObserver {
 
-  /// Whether it hears of `NEGOTIATED`, `SENT` and `REDUCED`, which are not told where nobody does:
-  /// so that no time is read that nobody wants. Any thread.
+  /// Returns whether the observer wants `NEGOTIATED`, `SENT` and `REDUCED`. These are not reported
+  /// if no observer wants them, which saves reading the clock. Any thread.
   ///
   /// Hot path.
   default boolean hearsStages() {
     return true;
   }
 
-  /// A user hands an operation over.
+  /// Called when a user submits an operation.
   ///
   /// Hot path.
   default void submitted(ObservedOperation operation) {}
 
-  /// There was no room for it; it is over, and was nowhere but here.
+  /// Called when a submitted operation was rejected for lack of room. It has ended and was known
+  /// only to this rank.
   default void withdrawn(ObservedOperation operation, CommException cause, long nanos) {}
 
-  /// It has come so far.
+  /// Called when an operation has reached a stage.
   ///
   /// Hot path.
   ///
-  /// @param exchange which of its exchanges this is about, from 0
+  /// @param exchange the index of the exchange concerned, from 0
   default void reached(
       ObservedOperation operation, OperationStage stage, int exchange, long nanos) {}
 
-  /// It has completed, or has failed; perhaps before its first exchange.
+  /// Called when an operation has completed or failed, possibly before its first exchange.
   ///
   /// Hot path.
   ///
-  /// @param failure null: it has completed
+  /// @param failure the failure, or null if the operation completed
   default void ended(ObservedOperation operation, @Nullable CommException failure, long nanos) {}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What happens to the operations of a rank, as events: for recorders, reports and timelines.
+/// Events of the operations of a rank, for recorders, reports and timelines.
 @NullMarked
 package io.weft.observer;
 
