@@ -24,7 +24,7 @@ final class Attachments {
   synchronized <T extends AutoCloseable> T of(Class<T> type, Supplier<T> open) {
     if (closed) {
       throw new IllegalStateException(
-          "there is no " + type.getSimpleName() + " of a Weft that is closed");
+          "cannot attach " + type.getSimpleName() + " to a Weft that is closed");
     }
     AutoCloseable known = attached.get(type);
     if (known != null) {

@@ -37,7 +37,7 @@ final class LauncherWatch {
   }
 
   private static void end(String pid) {
-    LOG.error("the launcher, process {}, is gone; this rank ends too", pid);
+    LOG.error("the launcher, process {}, has ended; this rank ends too", pid);
     Runtime.getRuntime().halt(HUNG_UP);
   }
 }

@@ -17,8 +17,8 @@ final class MissingFlags {
   static void warn(int size, String kernels) {
     if (size > 1 && !kernels.startsWith("vector")) {
       LOG.warn(
-          "Java runs without the module jdk.incubator.vector, so that reductions take up to three"
-              + " times as long ({}): start the ranks with 'java --add-modules"
+          "Java runs without the module jdk.incubator.vector, so that reductions are up to three"
+              + " times slower ({}): start the ranks with 'java --add-modules"
               + " jdk.incubator.vector'; only 'weft train', 'weft java' and 'weft run' on its own"
               + " host set the flag",
           kernels);

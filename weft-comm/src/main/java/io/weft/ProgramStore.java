@@ -75,7 +75,7 @@ record ProgramStore(Store store, BooleanSupplier isInside) implements Store {
               + call
               + " of '"
               + key
-              + "' in a callback, on the thread that turns the agent: all of this rank would wait"
+              + "' in a callback, on the thread that runs the agent: the whole rank would wait"
               + " for the store; call it on another thread");
     }
     return PREFIX + key;

@@ -81,7 +81,7 @@ public record ServiceThreads(List<List<String>> threads) {
         case COLLECTIVES -> services.addAll(List.of(collectives, membership));
         case RENDEZVOUS -> services.add(rendezvous);
         case CHANNEL -> services.add(channel);
-        default -> throw new IllegalArgumentException("there is no service " + name);
+        default -> throw new IllegalArgumentException("unknown service " + name);
       }
     }
     return services;

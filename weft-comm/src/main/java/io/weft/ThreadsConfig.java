@@ -20,8 +20,8 @@ public final class ThreadsConfig implements OptionProvider {
                   "names of services, each at most once",
                   ServiceThreads::parse),
               "collectives+rendezvous+channel",
-              "which services run on a progress thread of their own, with connections of their own:"
-                  + " joined by + on one thread, separated by commas on several; the same on all"
+              "assignment of the services to progress threads with separate connections: + joins"
+                  + " services of one thread, commas separate threads; it must be equal on all"
                   + " ranks")
           .sameOn(Scope.JOB);
 

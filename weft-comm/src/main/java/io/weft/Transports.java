@@ -111,7 +111,7 @@ final class Transports {
         what = remedy;
       }
       LOG.warn(
-          "the {} ranks of this host talk over TCP, not through memory that they share: {}; {}",
+          "the {} ranks of this host communicate over TCP, not through shared memory: {}; {}",
           joined.localSize(),
           why,
           what);

@@ -77,7 +77,7 @@ public final class IdleStrategy {
   /// `IllegalArgumentException` if `polls` is negative.
   public IdleStrategy spinning(int polls) {
     if (polls < 0) {
-      throw new IllegalArgumentException("spins " + polls + " turns, expected at least 0");
+      throw new IllegalArgumentException("spins " + polls + " polls, expected at least 0");
     }
     return new IdleStrategy(ticker, polls, 0, yieldNanos);
   }

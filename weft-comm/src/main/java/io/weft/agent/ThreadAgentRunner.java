@@ -350,8 +350,8 @@ final class ThreadAgentRunner implements AgentRunner {
     if (isInside()) {
       throw new IllegalStateException(
           agent.role()
-              + " cannot be closed by a callback, on a thread that turns it: it would wait for"
-              + " itself; close it on another thread");
+              + " cannot be closed by a callback, on a thread that runs it, because the call"
+              + " would wait for itself; close it on another thread");
     }
     if (closed) {
       return;

@@ -146,7 +146,7 @@ final class Admissions {
       return false;
     }
     if (lost.get(caller.rank())) {
-      String why = "another rank lost it before it had joined here";
+      String why = "another rank lost it before this rank had admitted it";
       MemorySegment word = new MeshFrame.Lost(caller.rank(), peers.self(), why, "").encode();
       var unused = caller.endpoint.trySend(word);
       caller.endpoint.close();

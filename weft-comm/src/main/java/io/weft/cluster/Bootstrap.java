@@ -100,7 +100,7 @@ public final class Bootstrap {
     List<String> both = announcement.disagreement(own);
     if (!both.isEmpty()) {
       throw new CommException.Setup(
-          "rank %d on %s has the setting %s, rank %d has %s; start all ranks of a job with the same"
+          "rank %d on %s has the setting %s, rank %d has %s; start all ranks with equal settings"
               .formatted(rank, announcement.host().name(), both.getFirst(), self, both.getLast()),
           List.of(rank, self),
           null);
@@ -176,11 +176,11 @@ public final class Bootstrap {
       return Announcement.decode(bytes);
     } catch (IllegalArgumentException malformed) {
       throw new CommException.Setup(
-          "what rank "
+          "the announcement of rank "
               + rank
-              + " put into the store cannot be read ("
+              + " in the store cannot be read ("
               + malformed.getMessage()
-              + "); are all ranks of the same version of Weft?",
+              + "); start all ranks with the same version of Weft",
           List.of(rank),
           malformed);
     }

@@ -128,7 +128,7 @@ final class Connector {
             .skip(mesh.thread())
             .findFirst();
     if (address.isEmpty()) {
-      cannotCall(peer, "it offers " + member.addresses() + ", this rank speaks " + scheme);
+      cannotCall(peer, "it offers " + member.addresses() + ", this rank uses " + scheme);
       return null;
     }
     try {
@@ -255,11 +255,11 @@ final class Connector {
       mesh.lose(
           attempt.peer.rank(),
           mesh.topology().describe(peers.self())
-              + " had something to send and could not connect to it for "
+              + " had data to send and could not connect to it for "
               + Span.millis(deadline) / 1000.0
               + " s: "
               + attempt.failure
-              + "; it may have left or ended, or raise --start-deadline");
+              + "; if it has not left or ended, raise --start-deadline");
     } else if (now - attempt.retryNanos >= 0) {
       call(attempt);
       sayGreeting(attempt);

@@ -36,7 +36,7 @@ record HostAndPort(String host, int port) {
     String host = store.substring(0, Math.max(0, end));
     if (!bracketed && host.indexOf(':') >= 0) {
       throw new IllegalArgumentException(
-          wanted + "; an IPv6 address stands in brackets: write [" + store + "]:PORT");
+          wanted + "; an IPv6 address needs brackets: write [" + store + "]:PORT");
     }
     if (bracketed && end == store.length()) {
       throw new IllegalArgumentException(wanted + "; write " + store + ":PORT");

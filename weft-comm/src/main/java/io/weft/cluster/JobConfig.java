@@ -27,7 +27,7 @@ public final class JobConfig implements OptionProvider {
           "start-deadline",
           OptionType.duration(),
           "60s",
-          "how long to wait until all ranks have joined");
+          "longest wait until all ranks have joined");
 
   /// Time at which ranks connect with each other.
   public static final ConfigOption<Connections> CONNECTIONS =
@@ -35,8 +35,8 @@ public final class JobConfig implements OptionProvider {
               "connections",
               OptionType.choice(Connections.class),
               "all",
-              "when two ranks connect: all, before the job begins, or used, when one first has"
-                  + " something for the other; the same on all ranks")
+              "when two ranks connect: all, before the job begins, or used, when one of them"
+                  + " first has a message for the other; it must be equal on all ranks")
           .sameOn(Scope.JOB);
 
   /// True if this process joins a running job.
@@ -45,7 +45,7 @@ public final class JobConfig implements OptionProvider {
           "join",
           OptionType.flag(),
           "false",
-          "join a job that runs already, as one more rank: to take the place of a lost one");
+          "join a running job as an additional rank, to replace a lost one");
 
   /// Address to listen on; empty = loopback if all ranks are local, otherwise this host's address
   /// towards the store.
@@ -53,8 +53,8 @@ public final class JobConfig implements OptionProvider {
       ConfigOption.withoutDefault(
           "bind",
           OptionType.text(),
-          "address to listen on; by default loopback when all ranks are local, else this host's"
-              + " address towards the store");
+          "address to listen on; by default loopback if all ranks are local, otherwise this"
+              + " host's address towards the store");
 
   /// Address of the job's store, as `HOST:PORT`.
   public static final ConfigOption<String> STORE =
@@ -66,14 +66,14 @@ public final class JobConfig implements OptionProvider {
   /// Name of the job.
   public static final ConfigOption<String> JOB =
       ConfigOption.withoutDefault(
-          "job", OptionType.text(), "name of the job, the same on all ranks");
+          "job", OptionType.text(), "name of the job; it must be equal on all ranks");
 
   /// File with the job's secret.
   public static final ConfigOption<Path> SECRET_FILE =
       ConfigOption.withoutDefault(
           "secret-file",
           OptionType.path(),
-          "file with the job's secret, readable by its owner alone");
+          "file with the job's secret, readable only by its owner");
 
   /// Encryption of the connections.
   public static final ConfigOption<SecureMode> SECURE =
@@ -81,8 +81,8 @@ public final class JobConfig implements OptionProvider {
           "secure",
           OptionType.choice(SecureMode.class),
           "auto",
-          "encrypt connections by TLS 1.3: on, off, or auto, which is off on loopback alone; the"
-              + " same on all ranks");
+          "encrypt connections by TLS 1.3: on, off, or auto, which is on except on loopback; it"
+              + " must be equal on all ranks");
 
   /// This rank's certificates; empty = this rank creates one.
   public static final ConfigOption<Path> TLS_CERTIFICATE =
@@ -90,22 +90,22 @@ public final class JobConfig implements OptionProvider {
           "tls-certificate",
           OptionType.path(),
           "PEM file with this rank's certificate and those between it and an authority; by default"
-              + " each rank makes one for itself");
+              + " each rank creates one");
 
   /// The private key of `TLS_CERTIFICATE`.
   public static final ConfigOption<Path> TLS_KEY =
       ConfigOption.withoutDefault(
           "tls-key",
           OptionType.path(),
-          "PEM file with the private key of --tls-certificate (PKCS #8, not encrypted), readable by"
-              + " its owner alone");
+          "PEM file with the private key of --tls-certificate (PKCS #8, not encrypted), readable"
+              + " only by its owner");
 
   /// The authorities that sign the certificates of ranks.
   public static final ConfigOption<Path> TLS_CA =
       ConfigOption.withoutDefault(
           "tls-ca",
           OptionType.path(),
-          "PEM file with the certificates of the authorities that vouch for ranks");
+          "PEM file with the certificates of the authorities that sign the certificates of ranks");
 
   /// For `ServiceLoader`.
   public JobConfig() {}

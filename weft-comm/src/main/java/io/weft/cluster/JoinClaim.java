@@ -121,9 +121,9 @@ public final class JoinClaim implements AutoCloseable {
       }
     }
     return new CommException.Setup(
-        "this process is to join a job of "
+        "this process should join a job of "
             + launch.size()
-            + " ranks that runs (setting join), but "
+            + " running ranks (setting join), but "
             + (missing.size() == 1 ? "rank " : "ranks ")
             + ProcessSet.ranges(missing)
             + " did not join within "

@@ -113,7 +113,7 @@ final class Joining {
                         + member.host()
                         + " offers "
                         + member.addresses()
-                        + ", this rank speaks "
+                        + ", this rank uses "
                         + scheme
                         + "; give all ranks the same --transport and --progress-threads",
                     List.of(member.rank()),

@@ -73,7 +73,7 @@ final class LateJoining {
     }
     if (peers.live() == 0) {
       throw failed(
-          "cannot join the job: all its ranks have left or are lost, so it is over", List.of());
+          "cannot join the job: all its ranks have left or are lost, so it has ended", List.of());
     }
   }
 
@@ -104,8 +104,8 @@ final class LateJoining {
             + (missing.isEmpty() ? "" : " (" + connector.failure(missing.getFirst()) + ")")
             + (trouble.isEmpty() ? "" : ": it " + trouble)
             + (peers.live() == 0
-                ? "; no rank of the job has answered: it is over, or another one, or its addresses"
-                    + " cannot be reached from here"
+                ? "; no rank of the job has answered: it has ended, it is another job, or its"
+                    + " addresses cannot be reached from here"
                 : "; check that these ranks run and that their addresses can be reached from here,"
                     + " or raise --start-deadline"),
         missing);

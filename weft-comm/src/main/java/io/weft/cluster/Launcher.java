@@ -197,9 +197,9 @@ enum Launcher {
           && !variables.has(STORE)) {
         throw new CommException.Setup(
             "RANK and WORLD_SIZE say that this is a rank, but without MASTER_ADDR and MASTER_PORT,"
-                + " and without a "
+                + " and without a unique "
                 + RUN_ID
-                + " of its own, nothing tells its job from another one that is started from"
+                + ", nothing distinguishes its job from another one that is started from"
                 + " the same shell; set WEFT_JOB to a name of the job, on all ranks",
             null);
       }

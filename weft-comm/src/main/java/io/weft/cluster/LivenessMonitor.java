@@ -144,7 +144,7 @@ final class LivenessMonitor {
               + (others.size() + 1)
               + " ranks that were left: "
               + names(peer, silent)
-              + "; its network is gone, or theirs; see what else happened on these hosts");
+              + "; its network or theirs has failed; check these hosts for other failures");
       return;
     }
     mesh.lose(
@@ -211,8 +211,8 @@ final class LivenessMonitor {
         + (clock.standstillNanos() > 0
             ? "; it last stood still for " + seconds(clock.standstillNanos())
             : "")
-        + "; the others go on without it: end this process, and raise --silence-limit if such"
-        + " pauses are to be expected";
+        + "; the others continue without it: end this process, and raise --silence-limit if such"
+        + " pauses are expected";
   }
 
   /// Describes the presumed reason, if no other rank could report it.

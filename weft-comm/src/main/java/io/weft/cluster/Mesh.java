@@ -385,7 +385,7 @@ public final class Mesh implements Agent, FrameSink {
     }
     if (!MeshFrame.isOne(message)) {
       if (!services.onMessage(peer, message)) {
-        drop(peer, "it sent a message to a service that there is not");
+        drop(peer, "it sent a message to an unknown service");
       }
       return;
     }
@@ -458,7 +458,7 @@ public final class Mesh implements Agent, FrameSink {
   ///
   /// @param why the reason, with that rank as the subject: "it sent ..."
   public void drop(int peer, String why) {
-    lose(peer, "its connection was closed from here, because " + why);
+    lose(peer, "its connection was closed because " + why);
     Endpoint untrusted = peers.at(peer).endpoint();
     if (untrusted != null) {
       untrusted.close(); // whether it has heard why or not

@@ -59,7 +59,7 @@ public record Processors(String list) {
       int first = number(dash < 0 ? range : range.substring(0, dash), list);
       int last = dash < 0 ? first : number(range.substring(dash + 1), list);
       if (last < first) {
-        throw new IllegalArgumentException("'" + list + "' is no list of processors");
+        throw new IllegalArgumentException("'" + list + "' is not a list of processors");
       }
       set.set(first, last + 1);
     }
@@ -73,7 +73,7 @@ public record Processors(String list) {
         return number;
       }
     } catch (NumberFormatException e) {
-      throw new IllegalArgumentException("'" + list + "' is no list of processors", e);
+      throw new IllegalArgumentException("'" + list + "' is not a list of processors", e);
     }
     throw new IllegalArgumentException(
         "'" + list + "': processor " + text + " is not from 0 to " + (MOST - 1));

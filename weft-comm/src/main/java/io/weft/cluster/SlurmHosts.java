@@ -112,7 +112,7 @@ final class SlurmHosts {
     var numbers = new ArrayList<String>();
     for (String range : list.split(",", -1)) {
       if (!RANGE.matcher(range).matches()) {
-        throw new IllegalArgumentException("'" + range + "' is no number or range");
+        throw new IllegalArgumentException("'" + range + "' is not a number or range");
       }
       int dash = range.indexOf('-');
       String first = dash < 0 ? range : range.substring(0, dash);

@@ -42,7 +42,7 @@ public final class TokenTable {
     Objects.requireNonNull(owner, "owner");
     if (used == MOST) {
       throw new IllegalStateException(
-          used + " operations are under way, more than there are tokens for");
+          used + " operations are in progress, the maximum number of tokens");
     }
     if (used * 2 > owners.length && owners.length < MOST) {
       cursor = owners.length;

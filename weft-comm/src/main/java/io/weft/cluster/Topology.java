@@ -15,7 +15,7 @@ public record Topology(long epoch, List<Member> members) {
     members = List.copyOf(members);
     for (int r = 0; r < members.size(); r++) {
       if (members.get(r).rank() != r) {
-        throw new IllegalArgumentException("member " + members.get(r) + " stands at position " + r);
+        throw new IllegalArgumentException("member " + members.get(r) + " is at position " + r);
       }
     }
   }

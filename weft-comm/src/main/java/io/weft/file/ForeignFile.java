@@ -59,7 +59,7 @@ public final class ForeignFile {
         throw refused(FileKind.of(before) + ", not a regular file");
       }
       if (!named && !FileOwner.isTrusted(file)) {
-        throw refused("it belongs to somebody else, " + FileOwner.name(file));
+        throw refused("it belongs to another user, " + FileOwner.name(file));
       }
       SeekableByteChannel channel =
           Files.newByteChannel(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
@@ -104,7 +104,7 @@ public final class ForeignFile {
           StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes(mostBytes))).toString();
       return text.startsWith(BYTE_ORDER_MARK) ? text.substring(1) : text;
     } catch (CharacterCodingException other) {
-      throw refused("it is no text in UTF-8");
+      throw refused("it is not UTF-8 text");
     }
   }
 

@@ -257,7 +257,7 @@ public final class NewFile implements AutoCloseable {
       channel.close();
       Files.deleteIfExists(unfinished);
     }
-    throw new FileSystemException(target.toString(), null, "others remove it as it is begun");
+    throw new FileSystemException(target.toString(), null, "others remove it before it is locked");
   }
 
   /// Returns false if a sweeping process intervened between creation and locking.
@@ -290,7 +290,7 @@ public final class NewFile implements AutoCloseable {
         return real;
       }
       throw new FileSystemException(
-          file.toString(), null, "it is a symbolic link to something that is no regular file");
+          file.toString(), null, "it is a symbolic link whose target is not a regular file");
     }
     if (!there.isRegularFile()) {
       throw new FileSystemException(
@@ -304,7 +304,7 @@ public final class NewFile implements AutoCloseable {
       return link.toRealPath();
     } catch (NoSuchFileException dangling) {
       throw new FileSystemException(
-          link.toString(), null, "it is a symbolic link to something that is no regular file");
+          link.toString(), null, "it is a symbolic link whose target is not a regular file");
     }
   }
 

@@ -65,7 +65,7 @@ public final class ScratchDirectory implements AutoCloseable {
       }
       locked.close(); // somebody who sweeps was here between the making and the locking
     }
-    throw new FileSystemException(parent.toString(), null, "others remove what is begun there");
+    throw new FileSystemException(parent.toString(), null, "others remove new entries there");
   }
 
   /// Where it is.

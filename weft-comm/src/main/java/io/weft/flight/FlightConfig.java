@@ -16,7 +16,7 @@ public final class FlightConfig implements OptionProvider {
       ConfigOption.withoutDefault(
           "flight-dir",
           OptionType.path(),
-          "directory where each rank leaves a file with its last operations when something fails");
+          "directory in which each rank leaves a file with its last operations after a failure");
 
   /// For `ServiceLoader`.
   public FlightConfig() {}

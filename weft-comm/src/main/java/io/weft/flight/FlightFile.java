@@ -65,7 +65,7 @@ public record FlightFile(Path directory) implements FlightSink {
     NewFile.sweep(file);
     try (InputStream in = ForeignFile.found(file).open()) {
       if (!Arrays.equals(in.readNBytes(expected.length), expected)) {
-        throw new IOException(file + " is no flight file; name another directory");
+        throw new IOException(file + " is not a flight file; name another directory");
       }
       Files.delete(file);
     } catch (NoSuchFileException none) {
@@ -106,7 +106,7 @@ public record FlightFile(Path directory) implements FlightSink {
     try {
       text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
     } catch (CharacterCodingException other) {
-      throw new IllegalArgumentException("it is no text in UTF-8", other);
+      throw new IllegalArgumentException("it is not UTF-8 text", other);
     }
     FlightLog log = FlightLog.parse(text);
     if (log.self().rank() != rank) {

@@ -60,7 +60,7 @@ public record FlightPost(StoreLocation.Hosted store, JobTrust trust) implements 
     try (var in = new GZIPInputStream(new ByteArrayInputStream(value.get()))) {
       return Optional.of(FlightFile.decoded(in.readNBytes(MOST_BYTES + 1), rank));
     } catch (IllegalArgumentException malformed) {
-      throw new IOException("what rank " + rank + " sent: " + malformed.getMessage(), malformed);
+      throw new IOException("the log of rank " + rank + ": " + malformed.getMessage(), malformed);
     }
   }
 

@@ -23,7 +23,7 @@ final class LogFields {
   void word(String expected) {
     String found = text();
     if (!found.equals(expected)) {
-      throw new IllegalArgumentException("'" + found + "' where '" + expected + "' belongs");
+      throw new IllegalArgumentException("'" + found + "', not '" + expected + "'");
     }
   }
 
@@ -51,7 +51,7 @@ final class LogFields {
   long number(long most) {
     String digits = text();
     if (!digits.matches("[0-9]{1,18}") || Long.parseLong(digits) > most) {
-      throw new IllegalArgumentException("'" + digits + "' is no number up to " + most);
+      throw new IllegalArgumentException("'" + digits + "' is not a number up to " + most);
     }
     return Long.parseLong(digits);
   }
@@ -59,7 +59,7 @@ final class LogFields {
   long key() {
     String digits = text();
     if (!digits.matches("[0-9a-f]{16}")) {
-      throw new IllegalArgumentException("'" + digits + "' is no key");
+      throw new IllegalArgumentException("'" + digits + "' is not a key");
     }
     return Long.parseUnsignedLong(digits, 16);
   }
@@ -70,7 +70,7 @@ final class LogFields {
     }
     String seconds = text();
     if (!seconds.matches("[0-9]{1,9}\\.[0-9]{6}")) {
-      throw new IllegalArgumentException("'" + seconds + "' is no time");
+      throw new IllegalArgumentException("'" + seconds + "' is not a time");
     }
     return Long.parseLong(seconds.replace(".", "")) * 1000;
   }
@@ -82,7 +82,7 @@ final class LogFields {
         return value;
       }
     }
-    throw new IllegalArgumentException("'" + word + "' is no " + of.getSimpleName());
+    throw new IllegalArgumentException("'" + word + "' is not a " + of.getSimpleName());
   }
 
   void end() {
@@ -116,7 +116,7 @@ final class LogFields {
     for (int i = from; i < from + 4; i++) {
       int digit = Character.digit(field.charAt(i), 16);
       if (digit < 0) {
-        throw new IllegalArgumentException("character " + i + " of a field is no digit");
+        throw new IllegalArgumentException("character " + i + " of a field is not a digit");
       }
       value = value * 16 + digit;
     }

@@ -92,7 +92,7 @@ final class LogReader {
     }
     fields.word("end");
     if (fields.number(MOST_ITEMS) != flights.size()) {
-      throw new IllegalArgumentException("not as many operations as the end says");
+      throw new IllegalArgumentException("the number of operations differs from the end line");
     }
     fields.end();
     if (at != text.length()) {

@@ -47,7 +47,7 @@ final class RankList {
     for (int i = 0; i < all.length; i++) {
       String range = all[i];
       if (!range.matches("[0-9]{1,6}(-[0-9]{1,6})?")) {
-        throw new IllegalArgumentException("'" + range + "' is no rank and no range of ranks");
+        throw new IllegalArgumentException("'" + range + "' is not a rank or range of ranks");
       }
       int hyphen = range.indexOf('-');
       int first = Integer.parseInt(hyphen < 0 ? range : range.substring(0, hyphen));

@@ -51,7 +51,7 @@ public final class TensorPool implements AutoCloseable {
     synchronized (this) {
       if (closed) {
         throw new IllegalStateException(
-            dtype + "" + shape + " was asked of a job that this process has left; allocate before");
+            dtype + "" + shape + " cannot be allocated, because this process has left the job");
       }
       Lease lease = bytes > LARGE_BYTES ? large(dtype, shape, bytes) : lease(dtype, shape, bytes);
       out++;

@@ -99,8 +99,8 @@ public final class UnpackLock {
 
   private static CommException.Setup late(Path directory, String what, Duration limit) {
     return new CommException.Setup(
-        ("another process has been unpacking %s into %s for %d s (it holds the lock of %s): look"
-                + " whether it is stopped and end it, or raise --start-deadline")
+        ("another process has been unpacking %s into %s for %d s (it holds the lock of %s): check"
+                + " if it is stopped and end it, or raise --start-deadline")
             .formatted(what, directory, limit.toSeconds(), directory.resolve(FILE)),
         null);
   }

@@ -48,7 +48,7 @@ public final class Observers implements OperationObserver {
 
   private void threw(OperationObserver observer, Throwable defect) {
     remove(observer);
-    LOG.error("an observer of operations threw, which it must not; it sees no more", defect);
+    LOG.error("an observer of operations threw, which is a defect; it is removed", defect);
   }
 
   /// Hot path.

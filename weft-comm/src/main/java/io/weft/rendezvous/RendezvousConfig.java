@@ -24,7 +24,7 @@ public final class RendezvousConfig implements OptionProvider {
           "rendezvous-requests",
           OptionType.choice(TransferRequests.class),
           "fused",
-          "receives that are ready together leave as one request: fused, or single");
+          "receives that are ready together: fused into one request, or single requests");
 
   /// Bound of the memory of received tensors, in bytes.
   public static final ConfigOption<Long> MEMORY =
@@ -32,7 +32,7 @@ public final class RendezvousConfig implements OptionProvider {
           "rendezvous-memory",
           OptionType.bytes(1 << 16, 1L << 42),
           "4G",
-          "most memory of received tensors of a rendezvous, taken as it is needed");
+          "maximum memory for received tensors of a rendezvous, allocated on demand");
 
   /// For `ServiceLoader`.
   public RendezvousConfig() {}

@@ -14,7 +14,7 @@ public record RendezvousOptions(
   public RendezvousOptions {
     if (memoryBytes < 1 << 16) {
       throw new IllegalArgumentException(
-          "memory of " + memoryBytes + " bytes for received tensors; the least is 65536");
+          "memory of " + memoryBytes + " bytes for received tensors; the minimum is 65536");
     }
   }
 }

@@ -95,9 +95,9 @@ class ForeignFileTest {
     Files.setPosixFilePermissions(shared, PosixFilePermissions.fromString("rwxrwxrwx"));
     Path planted = Files.writeString(shared.resolve("planted"), "x");
     Files.setAttribute(planted, "unix:uid", SOMEBODY);
-    refused(ForeignFile.found(planted), planted, "belongs to somebody else");
+    refused(ForeignFile.found(planted), planted, "belongs to another user");
     Files.setAttribute(shared, "unix:uid", NOBODY);
-    refused(ForeignFile.found(planted), planted, "belongs to somebody else");
+    refused(ForeignFile.found(planted), planted, "belongs to another user");
     Files.setAttribute(planted, "unix:uid", NOBODY); // a colleague's file in his own directory
     assertThat(ForeignFile.found(planted).text(1)).isEqualTo("x");
   }

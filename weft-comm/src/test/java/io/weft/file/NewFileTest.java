@@ -132,7 +132,7 @@ class NewFileTest {
     assertThat(real).hasBinaryContent(CONTENT);
     assertThat(link).isSymbolicLink();
     Path device = Files.createSymbolicLink(directory.resolve("device"), Path.of("/dev/null"));
-    assertThatThrownBy(() -> NewFile.write(device, CONTENT)).hasMessageContaining("no regular");
+    assertThatThrownBy(() -> NewFile.write(device, CONTENT)).hasMessageContaining("not a regular");
     assertThatThrownBy(() -> NewFile.write(Path.of("/dev/null"), CONTENT))
         .hasMessageContaining("/dev/null")
         .hasMessageContaining("not a regular file");

@@ -119,30 +119,30 @@ class LogReaderTest {
       quoteCharacter = '"',
       value = {
         "weft-flight 1                | weft-flight 2                | line 1: not 'weft-flight 1'",
-        "job\\tweft-5                 | jab\\tweft-5                 | line 3: 'jab' where 'job'",
+        "job\\tweft-5                 | jab\\tweft-5                 | line 3: 'jab', not 'job'",
         "job\\tweft-5                 | job                          | line 3: a field is missing",
         "job\\tweft-5                 | job\\ta\\tb                  | line 3: a field too many:"
             + " 'b'",
         "of\\t4                       | of\\t2                       | line 4: rank 2 of 2",
-        "of\\t4                       | of\\t70000                   | '70000' is no number up to"
-            + " 65536",
-        "of\\t4                       | of\\t-4                      | '-4' is no number",
-        "begun\\t1543                 | begun\\t9999999999999999999  | is no number",
-        "written\\t17.120345          | written\\t17                 | '17' is no time",
-        "written\\t17.120345          | written\\t99999999999.120345 | is no time",
+        "of\\t4                       | of\\t70000                   | '70000' is not a number"
+            + " up to 65536",
+        "of\\t4                       | of\\t-4                      | '-4' is not a number",
+        "begun\\t1543                 | begun\\t9999999999999999999  | is not a number",
+        "written\\t17.120345          | written\\t17                 | '17' is not a time",
+        "written\\t17.120345          | written\\t99999999999.120345 | is not a time",
         "\\t0-3\\tfailed              | \\t0-9999\\tfailed           | 0-9999 is not within the"
             + " ranks",
         "\\t0-3\\tfailed              | \\t3-0\\tfailed              | 3-0 is not within the ranks",
-        "\\t0-3\\tfailed              | \\t0--3\\tfailed             | is no rank and no range",
-        "\\t0-3\\tfailed              | \\t0-3\\tbroken              | 'broken' is no CircleState",
-        "9f3a000000000001\\tAborted   | 9F3A\\tAborted               | '9F3A' is no key",
+        "\\t0-3\\tfailed              | \\t0--3\\tfailed             | is not a rank or range",
+        "\\t0-3\\tfailed              | \\t0-3\\tbroken          | 'broken' is not a CircleState",
+        "9f3a000000000001\\tAborted   | 9F3A\\tAborted               | '9F3A' is not a key",
         "\\tAborted\\t0\\t''          | \\tAborted\\t0\\tx           | 'x' is not in quotes",
-        "\\tAborted\\t0\\t''          | \\tAborted\\t4\\t''          | '4' is no number up to 3",
+        "\\tAborted\\t0\\t''          | \\tAborted\\t4\\t''          | '4' is not a number up to 3",
         "\\u0009is late               | \\q                          | is not escaped",
-        "\\u0009is late               | \\u00g9                      | is no digit",
+        "\\u0009is late               | \\u00g9                      | is not a digit",
         "weft-5                       | weft\\e5                     | is not escaped",
         "event\\t3                    | operation\\t3                | line 18:",
-        "end\\t4                      | end\\t3                      | not as many operations",
+        "end\\t4                      | end\\t3                      | the number of operations",
         "end\\t4                      | end\\t4\\n                   | something follows",
       })
   void whatIsNoLogIsRefusedWithItsLine(String in, String with, String message) throws IOException {

@@ -141,7 +141,7 @@ class OwnProgramTest {
     assertThat(summed.text())
         .contains("[0] sum 3.0 over tcp", "[1] sum 3.0 over tcp")
         .containsOnlyOnce(
-            "the 2 ranks of this host talk over TCP, not through memory that they share: weft-shm"
+            "the 2 ranks of this host communicate over TCP, not through shared memory: weft-shm"
                 + " is not on the class path; add the artifact io.weft:weft-shm");
   }
 }

@@ -25,7 +25,7 @@ final class ChannelMessages {
 
   CommException tooMany() {
     return new CommException.Aborted(
-        "too many operations are under way on " + here() + "; await some", mesh.rank(), null);
+        "too many operations are in progress on " + here() + "; await some", mesh.rank(), null);
   }
 
   CommException notRegistered(OutboundRequest it, Throwable refused) {
@@ -44,8 +44,8 @@ final class ChannelMessages {
             + here()
             + " to "
             + describe(it.peer().rank())
-            + " has lost its payload, whose arena was closed while the request was under way; keep"
-            + " the arena open until the outcome is told ("
+            + " has lost its payload, because its arena was closed while the request was in"
+            + " progress; keep the arena open until the outcome is delivered ("
             + thrown
             + ")",
         mesh.rank(),
@@ -60,7 +60,7 @@ final class ChannelMessages {
             + here()
             + " within "
             + it.limitNanos() / 1_000_000
-            + " ms; see what it does, or raise the limit",
+            + " ms; check that rank, or raise the limit",
         List.of(peer));
   }
 
@@ -99,15 +99,15 @@ final class ChannelMessages {
   }
 
   CommException closed() {
-    return new CommException.Aborted(here() + " has left the job; ask before", null);
+    return new CommException.Aborted(here() + " has left the job; send before it leaves", null);
   }
 
   /// The error for a callback that submits another request.
   CommException over() {
     return new CommException.Aborted(
         here()
-            + " has left the job, and this callback was told so; a callback must not ask again"
-            + " then",
+            + " has left the job, and this callback was notified of it; it must not send another"
+            + " request",
         mesh.rank(),
         null);
   }

@@ -207,7 +207,7 @@ final class InboundRequest implements IncomingRequest {
               + ", which offers "
               + intoBytes());
     }
-    UserMemory.checkReadable("what a reply writes", written);
+    UserMemory.checkReadable("the data of a reply", written);
     endOnce();
     RemoteRegion place = into;
     if (place == null || written.byteSize() == 0) {
@@ -248,9 +248,9 @@ final class InboundRequest implements IncomingRequest {
       throw new IllegalArgumentException(
           "a reply of "
               + body.byteSize()
-              + " bytes; the longest has "
+              + " bytes; the maximum is "
               + RequestChannel.MAX_HEAD_BYTES
-              + ", what is longer is written to where the request says");
+              + "; write longer data into the memory that the request offers");
     }
     return MemorySegment.ofArray(body.toArray(JAVA_BYTE));
   }

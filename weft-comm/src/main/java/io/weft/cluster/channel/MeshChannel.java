@@ -107,7 +107,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     ChannelPeer[] peers = connected().peers();
     if (peer < 0 || peer >= peers.length || peer == connected().mesh().rank()) {
       throw new IllegalArgumentException(
-          "rank " + peer + " of " + peers.length + " cannot be asked by this rank");
+          "rank " + peer + " of " + peers.length + " cannot receive requests of this rank");
     }
     Objects.requireNonNull(receiver, "receiver");
     request.checkMemory();
@@ -184,7 +184,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     try {
       callback.run();
     } catch (RuntimeException | Error thrown) {
-      LOG.error("rank {}: a callback of the request channel threw; it must not", rank(), thrown);
+      LOG.error("rank {}: a callback of the channel threw, which is a defect", rank(), thrown);
     }
   }
 
@@ -348,7 +348,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       try {
         server.onRequest(it);
       } catch (RuntimeException | Error thrown) {
-        LOG.error("rank {}: the handler of requests threw; it must not", rank(), thrown);
+        LOG.error("rank {}: the handler of requests threw, which is a defect", rank(), thrown);
         it.broken(thrown);
       }
     }
@@ -474,7 +474,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       frame = in.next();
     }
     if (!in.isSound()) {
-      connected().mesh().drop(fromRank, "it sent what the request channel cannot read");
+      connected().mesh().drop(fromRank, "it sent a message that the request channel cannot read");
     }
   }
 
@@ -491,7 +491,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       case ChannelFrame.Answered answered -> {
         OutboundRequest it = own(from, answered.token());
         if (it != null && !it.isWritten(answered.written())) {
-          return "it says that it has written what it has not";
+          return "it claims to have written data that it has not written";
         }
         if (it != null) {
           it.hear();

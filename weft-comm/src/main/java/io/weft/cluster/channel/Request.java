@@ -35,9 +35,9 @@ public record Request(
       throw new IllegalArgumentException(
           "a head of "
               + head.byteSize()
-              + " bytes; the longest has "
+              + " bytes; the maximum is "
               + RequestChannel.MAX_HEAD_BYTES
-              + ", what is longer is a payload");
+              + "; send longer data as a payload");
     }
     if (!payload.isNative() || (into != null && !into.isNative())) {
       throw new IllegalArgumentException(

@@ -51,7 +51,7 @@ public interface RequestChannel {
   static void checkKind(int kind) {
     if (kind < 0 || kind > MAX_KIND) {
       throw new IllegalArgumentException(
-          "requests of kind " + kind + "; there are kinds from 0 to " + MAX_KIND);
+          "requests of kind " + kind + "; expected kinds from 0 to " + MAX_KIND);
     }
   }
 }

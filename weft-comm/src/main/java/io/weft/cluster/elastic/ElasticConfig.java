@@ -16,7 +16,7 @@ public final class ElasticConfig implements OptionProvider {
           "on-failure",
           OptionType.choice(OnFailure.class),
           "end",
-          "when a rank is lost: end the job, or shrink it to the ranks that are left");
+          "when a rank is lost: end the job, or shrink it to the remaining ranks");
 
   /// Share of the ranks that must remain after a loss for them to continue without the others.
   public static final ConfigOption<ShrinkQuorum> SHRINK_QUORUM =
@@ -24,8 +24,8 @@ public final class ElasticConfig implements OptionProvider {
               "shrink-quorum",
               OptionType.choice(ShrinkQuorum.class),
               "majority",
-              "how many of the ranks must be left to go on without the others: majority (or half of"
-                  + " them with the lowest rank), or any, where a loss is a crash for certain")
+              "ranks that must remain to continue without the others: majority (or half of them"
+                  + " with the lowest rank), or any, if a loss is certain to be a crash")
           .sameOn(Scope.JOB);
 
   /// For `ServiceLoader`.

@@ -19,7 +19,7 @@ final class Reasons {
   static CommException revoked(Mesh mesh, int by) {
     return new CommException.Aborted(
         mesh.topology().describe(by)
-            + " goes on with the ranks that are left; call Weft.shrink on this rank too, and use"
+            + " continues with the remaining ranks; call Weft.shrink on this rank too, and use"
             + " the communicator that it returns",
         null);
   }
@@ -34,8 +34,8 @@ final class Reasons {
             + seconds(limit)
             + " for "
             + named(mesh, missing)
-            + "; all ranks that are left must call Weft.shrink: see what these do, then call it"
-            + " again or end",
+            + "; all remaining ranks must call Weft.shrink: check these ranks, then call it again"
+            + " or end",
         missing);
   }
 
@@ -48,10 +48,10 @@ final class Reasons {
             + agreement.before()
             + " ranks before the failure "
             + (alive.size() == 1 ? "this one alone is" : "only " + alive + " are")
-            + " left, which is no majority, after the loss of "
+            + " left, which is not a majority, after the loss of "
             + named(mesh, lost)
-            + "; the others may go on without them behind a broken network, so end here, or set"
-            + " --shrink-quorum any where a loss is a crash for certain",
+            + "; the others may continue without them behind a broken network, so end this"
+            + " process, or set --shrink-quorum any if a loss is certain to be a crash",
         lost.isEmpty() ? -1 : lost.getFirst(),
         null);
   }
@@ -61,8 +61,8 @@ final class Reasons {
         self(mesh)
             + " is out of the job: "
             + mesh.topology().describe(by)
-            + " and others took it for lost and went on without it; end this process, and see why"
-            + " it stood still or could not be reached",
+            + " and others considered it lost and continued without it; end this process, and"
+            + " find out why it stood still or could not be reached",
         null);
   }
 

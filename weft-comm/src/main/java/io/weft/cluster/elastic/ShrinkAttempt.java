@@ -70,7 +70,7 @@ final class ShrinkAttempt {
       }
       if (runner.isOver() && !done) {
         throw new CommException.Aborted(
-            "the agreement of the survivors did not come about: this rank has left the job", null);
+            "the survivors reached no agreement: this rank has left the job", null);
       }
       if (!runner.drive(() -> done, runner.nanos() + TURN_NANOS) && !done) {
         synchronized (this) {

@@ -96,7 +96,7 @@ public final class SubmissionQueue<C> {
     try {
       submission.enter(service);
     } catch (RuntimeException | Error thrown) {
-      LOG.error("what was submitted has thrown; it must not", thrown);
+      LOG.error("a submission has thrown, which is a defect", thrown);
       submission.broken(service, thrown);
     }
   }

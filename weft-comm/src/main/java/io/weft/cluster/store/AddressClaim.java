@@ -52,12 +52,12 @@ final class AddressClaim {
       }
       if (deadline.passed()) {
         throw new CommException.Setup(
-            "rank 0 cannot keep the job's store at "
+            "rank 0 cannot serve the job's store at "
                 + TcpStore.location(host, port)
                 + ": for "
                 + deadline
                 + " "
-                + other.orElse("it was in use by nobody who answers")
+                + other.orElse("it was in use by a process that does not answer")
                 + "; give one of the jobs another WEFT_STORE",
             taken);
       }
@@ -74,7 +74,7 @@ final class AddressClaim {
       throw new CommException.Setup(
           "another process is rank 0 of job '"
               + trust.job()
-              + "' already and keeps its store at "
+              + "' already and serves its store at "
               + TcpStore.location(host, port)
               + "; start each rank once, or give this job another WEFT_JOB",
           taken);
@@ -116,7 +116,7 @@ final class AddressClaim {
           throw new CommException.Setup(
               "rank 0 cannot resolve '"
                   + host
-                  + "', where it must keep the job's store; set"
+                  + "', where it must serve the job's store; set"
                   + " WEFT_STORE to HOST:PORT of rank 0",
               notYet);
         }

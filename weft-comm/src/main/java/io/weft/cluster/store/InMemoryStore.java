@@ -28,7 +28,7 @@ public final class InMemoryStore implements Store {
           + MAX_ENTRIES
           + " entries and "
           + (MAX_BYTES >> 20)
-          + " MiB); it is for addresses and settings, not for data: remove keys that nobody needs";
+          + " MiB); it is for addresses and settings, not for data: remove unused keys";
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -173,7 +173,7 @@ public final class InMemoryStore implements Store {
 
   static CommException.Setup absent(String key, String store, Duration timeout) {
     return new CommException.Setup(
-        "nobody put '"
+        "no client put '"
             + key
             + "' into "
             + store

@@ -163,9 +163,9 @@ final class JobDirectory {
       }
       if (deadline.passed()) {
         throw new CommException.Setup(
-            "rank 0 did not come within "
+            "rank 0 did not arrive within "
                 + deadline
-                + " (nothing living in "
+                + " (no live run in "
                 + jobDirectory
                 + "); is it running on this host, with the same WEFT_JOB and java.io.tmpdir?",
             null);
@@ -306,11 +306,11 @@ final class JobDirectory {
         throw new CommException.Setup(
             "directory "
                 + directory
-                + " must belong to this user alone (mode 700), it is of "
+                + " must belong only to this user (mode 700), but it belongs to "
                 + Files.getOwner(directory, LinkOption.NOFOLLOW_LINKS)
                 + " with mode "
                 + PosixFilePermissions.toString(permissions)
-                + "; remove it, or set -Djava.io.tmpdir to a directory of your own",
+                + "; remove it, or set -Djava.io.tmpdir to your own directory",
             null);
       }
     } finally {

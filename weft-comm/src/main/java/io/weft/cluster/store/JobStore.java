@@ -81,9 +81,9 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
       LaunchEnvironment launch, Settings settings, Map<String, String> environment) {
     if (joins(settings)) {
       throw new CommException.Setup(
-          "this process is to join a job that runs (setting join), but nothing says which one; give"
-              + " it the WEFT_RANK, WEFT_SIZE, WEFT_STORE, WEFT_JOB and secret of the rank that it"
-              + " replaces",
+          "this process should join a running job (setting join), but no setting names the job;"
+              + " give it the WEFT_RANK, WEFT_SIZE, WEFT_STORE, WEFT_JOB and secret of the rank"
+              + " that it replaces",
           null);
     }
     Secret secret = SecretFile.find(settings, environment).orElseGet(SecretFile::random);
@@ -182,9 +182,9 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
           LOG.warn("{} is a loopback address here: no other host can reach this rank", at);
         }
         store.beware(
-            "; rank 0 keeps the job's store at "
+            "; rank 0 serves the job's store at "
                 + at
-                + ", which here is the loopback address "
+                + ", which on its host is the loopback address "
                 + address.getHostAddress()
                 + " that no other host can reach: if ranks run on other hosts, set WEFT_STORE to"
                 + " another address of this host, on all ranks");
@@ -200,9 +200,9 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
   private static CommException.Setup withoutKeeper(CommException.Setup cause) {
     return new CommException.Setup(
         cause.getMessage()
-            + "; this process is to join a job that runs (setting join), which is possible only"
-            + " while the keeper of the job's store runs: the launcher, or rank 0 where there is"
-            + " none. If it has ended, start the job again",
+            + "; this process should join a running job (setting join), which is possible only"
+            + " while the server of the job's store runs: the launcher, or rank 0 without a"
+            + " launcher. If it has ended, start the job again",
         cause.ranks(),
         cause);
   }
@@ -224,7 +224,7 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
                     "the ranks of this job meet at "
                         + at
                         + " and need a secret; set WEFT_SECRET_FILE to a file that only you can"
-                        + " read, the same on all ranks (or WEFT_SECRET), made by"
+                        + " read, with equal contents on all ranks (or WEFT_SECRET), made by"
                         + " 'head -c 32 /dev/urandom | base64'",
                     null));
   }

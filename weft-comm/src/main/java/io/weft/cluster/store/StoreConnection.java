@@ -67,7 +67,7 @@ final class StoreConnection implements AutoCloseable {
     in.readFully(magic, TlsMark.BYTES, magic.length - TlsMark.BYTES);
     if (!Arrays.equals(magic, StoreWire.magic())) {
       throw new CommException.Setup(
-          "something else than a Weft store answers at "
+          "a server other than a Weft store answers at "
               + location
               + "; set WEFT_STORE to the address of this job's store",
           null);
@@ -96,7 +96,7 @@ final class StoreConnection implements AutoCloseable {
     String text = StoreWire.readText(in, secret, agreed, nonces);
     if (agreed != StoreWire.SAME_JOB) {
       throw new JobMismatch(
-          "the store there is of job '" + text + "', this rank is of job '" + job + "'");
+          "that store is of job '" + text + "', this rank is of job '" + job + "'");
     }
     meeting = text;
   }

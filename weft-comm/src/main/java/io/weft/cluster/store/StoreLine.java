@@ -38,7 +38,7 @@ record StoreLine(Socket socket, InputStream in, OutputStream out, byte[] binding
     var in = new PushbackInputStream(socket.getInputStream());
     int first = in.read();
     if (first < 0) {
-      throw new EOFException("it left without a word");
+      throw new EOFException("it closed the connection without sending anything");
     }
     in.unread(first);
     return over(socket, in, party.get().answer());

@@ -74,7 +74,7 @@ final class StoreSession {
     if (!StoreWire.same(expected, proof)) {
       out.writeByte(StoreWire.REFUSED);
       out.flush();
-      throw new IOException("its secret is not this job's, or somebody on the way decrypts");
+      throw new IOException("its secret is not this job's, or an intermediary decrypts");
     }
     out.writeByte(StoreWire.WELCOME);
     out.write(StoreWire.serverProof(secret, serverNonce, clientNonce, line.binding()));

@@ -113,7 +113,7 @@ final class StoreWire {
     byte[] proof = new byte[PROOF_BYTES];
     in.readFully(proof);
     if (!same(textProof(secret, status, nonces, bytes), proof)) {
-      throw new IOException("a wrong proof of the job's identity: somebody on the way changed it");
+      throw new IOException("a wrong proof of the job's identity: an intermediary changed it");
     }
     return new String(bytes, StandardCharsets.UTF_8);
   }

@@ -138,7 +138,7 @@ public final class TcpStore implements Store {
       if (Arrays.stream(all).allMatch(InetAddress::isLoopbackAddress)) {
         return " '"
             + host
-            + "' is a loopback address here, by which only this host's own ranks are reached: if"
+            + "' is a loopback address here, which reaches only ranks of this host: if"
             + " rank 0 runs on another host, set WEFT_STORE to an address of that host, on all"
             + " ranks";
       }
@@ -361,7 +361,7 @@ public final class TcpStore implements Store {
     }
     if (closed) {
       throw new CommException.Setup(
-          "this rank's way to the store at " + at.location() + " is closed: it has left the job",
+          "the client of the store at " + at.location() + " is closed: this rank has left the job",
           null);
     }
     StoreConnection made;
@@ -377,9 +377,8 @@ public final class TcpStore implements Store {
       throw new CommException.Setup(
           "the store at "
               + at.location()
-              + " is another one than this rank's: its keeper (the launcher or rank 0) has ended"
-              + " and was started again, and what was put there before is lost; start the job"
-              + " again",
+              + " is not this rank's: its server (the launcher or rank 0) has ended and was"
+              + " started again, and its earlier contents are lost; start the job again",
           null);
     }
     connection = made;
@@ -461,7 +460,7 @@ public final class TcpStore implements Store {
             + at.location()
             + " is out of reach: "
             + cause
-            + "; its keeper (the launcher or rank 0) may have ended",
+            + "; its server (the launcher or rank 0) may have ended",
         cause);
   }
 }

@@ -93,7 +93,7 @@ public final class TcpStoreServer implements AutoCloseable {
       return server;
     } catch (IOException refused) {
       throw new CommException.Setup(
-          "cannot keep the job's store at "
+          "cannot serve the job's store at "
               + address.getHostAddress()
               + ":"
               + port

@@ -20,8 +20,8 @@ public final class LivenessConfig implements OptionProvider {
               "heartbeat",
               OptionType.durationOrZero(20),
               "1s",
-              "a rank that has nothing to send shows this often that it lives; 0 = never, and"
-                  + " nobody is given up for silence")
+              "interval at which an idle rank sends a sign of life; 0 = never, and silence never"
+                  + " counts as a loss")
           .sameOn(Scope.JOB);
 
   /// Longest silence of a rank before it counts as lost; zero = unlimited.

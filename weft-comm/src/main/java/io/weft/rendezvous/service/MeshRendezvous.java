@@ -273,7 +273,7 @@ public final class MeshRendezvous implements MeshService {
     try {
       callback.run();
     } catch (RuntimeException | Error e) {
-      LOG.error("a callback of the rendezvous on rank {} threw; it must not", rank(), e);
+      LOG.error("a callback of the rendezvous on rank {} threw, which is a defect", rank(), e);
     }
   }
 

@@ -128,7 +128,7 @@ final class Publication extends PendingSide
   }
 
   RendezvousPeer peer() {
-    return Objects.requireNonNull(peer, "nobody has asked");
+    return Objects.requireNonNull(peer, "not requested");
   }
 
   /// The id of the request that it answers.

@@ -112,7 +112,7 @@ final class RendezvousClient implements Rendezvous {
       throw new IllegalArgumentException(
           "edge "
               + edge
-              + " is none of rank "
+              + " does not belong to rank "
               + behind.rank()
               + " of "
               + size

@@ -89,7 +89,7 @@ final class RendezvousInbound {
     }
     Route route = owner.routes().of(new Edge(owner.rank(), incarnation, from.rank(), name));
     if (!from.define(number, route)) {
-      owner.mistrust(from, "it gave an edge a number out of turn, or too many have one");
+      owner.mistrust(from, "it numbered an edge out of order, or too many edges");
     }
   }
 
@@ -112,7 +112,7 @@ final class RendezvousInbound {
     if (!in.isSound() || !isPlace(into, expected)) {
       owner.mistrust(from, UNREADABLE);
     } else if (route == null || step < 0) {
-      owner.mistrust(from, "it asked for an edge or step that there is not");
+      owner.mistrust(from, "it requested an unknown edge or step");
     } else {
       owner.enter(
           new ParkedRequest(from, id, route, step, frame, iteration, writes, expected, into));

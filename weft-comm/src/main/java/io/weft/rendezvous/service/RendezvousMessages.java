@@ -34,7 +34,7 @@ final class RendezvousMessages {
 
   CommException ended(long step) {
     return new CommException.Aborted(
-        "step " + step + " has ended on " + here() + "; each step has a number of its own", null);
+        "step " + step + " has ended on " + here() + "; each step needs a unique number", null);
   }
 
   CommException aborted(long step, String why) {
@@ -61,7 +61,7 @@ final class RendezvousMessages {
 
   CommException askedTwice(Edge edge, long step) {
     return new CommException.Aborted(
-        "edge " + edge + " was asked for twice in step " + step + "; each tensor has one receiver",
+        "edge " + edge + " was requested twice in step " + step + "; each tensor has one receiver",
         edge.destination(),
         null);
   }
@@ -82,14 +82,14 @@ final class RendezvousMessages {
         receive(key)
             + " was not answered for "
             + Duration.ofNanos(limitNanos)
-            + "; see whether that rank runs this step and produces this edge",
+            + "; check that the rank runs this step and produces this edge",
         key.edge().source(),
         null);
   }
 
   CommException failedThere(RendezvousKey key, String why) {
     return new CommException.Aborted(
-        receive(key) + " was refused there: " + why, key.edge().source(), null);
+        receive(key) + " was refused by that rank: " + why, key.edge().source(), null);
   }
 
   CommException tooLong(RendezvousKey key, TensorSignature like, long memoryBytes) {
@@ -114,7 +114,7 @@ final class RendezvousMessages {
 
   CommException broken(Edge edge, Throwable thrown) {
     return new CommException.Broken(
-        here() + ": the transfer along edge " + edge + " has failed of " + thrown,
+        here() + ": the transfer along edge " + edge + " has failed with " + thrown,
         mesh.rank(),
         thrown);
   }
@@ -135,7 +135,7 @@ final class RendezvousMessages {
 
   /// The reason for a destination that arrives too late.
   byte[] notHere() {
-    return ("the tensor is not held any more by " + here() + "; its step was aborted or has ended")
+    return ("the tensor is no longer held by " + here() + "; its step was aborted or has ended")
         .getBytes(StandardCharsets.UTF_8);
   }
 
@@ -157,15 +157,15 @@ final class RendezvousMessages {
   }
 
   CommException closed() {
-    return new CommException.Aborted(here() + " has left the job; receive before", null);
+    return new CommException.Aborted(here() + " has left the job; receive before it leaves", null);
   }
 
   /// The error for a callback that receives or publishes again.
   CommException over() {
     return new CommException.Aborted(
         here()
-            + " has left the job, and this callback was told so; a callback must neither receive"
-            + " nor publish again then",
+            + " has left the job, and this callback was notified of it; it must neither receive"
+            + " nor publish again",
         null);
   }
 

@@ -94,7 +94,7 @@ class JobStoreTest {
   void rankZeroThatNeverComesIsNamed() {
     assertThatThrownBy(() -> open(local(1, "job-" + System.nanoTime())))
         .isInstanceOf(CommException.Setup.class)
-        .hasMessageContaining("rank 0 did not come within 0.2 s");
+        .hasMessageContaining("rank 0 did not arrive within 0.2 s");
   }
 
   @Test

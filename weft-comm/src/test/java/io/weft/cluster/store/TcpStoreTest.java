@@ -183,7 +183,7 @@ class TcpStoreTest extends StoreContract {
       assertThatThrownBy(
               () -> TcpStore.connect("127.0.0.1", other.getLocalPort(), plain(secret), LIMIT))
           .isInstanceOf(CommException.Setup.class)
-          .hasMessageContaining("something else than a Weft store");
+          .hasMessageContaining("a server other than a Weft store");
     }
   }
 
@@ -341,7 +341,7 @@ class TcpStoreTest extends StoreContract {
         assertThat(next.find("k")).isEmpty();
         assertThatThrownBy(() -> store.find("k"))
             .isInstanceOf(CommException.Setup.class)
-            .hasMessageContaining("another one than this rank's")
+            .hasMessageContaining("is not this rank's")
             .hasMessageContaining(next.location());
       }
     }

@@ -99,7 +99,7 @@ class DisagreeingWorkersTest {
       processes.add(late);
       assertThat(late.waitFor(40, TimeUnit.SECONDS)).isTrue();
       assertThat(Files.readString(directory.resolve(output(0, true))))
-          .contains("all its ranks have left or are lost, so it is over");
+          .contains("all its ranks have left or are lost, so it has ended");
     } finally {
       processes.forEach(Process::destroyForcibly);
     }

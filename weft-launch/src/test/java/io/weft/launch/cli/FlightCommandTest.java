@@ -58,7 +58,7 @@ class FlightCommandTest {
   void bytesThatAreNoTextAreTold() throws Exception {
     Files.write(directory.resolve("rank-0.flight"), new byte[] {(byte) 0xFF, (byte) 0xFE, 0});
     assertThat(weft.run("trace", "flight", directory.toString())).isEqualTo(ExitCodes.MISSING);
-    assertThat(weft.err()).contains("rank-0.flight: it is no text in UTF-8\n");
+    assertThat(weft.err()).contains("rank-0.flight: it is not UTF-8 text\n");
   }
 
   @Test

@@ -293,7 +293,7 @@ class LateRankLossTest {
     job.close();
     assertThatThrownBy(() -> job.join(2, quick))
         .isInstanceOf(CommException.Setup.class)
-        .hasMessageContaining("it is over");
+        .hasMessageContaining("it has ended");
     job.store().remove("epoch/0/meeting/0/member/1");
     assertThatThrownBy(() -> job.join(2, quick))
         .isInstanceOf(CommException.Setup.class)

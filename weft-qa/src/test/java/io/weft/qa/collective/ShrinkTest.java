@@ -130,7 +130,7 @@ class ShrinkTest {
           .allSatisfy(
               m ->
                   assertThat(m)
-                      .contains("goes on with the ranks that are left")
+                      .contains("continues with the remaining ranks")
                       .contains("call Weft.shrink on this rank too"));
     }
   }

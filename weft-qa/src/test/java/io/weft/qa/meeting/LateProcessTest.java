@@ -135,7 +135,7 @@ class LateProcessTest {
     }
     zero.destroyForcibly();
     Process late = start(job, 0, Map.of("WEFT_JOIN", "true", "WEFT_START_DEADLINE", "3s"));
-    assertThat(line(late)).startsWith("refused").contains("keeper of the job's store");
+    assertThat(line(late)).startsWith("refused").contains("server of the job's store");
     assertThat(ask(one, 2)).isEqualTo("reply of 2");
   }
 }
