@@ -7,14 +7,14 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The objects that layers above attach to a `Weft`, at most one per type, closed with it. Any
+/// The objects that layers above attach to a `Weft` for its lifetime, at most one per type. Any
 /// thread.
 final class Attachments {
 
   private static final Logger LOG = LoggerFactory.getLogger(Attachments.class);
 
-  /// The attached objects in the order of their creation. Guarded by the reentrant monitor of this
-  /// object, because an object may attach another one while it is created.
+  /// The attached objects in creation order. Guarded by this object's monitor, which is reentrant
+  /// because an object may attach another one while it is created.
   private final SequencedMap<Class<?>, AutoCloseable> attached = new LinkedHashMap<>();
 
   private boolean closed;

@@ -14,7 +14,6 @@ final class ProcessorShare {
 
   private ProcessorShare() {}
 
-  /// Returns the runner of the agent of one progress thread.
   static AgentRunner runner(WeftConfig config, Mesh mesh, Agent agent, AgentRunners runners) {
     int threads = config.required(ThreadsConfig.PROGRESS_THREADS).threads().size();
     int local = mesh.topology().localSize(mesh.rank()) * threads;

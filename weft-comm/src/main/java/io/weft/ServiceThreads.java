@@ -68,7 +68,6 @@ public record ServiceThreads(List<List<String>> threads) {
         .collect(Collectors.joining(","));
   }
 
-  /// Returns the services with these names, which share a progress thread.
   static List<MeshService> services(
       List<String> names,
       Collectives collectives,

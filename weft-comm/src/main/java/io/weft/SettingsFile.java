@@ -37,8 +37,8 @@ final class SettingsFile {
 
   private SettingsFile() {}
 
-  /// Returns the settings from the system properties, the environment and the file that one of them
-  /// names. Throws `CommException.Setup` if the file cannot be read or has an unknown key.
+  /// Returns the settings from system properties, environment and settings file. Throws
+  /// `CommException.Setup` if the file cannot be read or has an unknown key.
   static Settings sources(Map<String, String> environment, Properties system) {
     String named = system.getProperty(FILE_PROPERTY, environment.get(FILE_VARIABLE));
     if (named == null || named.isBlank()) {

@@ -72,7 +72,7 @@ final class Transports {
 
   /// Opens the transport of this rank. Throws `CommException.Setup` if it cannot be opened.
   ///
-  /// @param credentials the proof of identity that the transport presents to peers
+  /// @param credentials this rank's proof of identity for peers
   static Transport open(
       WeftConfig config, NodeEnvironment around, Credentials credentials, FrameSink sink) {
     TransportProvider provider = around.transport();

@@ -125,9 +125,8 @@ public final class Weft implements AutoCloseable {
   /// joins a running job as an additional rank, and the call blocks until all remaining ranks know
   /// it. Throws `CommException.Setup` with the settings to change.
   ///
-  /// The call first unpacks the native libraries of modules on the class path (TensorFlow's). The
-  /// processes of a host unpack in turn. A program that uses these libraries must call this method
-  /// before it uses them.
+  /// The call first unpacks the native libraries of modules on the class path (TensorFlow's), one
+  /// process of a host at a time. A program must call this method before it uses them.
   public static Weft init() {
     return init(WeftConfig.load());
   }
@@ -140,8 +139,7 @@ public final class Weft implements AutoCloseable {
 
   /// Joins the job that `launch` describes, for embedding and for several ranks in one process.
   ///
-  /// @param environment the variables that may hold the secret (`WEFT_SECRET`) and that tell which
-  ///   launcher started the process
+  /// @param environment may contain the secret (`WEFT_SECRET`), and identifies the launcher
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, Map<String, String> environment) {
     LauncherWatch.start(environment);
@@ -420,9 +418,9 @@ public final class Weft implements AutoCloseable {
   }
 
   /// The communicator of all members of the current epoch, which are all ranks until `shrink`.
-  /// Every call returns the same object until then. It is closed with this object. Throws
+  /// Every call returns the same object until then; it is closed with this object. Throws
   /// `IllegalStateException` on a rank that joined while the job ran, because such a rank is not in
-  /// an epoch and takes part in no collective.
+  /// an epoch.
   public Communicator communicator() {
     return member(all, rank());
   }
@@ -440,14 +438,14 @@ public final class Weft implements AutoCloseable {
 
   /// Creates a communicator of some members of the current epoch. All its members must make this
   /// call, in the same order of creation; other ranks must not. Throws `IllegalArgumentException`
-  /// if this rank is not in the set or if the set has a rank that is not a member of the epoch, and
-  /// `IllegalStateException` as `communicator()` does.
+  /// if the set lacks this rank or has a rank outside the epoch, and `IllegalStateException` as
+  /// `communicator()` does.
   public Communicator communicator(ProcessSet set) {
     return collectives.communicator(set, member(epoch, rank()));
   }
 
-  /// Number of the current epoch: the number of times that the job has shrunk, 0 at first. Each
-  /// communicator belongs to one epoch. Throws `IllegalStateException` as `communicator()` does.
+  /// Number of the current epoch, 0 until the job has shrunk. Each communicator belongs to one
+  /// epoch. Throws `IllegalStateException` as `communicator()` does.
   public long epoch() {
     return member(epoch, rank()).number();
   }
@@ -466,14 +464,14 @@ public final class Weft implements AutoCloseable {
   ///
   /// A call may skip an epoch that other ranks entered before a further failure ended it. An
   /// operation submitted before this call has failed, or it has completed on this rank and perhaps
-  /// not on another. The ranks must use the first operations of the new communicator to agree on
+  /// not on another. The ranks should use the first operations of the new communicator to agree on
   /// the work to repeat.
   ///
-  /// Only one thread may call this at a time. The call waits at most `limit`, then throws
-  /// `CommException.TimedOut` with the ranks that did not arrive. This rank is not in an epoch
+  /// Only one thread may call this at a time. Waits at most `limit`, then throws
+  /// `CommException.TimedOut` with the ranks that did not arrive; this rank is not in an epoch
   /// then, and may call this again. Throws `CommException.Aborted` if too few ranks remain (see
-  /// `WeftConfig.shrinkQuorum`), or if the others continued without this rank because they
-  /// considered it lost. Throws `IllegalStateException` as `communicator()` does.
+  /// `WeftConfig.shrinkQuorum`), or if the others considered this rank lost and continued without
+  /// it. Throws `IllegalStateException` as `communicator()` does.
   public Communicator shrink(Duration limit) throws InterruptedException {
     var unused = member(epoch, rank());
     Epoch next = membership.shrink(runner, limit);
@@ -484,10 +482,10 @@ public final class Weft implements AutoCloseable {
   }
 
   /// Calls `action` with the cause when a communicator of this rank fails, once for each
-  /// communicator, including those that have failed already. A communicator that is closed on this
-  /// rank does not count as failed. This serves programs that compute for long and would learn of a
-  /// failure only from their next operation. The action runs on the thread that runs the agent and
-  /// must not block. An exception that it throws is logged.
+  /// communicator, including those that have failed already, but not when one is closed on this
+  /// rank. It informs programs that compute for long and would learn of a failure only from their
+  /// next operation. The action runs on the thread that runs the agent and must not block. An
+  /// exception that it throws is logged.
   public void onFailure(Consumer<? super CommException> action) {
     Objects.requireNonNull(action, "action");
     collectives.onFailure(action);
@@ -513,8 +511,8 @@ public final class Weft implements AutoCloseable {
     return tensors.allocate(dtype, shape);
   }
 
-  /// Returns this process's object of this type for the job. The first call creates it by `open`;
-  /// it is closed with this object. This serves layers above, such as data parallelism. `open` may
+  /// Returns this process's object of this type for the job, for layers above such as data
+  /// parallelism. The first call creates it by `open`; it is closed with this object. `open` may
   /// attach other objects. Throws `IllegalStateException` after `close`. Any thread.
   public <T extends AutoCloseable> T attached(Class<T> type, Function<? super Weft, T> open) {
     Objects.requireNonNull(type, "type");
@@ -533,11 +531,10 @@ public final class Weft implements AutoCloseable {
     return channel;
   }
 
-  /// The job's key-value store, for facts that some ranks need to know about others, such as
-  /// addresses, roles and settings; it is not meant for data. It serves until its server ends: the
-  /// launcher, or rank 0 when it leaves. A call after that throws `CommException.Setup`. Closing
-  /// the returned store has no effect. User threads only: in a callback every call throws
-  /// `IllegalStateException`.
+  /// The job's key-value store, for facts that some ranks need about others, such as addresses,
+  /// roles and settings, but not for data. It serves until its server ends: the launcher, or rank 0
+  /// when it leaves. A call after that throws `CommException.Setup`. Closing it has no effect. User
+  /// threads only: in a callback every call throws `IllegalStateException`.
   public Store store() {
     return store;
   }
@@ -571,10 +568,10 @@ public final class Weft implements AutoCloseable {
     return flights.log();
   }
 
-  /// Leaves the job. The call fails the pending operations, sends a goodbye to the other ranks,
-  /// waits at most two seconds for theirs, and ends the connections and the threads. If this rank
-  /// serves the store, the store ends first, so that no rank that has left finds it. A second call
-  /// has no effect. Throws `IllegalStateException` in a callback, on a thread that runs the agent.
+  /// Leaves the job. Fails the pending operations, sends a goodbye to the other ranks, waits at
+  /// most two seconds for theirs, and ends the connections and threads. If this rank serves the
+  /// store, the store ends first, so that no rank that has left finds it. A second call has no
+  /// effect. Throws `IllegalStateException` in a callback, on a thread that runs the agent.
   @Override
   public void close() {
     try {

@@ -30,10 +30,10 @@ import java.util.Properties;
 import java.util.stream.Collectors;
 
 /// The settings of this process. Every option (see `ConfigOption`) has the same name in all
-/// sources. Values that the program sets here take precedence over system properties, which take
-/// precedence over the environment, which takes precedence over the file that `WEFT_CONFIG_FILE` or
-/// `weft.config.file` names. Each option is declared where it is read (see `OptionProvider`). The
-/// options that programs set most have methods here. Immutable; it never contains a secret.
+/// sources. Values that the program sets here precede system properties, then the environment, then
+/// the file that `WEFT_CONFIG_FILE` or `weft.config.file` names. Each option is declared where it
+/// is read (see `OptionProvider`). The options that programs set most have methods here. Immutable;
+/// it never contains a secret.
 public final class WeftConfig implements Settings {
 
   private final Map<ConfigOption<?>, Object> values;
@@ -53,13 +53,12 @@ public final class WeftConfig implements Settings {
     return new Builder(environment, system).build();
   }
 
-  /// Returns a builder of settings that the program sets, with system properties, environment and
-  /// file below them.
+  /// Returns a builder of a program's settings, on top of system properties, environment and file.
   public static Builder builder() {
     return new Builder(System.getenv(), System.getProperties());
   }
 
-  /// Returns a builder with this environment in place of the process's environment.
+  /// Returns a builder with this environment instead of the process's.
   public static Builder builder(Map<String, String> environment) {
     Objects.requireNonNull(environment, "environment");
     return new Builder(environment, System.getProperties());
@@ -84,9 +83,9 @@ public final class WeftConfig implements Settings {
         : option.defaultText().map(text -> option.parse(text, "default"));
   }
 
-  /// Returns, as `NAME=VALUE`, the settings that must be equal on all ranks, because ranks with
-  /// different values would not understand each other or would consider each other lost. The value
-  /// of a file setting is a hash of the file's contents.
+  /// Returns, as `NAME=VALUE`, the settings that must be equal on all ranks, because ranks would
+  /// otherwise misunderstand each other or consider each other lost. A file setting has a hash of
+  /// the file as its value.
   List<String> sameOnAllRanks() {
     return OptionProvider.all().stream()
         .filter(option -> option.scope() != ConfigOption.Scope.RANK)
@@ -222,7 +221,7 @@ public final class WeftConfig implements Settings {
     return required(CollectiveConfig.SEGMENT_BYTES);
   }
 
-  /// File with rules that choose the algorithms of collectives, ahead of the built-in rules.
+  /// File with rules for the algorithms of collectives, ahead of the built-in rules.
   public Optional<Path> algorithms() {
     return value(CollectiveConfig.ALGORITHMS);
   }

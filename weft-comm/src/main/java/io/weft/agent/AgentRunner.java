@@ -15,8 +15,8 @@ public interface AgentRunner extends AutoCloseable {
   void commandQueued();
 
   /// Returns whether the calling thread is inside the agent, as the progress thread or as a caller
-  /// that drives the agent, for example in a callback. Such a thread must not wait for anything
-  /// that needs the next duty cycle.
+  /// that drives the agent, for example in a callback. It must not wait for anything that needs the
+  /// next duty cycle.
   boolean isInside();
 
   /// Returns whether no thread runs the agent any more and the agent has ended all operations in
@@ -57,10 +57,9 @@ public interface AgentRunner extends AutoCloseable {
     void giveUp();
   }
 
-  /// Runs tasks that were submitted after the last duty cycle on the calling thread. One thread at
-  /// a time runs them, and it counts as inside while it does. The call has no effect if the calling
-  /// thread already runs such tasks, as in a callback: the outer run continues with the newly
-  /// submitted tasks, so the stack does not grow.
+  /// Runs tasks that were submitted after the last duty cycle, one thread at a time, which counts
+  /// as inside. The call has no effect if the calling thread already runs such tasks, as in a
+  /// callback: the outer run continues with the new tasks, so the stack does not grow.
   void runLeft(Runnable left);
 
   /// The progress thread's clock.

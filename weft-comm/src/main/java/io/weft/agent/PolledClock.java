@@ -39,8 +39,7 @@ public final class PolledClock {
     return gap;
   }
 
-  /// The running time of this agent since its first duty cycle, with each standstill counted as at
-  /// most 100 ms.
+  /// The time of this clock since the agent's first duty cycle.
   public long nanos() {
     return nanos;
   }

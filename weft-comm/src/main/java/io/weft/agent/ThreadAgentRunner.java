@@ -379,8 +379,8 @@ final class ThreadAgentRunner implements AgentRunner {
     }
   }
 
-  /// Enters the agent to close it. The thread inside leaves soon because `closed` is set. If a
-  /// callback blocks that thread, this method stops waiting after a bounded number of attempts.
+  /// Enters the agent to close it. The thread inside leaves soon because `closed` is set. The
+  /// number of attempts is bounded, in case a callback blocks that thread.
   private void enterToEnd() {
     for (int tries = 0; !tryEnter(); tries++) {
       if (tries == 1_000_000) {

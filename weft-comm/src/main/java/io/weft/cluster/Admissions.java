@@ -11,11 +11,11 @@ import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The admission of ranks that join a running job, on a rank that is already in it. An unknown rank
-/// connects and first sends JOIN. This class adds it to the job and answers with WELCOME, which
-/// lists the ranks that are gone. Anything else that the unknown rank sends before is ignored or
-/// refused. The number of connections of such ranks is bounded, and each is closed after the start
-/// deadline. Confined to the progress thread.
+/// The admission of ranks that join a running job, on a rank in that job. An unknown rank connects
+/// and first sends JOIN. This class adds it to the job and answers with WELCOME, which lists the
+/// ranks that are gone. Other messages before JOIN cause a refusal. The connections of unknown
+/// ranks are bounded in number, and closed after the start deadline. Confined to the progress
+/// thread.
 final class Admissions {
 
   /// Largest distance of a new rank's number from those that this rank knows. The ranks in between
@@ -73,7 +73,6 @@ final class Admissions {
     }
   }
 
-  /// Handles a message on such an endpoint.
   void onMessage(Endpoint from, MemorySegment message) {
     Caller caller = find(from);
     if (caller == null) {
@@ -98,7 +97,7 @@ final class Admissions {
     }
   }
 
-  /// Handles the end of an endpoint. Returns false if the endpoint is not one of an unknown rank.
+  /// Handles the end of an endpoint. Returns false if its rank is not an unknown one.
   boolean onFailure(Endpoint from) {
     return callers.removeIf(caller -> caller.endpoint.equals(from));
   }
@@ -180,8 +179,8 @@ final class Admissions {
     connector.take(endpoint, welcome);
   }
 
-  /// Answers an admitted rank that requests the list of lost ranks again. Returns false if the
-  /// sender is not an admitted rank.
+  /// Sends the lost ranks to an admitted rank that requests them again. Returns false if the sender
+  /// is not an admitted rank.
   boolean onJoin(Endpoint from, MeshFrame.Join join) {
     int rank = from.node();
     if (join.member().rank() != rank || !from.equals(peers.at(rank).live())) {

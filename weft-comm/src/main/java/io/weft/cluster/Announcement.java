@@ -30,7 +30,6 @@ record Announcement(
     settings = List.copyOf(settings);
   }
 
-  /// Creates the announcement of a process.
   static Announcement of(
       JobProcess process, int size, List<Address> addresses, List<String> settings) {
     return new Announcement(
@@ -54,12 +53,10 @@ record Announcement(
     return new Announcement(size, process, host, processors, List.of(), settings);
   }
 
-  /// Returns whether the rank has not joined.
   boolean isAbsent() {
     return addresses.isEmpty() && process.isEmpty() && host.name().isEmpty();
   }
 
-  /// Returns whether the same process made both announcements.
   boolean sameProcess(Announcement other) {
     return process.equals(other.process) && host.equals(other.host);
   }

@@ -107,8 +107,8 @@ public final class Bootstrap {
     }
   }
 
-  /// Finds the number of this meeting. A process may join, leave and join again, and its n-th
-  /// meeting is the n-th meeting of all ranks.
+  /// Finds the number of this meeting, because a process may join, leave and join again. Its n-th
+  /// meeting is the n-th of all ranks.
   private void enterNextMeeting(Announcement own) {
     Optional<byte[]> before = store.find(key(launch.rank()));
     while (before.isPresent()) {
@@ -190,7 +190,6 @@ public final class Bootstrap {
     return meetingKey(epoch, meeting) + "member/" + rank;
   }
 
-  /// Returns the prefix of all keys of a meeting.
   static String meetingKey(long epoch, int meeting) {
     return "epoch/" + epoch + "/meeting/" + meeting + "/";
   }

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /// The connections to ranks that this rank has given up. Each is closed when its rank has been told
-/// the reason. If there is no room for the message, the connection stays open for a moment, because
-/// a live rank would otherwise consider this rank lost. Confined to the progress thread.
+/// the reason. Without room for the message, the connection stays open for a moment, because a live
+/// rank would otherwise consider this rank lost. Confined to the progress thread.
 final class ClosingPeers {
 
   private static final long MOMENT_NANOS = 200_000_000L;

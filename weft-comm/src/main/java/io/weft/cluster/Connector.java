@@ -39,7 +39,7 @@ final class Connector {
     /// This rank's call; null between two calls.
     @Nullable Endpoint call;
 
-    /// The accepted call of the peer, while there is no room for the answer.
+    /// The accepted call of the peer, until there is room for the answer.
     @Nullable Endpoint taken;
 
     /// The message that accepts the peer's call.
@@ -79,7 +79,7 @@ final class Connector {
   }
 
   /// Begins to connect with a rank, unless an attempt is in progress. Returns an endpoint that
-  /// never has room; the caller must ask the mesh for the endpoint again.
+  /// never has room; the caller must ask the mesh again.
   Endpoint connect(Peer peer) {
     Attempt attempt = attempt(peer);
     if (!attempt.wanted) {
@@ -98,7 +98,6 @@ final class Connector {
     return known;
   }
 
-  /// Describes why this rank is not yet connected with a rank that it calls.
   String failure(int rank) {
     Attempt attempt = find(rank);
     return attempt == null ? "it is not called" : attempt.failure;

@@ -21,10 +21,10 @@ final class FailureTracker {
   /// The time for which a joining rank waits for another rank's reason to end.
   private static final long EXPLANATION_NANOS = 200_000_000L;
 
-  /// Connections that broke without a known reason. Either they broke after this rank had stood
-  /// still for long, so that the peers are lost or have given this rank up and could not tell it.
-  /// Or they broke while this rank joins, because a rank that cannot join ends and may have told
-  /// its reason to others but not yet to this rank.
+  /// Connections that broke for an unknown reason. If they broke after this rank stood still for
+  /// long, the peers are lost, or they have given this rank up and could not tell it. If they broke
+  /// while this rank joins, the peers may have told their reason to others but not yet to this
+  /// rank.
   private final List<MeshFrame.Lost> unexplained = new ArrayList<>();
 
   private long unexplainedNanos;
@@ -65,7 +65,7 @@ final class FailureTracker {
     return unexplained.isEmpty() ? lossBroadcast.flush() : explain();
   }
 
-  /// Tells the other ranks, where there is room, that this rank ends and why.
+  /// Tells the other ranks that have room that this rank ends, and why.
   void resign(String why) {
     lossBroadcast.add(new MeshFrame.Lost(mesh.rank(), mesh.rank(), why, ""));
     var unused = lossBroadcast.flush();
@@ -100,7 +100,6 @@ final class FailureTracker {
     }
   }
 
-  /// Handles the goodbye of a rank.
   void leave(int peer) {
     if (!peers.at(peer).isGone()) {
       peers.at(peer).leaves();
@@ -111,7 +110,6 @@ final class FailureTracker {
     }
   }
 
-  /// Handles a broken connection to a rank.
   void breakOff(int peer, String what) {
     if (peers.at(peer).isGone()) {
       return;
@@ -159,9 +157,9 @@ final class FailureTracker {
     return lossBroadcast.flush();
   }
 
-  /// Handles another rank's report of a loss. The report counts even if the lost rank has said
-  /// goodbye to this one, because the reporter has not received the goodbye. The reporter's
-  /// operations have failed, and they fail here for the same reason.
+  /// Handles another rank's report of a loss. It counts even if the lost rank has said goodbye to
+  /// this one: the reporter has not received the goodbye, so its operations have failed, and they
+  /// fail here for the same reason.
   void told(MeshFrame.Lost lost) {
     if (lost.rank() >= peers.size()) {
       mesh.admissions().isLost(lost.rank());
@@ -183,13 +181,12 @@ final class FailureTracker {
     return !unexplained.isEmpty();
   }
 
-  /// Returns whether any rank has said goodbye.
   boolean hasAnyLeft() {
     return anyLeft;
   }
 
-  /// Gives a rank up. Only the first reason for a rank counts. The rank is told the reason if it
-  /// can still be reached, and all others are told of the loss.
+  /// Gives a rank up. Only the first reason counts. The rank is told the reason if it can still be
+  /// reached, and all others learn of the loss.
   void lose(MeshFrame.Lost lost) {
     int peer = lost.rank();
     if (peers.at(peer).isGone()) {
@@ -234,7 +231,6 @@ final class FailureTracker {
     }
   }
 
-  /// Ends this rank, because others have given it up.
   void exclude(int witness, String why) {
     if (end(witness, why, liveness.excluded(witness, why))) {
       mesh.tellThreads(new MeshFrame.Lost(mesh.rank(), witness, why, ""));

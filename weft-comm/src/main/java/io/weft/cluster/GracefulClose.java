@@ -6,9 +6,8 @@ import io.weft.transport.PostResult;
 import java.lang.foreign.MemorySegment;
 
 /// The goodbyes of a rank that leaves. The rank sends a goodbye to each peer, after the messages
-/// that wait for room, and waits for the peers' goodbyes. It does not visit a peer again that has
-/// been told or is gone, which bounds the work when n ranks leave together. Confined to the
-/// progress thread.
+/// that wait for room, and waits for theirs. It visits no peer again that has been told or is gone,
+/// which bounds the work when n ranks leave together. Confined to the progress thread.
 final class GracefulClose {
 
   private final Mesh mesh;
@@ -20,8 +19,7 @@ final class GracefulClose {
   private int untoldCount;
   private final int size;
 
-  /// All ranks below this one are gone, or have been silent for so long that this rank does not
-  /// wait for them.
+  /// All ranks below this one are gone or too silent to wait for.
   private int awaited;
 
   GracefulClose(
@@ -42,8 +40,7 @@ final class GracefulClose {
     this.untoldCount = size;
   }
 
-  /// Sends the goodbyes for which there is room. Returns whether a goodbye is still to be sent or
-  /// received.
+  /// Sends the goodbyes that find room. Returns whether a goodbye is still to be sent or received.
   boolean open() {
     var unused = failureTracker.turn();
     boolean open = tell() || failureTracker.isParting();

@@ -60,9 +60,9 @@ public final class JoinClaim implements AutoCloseable {
     this.own = holder.getBytes(StandardCharsets.UTF_8);
   }
 
-  /// Waits until the job has begun, then for other joining processes. The first wait lasts at most
-  /// the limit, the second a multiple of it. Throws `CommException.Setup` if the job does not run
-  /// or if the other processes take too long.
+  /// Waits until the job has begun, at most the limit, then for other joining processes, at most
+  /// four times the limit. Throws `CommException.Setup` if the job does not run or others take too
+  /// long.
   ///
   /// @param self the calling process
   public static JoinClaim take(

@@ -81,8 +81,8 @@ final class LateJoining {
     return !mesh.isPuzzled() && peers.awaited().isEmpty();
   }
 
-  /// Requests the lost ranks from the peers that have admitted this rank, because they may know
-  /// more since.
+  /// Requests the lost ranks from the peers that have admitted this rank, which may know more by
+  /// now.
   private void askWhoIsGone() {
     for (int peer = 0; peer < peers.size(); peer++) {
       Endpoint endpoint = peers.at(peer).live();

@@ -347,7 +347,6 @@ enum Launcher {
     }
   }
 
-  /// Returns the names of the variables of the rank and of the size.
   abstract List<String> names(Variables variables);
 
   /// Returns whether the launcher's variables are present. One of the two suffices; `read` then

@@ -41,7 +41,6 @@ final class LivenessMonitor {
     this.detector = new FailureDetector(heartbeat);
   }
 
-  /// Begins to monitor a connected peer.
   void begin(int peer, long nowNanos) {
     detector.begin(peer, nowNanos, clock.nanos());
   }
@@ -66,7 +65,7 @@ final class LivenessMonitor {
       switch (detector.look(peer, received, endpoint.bytesSent(), nowNanos, attention)) {
         case FINE -> {}
         case HEARTBEAT_DUE -> {
-          // If there is no room, other messages are on their way, which serve equally well.
+          // Without room, other messages are on their way, which serve equally well.
           var unused = endpoint.trySend(heartbeatFrame);
         }
         case SILENT -> giveUp(peer);
@@ -108,7 +107,8 @@ final class LivenessMonitor {
         && detector.silence(peer, clock.nanos()) > heartbeat.limitNanos() / 2;
   }
 
-  /// Returns whether this rank stood still recently for so long that others may have given it up.
+  /// Returns whether this rank recently stood still longer than the time after which others may
+  /// give it up.
   boolean mayBeGivenUp() {
     long least =
         heartbeat.limitNanos() - heartbeat.heartbeatNanos() - heartbeat.heartbeatNanos() / 4;
@@ -192,7 +192,6 @@ final class LivenessMonitor {
     return process == null || !silent.host().equals(self.host()) ? "" : process.condition();
   }
 
-  /// Describes the loss of a peer whose connection broke.
   String broken(int peer, String cause) {
     return "its connection broke, last sign of life "
         + seconds(mesh.now() - lastSeen(peer))
@@ -200,7 +199,6 @@ final class LivenessMonitor {
         + cause;
   }
 
-  /// Describes, on this rank, why others have given it up.
   String excluded(int witness, String why) {
     Topology topology = mesh.topology();
     return topology.describe(mesh.rank())

@@ -47,7 +47,7 @@ final class LossBroadcast {
     open = true;
   }
 
-  /// Sends as much as there is room for. Returns the number of messages sent.
+  /// Sends the reports that find room. Returns the number of messages sent.
   ///
   /// Hot path.
   int flush() {

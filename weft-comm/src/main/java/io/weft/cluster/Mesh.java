@@ -88,7 +88,6 @@ public final class Mesh implements Agent, FrameSink {
     thread = number;
   }
 
-  /// Number of this mesh's progress thread on this rank.
   int thread() {
     return thread;
   }
@@ -117,8 +116,8 @@ public final class Mesh implements Agent, FrameSink {
     return tokens;
   }
 
-  /// Returns the endpoint to another rank that is not gone. If there is no connection yet, the call
-  /// starts to connect and returns an endpoint without room, so the caller must ask again for each
+  /// Returns the endpoint to another rank that is not gone. Without a connection, the call starts
+  /// to connect and returns an endpoint without room, so the caller must ask again for each
   /// message. A rank with which no connection can be made before the start deadline is lost.
   ///
   /// Hot path.
@@ -183,7 +182,6 @@ public final class Mesh implements Agent, FrameSink {
     return attention;
   }
 
-  /// Time of the current duty cycle.
   long now() {
     return now;
   }
@@ -267,8 +265,7 @@ public final class Mesh implements Agent, FrameSink {
     return threads.size() == 1 ? done : done + hearNews();
   }
 
-  /// Runs one duty cycle of this mesh and of the meshes of this rank that are already connected,
-  /// which their peers need.
+  /// Runs one duty cycle of this mesh and of this rank's connected meshes, which their peers need.
   int turnJoining(long nowNanos) {
     int done = 0;
     for (int other = 0; other < thread; other++) {
@@ -286,7 +283,6 @@ public final class Mesh implements Agent, FrameSink {
     return heard;
   }
 
-  /// Tells the other progress threads of this rank of a loss.
   void tellThreads(MeshFrame.Lost lost) {
     for (Mesh other : threads) {
       if (other != this && !other.closed) {
@@ -296,7 +292,6 @@ public final class Mesh implements Agent, FrameSink {
     }
   }
 
-  /// The reason why this rank cannot join, or null.
   Joining.@Nullable Obstacle obstacle() {
     return obstacle;
   }
@@ -335,7 +330,6 @@ public final class Mesh implements Agent, FrameSink {
     return peers.missing();
   }
 
-  /// Tells the other ranks that this rank ends, and why.
   void resign(String why) {
     failureTracker.resign(why);
   }
@@ -465,12 +459,10 @@ public final class Mesh implements Agent, FrameSink {
     }
   }
 
-  /// Gives a rank up as lost.
   void lose(int peer, String why) {
     failureTracker.lose(new MeshFrame.Lost(peer, rank, why, ""));
   }
 
-  /// Gives up this rank itself.
   void cutOff(String why) {
     failureTracker.cutOff(why);
   }
@@ -517,7 +509,7 @@ public final class Mesh implements Agent, FrameSink {
     return services.hasCommands() || (threads.size() > 1 && !news.isEmpty());
   }
 
-  /// Ends at once. The peers are told the reason, where there is room.
+  /// Ends at once. The peers that have room are told the reason.
   @Override
   public void crash(Throwable cause) {
     if (!closed) {

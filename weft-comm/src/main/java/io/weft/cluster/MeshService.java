@@ -3,9 +3,9 @@ package io.weft.cluster;
 
 import java.lang.foreign.MemorySegment;
 
-/// A service that sends and receives over a mesh, such as the collectives, the agreements on the
-/// membership, the rendezvous and the request channel. Methods run on the progress thread unless
-/// stated otherwise, and must not block.
+/// A service over a mesh, such as the collectives, the agreements on the membership, the rendezvous
+/// and the request channel. Methods run on the progress thread unless stated otherwise, and must
+/// not block.
 public interface MeshService {
 
   /// The service's id on the mesh, one of `ServiceIds`; it is the first byte of its messages. Any

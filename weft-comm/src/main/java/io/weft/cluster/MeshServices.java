@@ -77,7 +77,6 @@ final class MeshServices {
     forEach(service -> service.onPeerAdded(rank));
   }
 
-  /// Notifies all services. Returns the operations for which they waited, in words.
   String onPeerGone(int rank, PeerExit how) {
     return Arrays.stream(all)
         .map(service -> service.onPeerGone(rank, how))

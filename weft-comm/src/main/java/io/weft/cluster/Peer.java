@@ -56,7 +56,6 @@ final class Peer {
     gone = true;
   }
 
-  /// Marks the rank as having said goodbye.
   void leaves() {
     gone = true;
     left = true;
@@ -80,7 +79,7 @@ final class Peer {
     left = false;
   }
 
-  /// Number of lost ranks of which the rank has been told.
+  /// Number of losses that the rank has been told.
   int told() {
     return told;
   }
@@ -89,7 +88,7 @@ final class Peer {
     told++;
   }
 
-  /// Sets the number of lost ranks that the rank knows already.
+  /// Sets the number of losses that the rank knows already.
   void knows(int lost) {
     told = lost;
   }

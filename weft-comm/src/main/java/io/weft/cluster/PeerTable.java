@@ -19,12 +19,10 @@ final class PeerTable {
   private volatile Topology topology = new Topology(0, List.of());
   private volatile int connected;
 
-  /// Creates the table of this rank, without members.
   PeerTable(int self) {
     this.self = self;
   }
 
-  /// Adds the first members of the job.
   void begin(Topology members) {
     topology = members;
     for (int rank = size; rank < members.size(); rank++) {
@@ -75,7 +73,6 @@ final class PeerTable {
     return rank >= 0 && rank < size && rank != self;
   }
 
-  /// Counts a new endpoint.
   void countConnected() {
     connected = ++made;
   }

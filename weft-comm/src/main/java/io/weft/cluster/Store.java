@@ -5,15 +5,15 @@ import java.time.Duration;
 import java.util.Optional;
 
 /// The key-value store of a job. Ranks exchange their addresses in it, and later the facts that few
-/// ranks need to know about others. It serves while its server lives, which is the launcher, or
-/// rank 0 until it leaves. A client may disconnect and connect again at any time. Bounded by 65,536
-/// entries and 64 MiB.
+/// ranks need about others. It serves while its server lives: the launcher, or rank 0 until it
+/// leaves. A client may disconnect and connect again at any time. Bounded by 65,536 entries and 64
+/// MiB.
 ///
-/// Each call is one change or one read, and all clients observe the calls in one order. Calls
-/// block. They are for user threads and never for the progress thread, on which `Weft.store`
-/// rejects them. A failure is a `CommException.Setup` that names the store, which is out of reach
-/// or full; the rest of the job is not affected. A key or value that is too long causes an
-/// `IllegalArgumentException`. Values are copied in and out. Thread-safe.
+/// Each call is one change or one read, and all clients observe one order of calls. Calls block.
+/// They are for user threads and never for the progress thread, on which `Weft.store` rejects them.
+/// A failure is a `CommException.Setup` that names the store, which is out of reach or full; the
+/// rest of the job is not affected. Too long a key or value causes an `IllegalArgumentException`.
+/// Values are copied in and out. Thread-safe.
 public interface Store extends AutoCloseable {
 
   /// Maximum length of a program's key, in UTF-8 bytes.

@@ -95,7 +95,6 @@ record Variables(Map<String, String> environment) {
     return value;
   }
 
-  /// Returns a variable in the form `HOST:PORT`.
   Optional<HostAndPort> hostAndPort(String name) {
     return text(name).map(text -> HostAndPort.parse(text, name));
   }

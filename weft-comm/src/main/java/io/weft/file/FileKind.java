@@ -23,7 +23,6 @@ final class FileKind {
         : "it is a FIFO, a socket or a device";
   }
 
-  /// Describes why a link is not followed.
   static String foreignLink(Path link) throws IOException {
     Path directory = link.toAbsolutePath().getParent();
     String owner = FileOwner.name(link);

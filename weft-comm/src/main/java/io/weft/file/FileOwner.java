@@ -48,7 +48,6 @@ final class FileOwner {
             .equals(Files.getAttribute(directory, USER));
   }
 
-  /// Returns the owner's name, for messages.
   static String name(Path file) throws IOException {
     return Files.getOwner(file, LinkOption.NOFOLLOW_LINKS).getName();
   }

@@ -269,7 +269,6 @@ public final class NewFile implements AutoCloseable {
     }
   }
 
-  /// Returns the file to replace.
   private static Path target(Path file) throws IOException {
     Path directory = file.getParent();
     if (directory != null) {

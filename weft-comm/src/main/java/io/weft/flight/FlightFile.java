@@ -77,8 +77,8 @@ public record FlightFile(Path directory) implements FlightSink {
     }
   }
 
-  /// Reads the log of this rank; empty if there is no file. Throws `IOException` naming the file
-  /// and the fault if it cannot be read or is not a log of this rank.
+  /// Reads the log of this rank; empty without a file. Throws `IOException` naming the file and the
+  /// fault if it cannot be read or is not a log of this rank.
   public Optional<FlightLog> find(int rank) throws IOException {
     Path file = of(rank);
     byte[] bytes;

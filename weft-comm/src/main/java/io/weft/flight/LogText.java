@@ -5,8 +5,8 @@ import io.weft.text.Printable;
 import java.util.List;
 import java.util.Locale;
 
-/// Writes a log as text: lines of tab-separated fields, of which the first names the kind of the
-/// line, and comments that name the fields. `LogReader` reads it.
+/// Writes a log as text: lines of tab-separated fields, the first of them the kind of the line, and
+/// comments that name the fields. `LogReader` reads it.
 final class LogText {
 
   /// The format's name and version.

@@ -24,7 +24,6 @@ final class OperationSlot {
     }
   }
 
-  /// The index in its ring.
   final int index;
 
   private int version;

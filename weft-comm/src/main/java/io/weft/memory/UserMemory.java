@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 /// Stateless; any thread.
 public final class UserMemory {
 
-  /// A thread that is never started, which serves to query if memory is accessible to threads other
-  /// than its owner.
+  /// A thread that is never started. It serves to check that threads other than the owner can
+  /// access memory.
   private static final Thread SOME_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
   private UserMemory() {}

@@ -7,15 +7,14 @@ import java.util.Objects;
 import java.util.ServiceLoader;
 
 /// The native libraries of a module on the class path that must be unpacked before they can be
-/// loaded. The service loader finds this class, so it must be public with a public constructor
+/// loaded. The service loader finds implementations, which must be public with a public constructor
 /// without arguments.
 public interface NativeLibraries {
 
-  /// Unpacks the libraries. The call returns when this process or another one has unpacked all of
-  /// them, so that this process never loads an incomplete library. It is cheap if they are unpacked
-  /// already. It has no effect if they are missing or cannot be loaded; using them reports that. It
-  /// waits at most `limit` for other processes, then throws `CommException.Setup`; see
-  /// `UnpackLock`.
+  /// Unpacks the libraries. Returns when this process or another one has unpacked all of them, so
+  /// that this process never loads an incomplete library. Cheap if they are unpacked already. No
+  /// effect if they are missing or cannot be loaded, which their use reports. Waits at most `limit`
+  /// for other processes, then throws `CommException.Setup`; see `UnpackLock`.
   void unpack(Duration limit);
 
   /// Unpacks the libraries of all modules on the class path.

@@ -38,7 +38,7 @@ public final class UnpackLock {
   /// `CommException.Setup` if others take longer than `limit`, or if the lock file is not a regular
   /// file.
   ///
-  /// @param what the name of the unpacked libraries, for messages
+  /// @param what name of the unpacked libraries, for messages
   public static void alone(Path directory, String what, Duration limit, Runnable work) {
     Objects.requireNonNull(what, "what");
     requireFile(directory, FILE, what);

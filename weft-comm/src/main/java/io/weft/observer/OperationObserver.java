@@ -5,10 +5,10 @@ import io.weft.comm.CommException;
 import org.jspecify.annotations.Nullable;
 
 /// An observer of the operations of one rank. Times are those of the events, by the progress
-/// thread's clock. `submitted` and `withdrawn` are called on the user's thread; the other methods
-/// are called on the thread that runs the agent, in order for each operation. Methods must neither
-/// block nor throw. An observer that is added while operations are in progress is notified of their
-/// ends without their beginnings.
+/// thread's clock. `submitted` and `withdrawn` are called on the user's thread, the other methods
+/// on the thread that runs the agent, in order for each operation. Methods must neither block nor
+/// throw. An observer that is added later is notified of the ends of operations in progress without
+/// their beginnings.
 public interface OperationObserver {
 
   /// Returns whether the observer wants `NEGOTIATED`, `SENT` and `REDUCED`. These are not reported

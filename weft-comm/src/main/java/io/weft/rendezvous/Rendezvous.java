@@ -36,9 +36,9 @@ public interface Rendezvous {
     }
   }
 
-  /// Publishes several tensors at once. The progress thread takes them in one duty cycle, and those
-  /// that one rank has requested are sent in as few messages as possible. Throws
-  /// `IllegalArgumentException`, without borrowing any tensor, if an edge begins at another rank.
+  /// Publishes several tensors at once. The progress thread takes them in one duty cycle, and
+  /// groups those that one rank has requested into few messages. Throws `IllegalArgumentException`,
+  /// without borrowing any tensor, if an edge begins at another rank.
   void publishAll(List<Offer> offers);
 
   /// Publishes that the branch which would have produced this tensor was not taken. No payload is

@@ -16,12 +16,12 @@ final class ChannelEvents {
   private OperationObserver observer = new Observers();
   private Ticker clock = () -> 0;
 
-  /// Sets the observer. Must be called before the first submission.
+  /// Sets the observer, before the first submission.
   void observedBy(OperationObserver all) {
     observer = all;
   }
 
-  /// Sets the clock. Must be called before the first submission.
+  /// Sets the clock, before the first submission.
   void by(Ticker ticker) {
     clock = ticker;
   }

@@ -70,7 +70,7 @@ sealed interface ChannelFrame {
       return message.end();
     }
 
-    /// Returns false, without writing anything, if there is no room.
+    /// Returns false, without writing anything, if the item does not fit.
     boolean write(ChannelFrame frame) {
       return switch (frame) {
         case Asked asked -> asked(asked);

@@ -69,7 +69,6 @@ final class ChannelMessages {
         describe(peer) + " has refused a request of " + here() + ": " + why, peer, null);
   }
 
-  /// The reason for a peer whose payload is too long.
   String tooLong(long bytes, long mostBytes) {
     return "a payload of "
         + bytes

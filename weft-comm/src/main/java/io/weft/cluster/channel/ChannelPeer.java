@@ -67,8 +67,8 @@ final class ChannelPeer {
     return waiting;
   }
 
-  /// Counts a request of the peer (1) or an answer to it (-1). Returns false if the peer has more
-  /// open requests than it may.
+  /// Counts a request of the peer (1) or an answer (-1). Returns false if the peer has too many
+  /// open requests.
   boolean count(int change) {
     unanswered += change;
     return unanswered <= RequestChannel.MAX_OPEN;
@@ -78,7 +78,6 @@ final class ChannelPeer {
     return goneBy != null;
   }
 
-  /// The cause with which requests to the peer fail; null while they do not.
   @Nullable CommException goneBy() {
     return goneBy;
   }
@@ -119,7 +118,7 @@ final class ChannelPeer {
     return queue.hasPending();
   }
 
-  /// Sends the queued messages for which there is room. Returns the number of messages sent.
+  /// Sends the queued messages that find room. Returns the number of messages sent.
   ///
   /// Hot path.
   int flush(Mesh mesh, PeerQueue.Form<ChannelFrame.Writer> form) {

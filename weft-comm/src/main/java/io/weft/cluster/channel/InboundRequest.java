@@ -64,7 +64,6 @@ final class InboundRequest implements IncomingRequest {
     return token;
   }
 
-  /// The kind of the handler that serves it.
   int kind() {
     return kind;
   }
@@ -73,7 +72,6 @@ final class InboundRequest implements IncomingRequest {
     return payloadBytes;
   }
 
-  /// Marks the request as withdrawn.
   void withdraw() {
     withdrawn = true;
   }

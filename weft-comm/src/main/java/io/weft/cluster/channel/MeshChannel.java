@@ -30,9 +30,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The requests and replies of one rank over its mesh (docs/protocol/channel.md). All items that
-/// one duty cycle has for a peer are sent as one message if they fit. Confined to the progress
-/// thread, except `tryRequest`, `serve` and the methods that users of a request call.
+/// The requests and replies of one rank over its mesh (docs/protocol/channel.md). A duty cycle
+/// groups the items for a peer into one message. Confined to the progress thread, except
+/// `tryRequest`, `serve` and the methods that users of a request call.
 public final class MeshChannel implements MeshService, RequestChannel {
 
   private static final Logger LOG = LoggerFactory.getLogger(MeshChannel.class);
@@ -57,7 +57,6 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private final RequestHandlers handlers = new RequestHandlers();
   private volatile boolean busy;
 
-  /// The state that exists once the mesh is connected.
   private record Connected(
       Mesh mesh,
       ChannelMessages messages,
@@ -80,18 +79,17 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
   }
 
-  /// @param memoryBytes maximum memory of payloads that have been read and not yet answered;
-  ///   further requests wait for room
+  /// @param memoryBytes maximum memory of unanswered payloads; further requests wait for room
   public MeshChannel(long memoryBytes) {
     this.memoryBytes = memoryBytes;
   }
 
-  /// Sets the runner of this service's progress thread. Must be called before the first submission.
+  /// Sets the runner of the progress thread, before the first submission.
   public void runBy(AgentRunner owner) {
     submissions.runBy(owner);
   }
 
-  /// Sets the observer. Must be called before the first submission.
+  /// Sets the observer, before the first submission.
   public void observedBy(OperationObserver all) {
     events.observedBy(all);
   }
@@ -145,7 +143,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     submissions.submit(new ChannelSubmission.Command(command), leftRunner);
   }
 
-  /// Runs the remaining submissions, which fail, because no thread runs the agent any more.
+  /// Runs the remaining submissions, which fail, because the agent has ended.
   private void runLeft() {
     while (!submissions.isEmpty()) {
       int unused = submissions.enterAll();
@@ -179,7 +177,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return events;
   }
 
-  /// Runs a user's callback and logs what it throws, which is a defect of the callback.
+  /// Runs a user's callback, and logs an exception as a defect.
   void run(Runnable callback) {
     try {
       callback.run();
@@ -216,8 +214,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
   }
 
-  /// Ends a request of this rank once. Its receiver is notified when no peer accesses its memory
-  /// any more.
+  /// Ends a request once. Its receiver is notified when no peer accesses its memory any more.
   void end(OutboundRequest it, RequestOutcome with) {
     if (it.isOver()) {
       return;
@@ -275,7 +272,6 @@ public final class MeshChannel implements MeshService, RequestChannel {
     free(it);
   }
 
-  /// Begins to write a reply.
   void write(InboundRequest.ReplyWrite reply) {
     if (!reply.advance(this, connected().transport().maxTransferBytes())) {
       writing.add(reply);
@@ -320,8 +316,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return served;
   }
 
-  /// Leases memory for a payload, or refuses a payload that can never fit. Returns false if there
-  /// is no room now.
+  /// Leases memory, or refuses a request that can never fit. Returns false without room.
   private boolean lease(InboundRequest it) {
     ReceivePool payloads = connected().payloads();
     if (!payloads.fits(it.payloadBytes())) {
@@ -537,8 +532,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return asked == 0 || how instanceof PeerExit.Left ? "" : asked + " requests to it";
   }
 
-  /// Fails all requests between this rank and a peer. Returns the number of failed requests of this
-  /// rank.
+  /// Fails all requests from and to a peer. Returns the number of failed requests of this rank.
   private int fail(ChannelPeer peer, CommException cause) {
     if (peer.isGone() || peer.rank() == rank()) {
       return 0;
@@ -592,8 +586,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
   }
 
-  /// Releases the memory that the handlers do not hold, which is safe because the closed transport
-  /// has no posted operation. The pool closes when the handlers have released the rest.
+  /// Releases the memory that no handler holds, after the transport has closed.
   private void closePool() {
     removeIf(draining, this::isTold);
     removeIf(abandoned, this::isFreed);

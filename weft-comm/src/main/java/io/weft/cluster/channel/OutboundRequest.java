@@ -163,7 +163,6 @@ final class OutboundRequest
     channel.end(this, new RequestOutcome.Failed(cause));
   }
 
-  /// Notes that the peer has answered.
   void hear() {
     heard = true;
   }

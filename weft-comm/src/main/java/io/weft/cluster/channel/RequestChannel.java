@@ -26,10 +26,10 @@ public interface RequestChannel {
   /// the order in which a thread of that rank submitted them. `receiver` is notified of the outcome
   /// once, on the progress thread, normally at the latest when the limit has passed. It must
   /// neither block nor throw. Returns false, without any effect, if too many requests to this peer
-  /// are open; the caller may retry when one of them has ended. Throws `IllegalArgumentException`
-  /// for this rank itself, for an unknown rank, and if memory of the request has been closed since
-  /// its creation. Throws `CommException.Aborted` in a callback that runs after this rank has left
-  /// the job, because a callback that submitted again each time would never end.
+  /// are open; the caller may retry when one has ended. Throws `IllegalArgumentException` for this
+  /// rank itself, for an unknown rank, and if memory of the request has been closed. Throws
+  /// `CommException.Aborted` in a callback that runs after this rank has left the job, because a
+  /// callback that submitted again each time would never end.
   @CheckReturnValue
   boolean tryRequest(int peer, Request request, Consumer<? super RequestOutcome> receiver);
 

@@ -25,7 +25,6 @@ final class RequestHandlers {
     }
   }
 
-  /// Returns whether there is a handler.
   boolean any() {
     return any;
   }
@@ -45,7 +44,6 @@ final class RequestHandlers {
     return null;
   }
 
-  /// Notifies all handlers that a rank is gone.
   void tellGone(int rank, CommException cause, Consumer<Runnable> guard) {
     for (int kind = 0; any && kind < byKind.length; kind++) {
       RequestHandler handler = byKind[kind];

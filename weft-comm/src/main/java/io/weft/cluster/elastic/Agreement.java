@@ -22,15 +22,15 @@ import org.jspecify.annotations.Nullable;
 /// it with the same members. Merging terminates because views are bounded, so the agreement ends
 /// when the failures end.
 ///
-/// If a rank has entered an epoch and a further failure kept another rank from entering it, the
-/// other rank proposes the next epoch, and the first rank joins that agreement too. An epoch is
-/// established when all its members have entered it.
+/// If a further failure kept a rank from entering an epoch that others have entered, it proposes
+/// the next epoch, and the others join that agreement too. An epoch is established when all its
+/// members have entered it.
 ///
 /// A rank that joins the job is not in an epoch and knows no other rank. It waits until a member
-/// that has admitted it proposes, then takes part like the others. Either all ranks enter an epoch
-/// with the same joiners, or none enters it with any joiner. A rank that has committed admits no
-/// rank before the next epoch, so all ranks that can continue know the ranks that may have entered
-/// the epoch to which it committed.
+/// that has admitted it proposes, then takes part like the others. All ranks enter an epoch with
+/// the same joiners, or none with any. A committed rank admits no rank before the next epoch, so
+/// all ranks that can continue know the ranks that may have entered the epoch to which it
+/// committed.
 final class Agreement {
 
   /// The state of this rank in the agreement.
@@ -304,7 +304,6 @@ final class Agreement {
     return epoch;
   }
 
-  /// The members of that epoch.
   ProcessSet members() {
     return new ProcessSet(members.stream().boxed().toList());
   }

@@ -202,7 +202,6 @@ public final class Membership implements MeshService {
     }
   }
 
-  /// Acts on this rank's state in the agreement.
   private void settle(Agreement state) {
     if (state.stand() == Stand.EXCLUDED) {
       CommException excluded = Reasons.excluded(mesh(), state.excludedBy());

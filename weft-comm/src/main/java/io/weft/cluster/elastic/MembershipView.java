@@ -65,12 +65,10 @@ record MembershipView(
     return union(members, joining);
   }
 
-  /// The candidates that are not gone.
   BitSet alive() {
     return difference(candidates(), gone);
   }
 
-  /// The joiners that are not gone.
   BitSet aliveJoining() {
     return difference(joining, gone);
   }

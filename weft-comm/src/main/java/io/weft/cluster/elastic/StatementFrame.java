@@ -21,7 +21,6 @@ final class StatementFrame {
   /// Maximum number of ranks of a job, including those that are gone.
   private static final int MOST_RANKS = 1 << 14;
 
-  /// Length of the longest message.
   static final int MOST_BYTES = HEADER_BYTES + SETS * MOST_RANKS / 8;
 
   /// Maximum number of epochs of a job; it keeps sums of epochs far from overflow.
@@ -29,7 +28,6 @@ final class StatementFrame {
 
   private StatementFrame() {}
 
-  /// Length of the message.
   static int bytes(Statement statement) {
     return HEADER_BYTES + SETS * 8 * words(statement);
   }

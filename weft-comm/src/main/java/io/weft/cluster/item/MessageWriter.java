@@ -74,8 +74,8 @@ public final class MessageWriter {
     return true;
   }
 
-  /// Copies data to this offset after the type of the next item, for which there is room. If
-  /// reading the data throws, the message is unchanged.
+  /// Copies data to this offset after the type of the next item, which must fit. If reading the
+  /// data throws, the message is unchanged.
   ///
   /// Hot path.
   public void copyAhead(long offset, MemorySegment data, long bytes) {

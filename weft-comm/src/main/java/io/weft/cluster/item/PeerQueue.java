@@ -58,7 +58,7 @@ public final class PeerQueue<W> {
     items.clear();
   }
 
-  /// Sends the queued items for which there is room. Returns the number of messages sent.
+  /// Sends the queued items that find room. Returns the number of messages sent.
   ///
   /// Hot path.
   public int flush(Mesh mesh, Form<W> form, Departures departures) {

@@ -31,7 +31,7 @@ public final class ReceivePool {
     return bytes <= Long.highestOneBit(mostBytes);
   }
 
-  /// Leases memory for a payload; empty if there is no room now. The caller closes the lease.
+  /// Leases memory for a payload; empty while the pool has no room. The caller closes the lease.
   public Optional<SliceLease> tryLease(long bytes) {
     return pool.tryLease(bytes);
   }

@@ -28,7 +28,7 @@ public final class SubmissionQueue<C> {
     this.service = service;
   }
 
-  /// Sets the runner of the progress thread. Must be called before the first submission.
+  /// Sets the runner of the progress thread, before the first submission.
   public void runBy(AgentRunner owner) {
     runner = owner;
   }

@@ -116,8 +116,8 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     Path run = directory.create();
     Secret secret = given.orElseGet(() -> SecretFile.create(run.resolve("secret")));
     directory.publish(run);
-    // A program may end without leaving its job. The next rank 0 removes what a killed process
-    // leaves.
+    // A program may end without leaving its job. The next rank 0 removes the remains of a killed
+    // process.
     Thread atExit = Thread.ofPlatform().name("weft-store-end").unstarted(directory::remove);
     Runtime.getRuntime().addShutdownHook(atExit);
     return new JobStore(new FileStore(run), secret, job, bind, () -> end(directory, atExit));

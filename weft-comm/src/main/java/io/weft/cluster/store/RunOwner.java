@@ -23,13 +23,11 @@ record RunOwner(String identity, String host, String boot) {
   private static final String FILE = "owner";
   private static final int MOST_BYTES = 1024;
 
-  /// Returns this process as the owner.
   static RunOwner current() {
     JobProcess process = JobProcess.current();
     return new RunOwner(process.identity(), process.host(), process.boot());
   }
 
-  /// Writes the owner to a new run directory.
   void write(Path run) throws IOException {
     String text = identity + "\n" + host + "\n" + boot + "\n";
     NewFile.createPrivate(run.resolve(FILE), text.getBytes(StandardCharsets.UTF_8));

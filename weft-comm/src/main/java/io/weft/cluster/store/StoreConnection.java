@@ -123,7 +123,6 @@ final class StoreConnection implements AutoCloseable {
     return status(StoreWire.DONE, StoreWire.DIFFERENT, StoreWire.FULL);
   }
 
-  /// Removes a key if it exists.
   void remove(String key) throws IOException {
     socket.setSoTimeout(REPLY_MILLIS);
     request(StoreWire.REMOVE, key);

@@ -24,7 +24,7 @@ final class StoreSession {
 
   private static final Logger LOG = LoggerFactory.getLogger(StoreSession.class);
 
-  /// Buffer size; not less than what the server sends before the peer has proved anything.
+  /// Buffer size, which holds the server's messages before the peer has proved anything.
   private static final int OPENING_BYTES = 64;
 
   private final StoreLine line;

@@ -118,7 +118,6 @@ final class StoreWire {
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  /// Concatenates both nonces of a connection.
   static byte[] nonces(byte[] serverNonce, byte[] clientNonce) {
     byte[] both = Arrays.copyOf(serverNonce, serverNonce.length + clientNonce.length);
     System.arraycopy(clientNonce, 0, both, serverNonce.length, clientNonce.length);

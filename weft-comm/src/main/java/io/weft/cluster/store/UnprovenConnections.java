@@ -39,7 +39,6 @@ final class UnprovenConnections {
     }
   }
 
-  /// Notes that a connection has sent the opening of a rank.
   void spoke(Socket socket) {
     lock.lock();
     try {

@@ -46,8 +46,8 @@ public final class ReceiveBuffer {
     return known.export();
   }
 
-  /// Withdraws the permission to write. Returns whether a peer may still access the memory; if so,
-  /// the caller must call this again.
+  /// Withdraws the permission to write. Returns true if a peer may still access the memory; the
+  /// caller must then call this again.
   public boolean withdraw() {
     MemoryRegion known = region;
     if (known == null) {

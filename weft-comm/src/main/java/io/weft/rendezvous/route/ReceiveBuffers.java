@@ -13,10 +13,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// The memory for incoming tensors: one registered pool, of which each edge keeps the last buffer
-/// for its next tensor [JIA17 §3.3]. Confined to the progress thread, except that consumers return
-/// buffers on any thread. The progress thread collects these; after it has ended, the consumers
-/// free them themselves.
+/// The memory for incoming tensors: one registered pool. Each edge keeps its last buffer for the
+/// next tensor [JIA17 §3.3]. Confined to the progress thread, except that consumers return buffers
+/// on any thread. The progress thread collects these; after it has ended, the consumers free them
+/// themselves.
 public final class ReceiveBuffers {
 
   private final Transport transport;
@@ -43,7 +43,7 @@ public final class ReceiveBuffers {
     return pool.mostBytes();
   }
 
-  /// Returns memory for a tensor that fits the pool; null if there is no room now.
+  /// Returns memory for a tensor that fits the pool; null while the pool has no room.
   public @Nullable ReceiveBuffer take(Route route, long bytes) {
     ReceiveBuffer kept = route.takeKept();
     if (kept != null) {
@@ -86,8 +86,7 @@ public final class ReceiveBuffers {
     return new ReceivedTensor(this, route, receiveBuffer, signature);
   }
 
-  /// Discards a buffer that no consumer has seen. A peer may still be writing it, in which case it
-  /// is freed later.
+  /// Discards a buffer that no consumer has seen. It is freed when no peer can write it any more.
   public void discard(ReceiveBuffer receiveBuffer) {
     if (receiveBuffer.withdraw()) {
       leaving.add(receiveBuffer);
@@ -149,8 +148,8 @@ public final class ReceiveBuffers {
     return leaving.size();
   }
 
-  /// Frees the buffers that no consumer holds, after the transport has closed. The rest follows
-  /// when it is returned.
+  /// Frees the buffers that no consumer holds, after the transport has closed. The others are freed
+  /// when they are returned.
   public void end() {
     over = true; // volatile: what was given back before is freed here, later by who gives it back
     freeAll();

@@ -220,7 +220,6 @@ final class DestinationSide {
     }
   }
 
-  /// Handles a completed write of the peer.
   void onNotify(PendingReceive it) {
     if (it.receiveBuffer != null
         && (it.stand == Stand.ASKED_INTO || it.stand == Stand.AWAITS_WRITE)) {
@@ -291,12 +290,10 @@ final class DestinationSide {
     }
   }
 
-  /// Notes that the request was sent.
   void onSent(PendingReceive it) {
     owner.reached(it, OperationStage.SENT);
   }
 
-  /// Handles a completed or failed read of a part.
   void onRead(PendingReceive it, @Nullable TransportException failure) {
     RendezvousPeer peer = Objects.requireNonNull(it.peer());
     if (it.stand == Stand.OVER) {

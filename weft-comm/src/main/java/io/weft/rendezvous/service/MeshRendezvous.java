@@ -42,9 +42,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The rendezvous of one rank over its mesh: a table at each source, and requests from each
-/// destination (docs/protocol/rendezvous.md). All items that one duty cycle has for a peer are sent
-/// as one message if they fit. Confined to the progress thread, except `client` and the methods
-/// that it calls.
+/// destination (docs/protocol/rendezvous.md). A duty cycle groups the items for a peer into one
+/// message. Confined to the progress thread, except `client` and the methods that it calls.
 public final class MeshRendezvous implements MeshService {
 
   private static final Logger LOG = LoggerFactory.getLogger(MeshRendezvous.class);
@@ -70,7 +69,6 @@ public final class MeshRendezvous implements MeshService {
   private volatile boolean busy;
   private volatile boolean entering;
 
-  /// The state that exists once the mesh is connected.
   private record Connected(
       Mesh mesh,
       RendezvousMessages words,
@@ -92,12 +90,12 @@ public final class MeshRendezvous implements MeshService {
     this.options = options;
   }
 
-  /// Sets the runner of this service's progress thread. Must be called before the first submission.
+  /// Sets the runner of the progress thread, before the first submission.
   public void runBy(AgentRunner runner) {
     submissions.runBy(runner);
   }
 
-  /// Sets the observer. Must be called before the first submission.
+  /// Sets the observer, before the first submission.
   public void observedBy(OperationObserver all) {
     observer = all;
   }
@@ -119,14 +117,12 @@ public final class MeshRendezvous implements MeshService {
     }
   }
 
-  /// Notifies the observer that an operation has reached this stage.
   void reached(ObservedOperation it, OperationStage stage) {
     if (observer.hearsStages()) {
       observer.reached(it, stage, 0, connected().mesh().nanos());
     }
   }
 
-  /// Notifies the observer that an operation has ended.
   void ended(ObservedOperation it, @Nullable CommException failure) {
     if (observer.hearsStages()) {
       observer.ended(it, failure, connected().mesh().nanos());
@@ -257,7 +253,6 @@ public final class MeshRendezvous implements MeshService {
     later.add(attempt);
   }
 
-  /// Delivers a tensor of this rank to a receiver on this rank.
   Arrival lend(Publication it) {
     TensorView tensor = it.tensor;
     if (tensor == null) {
@@ -268,7 +263,7 @@ public final class MeshRendezvous implements MeshService {
     return new Arrival.Live(new LocalLease(tensor, it.release(), lent));
   }
 
-  /// Runs a user's callback and logs what it throws, which is a defect of the callback.
+  /// Runs a user's callback, and logs an exception as a defect.
   void run(Runnable callback) {
     try {
       callback.run();
@@ -456,7 +451,7 @@ public final class MeshRendezvous implements MeshService {
     }
   }
 
-  /// Runs the remaining submissions, which fail, because no thread runs the agent any more.
+  /// Runs the remaining submissions, which fail, because the agent has ended.
   private void runLeft() {
     do {
       int unused = enterAll() + tellAll();

@@ -31,7 +31,7 @@ final class PendingReceive extends PendingSide
     ASKED_INTO,
     /// The peer may write.
     AWAITS_WRITE,
-    /// The complete tensor has arrived, but there is no memory in which to deliver it.
+    /// The complete tensor has arrived, but the pool has no room to deliver it.
     AWAITS_MEMORY,
     /// Reading, or waiting for memory or room to read.
     READS,
@@ -112,7 +112,6 @@ final class PendingReceive extends PendingSide
     return id;
   }
 
-  /// Notes that the receive is requested from a peer under this id.
   void asks(RendezvousPeer source, int slot) {
     peer = source;
     id = slot;
@@ -255,7 +254,6 @@ final class PendingReceive extends PendingSide
     arrival = with;
   }
 
-  /// Notifies the receiver.
   void tell() {
     receiver.accept(Objects.requireNonNull(arrival, "not over"));
   }

@@ -118,7 +118,6 @@ final class Publication extends PendingSide
     failure = failure == null ? cause : failure;
   }
 
-  /// The failure, or null.
   @Nullable CommException failure() {
     return failure;
   }

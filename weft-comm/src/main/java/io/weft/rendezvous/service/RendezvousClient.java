@@ -70,7 +70,6 @@ final class RendezvousClient implements Rendezvous {
     behind.submit(it);
   }
 
-  /// The release action of a dead tensor.
   private static void nothing() {}
 
   @Override

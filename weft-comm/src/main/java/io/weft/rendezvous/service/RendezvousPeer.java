@@ -98,7 +98,7 @@ final class RendezvousPeer {
     return parked;
   }
 
-  /// Sends the queued items for which there is room. Returns the number of messages sent.
+  /// Sends the queued items that find room. Returns the number of messages sent.
   ///
   /// Hot path.
   int flush(Mesh mesh, PeerQueue.Form<ItemWriter> form, RendezvousCounters traffic) {

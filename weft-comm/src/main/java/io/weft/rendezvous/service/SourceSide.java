@@ -106,7 +106,6 @@ final class SourceSide {
     }
   }
 
-  /// Handles a peer's request.
   void enter(ParkedRequest it) {
     Step step = owner.termination().failure() != null ? null : owner.steps().open(it.stepNumber);
     CommException refusal = step == null ? owner.words().ended(it.stepNumber) : step.failure();
