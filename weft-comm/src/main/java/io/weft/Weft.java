@@ -178,7 +178,7 @@ public final class Weft implements AutoCloseable {
       List<FlightSink> sinks = FlightSink.of(config, launch, environment, job.secret());
       Weft joined = join(config, launch, nodeEnvironment, sinks);
       joined.storeEnd.set(job::close);
-      job.store().disconnect(); // a connection for each rank would stand idle at the keeper's
+      job.store().disconnect(); // saves the server one idle connection per rank
       return joined;
     } catch (InterruptedException | RuntimeException | Error e) {
       job.close();

@@ -126,7 +126,7 @@ final class ThreadAgentRunner implements AgentRunner {
 
   private void leave() {
     insider = null;
-    inside.set(false); // volatile: before it is read what was queued meanwhile
+    inside.set(false); // volatile: ordered before the later check for queued commands
   }
 
   @Override
@@ -269,7 +269,7 @@ final class ThreadAgentRunner implements AgentRunner {
           leave();
         }
       } else {
-        rest(REST_NANOS); // whoever is inside wakes it if there is more to do
+        rest(REST_NANOS); // the thread inside wakes it if work remains
       }
     }
   }

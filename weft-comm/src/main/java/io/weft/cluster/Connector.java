@@ -155,7 +155,7 @@ final class Connector {
     if (known != null && endpoint.equals(known.call)) {
       known.greets = greeting != null;
       sayGreeting(known);
-      return; // the peer says whether it takes it
+      return; // the peer answers if it accepts the call
     }
     boolean ownStands = known != null && known.call != null && peers.self() < peer.rank();
     if (ownStands || (known != null && known.taken != null)) {
@@ -247,7 +247,7 @@ final class Connector {
     } else if (attempt.taken != null) {
       sayConnected(attempt);
     } else if (!attempt.wanted) {
-      attempts.remove(attempt); // the peer called, and ended before it was told
+      attempts.remove(attempt); // the peer called, and ended before the answer
     } else if (now - attempt.since > Span.nanos(deadline)) {
       attempts.remove(attempt);
       close(attempt);

@@ -43,7 +43,7 @@ final class LateJoining {
   /// Runs until the rank has joined. Members without addresses are gone. Throws
   /// `CommException.Setup`.
   void run(Ticker ticker) {
-    connector.limit(deadline.multipliedBy(2)); // ends here first
+    connector.limit(deadline.multipliedBy(2)); // this method's own deadline passes first
     connector.greet(greeting);
     for (Member member : peers.topology().members()) {
       if (member.rank() != peers.self() && member.addresses().isEmpty()) {

@@ -76,7 +76,7 @@ final class LivenessMonitor {
   /// Returns the time of the peer's last sign of life, by the progress thread's clock.
   long lastSeen(int peer) {
     if (peers.at(peer).endpoint() == null) {
-      return mesh.now(); // no connection was made: nothing is known against it
+      return mesh.now(); // without a connection, silence proves nothing
     }
     Endpoint endpoint = mesh.live(peer);
     if (endpoint != null) {

@@ -455,7 +455,7 @@ public final class Mesh implements Agent, FrameSink {
     lose(peer, "its connection was closed because " + why);
     Endpoint untrusted = peers.at(peer).endpoint();
     if (untrusted != null) {
-      untrusted.close(); // whether it has heard why or not
+      untrusted.close(); // even if it has not read the reason
     }
   }
 
@@ -562,7 +562,7 @@ public final class Mesh implements Agent, FrameSink {
   static void endAll(List<Mesh> meshes) {
     List<Mesh> all = meshes.stream().filter(mesh -> mesh.closing).toList();
     if (all.isEmpty()) {
-      return; // each has crashed, and ends itself
+      return; // each has crashed and ended itself
     }
     Ticker ticker = all.getFirst().ticker;
     long start = ticker.nanos();

@@ -54,7 +54,7 @@ public final class ProgressThreads implements AutoCloseable {
         }
       }
     } catch (RuntimeException | Error refused) {
-      meshes.forEach(Mesh::close); // each ends alone, as it is one of no others yet
+      meshes.forEach(Mesh::close); // each ends alone, because they are not grouped yet
       throw refused;
     }
     List<Mesh> all = List.copyOf(meshes);

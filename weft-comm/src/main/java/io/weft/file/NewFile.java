@@ -265,7 +265,7 @@ public final class NewFile implements AutoCloseable {
     try {
       return channel.tryLock() != null && Files.exists(unfinished, LinkOption.NOFOLLOW_LINKS);
     } catch (IOException noLocks) {
-      return true; // on this file system; so nobody who sweeps can lock it either
+      return true; // no locks here, so a sweeping process cannot lock it either
     }
   }
 

@@ -63,7 +63,7 @@ public final class ScratchDirectory implements AutoCloseable {
           throw refused;
         }
       }
-      locked.close(); // somebody who sweeps was here between the making and the locking
+      locked.close(); // a sweeping process intervened before the lock
     }
     throw new FileSystemException(parent.toString(), null, "others remove new entries there");
   }

@@ -161,7 +161,7 @@ public final class FlightRecorder implements CollectiveObserver {
     if (underWay || !eventLog.closed(operation.communicator())) {
       boolean news = fail(operation.communicator(), cause, operation.name(), nowNanos);
       if (underWay && !news) {
-        alarm(); // the log of a moment ago has it as running
+        alarm(); // the previous log shows it as running
       }
     }
   }

@@ -27,7 +27,7 @@ public final class FlightWriter implements AutoCloseable {
   private final FlightRecorder recorder;
   private final LongSupplier clock;
   private final List<FlightSink> sinks;
-  private final Set<FlightSink> refusing = new HashSet<>(); // the thread's own
+  private final Set<FlightSink> refusing = new HashSet<>(); // confined to the thread
   private final Thread thread;
   private final Thread atExit;
   private final AtomicLong wanted = new AtomicLong();
@@ -108,7 +108,7 @@ public final class FlightWriter implements AutoCloseable {
   private void run() {
     long written = 0;
     while (true) {
-      boolean last = closed; // before wanted: what was requested before the end is written
+      boolean last = closed; // read before wanted, so that earlier requests are written
       long now = wanted.get();
       if (now != written) {
         written = now;

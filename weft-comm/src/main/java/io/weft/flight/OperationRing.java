@@ -133,7 +133,7 @@ final class OperationRing {
     }
     OperationSlot[] table = slots;
     table[made] = new OperationSlot(made);
-    slots = table; // volatile: the slot before the reader that finds it
+    slots = table; // volatile: publishes the slot
     return made++;
   }
 

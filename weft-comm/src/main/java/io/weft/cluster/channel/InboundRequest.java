@@ -130,7 +130,7 @@ final class InboundRequest implements IncomingRequest {
       return true;
     }
     posted = false;
-    read.complete(null); // nothing is posted: takes the arming back
+    read.complete(null); // nothing is posted: undoes the arming
     return false;
   }
 
@@ -309,7 +309,7 @@ final class InboundRequest implements IncomingRequest {
         if (result == PostResult.POSTED) {
           postedBytes += bytes;
         } else {
-          complete(null); // nothing is posted: takes the arming back
+          complete(null); // nothing is posted: undoes the arming
         }
         return false;
       }

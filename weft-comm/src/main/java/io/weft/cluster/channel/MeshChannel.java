@@ -296,7 +296,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     long most = connected().transport().maxTransferBytes();
     for (InboundRequest it : peer.waiting()) {
       if (handlers.of(it) == null) {
-        continue; // its payload would take memory from those that are served
+        continue; // its payload would take memory from requests with a handler
       }
       if (it.needsMemory() && !lease(it)) {
         break;
@@ -567,7 +567,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   @Override
   public void onClose() {
     if (connected != null) {
-      int unused = submissions.enterAll(); // what is answered leaves
+      int unused = submissions.enterAll(); // so that submitted answers are sent
       failAll(connected.messages().closed());
     }
   }

@@ -66,7 +66,7 @@ public final class Membership implements MeshService {
     if (!attempt.compareAndSet(null, mine)) {
       throw new IllegalStateException("another thread of this rank shrinks the job already");
     }
-    CommException ended = over; // after the attempt is there to be seen: pairs with stop
+    CommException ended = over; // read after the attempt is visible: pairs with stop
     if (ended != null) {
       attempt.set(null);
       throw ended;
@@ -142,7 +142,7 @@ public final class Membership implements MeshService {
         said != null && peer >= 0;
         peer = state.nextPending(peer + 1)) {
       if (peer >= mesh().topology().size()) {
-        break; // it was admitted elsewhere; the mesh here does not know it yet
+        break; // admitted by another rank; unknown to this mesh yet
       }
       boolean left = mesh().isGone(peer);
       if (!left) {
@@ -161,7 +161,7 @@ public final class Membership implements MeshService {
   public void onMessage(int fromRank, MemorySegment message) {
     Agreement state = agreement;
     if (state == null) {
-      return; // this rank is in no epoch
+      return; // this rank is not in an epoch
     }
     Statement statement = StatementFrame.read(message, fromRank);
     if (statement == null) {

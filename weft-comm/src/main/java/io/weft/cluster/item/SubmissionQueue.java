@@ -117,10 +117,10 @@ public final class SubmissionQueue<C> {
   ///
   /// @param runLeft runs the earlier submissions
   public void end(Runnable runLeft) {
-    over = true; // volatile: what was submitted before is run here, later by its user
+    over = true; // volatile: earlier submissions run here, later ones on their threads
     AgentRunner turnedBy = runner;
     if (turnedBy == null) {
-      runLeft.run(); // the mesh has ended before anybody could submit
+      runLeft.run(); // the mesh ended before any submission
     } else {
       turnedBy.runLeft(runLeft);
     }

@@ -46,7 +46,7 @@ final class AddressClaim {
       }
       Optional<String> other = otherJob(host, port, trust, taken);
       if (other.isPresent()) {
-        vacant = Deadline.after(VACANT); // its store may go at any moment, and the port after it
+        vacant = Deadline.after(VACANT); // its store may end at any moment, then its port
       } else if (vacant.passed()) {
         throw taken;
       }

@@ -151,7 +151,7 @@ public final class ReceiveBuffers {
   /// Frees the buffers that no consumer holds, after the transport has closed. The others are freed
   /// when they are returned.
   public void end() {
-    over = true; // volatile: what was given back before is freed here, later by who gives it back
+    over = true; // volatile: frees earlier returns here, later ones in giveBack
     freeAll();
   }
 

@@ -286,7 +286,7 @@ final class DestinationSide {
             it.part(bytes))) {
       case POSTED -> it.posted();
       case BACK_PRESSURED -> stalled.add(it);
-      case CLOSED -> {} // the mesh says what became of the peer
+      case CLOSED -> {} // the mesh reports the peer's exit
     }
   }
 
@@ -305,7 +305,7 @@ final class DestinationSide {
     } else if (failure == null) {
       release(peer, it.token());
       arrive(it);
-    } else if (!(failure instanceof TransportException.EndpointLost)) { // else the mesh tells
+    } else if (!(failure instanceof TransportException.EndpointLost)) { // the mesh reports those
       owner.leave(it);
       fail(it, owner.words().notRead(it.key, it.live(), failure));
     }

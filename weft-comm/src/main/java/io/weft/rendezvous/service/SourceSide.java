@@ -202,7 +202,7 @@ final class SourceSide {
     switch (owner.endpoint(peer).tryWrite(it.all(), it.into(), it.request(), it.written())) {
       case POSTED -> {}
       case BACK_PRESSURED -> stalled.add(it);
-      case CLOSED -> stalled.add(it); // until the mesh says what became of the peer
+      case CLOSED -> stalled.add(it); // until the mesh reports the peer's exit
     }
   }
 
@@ -291,7 +291,7 @@ final class SourceSide {
     }
     if (way == Way.WRITE && it.region() != null) {
       if (!stalled.remove(it)) {
-        draining.add(it); // the transport has it; finished when the write is
+        draining.add(it); // the transport uses it until the write completes
         return;
       }
       writing--;
