@@ -39,7 +39,8 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
       LaunchEnvironment launch, Settings settings, Map<String, String> environment)
       throws InterruptedException {
     StoreLocation location = launch.store();
-    // A store that the program set takes precedence over the one that the launcher implied.
+    // A store that is not set by the environment takes precedence over the one that the launcher
+    // implied.
     boolean overridden =
         settings.value(JobConfig.STORE).isPresent()
             && launch.size() > 1
