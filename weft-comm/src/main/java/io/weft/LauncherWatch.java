@@ -5,8 +5,8 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Ends this process when its local launcher has died, so that a killed launcher leaves no ranks
-/// behind.
+/// The watch on the local launcher, which ends this process when the launcher has died, so that a
+/// killed launcher leaves no ranks behind.
 final class LauncherWatch {
 
   /// Exit code of a rank whose launcher has died, the one of a process that received SIGHUP.

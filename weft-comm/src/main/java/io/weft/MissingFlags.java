@@ -4,7 +4,7 @@ package io.weft;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Names the Java flags that are missing and without which a job runs, but slower.
+/// The warning about missing Java flags, without which a job runs, but slower.
 final class MissingFlags {
 
   private static final Logger LOG = LoggerFactory.getLogger(MissingFlags.class);

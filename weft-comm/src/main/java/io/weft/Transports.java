@@ -20,7 +20,7 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Chooses and opens the transport of a job among those on the class path.
+/// The choice of a job's transport among those on the class path.
 final class Transports {
 
   private static final Logger LOG = LoggerFactory.getLogger(Transports.class);

@@ -85,7 +85,7 @@ public final class Weft implements AutoCloseable {
   private volatile @Nullable Communicator all;
   private final Store store;
 
-  /// Closes the store if this rank serves it. `close` runs it once.
+  /// The action that closes the store if this rank serves it. `close` runs it once.
   private final AtomicReference<Runnable> storeEnd = new AtomicReference<>(() -> {});
 
   private Weft(

@@ -240,7 +240,7 @@ public final class WeftConfig implements Settings {
         .collect(Collectors.joining(", ", "WeftConfig[", "]"));
   }
 
-  /// Collects the settings that a program makes. Not thread-safe.
+  /// A builder of the settings that a program makes. Not thread-safe.
   public static final class Builder {
 
     private final Map<String, String> environment;

@@ -3,9 +3,9 @@ package io.weft.agent;
 
 import java.util.function.BooleanSupplier;
 
-/// Runs one agent's duty cycle: on a thread and on the callers that wait, or in a simulator in
-/// virtual time. At most one thread is inside the agent at any time. Any thread, unless stated
-/// otherwise.
+/// The runner of one agent's duty cycle: on a thread and on the callers that wait, or in a
+/// simulator in virtual time. At most one thread is inside the agent at any time. Any thread,
+/// unless stated otherwise.
 public interface AgentRunner extends AutoCloseable {
 
   /// Starts to run the agent. May be called once.

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Runs one agent's duty cycle on a dedicated thread, and lets a waiting caller run it instead, so
+/// A runner with a dedicated thread, which lets a waiting caller run the duty cycle instead, so
 /// that a small blocking operation needs no thread hand-over. At most one thread is inside the
 /// agent at any time. The compare-and-set on `inside`, paired with its release, orders the accesses
 /// of successive threads.

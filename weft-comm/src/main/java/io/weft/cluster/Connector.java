@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Makes connections on demand, when a service first has a message for a rank. The rank with the
+/// The connections made on demand, when a service first has a message for a rank. The rank with the
 /// message calls. The called rank answers CONNECTED, after which both may send. If both call at
 /// once, the call of the lower rank stands: the lower rank refuses the other call, and the higher
 /// rank drops its own. A failed call is repeated until the deadline, after which the rank is lost.

@@ -5,10 +5,10 @@ import io.weft.transport.Endpoint;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Tracks the ranks that have left a mesh or are lost, and notifies the services of this rank and
-/// all other ranks. Failures are fail-stop: when one rank gives a peer up, all ranks do, including
-/// those that still reach it. A rank that learns that it was given up ends all its connections.
-/// Confined to the progress thread.
+/// The state of the ranks that have left a mesh or are lost, about which it notifies the services
+/// of this rank and all other ranks. Failures are fail-stop: when one rank gives a peer up, all
+/// ranks do, including those that still reach it. A rank that learns that it was given up ends all
+/// its connections. Confined to the progress thread.
 final class FailureTracker {
 
   private final Mesh mesh;

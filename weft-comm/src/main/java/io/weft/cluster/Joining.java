@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// Makes the connections of a mesh: this rank calls the ranks below it and waits for those above.
-/// It fails as soon as one of them can no longer arrive. User thread.
+/// The start of a mesh, in which this rank calls the ranks below it and waits for those above. It
+/// fails as soon as one of them can no longer arrive. User thread.
 final class Joining {
 
   private static final long AWAIT_NANOS = 1_000_000;

@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// Connects a rank with a running job: it calls all remaining ranks below it, and each of them
-/// admits it. It does not wait for a rank that is lost or leaves while it joins. User thread.
+/// The entry of a rank into a running job. The rank calls all remaining ranks below it, and each of
+/// them admits it. It does not wait for a rank that is lost or leaves while it joins. User thread.
 final class LateJoining {
 
   private static final long AWAIT_NANOS = 1_000_000;

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Monitors the other ranks of a mesh. It sends heartbeats to idle peers, gives silent ranks up,
-/// and describes the reasons. Confined to the progress thread.
+/// The monitor of the other ranks of a mesh. It sends heartbeats to idle peers, gives silent ranks
+/// up, and describes the reasons. Confined to the progress thread.
 final class LivenessMonitor {
 
   private static final Logger LOG = LoggerFactory.getLogger(LivenessMonitor.class);

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 
-/// Tells each peer once of all lost ranks, in the order in which this rank gave them up, so that a
+/// The reports of lost ranks to each peer, in the order in which this rank gave them up, so that a
 /// cause precedes its consequences. It also forwards losses that other ranks reported, so that all
 /// reachable ranks agree even if a reporter dies while it reports. Bounded: one message per lost
 /// rank, one number per peer. Confined to the progress thread.

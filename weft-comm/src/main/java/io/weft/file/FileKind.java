@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/// Describes the kind of a file for messages.
+/// The kind of a file, in words.
 final class FileKind {
 
   private FileKind() {}

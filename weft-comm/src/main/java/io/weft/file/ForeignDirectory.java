@@ -15,8 +15,8 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Lists and creates directories that another user may have prepared. A directory is checked before
-/// it is opened, because opening a pipe would wait for its writer, and because another user's link
+/// Operations on directories that another user may have prepared. A directory is checked before it
+/// is opened, because opening a pipe would wait for its writer, and because another user's link
 /// must not redirect files written into it. Stateless; any thread that may block.
 public final class ForeignDirectory {
 

@@ -12,8 +12,8 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Set;
 
-/// Opens lock files that several processes of a host lock in turn, in a directory in which another
-/// user may have put something else under their name. Stateless; any thread that may block.
+/// A file that several processes of a host lock in turn, in a directory in which another user may
+/// have put something else under its name. Stateless; any thread that may block.
 public final class LockFile {
 
   // Includes READ, because opening a pipe for both directions does not block.

@@ -38,8 +38,8 @@ public final class NewFile implements AutoCloseable {
   private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
-  /// Identifies the files of this process, which would lose its lock on a file by opening that file
-  /// again.
+  /// The identifier in the names of this process's files. This process would lose its lock on such
+  /// a file by opening it again.
   static final String PROCESS = random();
 
   private static final Pattern UNFINISHED =

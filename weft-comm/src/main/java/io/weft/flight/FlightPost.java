@@ -17,9 +17,9 @@ import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
-/// Sends a rank's log, compressed into one value, to the launcher's store, from a host whose files
-/// the launcher cannot read. It makes one attempt: if the store cannot be reached within half a
-/// second, the log is not sent.
+/// The upload of a rank's log, compressed into one value, to the launcher's store, from a host
+/// whose files the launcher cannot read. It makes one attempt: if the store cannot be reached
+/// within half a second, the log is not sent.
 ///
 /// @param store the launcher's store
 /// @param trust the authentication of the rank at the store

@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/// Records the last operations of one rank, without allocation in reused slots, and its events in
-/// short lists. Recording happens on the thread that runs the agent. Any thread can read at any
-/// time, also while the progress thread stands still.
+/// The recorder of the last operations of one rank, in reused slots without allocation, and of its
+/// events, in short lists. Recording happens on the thread that runs the agent. Any thread can read
+/// at any time, also while the progress thread stands still.
 public final class FlightRecorder implements CollectiveObserver {
 
   /// Number of ended operations kept, and maximum number of operations in progress in one log.

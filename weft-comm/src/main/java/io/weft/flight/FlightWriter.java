@@ -13,9 +13,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Writes a recorder's log after each failure, and when the process ends while operations are in
-/// progress. It writes on a separate daemon thread, which the first failure starts, so that no
-/// progress thread waits for a disk. A sink that has failed gets no further log, so that an
+/// The writer of a recorder's log after each failure, and when the process ends while operations
+/// are in progress. It writes on a separate daemon thread, which the first failure starts, so that
+/// no progress thread waits for a disk. A sink that has failed gets no further log, so that an
 /// unreachable sink delays the rank only once. Any thread.
 public final class FlightWriter implements AutoCloseable {
 

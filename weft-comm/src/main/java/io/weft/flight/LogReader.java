@@ -15,8 +15,8 @@ import io.weft.flight.FlightLog.Times;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Parses the output of `LogText` strictly: the sections and fields in order, all lines and lists
-/// within the limits of the format, and the end marker.
+/// A strict parser of the output of `LogText`. Sections and fields must be in order, lines and
+/// lists within the limits of the format, and the end marker present.
 final class LogReader {
 
   private static final int MOST_CHARACTERS = 1 << 22;

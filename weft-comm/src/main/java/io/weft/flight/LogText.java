@@ -5,7 +5,7 @@ import io.weft.text.Printable;
 import java.util.List;
 import java.util.Locale;
 
-/// Writes a log as text: lines of tab-separated fields, the first of them the kind of the line, and
+/// A log as text: lines of tab-separated fields, the first of them the kind of the line, and
 /// comments that name the fields. `LogReader` reads it.
 final class LogText {
 

@@ -5,9 +5,9 @@ import io.weft.tensor.MemoryKind;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
 
-/// Checks that a user's memory can be lent to an operation, in which other threads read it, and
-/// also write it if it is an output. Called on the user's thread before the operation begins.
-/// Stateless; any thread.
+/// The checks of a user's memory for an operation, in which other threads read it, and also write
+/// it if it is an output. Called on the user's thread before the operation begins. Stateless; any
+/// thread.
 public final class UserMemory {
 
   /// A thread that is never started. It serves to check that threads other than the owner can

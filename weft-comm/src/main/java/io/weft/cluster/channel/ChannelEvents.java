@@ -9,7 +9,8 @@ import io.weft.observer.OperationStage;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// Notifies the observer of this rank's requests. Without an observer each call costs a branch.
+/// The notifications of the observer about this rank's requests. Without an observer each call
+/// costs a branch.
 final class ChannelEvents {
 
   private final AtomicLong requests = new AtomicLong();

@@ -44,7 +44,7 @@ sealed interface ChannelFrame {
   /// The requester withdraws its request.
   record Withdrawn(int token) implements ChannelFrame {}
 
-  /// Composes messages of the channel.
+  /// A writer of messages of the channel.
   final class Writer {
 
     private final MessageWriter message;
@@ -132,7 +132,7 @@ sealed interface ChannelFrame {
     }
   }
 
-  /// Decodes a message of a peer, without trusting its content.
+  /// A reader of a peer's message, whose content is not trusted.
   final class Reader {
 
     private final MessageReader in = new MessageReader();

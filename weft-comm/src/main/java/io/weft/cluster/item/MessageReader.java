@@ -11,9 +11,9 @@ import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
-/// Reads a message item by item. Messages of peers are not trusted: malformed data makes the reader
-/// unsound, and from then on it returns zeros and empty values. The caller must check `isSound`
-/// before it uses the values.
+/// A reader of the items of one message. Messages of peers are not trusted: malformed data makes
+/// the reader unsound, and from then on it returns zeros and empty values. The caller must check
+/// `isSound` before it uses the values.
 public final class MessageReader {
 
   /// The type returned after the last item.

@@ -9,9 +9,9 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 
-/// Composes messages of items in one reused buffer: the service's id, 0, the number of items in 2
-/// bytes, then the items, each preceded by its type in one byte. Little-endian, unaligned. An item
-/// that does not fit is not written at all.
+/// A writer of messages of items in one reused buffer: the service's id, 0, the number of items in
+/// 2 bytes, then the items, each preceded by its type in one byte. Little-endian, unaligned. An
+/// item that does not fit is not written at all.
 public final class MessageWriter {
 
   /// Bytes before the first item.

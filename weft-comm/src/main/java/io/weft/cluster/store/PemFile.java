@@ -24,7 +24,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// Reads certificates and keys in PEM format [RFC7468 §5, §10]. Any thread.
+/// Certificates and keys in PEM files [RFC7468 §5, §10]. Any thread.
 final class PemFile {
 
   private static final int MAX_BYTES = 1 << 20;

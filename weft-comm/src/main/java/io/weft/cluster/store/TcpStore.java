@@ -321,7 +321,7 @@ public final class TcpStore implements Store {
     Optional<byte[]> ask(StoreConnection to, int millis) throws IOException;
   }
 
-  /// States if a request may reach the server twice.
+  /// The permission for a request to reach the server twice.
   private enum Repeat {
     YES,
     NO

@@ -26,8 +26,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Serves a store for the ranks of a job, in the launcher or in rank 0. It serves each client that
-/// proves that it knows the job's secret and belongs to this job, and proves both to the client. It
+/// The server of a job's store, in the launcher or in rank 0. It serves each client that proves
+/// that it knows the job's secret and belongs to this job, and proves both to the client. It
 /// disconnects other clients within a time limit. At most 128 connections may be unproved at once,
 /// for the time that `UnprovenLimit` allows, and at most 16,384 may be open. Each connection has a
 /// platform thread, because other code, such as a native call of the program, may block the

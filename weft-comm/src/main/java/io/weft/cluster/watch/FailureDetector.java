@@ -3,7 +3,7 @@ package io.weft.cluster.watch;
 
 import java.util.Arrays;
 
-/// Detects peers that are silent, and peers to which this rank owes a sign of life.
+/// The detector of silent peers, and of peers to which this rank owes a sign of life.
 ///
 /// It reads the byte counters of each peer, received and sent, eight times per heartbeat. Any
 /// received byte is a sign of life, including a part of a long write. A heartbeat need not overtake

@@ -10,9 +10,9 @@ import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Reads a message of the rendezvous item by item. Messages of peers are not trusted: malformed
-/// data makes the reader unsound, and from then on it returns zeros and empty values. The caller
-/// must check `isSound` before it uses the values.
+/// A reader of the items of a rendezvous message. Messages of peers are not trusted: malformed data
+/// makes the reader unsound, and from then on it returns zeros and empty values. The caller must
+/// check `isSound` before it uses the values.
 public final class ItemReader {
 
   private static final TensorSignature NOTHING = new TensorSignature(DType.UINT8, Shape.of(0), 0);

@@ -7,8 +7,7 @@ import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// Writes the items of the rendezvous into a message. An item that does not fit is not written at
-/// all.
+/// A writer of the items of a rendezvous message. An item that does not fit is not written at all.
 public final class ItemWriter {
 
   /// Bytes before the first item.

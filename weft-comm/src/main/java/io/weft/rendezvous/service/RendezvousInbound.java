@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/// Decodes the messages of peers. Nothing in them is trusted: a peer that sends an impossible
+/// The decoder of peers' messages. Nothing in them is trusted: a peer that sends an impossible
 /// message is given up. Confined to the progress thread.
 final class RendezvousInbound {
 

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Ends steps, and handles the loss of a peer and the failure of the whole service. The affected
-/// pending sides fail, and the peers to which this rank sent requests are notified. Confined to the
+/// The end of steps, the loss of a peer, and the failure of the whole service. The affected pending
+/// sides fail, and the peers to which this rank sent requests are notified. Confined to the
 /// progress thread.
 final class StepTermination {
 
