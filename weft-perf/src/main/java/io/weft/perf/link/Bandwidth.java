@@ -3,8 +3,9 @@ package io.weft.perf.link;
 
 import io.weft.perf.rank.Tiles;
 
-/// One way: rank 0 writes into registered memory of rank 1, whose word of the arrival ends the
-/// iteration. Rank 0's memory is rewritten before, rank 1's compared after, untimed.
+/// A one-way transfer: rank 0 writes into registered memory of rank 1. Rank 1's signal of the
+/// arrival ends the iteration. Outside the timed part, rank 0 rewrites its memory before, and rank
+/// 1 compares its memory after.
 final class Bandwidth implements Exercise {
 
   private final PeerLink link;

@@ -5,7 +5,7 @@ import io.weft.transport.Completion;
 import io.weft.transport.TransportException;
 import org.jspecify.annotations.Nullable;
 
-/// At most so many reads or writes on their way at a time. Confined to the main thread.
+/// The limit on concurrent reads or writes. Confined to the main thread.
 final class InFlightWindow {
 
   private final PeerLink link;
@@ -14,13 +14,13 @@ final class InFlightWindow {
   private int posted;
   private @Nullable TransportException failure;
 
-  /// Posts number `number` of a batch if there is room; whether it did.
+  /// Posts operation `number` of a batch. Returns false under back-pressure.
   @FunctionalInterface
   interface Posting {
     boolean post(int number, Completion done);
   }
 
-  /// One read or write; armed while it is free.
+  /// One read or write. It stays armed while it is free.
   private final class Flight extends Completion {
 
     Flight() {
@@ -40,7 +40,7 @@ final class InFlightWindow {
     }
   }
 
-  /// Of `width` operations, at least one.
+  /// Creates a window of `width` operations, at least one.
   InFlightWindow(PeerLink link, int width) {
     this.link = link;
     free = new Flight[width];
@@ -49,8 +49,8 @@ final class InFlightWindow {
     }
   }
 
-  /// Posts a batch as there is room, and waits until all of it is complete. Throws
-  /// `TransportException` if one failed.
+  /// Posts a batch as room becomes free and waits until all of it has completed. Throws
+  /// `TransportException` if an operation failed.
   ///
   /// Hot path.
   void run(int batch, Posting posting) {
@@ -59,7 +59,7 @@ final class InFlightWindow {
         () -> {
           boolean room = true;
           while (room && posted < batch && idle > 0) {
-            // Taken first: it may complete while it is posted.
+            // The flight is taken first because it may complete while it is posted.
             Flight flight = free[--idle];
             room = posting.post(posted, flight);
             if (room) {

@@ -12,7 +12,8 @@ import java.io.PrintStream;
 import java.lang.foreign.Arena;
 import java.util.List;
 
-/// One of the two ranks of a benchmark without collectives. Rank 0 prints what `RankReport` reads.
+/// The program of one of the two ranks of a benchmark without collectives. Rank 0 prints the report
+/// that `RankReport` reads.
 public final class LinkRank {
 
   private static final int FEWEST_ITERATIONS = 3;
@@ -30,7 +31,7 @@ public final class LinkRank {
     this.tiles = tiles;
   }
 
-  /// Ends with 0, 1 if the job failed, 2 for wrong arguments.
+  /// Exits with 0, with 1 if the job failed, with 2 for wrong arguments.
   public static void main(String[] arguments) {
     RankProgram program = LinkRank::measure;
     System.exit(program.run(arguments, System.out, System.err));
@@ -76,8 +77,8 @@ public final class LinkRank {
     leave();
   }
 
-  /// Rank 0 closes first, and only when rank 1 has heard all that it said: a close drops what has
-  /// not left yet.
+  /// Ends the conversation. A close drops messages that have not been sent yet, so rank 0 closes
+  /// first, after rank 1 has received all its messages.
   private void leave() {
     if (link.rank() == 1) {
       link.say(Signal.READY);
@@ -87,18 +88,19 @@ public final class LinkRank {
     }
   }
 
-  /// Each rank tells the other; both wait, so that no one frees memory that the other still uses.
+  /// Exchanges the results of the comparisons. Both ranks wait, so that neither frees memory that
+  /// the other still uses.
   private boolean allRight(Exercise exercise) {
     link.say(exercise.isRight() ? Signal.RIGHT : Signal.WRONG);
     return link.hear() == Signal.RIGHT && exercise.isRight();
   }
 
-  /// Rank 0 decides after each batch; gives the number of iterations that were done.
+  /// Warms up in batches until rank 0 ends the warm-up. Returns the number of iterations.
   private long warmUp(Exercise exercise, long bytes, long nanos) {
     long begin = System.nanoTime();
     int batch = bytes > LARGE_BYTES ? FEWEST_ITERATIONS : WARM_UP_BATCH;
     if (arguments.settings().size() > 1) {
-      // Of a stream, an iteration is a batch already.
+      // In a stream, one iteration already is a batch.
       batch = 1;
     }
     for (long t = 0; ; t += batch) {

@@ -5,12 +5,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// Many small requests at once: rank 0 keeps `outstanding` of them unanswered, rank 1 answers each
-/// with a message of the same length. One iteration is `batch` answers of a stream that does not
-/// pause between iterations. Each message is made of its number, and is compared on arrival.
+/// Many concurrent small requests. Rank 0 keeps `outstanding` requests unanswered. Rank 1 answers
+/// each with a message of the same length. One iteration is `batch` answers of a stream that does
+/// not pause between iterations. A message's content is derived from its number and checked on
+/// arrival.
 final class Messages implements Exercise {
 
-  /// A number at either end.
+  /// The size of the two numbers, one at each end of a message.
   static final int FEWEST_BYTES = 16;
 
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
@@ -65,7 +66,7 @@ final class Messages implements Exercise {
             sendUpTo(Math.min(last, received + outstanding), 0);
             return received >= goal;
           });
-      // One turn may bring the answers of several batches: they share its time.
+      // One poll may deliver the answers of several batches, which then share its time.
       int done = (int) ((received - goal) / batch) + 1;
       long now = System.nanoTime();
       for (int of = 0; of < done; of++) {
@@ -87,7 +88,7 @@ final class Messages implements Exercise {
         });
   }
 
-  /// Sends as many as there is room for now, at most up to number `end`.
+  /// Sends messages up to number `end` while there is room.
   ///
   /// Hot path.
   private void sendUpTo(long end, long mark) {

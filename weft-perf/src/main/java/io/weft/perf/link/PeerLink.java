@@ -26,16 +26,17 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// The one connection between the two ranks of a measurement. Messages of one byte are `Signal`s
-/// between the programs; all else is the exercise's. Waits as a caller of Weft does: it spins while
-/// each rank has a core, then yields, then sleeps in the transport. Confined to the main thread.
+/// The only connection between the two ranks of a measurement. Messages of one byte are `Signal`s
+/// between the programs. All other messages belong to the exercise. The main thread waits as a
+/// caller of Weft does: it spins if each rank has a core, then yields, then sleeps in the
+/// transport. Confined to the main thread.
 final class PeerLink implements FrameSink, AutoCloseable {
 
   private static final long LIMIT_NANOS = 60_000_000_000L;
   private static final long NAP_NANOS = 1_000_000;
   private static final int RANKS = 2;
 
-  /// Words that the peer may say before the first of them is awaited.
+  /// The greatest number of signals that the peer may send before the first of them is awaited.
   private static final int MOST_UNHEARD = 8;
 
   private final int rank;
@@ -50,16 +51,16 @@ final class PeerLink implements FrameSink, AutoCloseable {
   private int signals;
   private int taken;
 
-  /// What an exercise hears.
+  /// The receiver of an exercise's messages and writes.
   interface Ear {
 
-    /// Hears nothing: between exercises.
+    /// The receiver between exercises, which ignores everything.
     Ear DEAF = new Ear() {};
 
-    /// A message, valid during the call.
+    /// Receives a message, which is valid during the call.
     default void message(MemorySegment message) {}
 
-    /// A write of the peer has landed.
+    /// Is notified that a write of the peer has landed.
     default void written(int immediate) {}
   }
 
@@ -68,8 +69,8 @@ final class PeerLink implements FrameSink, AutoCloseable {
     this.transport = provider.open(config, this);
   }
 
-  /// Joins the two ranks that the environment names, by the transport that the settings name.
-  /// Blocks until they are connected, at most the start deadline. Throws `CommException.Setup`.
+  /// Connects the two ranks that the environment names over the transport that the settings name.
+  /// Blocks at most for the start deadline. Throws `CommException.Setup`.
   static PeerLink open(LaunchEnvironment launch, WeftConfig config) throws InterruptedException {
     if (launch.size() != RANKS) {
       throw new CommException.Setup(
@@ -122,14 +123,14 @@ final class PeerLink implements FrameSink, AutoCloseable {
     return transport;
   }
 
-  /// Who hears from now on; waits until the peer's exercise hears too.
+  /// Sets the receiver, then waits until the peer's exercise receives too.
   void heardBy(Ear next) {
     ear = next;
     say(Signal.READY);
     await(Signal.READY);
   }
 
-  /// The way to the peer, once there is one.
+  /// Returns the endpoint of the peer. Throws `IllegalStateException` before the connection.
   Endpoint peer() {
     Endpoint known = endpoint;
     if (known == null) {
@@ -138,7 +139,7 @@ final class PeerLink implements FrameSink, AutoCloseable {
     return known;
   }
 
-  /// Polls until `condition` holds. Throws `TransportException` when the connection is lost and
+  /// Polls until `condition` is true. Throws `TransportException` when the connection is lost and
   /// `IllegalStateException` after 60 s.
   void until(BooleanSupplier condition) {
     long begin = 0;
@@ -161,7 +162,7 @@ final class PeerLink implements FrameSink, AutoCloseable {
     }
   }
 
-  /// Whether it was posted; false where there is no room now.
+  /// Returns true if the operation was posted, false under back-pressure.
   boolean posted(PostResult result) {
     return switch (result) {
       case POSTED -> true;
@@ -172,26 +173,26 @@ final class PeerLink implements FrameSink, AutoCloseable {
     };
   }
 
-  /// Posts a message as soon as there is room.
+  /// Posts a message when the transport has room.
   void send(MemorySegment message) {
     until(() -> endpoint != null && posted(peer().trySend(message)));
   }
 
-  /// Says one word to the peer's program. It leaves at once: what the caller does next, such as the
-  /// comparing of what has arrived, is in nobody's time.
+  /// Sends one signal to the peer's program. The signal is flushed at once, so that no timed part
+  /// includes the caller's next work, such as comparing the received data.
   void say(Signal word) {
     signal.set(ValueLayout.JAVA_BYTE, 0, word.letter());
     send(signal);
     transport.flush();
   }
 
-  /// Waits for the peer's next word, gives it.
+  /// Waits for the peer's next signal and returns it.
   Signal hear() {
     until(() -> signals > taken);
     return Signal.of(heard[taken++ % MOST_UNHEARD]);
   }
 
-  /// Waits for the peer's next word, which must be this one.
+  /// Waits for the peer's next signal, which must be `word`.
   void await(Signal word) {
     Signal heard = hear();
     if (heard != word) {
@@ -199,12 +200,12 @@ final class PeerLink implements FrameSink, AutoCloseable {
     }
   }
 
-  /// Waits until the peer has closed its end: what was said last has arrived.
+  /// Waits until the peer has closed its end. By then the last message has arrived.
   void awaitEnd() {
     try {
       until(() -> false);
     } catch (TransportException.EndpointLost ended) {
-      // As agreed.
+      // The peer has closed its end.
     }
   }
 

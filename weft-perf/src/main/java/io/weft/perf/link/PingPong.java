@@ -4,8 +4,9 @@ package io.weft.perf.link;
 import io.weft.perf.rank.Tiles;
 import java.lang.foreign.MemorySegment;
 
-/// Rank 0 sends, rank 1 sends the same back; half of that time. A message as long as the transport
-/// allows, a remote write beyond. What came back is compared, untimed.
+/// Half of the round trip between the ranks. Rank 0 sends data and rank 1 sends it back. The data
+/// travels in a message if the transport allows that length, else by a remote write. Rank 0
+/// compares the returned data outside the timed part.
 final class PingPong implements Exercise {
 
   private final PeerLink link;

@@ -4,9 +4,9 @@ package io.weft.perf.link;
 import io.weft.perf.rank.Tiles;
 import java.lang.foreign.MemorySegment;
 
-/// Rank 0 keeps `outstanding` reads of registered memory of rank 1 on their way. One iteration is a
-/// batch of them, until all have come. Rank 1's memory is rewritten before, rank 0's compared
-/// after, untimed.
+/// Concurrent reads. Rank 0 keeps `outstanding` reads of rank 1's registered memory in flight. One
+/// iteration is a batch of reads, until all data has arrived. Outside the timed part, rank 1
+/// rewrites its memory before, and rank 0 compares its memory after.
 final class Reads implements Exercise {
 
   private final PeerLink link;

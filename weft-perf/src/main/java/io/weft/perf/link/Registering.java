@@ -7,9 +7,9 @@ import io.weft.transport.Transport;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// Rank 0 registers memory, writes it into registered memory of rank 1, and gives the registration
-/// up once rank 1 has said that it is there. The time is that of registering and giving up; the
-/// write between them is checked, untimed.
+/// The cost of registering memory. Rank 0 registers memory, writes it into registered memory of
+/// rank 1, and ends the registration after rank 1 has confirmed the arrival. The time is that of
+/// beginning and ending the registration. The write is checked outside the timed part.
 final class Registering implements Exercise {
 
   private static final long PAGE_BYTES = 4096;
@@ -21,7 +21,7 @@ final class Registering implements Exercise {
   private final MemorySegment program;
   private final boolean isOwn;
 
-  /// @param isOwn whether the transport gives the memory, else it is the program's
+  /// @param isOwn true if the transport allocates the memory, false if the program does
   Registering(PeerLink link, Tiles tiles, long bytes, boolean isOwn) {
     this.link = link;
     this.tiles = tiles;
@@ -73,7 +73,7 @@ final class Registering implements Exercise {
   @Override
   public void close() {
     receiveBuffer.close();
-    // A transport may keep memory registered whose scope has ended; it does not touch it.
+    // A transport may keep memory registered whose scope has ended. It does not access it.
     arena.close();
   }
 }

@@ -4,12 +4,12 @@ package io.weft.perf.link;
 import io.weft.transport.Transport;
 import java.util.Map;
 
-/// What registering memory with a device has cost a transport so far, by its counters; zero where
-/// it counts nothing.
+/// The cost of registering memory with a device so far, from a transport's counters. It is zero for
+/// a transport without these counters.
 ///
-/// @param calls that registered
-/// @param bytes that they registered
-/// @param nanos that they took, and those that ended registrations
+/// @param calls number of registrations
+/// @param bytes number of registered bytes
+/// @param nanos time of beginning and ending registrations
 record Registrations(long calls, long bytes, long nanos) {
 
   static Registrations of(Transport transport) {
@@ -21,7 +21,7 @@ record Registrations(long calls, long bytes, long nanos) {
             + counted.getOrDefault("deregisteringNanos", 0L));
   }
 
-  /// What has been added since `earlier`.
+  /// Returns the cost since `earlier`.
   Registrations since(Registrations earlier) {
     return new Registrations(calls - earlier.calls, bytes - earlier.bytes, nanos - earlier.nanos);
   }

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.link;
 
-/// What the two programs of a measurement say to each other between iterations. Each word is
-/// answered or followed by the other's before the same side says the next.
+/// The signals between the two programs of a measurement between iterations.
 enum Signal {
   /// The peer may begin.
   READY('r'),
-  /// What was written is there.
+  /// The written data has arrived.
   ARRIVED('a'),
-  /// One more batch of warming up.
+  /// Another batch of the warm-up follows.
   AGAIN('m'),
-  /// What follows is measured.
+  /// The warm-up is over, and measured iterations follow.
   ENOUGH('e'),
-  /// All that arrived was right.
+  /// All received data was right.
   RIGHT('y'),
-  /// Something that arrived was wrong.
+  /// Some of the received data was wrong.
   WRONG('n');
 
   private final byte letter;
@@ -23,18 +22,19 @@ enum Signal {
     this.letter = (byte) letter;
   }
 
-  /// What stands for it in a message.
+  /// Returns the byte that encodes this signal in a message.
   byte letter() {
     return letter;
   }
 
-  /// The signal for which this letter stands. Throws `IllegalStateException` if there is none.
+  /// Returns the signal that `letter` encodes. Throws `IllegalStateException` for an unknown
+  /// letter.
   static Signal of(byte letter) {
     for (Signal signal : values()) {
       if (signal.letter == letter) {
         return signal;
       }
     }
-    throw new IllegalStateException("the peer said something unknown: " + letter);
+    throw new IllegalStateException("the peer sent an unknown signal: " + letter);
   }
 }

@@ -12,11 +12,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
-/// Two registered regions of one size, this rank's and the peer's, each cut into equal slots, and
-/// the writes and reads from a slot of the one to the same slot of the other. Owned.
+/// Two registered regions of equal size, this rank's and the peer's. Each is cut into equal slots.
+/// Writes and reads go between slots of the same number. The caller owns the object.
 final class SlottedRegion implements AutoCloseable {
 
-  /// No exercise has messages of this length: theirs are multiples of 4.
+  /// The length of an announcement. No exercise sends messages of this length, because theirs are
+  /// multiples of 4.
   private static final int ANNOUNCEMENT_BYTES = RemoteRegion.WIRE_BYTES + 1;
 
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
@@ -29,7 +30,7 @@ final class SlottedRegion implements AutoCloseable {
   private final Left left = new Left();
   private boolean met;
 
-  /// Completes when the memory of a write is free again.
+  /// The completion of a write, after which its memory may change.
   private static final class Left extends Completion {
     private boolean is = true;
     private @Nullable TransportException failure;
@@ -46,12 +47,12 @@ final class SlottedRegion implements AutoCloseable {
     }
   }
 
-  /// One slot of so many bytes.
+  /// Creates a region with one slot of `bytes`.
   SlottedRegion(PeerLink link, long bytes) {
     this(link, bytes, 1);
   }
 
-  /// So many slots of so many bytes each.
+  /// Creates a region of `slots` slots of `bytes` each.
   SlottedRegion(PeerLink link, long bytes, int slots) {
     long most = link.transport().capabilities().maxTransferBytes();
     if (bytes > most) {
@@ -71,8 +72,8 @@ final class SlottedRegion implements AutoCloseable {
     return own.segment();
   }
 
-  /// Tells the peer where this rank's region is and waits to be told where the peer's is. Both must
-  /// be listening with `hear` by then.
+  /// Announces this rank's region to the peer and waits for the peer's announcement. Both ranks
+  /// must pass received messages to `hear` by then.
   void meet() {
     RemoteRegion region = own.export();
     try (Arena arena = Arena.ofConfined()) {
@@ -86,7 +87,7 @@ final class SlottedRegion implements AutoCloseable {
     link.until(() -> met);
   }
 
-  /// Whether this message was the peer's announcement.
+  /// Returns true if `message` was the peer's announcement.
   boolean hear(MemorySegment message) {
     if (message.byteSize() != ANNOUNCEMENT_BYTES) {
       return false;
@@ -102,35 +103,36 @@ final class SlottedRegion implements AutoCloseable {
     return true;
   }
 
-  /// Posts a write of one slot, if there is room. `meet` comes first.
+  /// Posts a write of one slot. Returns false under back-pressure. `meet` must precede it.
   ///
   /// Hot path.
   boolean tryWrite(int slot, int immediate, Completion done) {
     return link.posted(link.peer().tryWrite(here[slot], there[slot], immediate, done));
   }
 
-  /// Posts a read of one slot, if there is room. `meet` comes first.
+  /// Posts a read of one slot. Returns false under back-pressure. `meet` must precede it.
   ///
   /// Hot path.
   boolean tryRead(int slot, Completion done) {
     return link.posted(link.peer().tryRead(here[slot], there[slot], done));
   }
 
-  /// Posts a write of the first slot as soon as there is room. `meet` comes first.
+  /// Posts a write of the first slot when the transport has room. `meet` must precede it.
   ///
   /// Hot path.
   void write() {
     write(here[0]);
   }
 
-  /// The same of memory of another region, as long as a slot.
+  /// Posts a write of memory of another region into the first slot. `from` must be as long as a
+  /// slot.
   void write(Slice from) {
     left.arm(1);
     left.is = false;
     link.until(() -> link.posted(link.peer().tryWrite(from, there[0], 0, left)));
   }
 
-  /// Waits until the last `write` has left, so that the memory may change.
+  /// Waits until the memory of the last `write` may change.
   void flush() {
     link.until(() -> left.is);
     if (left.failure != null) {

@@ -4,8 +4,8 @@ package io.weft.perf.link;
 import io.weft.perf.rank.Tiles;
 import java.lang.foreign.MemorySegment;
 
-/// Registered memory of this rank into which the peer writes one write after the other, each as
-/// long as the memory; what has landed is counted and compared. Owned.
+/// Registered memory of this rank into which the peer writes sequentially. Each write fills the
+/// memory. The writes are counted and their data compared. The caller owns the object.
 final class WriteTarget implements PeerLink.Ear, AutoCloseable {
 
   private final PeerLink link;
@@ -15,7 +15,7 @@ final class WriteTarget implements PeerLink.Ear, AutoCloseable {
   private long landed;
   private boolean right = true;
 
-  /// Waits until both ranks know where the other's memory is. Hears all that the peer says.
+  /// Waits until each rank knows the other's memory. Receives all messages and writes of the peer.
   WriteTarget(PeerLink link, Tiles tiles, long bytes) {
     this.link = link;
     this.tiles = tiles;
@@ -35,7 +35,7 @@ final class WriteTarget implements PeerLink.Ear, AutoCloseable {
     landed++;
   }
 
-  /// The memory, and the way from it to the peer's.
+  /// Returns the memory and its counterpart on the peer.
   SlottedRegion region() {
     return region;
   }
@@ -46,12 +46,12 @@ final class WriteTarget implements PeerLink.Ear, AutoCloseable {
     landed--;
   }
 
-  /// Compares the memory with what iteration `t` writes.
+  /// Compares the memory with the data of iteration `t`.
   void compare(long t) {
     right &= tiles.same(region.memory(), 0, bytes, 1, t);
   }
 
-  /// Whether all was.
+  /// Returns whether all compared data was right.
   boolean isRight() {
     return right;
   }

@@ -4,13 +4,13 @@ package io.weft.perf.link;
 import io.weft.perf.rank.Tiles;
 import java.lang.foreign.MemorySegment;
 
-/// One way, many at once: rank 0 keeps `outstanding` writes into registered memory of rank 1 on
-/// their way. One iteration is a batch of them, until rank 1's word that all have arrived is back.
-/// Rank 0's memory is rewritten before, rank 1's compared after, untimed; each write carries its
-/// number.
+/// Concurrent one-way transfers. Rank 0 keeps `outstanding` writes into rank 1's registered memory
+/// in flight. One iteration is a batch of writes and ends with rank 1's signal that all have
+/// arrived. Outside the timed part, rank 0 rewrites its memory before, and rank 1 compares its
+/// memory after. Each write carries its number.
 final class Writes implements Exercise {
 
-  /// Memory that the writes of a batch take turns in.
+  /// The size of the memory whose slots the writes of a batch use in turn.
   static final long REGION_BYTES = 64L << 20;
 
   private final PeerLink link;
@@ -33,7 +33,8 @@ final class Writes implements Exercise {
     region.meet();
   }
 
-  /// One for each of a batch, as far as the memory goes.
+  /// Returns the number of slots: one for each operation of a batch, fewer if `REGION_BYTES` is
+  /// short.
   static int slots(long bytes, int batch) {
     return Math.clamp(REGION_BYTES / bytes, 1, batch);
   }

@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The tensors of one case: in memory that Weft gives, or in private native memory of this program,
-/// page-aligned either way. Owns them all. Confined to the rank's main thread, but the progress
-/// thread reads the tensors.
+/// The tensors of one case. They are allocated by Weft or lie in private native memory of this
+/// program, page-aligned in both cases. The object owns them. It is confined to the rank's main
+/// thread, but the progress thread reads the tensors.
 final class CaseTensors implements AutoCloseable {
 
   private static final long PAGE_BYTES = 4096;
@@ -26,17 +26,17 @@ final class CaseTensors implements AutoCloseable {
     this.source = source;
   }
 
-  /// In memory that `weft` gives.
+  /// Allocates tensors through `weft`.
   static CaseTensors of(Weft weft) {
     return new CaseTensors(weft);
   }
 
-  /// In memory of which Weft knows nothing.
+  /// Allocates tensors in memory that Weft does not know.
   static CaseTensors ofThisProgram() {
     return new CaseTensors(null);
   }
 
-  /// A float32 vector.
+  /// Allocates a float32 vector.
   TensorView vector(long elements) {
     if (source != null) {
       TensorLease lease = source.allocate(DType.FLOAT32, Shape.of(elements));
@@ -49,7 +49,7 @@ final class CaseTensors implements AutoCloseable {
         arena.allocate(Math.multiplyExact(elements, Float.BYTES), PAGE_BYTES));
   }
 
-  /// Memory for what is no tensor; lives as long.
+  /// Returns the arena for memory that does not belong to a tensor. It closes with this object.
   Arena arena() {
     return arena;
   }

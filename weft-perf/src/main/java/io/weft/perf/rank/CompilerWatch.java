@@ -14,25 +14,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Watches this JVM's compiler threads by the processor time that the kernel counts for each: what
-/// the JVM itself tells, counts a compilation when it is over, and one may last a second. Where
-/// there is no such count (not Linux) it is the JVM's. One thread.
+/// Measures the compilations of this JVM by the processor time that the kernel counts for each
+/// compiler thread. The JVM's own counter includes a compilation only after it has ended, and one
+/// may last a second. Where the kernel has no such count (not Linux), the JVM's counter is used.
+/// Confined to one thread.
 final class CompilerWatch {
 
   private static final Path THREADS = Path.of("/proc/self/task");
 
-  /// Names of threads as the kernel has them, which cuts them.
+  /// The compiler threads' names, as far as the kernel does not cut them off.
   private static final List<String> COMPILERS = List.of("C1 Compiler", "C2 Compiler");
 
   private static final long LOOK_MILLIS = 20;
 
-  /// What a compiler thread that finds nothing to do takes in a look, and a little more.
+  /// The processor time that an idle compiler thread takes between two samples, rounded up.
   private static final long NOTHING_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final Map<String, Long> nanosOfThread = new HashMap<>();
 
-  /// Processor time of all compilations so far, in nanoseconds; does not fall when compiler threads
-  /// end.
+  /// Returns the processor time of all compilations so far, in nanoseconds. It does not fall when
+  /// compiler threads end.
   long nanos() {
     try (Stream<Path> threads = Files.list(THREADS)) {
       threads.forEach(this::look);
@@ -50,7 +51,7 @@ final class CompilerWatch {
         nanosOfThread.put(thread.toString(), Long.parseLong(ran));
       }
     } catch (IOException e) {
-      // It has ended.
+      // The thread has ended.
     }
   }
 
@@ -61,8 +62,8 @@ final class CompilerWatch {
         : TimeUnit.MILLISECONDS.toNanos(compiler.getTotalCompilationTime());
   }
 
-  /// Sleeps until the compiler has nothing to do, at most for `limitNanos`: it is soonest done
-  /// where nothing else runs.
+  /// Sleeps until the compiler is idle, at most for `limitNanos`. The compiler finishes soonest
+  /// while nothing else runs.
   void awaitRest(long limitNanos) throws InterruptedException {
     long begin = System.nanoTime();
     long before = nanos();

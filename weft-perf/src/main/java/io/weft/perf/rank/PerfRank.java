@@ -10,11 +10,11 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 
-/// One rank of a collective's measurement; takes `RankArguments`. Rank 0 prints what `RankReport`
-/// reads.
+/// The program of one rank that measures a collective. It takes `RankArguments`. Rank 0 prints the
+/// report that `RankReport` reads.
 public final class PerfRank {
 
-  /// Turns in which each size is timed, as many as those of programs in C, `PARTS` in `perf.h`.
+  /// The number of turns in which each size is timed. It equals `PARTS` in `perf.h`.
   private static final int PARTS = 5;
 
   private final Weft weft;
@@ -29,7 +29,7 @@ public final class PerfRank {
     this.err = err;
   }
 
-  /// Ends with 0, 1 if the job failed, 2 for wrong arguments.
+  /// Exits with 0, with 1 if the job failed, with 2 for wrong arguments.
   public static void main(String[] arguments) {
     RankProgram program = PerfRank::measure;
     System.exit(program.run(arguments, System.out, System.err));
@@ -65,7 +65,8 @@ public final class PerfRank {
     report.done();
   }
 
-  /// Between parts others have their turns; whoever comes back warms up again.
+  /// Measures in parts. The other contestants take their turns between two parts, so each part
+  /// after the first begins with a warm-up.
   private Stopwatch.IterationTimes inParts(Turns turns, Stopwatch stopwatch, int iterations)
       throws InterruptedException {
     int parts = turns.hasOthers() ? Math.min(PARTS, iterations) : 1;
@@ -82,7 +83,7 @@ public final class PerfRank {
     return Stopwatch.IterationTimes.of(times);
   }
 
-  /// As the setting says, which is `own` or `private`.
+  /// Returns tensors in the memory that the settings choose: `own` or `private`.
   private CaseTensors tensors() {
     return arguments.settings().contains("own")
         ? CaseTensors.of(weft)

@@ -3,21 +3,22 @@ package io.weft.perf.rank;
 
 import java.util.List;
 
-/// What every rank program is told: `BENCHMARK[:SETTING...] WARM_UP_MILLIS BYTES:ITERATIONS...`.
+/// The arguments of a rank program: `BENCHMARK[:SETTING...] WARM_UP_MILLIS BYTES:ITERATIONS...`.
 ///
-/// @param benchmark its label
-/// @param settings what follows the label, such as the memory of tensors
-/// @param warmUpNanos untimed work on each size
-/// @param cases in the order in which they are measured, at least one
+/// @param benchmark the benchmark's label
+/// @param settings the settings after the label, such as the memory of the tensors
+/// @param warmUpNanos duration of the untimed warm-up of each size
+/// @param cases the sizes in measuring order, at least one
 public record RankArguments(
     String benchmark, List<String> settings, long warmUpNanos, List<RankCase> cases) {
 
-  /// The first pass over all sizes lasts at least this many warm-ups of one: it runs until the JVM
-  /// has compiled what it will time. Programs in C do the same, `FIRST_WARM_UP_TIMES` in `perf.h`.
+  /// The first pass over all sizes lasts at least this multiple of one size's warm-up, because the
+  /// JVM must have compiled the timed code by its end. Programs in C do the same
+  /// (`FIRST_WARM_UP_TIMES` in `perf.h`).
   private static final long COMPILING_TIMES = 30;
 
-  /// And of one size at most so many: by then the JVM has compiled what it will time, or never
-  /// will. At the default warm-up 40 s; four ranks on two cores take 20 s.
+  /// The first pass over one size lasts at most this multiple of a warm-up, 40 s at the default. By
+  /// then the JVM has compiled the timed code or never will. Four ranks on two cores take 20 s.
   private static final long MOST_COMPILING_TIMES = 200;
 
   /// Copies the lists.
@@ -28,8 +29,8 @@ public record RankArguments(
 
   /// One size.
   ///
-  /// @param bytes what is moved
-  /// @param iterations that are timed
+  /// @param bytes size of the tensor or message
+  /// @param iterations number of timed iterations
   public record RankCase(long bytes, int iterations) {
 
     private static RankCase of(String text) {
@@ -40,17 +41,18 @@ public record RankArguments(
     }
   }
 
-  /// Untimed work on each size in the first pass.
+  /// Returns the duration of the untimed work on each size in the first pass.
   public long firstWarmUpNanos() {
     return Math.max(warmUpNanos, COMPILING_TIMES * warmUpNanos / cases.size());
   }
 
-  /// When a first pass over one size ends though the JVM still compiles.
+  /// Returns the longest duration of a warm-up of one size, which ends it even if the JVM still
+  /// compiles.
   public long longestWarmUpNanos() {
     return MOST_COMPILING_TIMES * warmUpNanos;
   }
 
-  /// Reads the words of a rank. Throws `IllegalArgumentException` that tells how they look.
+  /// Parses a rank's arguments. Throws `IllegalArgumentException` with the expected format.
   public static RankArguments parse(List<String> arguments) {
     try {
       List<String> words = List.of(arguments.get(0).split(":"));

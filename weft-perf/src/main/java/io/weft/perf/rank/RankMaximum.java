@@ -10,14 +10,16 @@ import io.weft.tensor.TensorView;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 
-/// The largest of what the ranks say, so that all ranks decide alike. Never inside a timed call.
+/// Computes the maximum over all ranks so that all ranks decide alike. It must not run inside a
+/// timed call.
 public final class RankMaximum {
 
   private static final CollectiveOptions OPTIONS = CollectiveOptions.named("perf/agree");
 
   private RankMaximum() {}
 
-  /// Replaces each nanosecond count by the largest of all ranks; exact below 2^53. Blocks.
+  /// Replaces each nanosecond count by the maximum over all ranks. The result is exact below 2^53.
+  /// Blocks.
   public static void largest(Communicator communicator, long[] nanos) throws InterruptedException {
     try (Arena arena = Arena.ofShared()) {
       TensorView tensor =
@@ -35,7 +37,7 @@ public final class RankMaximum {
     }
   }
 
-  /// The largest of one count per rank.
+  /// Returns the maximum of one count per rank.
   public static long largest(Communicator communicator, long nanos) throws InterruptedException {
     long[] one = {nanos};
     largest(communicator, one);

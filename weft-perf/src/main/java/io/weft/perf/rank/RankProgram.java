@@ -6,14 +6,15 @@ import io.weft.transport.TransportException;
 import java.io.PrintStream;
 import java.util.List;
 
-/// What one rank of a measurement does, from its words to its exit code.
+/// The main program of one rank of a measurement, from its arguments to its exit code.
 public interface RankProgram {
 
-  /// Measures; one rank prints the report. Throws `IllegalArgumentException` for words that are
-  /// wrong, and what a job can fail of.
+  /// Measures. One rank prints the report. Throws `IllegalArgumentException` for wrong arguments,
+  /// and the exceptions with which a job can fail.
   void measure(List<String> words, PrintStream out, PrintStream err) throws InterruptedException;
 
-  /// Runs it in place of a `main`. Gives 0, 1 if the job failed, 2 for wrong arguments.
+  /// Runs `measure` in place of a `main`. Returns the exit code: 0, 1 if the job failed, 2 for
+  /// wrong arguments.
   default int run(String[] words, PrintStream out, PrintStream err) {
     try {
       measure(List.of(words), out, err);

@@ -3,18 +3,18 @@ package io.weft.perf.rank;
 
 import java.io.PrintStream;
 
-/// The lines that `RankReport` reads, spoken by rank 0 and by nobody else.
+/// Prints the lines that `RankReport` reads. Only rank 0 prints them.
 ///
-/// @param out where to
-/// @param rank of the speaker
+/// @param out the stream to print to
+/// @param rank this rank
 public record SpokenReport(PrintStream out, int rank) {
 
-  /// Who measures.
+  /// Prints the name of the measured program.
   public void peer(String name) {
     say("peer " + name);
   }
 
-  /// One case: `right` says whether every result of every rank was.
+  /// Prints the times of one case. `right` is true if every result of every rank was right.
   public void times(long bytes, boolean right, long[] nanos) {
     StringBuilder line = new StringBuilder("times ").append(bytes);
     line.append(right ? " checked" : " wrong");
@@ -24,12 +24,12 @@ public record SpokenReport(PrintStream out, int rank) {
     say(line.toString());
   }
 
-  /// What registering memory with a device has cost in the last case.
+  /// Prints the cost of registering memory with a device in the last case.
   public void registered(long calls, long bytes, long nanos) {
     say("registered " + calls + " " + bytes + " " + nanos);
   }
 
-  /// The end.
+  /// Prints the end of the report.
   public void done() {
     say("done");
   }

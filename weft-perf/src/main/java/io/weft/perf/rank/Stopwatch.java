@@ -6,7 +6,7 @@ import io.weft.collective.Communicator;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/// Runs iterations of one `Work` and times the calls. Confined to the rank's main thread.
+/// Runs and times iterations of one `Work`. Confined to the rank's main thread.
 final class Stopwatch {
 
   private static final CollectiveOptions MEETING = CollectiveOptions.named("perf/meet");
@@ -26,7 +26,7 @@ final class Stopwatch {
     this.bytes = bytes;
   }
 
-  /// Warms up as `WarmUp` does, in batches that run the code that is timed later.
+  /// Warms up as `WarmUp` does, in batches of the code that is timed later.
   void warmUp(long nanos, long limitNanos) throws InterruptedException {
     int batch = bytes > LARGE_BYTES ? SHORTEST_WARM_UP : WARM_UP_BATCH;
     new WarmUp(
@@ -37,8 +37,8 @@ final class Stopwatch {
         .run(nanos, limitNanos);
   }
 
-  /// Times `iterations` calls; each takes as long as its slowest rank. `right` speaks of this rank
-  /// alone.
+  /// Times `iterations` calls. The time of a call is that of its slowest rank. In the result,
+  /// `rightHere` covers this rank only.
   IterationTimes measure(int iterations) throws InterruptedException {
     long[] nanos = new long[iterations];
     long[] lastEntry = new long[iterations];
@@ -57,8 +57,8 @@ final class Stopwatch {
     return new IterationTimes(nanos, RankMaximum.largest(communicator, right ? 0 : 1) == 0, right);
   }
 
-  /// Nobody may leave a barrier before everybody has entered it. The ranks of one host read the
-  /// same monotonic clock.
+  /// Returns whether no rank left a barrier before all ranks had entered it. The ranks of one host
+  /// read the same monotonic clock.
   private boolean metEachTime(long[] lastEntry, long[] exits) throws InterruptedException {
     RankMaximum.largest(communicator, lastEntry);
     boolean met = true;
@@ -77,14 +77,14 @@ final class Stopwatch {
     return work.right(t);
   }
 
-  /// What one case took.
+  /// The times of one case.
   ///
-  /// @param nanos of each iteration, the slowest rank's
-  /// @param allRight whether every result of every rank was right
-  /// @param rightHere whether this rank's were
+  /// @param nanos time of each iteration on its slowest rank
+  /// @param allRight true if every result of every rank was right
+  /// @param rightHere true if every result of this rank was right
   record IterationTimes(long[] nanos, boolean allRight, boolean rightHere) {
 
-    /// One after the other.
+    /// Concatenates the times of the parts of one case.
     static IterationTimes of(List<IterationTimes> parts) {
       return new IterationTimes(
           parts.stream().flatMapToLong(part -> LongStream.of(part.nanos())).toArray(),

@@ -6,9 +6,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/// The data of a measurement: element i of scale s at phase p is `s * ((i + p) mod 1024 + 1)`,
-/// float32. Sums over up to 180 ranks of scales 1 to n are exact, and a result left over from
-/// another phase is wrong everywhere.
+/// The data of a measurement. Element i at scale s and phase p is `s * ((i + p) mod 1024 + 1)`, in
+/// float32. Sums over up to 180 ranks of scales 1 to n are exact. A result left from another phase
+/// differs in every element.
 ///
 /// Filling and comparing read a tile of 8 KiB, so that only the tensor itself passes through the
 /// caches. Confined to the rank's main thread.
@@ -19,7 +19,7 @@ public final class Tiles {
 
   private final MemorySegment[] byScale;
 
-  /// Tiles of scales 0 to `largestScale`; they live as long as `arena`.
+  /// Creates tiles of scales 0 to `largestScale`, which live as long as `arena`.
   public Tiles(Arena arena, int largestScale) {
     byScale = new MemorySegment[largestScale + 1];
     for (int scale = 0; scale <= largestScale; scale++) {
@@ -32,7 +32,7 @@ public final class Tiles {
     }
   }
 
-  /// Writes all of `data`.
+  /// Fills all of `data`.
   public void fill(MemorySegment data, int scale, long phase) {
     MemorySegment tile = byScale[scale];
     long from = phase % PERIOD * Float.BYTES;
@@ -41,7 +41,7 @@ public final class Tiles {
     }
   }
 
-  /// Whether `bytes` of `data` from `offset` are what `fill` writes, bit for bit.
+  /// Returns whether `bytes` of `data` from `offset` equal the bytes that `fill` writes.
   public boolean same(MemorySegment data, long offset, long bytes, int scale, long phase) {
     MemorySegment tile = byScale[scale];
     long from = phase % PERIOD * Float.BYTES;

@@ -4,36 +4,37 @@ package io.weft.perf.rank;
 import io.weft.collective.Communicator;
 import java.util.concurrent.TimeUnit;
 
-/// Runs what is timed later until the compilers of all ranks have come to rest. Confined to the
+/// Runs the code that is timed later until the compilers of all ranks are idle. Confined to the
 /// rank's main thread.
 public final class WarmUp {
 
   private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-  /// Now and then a method is compiled for as long as a program runs.
+  /// A tolerance, because the JVM compiles a method occasionally for as long as a program runs.
   private static final long AT_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final Communicator communicator;
   private final Batch batch;
 
-  /// What all ranks do together.
+  /// The work that all ranks do together.
   @FunctionalInterface
   public interface Batch {
 
-    /// A number of calls, the same on all ranks.
+    /// Runs a number of calls, the same number on all ranks.
     void run() throws InterruptedException;
   }
 
-  /// @param batch at least one of which runs
+  /// @param batch the work, which runs at least once
   public WarmUp(Communicator communicator, Batch batch) {
     this.communicator = communicator;
     this.batch = batch;
   }
 
-  /// Until the slowest rank has worked for `nanos`: in turns, with pauses in which the compilers of
-  /// all ranks come to rest, until one has gone by in which none of them had anything to do; at
-  /// most for `limitNanos`. On few cores a compiler takes its time from what is timed.
+  /// Runs batches for at most `limitNanos`, and until the slowest rank has worked for `nanos`. Each
+  /// round ends with a pause in which the compilers of all ranks finish, because on few cores a
+  /// compiler takes processor time from the timed code. The warm-up ends after a round in which no
+  /// rank compiled.
   public void run(long nanos, long limitNanos) throws InterruptedException {
     var compiler = new CompilerWatch();
     long begin = System.nanoTime();
@@ -49,7 +50,7 @@ public final class WarmUp {
     }
   }
 
-  /// All ranks run the same number of batches.
+  /// Runs the same number of batches on all ranks.
   private void turn(long nanos) throws InterruptedException {
     long begin = System.nanoTime();
     boolean more = true;

@@ -9,7 +9,7 @@ import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// One collective of one size in the form that is measured. Confined to the rank's main thread.
+/// One collective of one size in its measured form. Confined to the rank's main thread.
 sealed interface Work {
 
   /// Rewrites this rank's input for iteration `t`.
@@ -18,11 +18,10 @@ sealed interface Work {
   /// The timed part: one blocking call. Hot path.
   void call() throws InterruptedException;
 
-  /// Whether this rank's result of iteration `t` is right, all of it. Releases what the call
-  /// brought.
+  /// Returns whether this rank's whole result of iteration `t` is right. Releases the result.
   boolean right(long t);
 
-  /// Sum of all ranks' vectors, out of place.
+  /// The sum of all ranks' vectors, out of place.
   final class Allreduce implements Work {
 
     private final Bench bench;
@@ -51,7 +50,7 @@ sealed interface Work {
     }
   }
 
-  /// Rank 0's vector to all.
+  /// The copy of rank 0's vector to all ranks.
   final class Broadcast implements Work {
 
     private final Bench bench;
@@ -80,8 +79,8 @@ sealed interface Work {
     }
   }
 
-  /// One share from each rank to all. Leasing the result is part of the timed call, as it is for
-  /// users.
+  /// The concatenation of one share of each rank on all ranks. The timed call includes the lease of
+  /// the result, as it does for users.
   final class Allgather implements Work {
 
     private final Bench bench;
@@ -118,7 +117,7 @@ sealed interface Work {
     }
   }
 
-  /// Sum of all ranks' vectors, one share to each rank.
+  /// The sum of all ranks' vectors, scattered in one share per rank.
   final class ReduceScatter implements Work {
 
     private final Bench bench;
@@ -148,8 +147,8 @@ sealed interface Work {
     }
   }
 
-  /// One share from each rank to each. Leasing the result is part of the timed call, as it is for
-  /// users.
+  /// The exchange of one share between each pair of ranks. The timed call includes the lease of the
+  /// result, as it does for users.
   final class Alltoall implements Work {
 
     private final Bench bench;
@@ -197,7 +196,7 @@ sealed interface Work {
     }
   }
 
-  /// Nothing but the meeting. Whether all met is judged from the ranks' clocks, see `Stopwatch`.
+  /// The barrier. `Stopwatch` checks from the ranks' clocks that all ranks met.
   final class Barrier implements Work {
 
     private final Bench bench;

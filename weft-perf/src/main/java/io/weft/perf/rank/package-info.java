@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rank program of `weft perf`: one collective, measured through the public interface. The main
-/// thread of each rank calls and waits; it is the only thread here.
+/// The rank program of `weft perf` that measures one collective through the public interface. The
+/// main thread of each rank calls and waits. It is the only thread here.
 ///
-/// What an iteration is, and what is printed, is the same for every peer (see `openmpi.c` beside
-/// the resources): rewrite the input, untimed barrier, timed call, compare the whole result. An
-/// iteration takes as long as its slowest rank.
+/// All peer programs run the same iteration and print the same report (see `openmpi.c` among the
+/// resources). A rank rewrites its input, passes an untimed barrier, runs the timed call and
+/// compares the whole result. The time of an iteration is that of its slowest rank.
 @NullMarked
 package io.weft.perf.rank;
 

@@ -13,14 +13,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/// One contestant's place: all its ranks connect here. `turn` is confined to one thread; another
-/// may close.
+/// The scheduler's connections to all ranks of one contestant. `turn` is confined to one thread.
+/// Another thread may close.
 final class TurnClient implements AutoCloseable {
 
   private final Path path;
   private final ServerSocketChannel listener;
 
-  /// Guarded by this, for `close`.
+  /// Guarded by this object's monitor because `close` reads it.
   private final List<SocketChannel> ranks = new ArrayList<>();
 
   private boolean closed;
@@ -37,8 +37,8 @@ final class TurnClient implements AutoCloseable {
     return path;
   }
 
-  /// Lets all ranks work, blocks until all have passed the turn on. False if one has ended, or none
-  /// came before this was closed.
+  /// Lets all ranks work and blocks until all have ended their turn. Returns false if a rank has
+  /// closed its connection, or if this object was closed before all ranks had connected.
   boolean turn() throws IOException {
     if (ranks.isEmpty() && !haveCome()) {
       return false;
@@ -53,11 +53,11 @@ final class TurnClient implements AutoCloseable {
       }
       return goOn;
     } catch (IOException gone) {
-      return false; // why, its program tells
+      return false; // The rank's program reports the reason.
     }
   }
 
-  /// Blocks until all have connected; false if this is closed before.
+  /// Blocks until all ranks have connected. Returns false if this object is closed first.
   private boolean haveCome() throws IOException {
     try {
       int expected = 1;
@@ -82,7 +82,7 @@ final class TurnClient implements AutoCloseable {
     }
   }
 
-  /// Ends a `turn` that waits. Any thread; more than once does no harm.
+  /// Ends a waiting `turn`. Any thread may call it, more than once.
   @Override
   public synchronized void close() throws IOException {
     closed = true;

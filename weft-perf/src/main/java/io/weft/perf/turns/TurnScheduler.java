@@ -20,39 +20,39 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/// Runs contestants at the same time, of which one works while the others wait. Each starts when
-/// its first turn comes. Whoever never takes its seat has one turn, to its end.
+/// Runs contestants as concurrent programs that work in turn, one at a time. Each starts with its
+/// first turn. A contestant that never connects has one turn, which lasts until its end.
 public final class TurnScheduler {
 
-  /// How long a contestant has to be ended that is over its limit, or that others have failed.
+  /// The time for ending a contestant after its limit has expired or another contestant has failed.
   private static final Duration ENDING = Duration.ofSeconds(45);
 
   private TurnScheduler() {}
 
   /// A contestant.
   ///
-  /// @param <T> what it gives in the end
+  /// @param <T> its result
   @FunctionalInterface
   public interface Player<T> {
 
-    /// Runs to its end, on a thread of its own, taking turns at `socket` as `Turns` does. When
-    /// interrupted it ends what it has started.
+    /// Runs the contestant to its end on a separate thread. It takes turns at `socket` as `Turns`
+    /// does. When interrupted it ends the programs it has started.
     T play(Path socket) throws InterruptedException;
   }
 
-  /// What happens while nobody works.
+  /// The work between turns, while all contestants wait.
   @FunctionalInterface
   public interface Interruption {
 
-    /// Before each series of turns, the first of which is 1. What it throws ends all players.
+    /// Runs before each series of turns. The first series is 1. An exception ends all players.
     void before(int series) throws InterruptedException;
   }
 
-  /// Blocks until all players have ended, gives what they give, in their order. If one fails the
-  /// others are ended, and what it threw is thrown. Throws `PerfException.Failed` where no socket
-  /// can be had, or where one does not end.
+  /// Blocks until all players have ended and returns their results in their order. If a player
+  /// fails, the others are ended and its exception is thrown. Throws `PerfException.Failed` if a
+  /// socket cannot be created or a player does not end.
   ///
-  /// @param limit in which each player ends by itself once it has started
+  /// @param limit the time after its start within which each player must end by itself
   public static <T> List<T> play(List<Player<T>> players, Duration limit, Interruption interruption)
       throws InterruptedException {
     return play(players, limit, ENDING, interruption);
@@ -70,7 +70,7 @@ public final class TurnScheduler {
             Thread.ofPlatform().daemon().name("weft-limit").factory());
     try {
       Path directory = Files.createTempDirectory("weft-perf-");
-      directory.toFile().deleteOnExit(); // should this process be ended meanwhile
+      directory.toFile().deleteOnExit(); // For the case that this process is ended first.
       try {
         for (Player<T> player : players) {
           TurnClient turnClient =
@@ -93,7 +93,7 @@ public final class TurnScheduler {
               .formatted(System.getProperty("java.io.tmpdir"), e),
           e);
     } finally {
-      // What does not end within that is a daemon's, and ends with this process.
+      // The remaining threads are daemons, which end with this process.
       var unused = threads.awaitTermination(Span.millis(ending), TimeUnit.MILLISECONDS);
     }
   }
@@ -142,7 +142,7 @@ public final class TurnScheduler {
           };
     }
 
-    /// False if it was the last one: then it has ended, and well.
+    /// Returns false if this was the last turn. Then the contestant has completed successfully.
     private boolean turn(ExecutorService threads, ScheduledExecutorService timer)
         throws InterruptedException, IOException {
       if (running == null) {
@@ -158,7 +158,7 @@ public final class TurnScheduler {
       return false;
     }
 
-    /// Ends a turn that would last for ever.
+    /// Ends a turn that exceeds the limit.
     private void leave() {
       try {
         turnClient.close();
@@ -174,14 +174,14 @@ public final class TurnScheduler {
         return contestant.get(left, TimeUnit.NANOSECONDS);
       } catch (TimeoutException deaf) {
         throw new PerfException.Failed(
-            "a contestant had not ended after %d s, though its limit was over; look for what it left"
+            "a contestant still ran %d s after its start, past its limit; look for what it left"
                 .formatted(limit.toSeconds()),
             deaf);
       } catch (ExecutionException e) {
         if (e.getCause() instanceof RuntimeException failed) {
           throw failed;
         }
-        throw new IllegalStateException("a contestant ended", e.getCause());
+        throw new IllegalStateException("a contestant failed", e.getCause());
       }
     }
   }

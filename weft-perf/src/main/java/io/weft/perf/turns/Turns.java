@@ -9,11 +9,11 @@ import java.nio.channels.SocketChannel;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// A rank's side: works when it is its contestant's turn. Alone, it is always its turn. Confined to
-/// one thread.
+/// A rank's connection to the scheduler. The rank works only during its contestant's turn. Without
+/// a scheduler, it is always its turn. Confined to one thread.
 public final class Turns implements AutoCloseable {
 
-  /// The variable that names the socket of a contestant's seat.
+  /// The variable that names the socket of a contestant.
   public static final String VARIABLE = "WEFT_PERF_TURNS";
 
   private final @Nullable SocketChannel turnClient;
@@ -23,8 +23,8 @@ public final class Turns implements AutoCloseable {
     this.turnClient = turnClient;
   }
 
-  /// Takes its seat as one of `ranks`, if `environment` names one, and blocks until it is its turn.
-  /// Throws `IllegalStateException` if there is nobody at the table.
+  /// Connects as one of `ranks` ranks if `environment` names a socket, then blocks until it is this
+  /// contestant's turn. Throws `IllegalStateException` if no scheduler listens at the socket.
   public static Turns join(Map<String, String> environment, int ranks) {
     String path = environment.get(VARIABLE);
     if (path == null) {
@@ -36,13 +36,13 @@ public final class Turns implements AutoCloseable {
     return turns;
   }
 
-  /// Whether there may be others.
+  /// Returns true if there may be other contestants.
   public boolean hasOthers() {
     return turnClient != null;
   }
 
-  /// Lets the others have their turns; blocks until it is this one's again. Throws
-  /// `IllegalStateException` if the table is gone.
+  /// Ends this contestant's turn and blocks until its next one. Throws `IllegalStateException` if
+  /// the scheduler has ended.
   public void passOn() {
     if (turnClient != null) {
       say((byte) 1);

@@ -5,7 +5,8 @@ import io.weft.config.ConfigOption;
 import io.weft.config.OptionProvider;
 import java.util.List;
 
-/// The variable by which ranks that are measured learn whose turn it is. Stateless; any thread.
+/// The variable that names the socket over which measured ranks take turns. Stateless. Safe for use
+/// by any thread.
 public final class TurnsConfig implements OptionProvider {
 
   /// For `ServiceLoader`.

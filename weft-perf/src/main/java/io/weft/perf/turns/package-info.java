@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Contestants that work by turns while the others wait: one side of a socket is `weft perf`, the
-/// other each rank, in Java or in C (`perf.h` beside the resources).
+/// Contestants that work in turn. `weft perf` listens at a socket for each contestant. The ranks of
+/// the contestant, in Java or in C (`perf.h` among the resources), connect to it.
 ///
-/// A rank connects and says how many ranks its contestant has, in one byte. It then waits for a
-/// byte, works, says a byte, and so on until it closes.
+/// A rank connects and sends one byte with its contestant's number of ranks. It then receives a
+/// byte, works, sends a byte, and repeats this until it closes the connection.
 @NullMarked
 package io.weft.perf.turns;
 
