@@ -10,9 +10,9 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/// The C library's `memcmp`, with which the peers in C compare: `MemorySegment.mismatch` takes
-/// nearly twice as long for what other cores have just written, and where ranks share a core one's
-/// comparing is another's waiting. Any thread.
+/// The C library's `memcmp`, which the peers in C use too. `MemorySegment.mismatch` takes nearly
+/// twice as long on data that other cores have just written. If ranks share a core, one rank's
+/// comparison delays another rank. Safe for use by any thread.
 public final class CMemory {
 
   private static final FunctionDescriptor TYPE =
@@ -30,7 +30,8 @@ public final class CMemory {
     return linker.downcallHandle(function, TYPE, Linker.Option.critical(false));
   }
 
-  /// Whether so many bytes are the same; at most a few KiB, since the JVM waits for it.
+  /// Returns whether `bytes` bytes of the two segments are equal. `bytes` must be at most a few KiB
+  /// because the call delays safepoints of the JVM.
   public static boolean same(
       MemorySegment one, long at, MemorySegment other, long from, long bytes) {
     MemorySegment mine = one.asSlice(at, bytes);

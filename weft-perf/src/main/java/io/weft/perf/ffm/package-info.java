@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What measuring calls in the C library.
+/// The functions of the C library that a measurement calls.
 @NullMarked
 package io.weft.perf.ffm;
 

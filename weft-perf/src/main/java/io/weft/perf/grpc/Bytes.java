@@ -8,19 +8,19 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 
-/// Methods of bytes there and bytes back, without code that somebody generated.
+/// The gRPC methods with bytes as request and response, without generated code.
 public final class Bytes {
 
-  /// Hot path, but for the copies of gRPC's own making.
+  /// Hot path, except for the copies that gRPC makes.
   private static final MethodDescriptor.Marshaller<byte[]> MARSHALLER =
       new MethodDescriptor.Marshaller<>() {
-        /// gRPC asks a stream of this type how long it is and copies it once.
+        /// Returns a stream of this type because gRPC takes its length and copies it once.
         @Override
         public InputStream stream(byte[] message) {
           return new ByteArrayInputStream(message);
         }
 
-        /// What arrived knows its length.
+        /// Reads the whole message, whose stream knows its length.
         @Override
         public byte[] parse(InputStream stream) {
           try {
@@ -33,7 +33,7 @@ public final class Bytes {
 
   private Bytes() {}
 
-  /// The method of this name.
+  /// Returns the method `name` of `service`.
   public static MethodDescriptor<byte[], byte[]> method(String service, String name) {
     return MethodDescriptor.<byte[], byte[]>newBuilder()
         .setType(MethodType.UNARY)

@@ -7,13 +7,13 @@ import io.grpc.netty.shaded.io.netty.channel.epoll.Epoll;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/// A connection with a server of this host: no encryption, no retries, and what is heard is heard
-/// on the event loop.
+/// A connection to a server of this host without encryption and retries. Callbacks run on the event
+/// loop.
 ///
-/// @param channel for calls
+/// @param channel the channel for calls
 public record Connection(ManagedChannel channel) implements AutoCloseable {
 
-  /// With the server at this port.
+  /// Connects to the server at this port.
   public static Connection to(int port) {
     return new Connection(
         NettyChannelBuilder.forAddress(
@@ -26,7 +26,7 @@ public record Connection(ManagedChannel channel) implements AutoCloseable {
             .build());
   }
 
-  /// Who this is, for reports: `grpc-java 1.2.3 epoll`.
+  /// Returns this program's name for reports: `grpc-java 1.2.3 epoll`.
   public static String peer() {
     String version = ManagedChannel.class.getPackage().getImplementationVersion();
     return "grpc-java "
@@ -34,7 +34,7 @@ public record Connection(ManagedChannel channel) implements AutoCloseable {
         + (Epoll.isAvailable() ? " epoll" : " nio");
   }
 
-  /// The event loop, a daemon, may go on for a moment.
+  /// Closes the channel. The event loop is a daemon and may run for a moment longer.
   @Override
   public void close() {
     channel.shutdownNow();

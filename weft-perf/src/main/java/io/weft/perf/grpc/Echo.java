@@ -3,7 +3,7 @@ package io.weft.perf.grpc;
 
 import io.grpc.MethodDescriptor;
 
-/// The one method of `messages`: bytes there, as many bytes back.
+/// The only method of `messages`. It answers bytes with a message of equal length.
 final class Echo {
 
   static final String SERVICE = "weft.Echo";

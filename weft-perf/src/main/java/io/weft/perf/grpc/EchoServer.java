@@ -14,15 +14,15 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
-/// Rank 1: answers each request with a message of the same number and length, on the event loop
-/// that read it. Prints its port, and ends with its standard input.
+/// The program of rank 1. It answers each request with a message of equal number and length on the
+/// event loop that read it. It prints its port and ends when its standard input is closed.
 public final class EchoServer {
 
   private static final int END_SECONDS = 10;
 
   private EchoServer() {}
 
-  /// Takes no arguments. Ends with 0, 1 if calls did not end in time.
+  /// Takes no arguments. Exits with 0, with 1 if calls did not end in time.
   public static void main(String[] none) throws IOException, InterruptedException {
     System.exit(run(System.in, System.out));
   }
@@ -42,13 +42,13 @@ public final class EchoServer {
     out.println(server.getPort());
     out.flush();
     while (end.read() >= 0) {
-      // Nothing is said there: its end is that of rank 0.
+      // Input is ignored. Its end means that rank 0 has ended.
     }
     return server.shutdownNow().awaitTermination(END_SECONDS, TimeUnit.SECONDS) ? 0 : 1;
   }
 
   private static ServerCall.Listener<byte[]> answering(ServerCall<byte[], byte[]> call) {
-    call.request(2); // one, and that there is no other
+    call.request(2); // The message, and the end of the stream.
     return new ServerCall.Listener<>() {
       private byte[] request = {};
 
@@ -63,7 +63,8 @@ public final class EchoServer {
         if (bytes < Numbered.FEWEST_BYTES
             || !Numbered.isRight(request, bytes, Numbered.number(request), Numbered.REQUEST)) {
           call.close(
-              Status.DATA_LOSS.withDescription("a request is not its number"), new Metadata());
+              Status.DATA_LOSS.withDescription("a request does not match its number"),
+              new Metadata());
           return;
         }
         call.sendHeaders(new Metadata());

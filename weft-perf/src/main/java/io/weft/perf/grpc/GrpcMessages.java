@@ -9,15 +9,16 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
-/// Rank 0 of the peer `grpc`: `messages:OUTSTANDING:BATCH WARM_UP_MILLIS BYTES:ITERATIONS...`, as
-/// all contestants are told. It starts rank 1, which is an `EchoServer`, and speaks the lines that
-/// `weft perf` reads.
+/// The program of rank 0 of the peer `grpc`. Like all contestants it takes
+/// `messages:OUTSTANDING:BATCH WARM_UP_MILLIS BYTES:ITERATIONS...`. It starts rank 1, an
+/// `EchoServer`, and prints the lines that `weft perf` reads.
 ///
-/// As fast as grpc-java gets: one connection by epoll where that is there, no encryption, no
-/// retries, and no other threads: an answer is heard, and the next request sent, on the event loop.
+/// The configuration is the fastest of grpc-java: one connection, by epoll if available, without
+/// encryption, retries and additional threads. The event loop receives each answer and sends the
+/// next request.
 public final class GrpcMessages {
 
-  /// As for Weft's ranks: the first pass lasts until the JVM has compiled what it will time.
+  /// The first pass lasts until the JVM has compiled the timed code, as for Weft's ranks.
   private static final long COMPILING_TIMES = 30;
 
   private static final int WARM_UP_ITERATIONS = 4;
@@ -46,7 +47,7 @@ public final class GrpcMessages {
     }
   }
 
-  /// Ends with 0, 1 if a call failed, 2 for wrong arguments.
+  /// Exits with 0, with 1 if a call failed, with 2 for wrong arguments.
   public static void main(String[] words) {
     System.exit(run(words, System.out, System.err));
   }

@@ -5,17 +5,17 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/// Messages that are made of their number, at either end, as all contestants' are: the last one is
-/// inverted, and marked in an answer.
+/// Messages that contain their number at both ends, as those of all contestants do. The number at
+/// the end is inverted, and marked in an answer.
 final class Numbered {
 
-  /// What an answer is marked with.
+  /// The mark of an answer.
   static final long ANSWER = 0x5bd1_e995_9e37_79b9L;
 
-  /// What a request is marked with.
+  /// The mark of a request.
   static final long REQUEST = 0;
 
-  /// A number at either end.
+  /// The size of the two numbers, one at each end.
   static final int FEWEST_BYTES = 2 * Long.BYTES;
 
   private static final VarHandle LONG =
@@ -23,7 +23,7 @@ final class Numbered {
 
   private Numbered() {}
 
-  /// A new message with this number.
+  /// Creates a message with this number.
   static byte[] message(int bytes, long number, long mark) {
     byte[] message = new byte[bytes];
     LONG.set(message, 0, number);
@@ -31,12 +31,12 @@ final class Numbered {
     return message;
   }
 
-  /// The number that a message begins with.
+  /// Returns the number at the beginning of a message.
   static long number(byte[] message) {
     return (long) LONG.get(message, 0);
   }
 
-  /// Whether a message is as long as it must be, and marked, with this number at either end.
+  /// Returns whether a message has this length and mark, and this number at both ends.
   static boolean isRight(byte[] message, int bytes, long number, long mark) {
     return message.length == bytes
         && number(message) == number

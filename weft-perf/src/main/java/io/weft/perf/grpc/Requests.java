@@ -10,8 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// A stream of unary calls that does not pause: whenever one is answered, the event loop that hears
-/// it starts the next. For one `run`.
+/// A continuous stream of unary calls. When a call is answered, the event loop starts the next. An
+/// object serves one `run`.
 final class Requests {
 
   private static final int LIMIT_MINUTES = 10;
@@ -24,13 +24,13 @@ final class Requests {
   private final AtomicLong next = new AtomicLong();
   private final CountDownLatch ended = new CountDownLatch(1);
 
-  // Written by the event loop alone; read when `ended` was counted down.
+  // Written only by the event loop. Read after `ended` has been counted down.
   private long answered;
   private long begin;
   private boolean right = true;
   private volatile Status failure = Status.OK;
 
-  /// @param batch answers that one iteration counts
+  /// @param batch number of answers in one iteration
   Requests(Channel channel, int bytes, int batch, int iterations) {
     this.channel = channel;
     this.bytes = bytes;
@@ -39,8 +39,8 @@ final class Requests {
     total = (long) iterations * batch;
   }
 
-  /// Keeps `outstanding` calls unanswered until all are answered; gives the nanoseconds of each
-  /// iteration. Throws `IllegalStateException` if a call fails.
+  /// Keeps `outstanding` calls unanswered until all are answered. Returns the time of each
+  /// iteration in nanoseconds. Throws `IllegalStateException` if a call fails.
   long[] run(int outstanding) throws InterruptedException {
     begin = System.nanoTime();
     for (int i = 0; i < outstanding; i++) {
@@ -55,7 +55,7 @@ final class Requests {
     return nanos;
   }
 
-  /// Whether every answer was its request's.
+  /// Returns whether every answer matched its request.
   boolean isRight() {
     return right;
   }
@@ -67,12 +67,12 @@ final class Requests {
     }
     ClientCall<byte[], byte[]> call = channel.newCall(Echo.METHOD, CallOptions.DEFAULT);
     call.start(new Answer(number), new Metadata());
-    call.request(2); // one, and that there is no other
+    call.request(2); // The message, and the end of the stream.
     call.sendMessage(Numbered.message(bytes, number, Numbered.REQUEST));
     call.halfClose();
   }
 
-  /// What one call hears, on the event loop.
+  /// The listener of one call on the event loop.
   private final class Answer extends ClientCall.Listener<byte[]> {
 
     private final long number;

@@ -7,13 +7,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 
-/// A port for a program that cannot choose one itself.
+/// A free port for a program that cannot choose one itself.
 public final class FreePort {
 
   private FreePort() {}
 
-  /// A TCP port of the loopback address that nobody has now. Throws `PerfException.Failed` if there
-  /// is none.
+  /// Returns a TCP port that is now unused on the loopback address. Throws `PerfException.Failed`
+  /// if all ports are in use.
   public static int onLoopback() {
     try (ServerSocketChannel free = ServerSocketChannel.open()) {
       free.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));

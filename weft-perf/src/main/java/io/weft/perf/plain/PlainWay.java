@@ -13,15 +13,15 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 
-/// What the machine needs for as many bytes without a parameter server: a copy in memory, and a
-/// socket of this host, at the end of which one byte says that all have come. Medians.
+/// The time that the machine takes to move the same bytes without a parameter server: by a copy in
+/// memory, and over a loopback socket until one byte confirms the arrival. Both are medians.
 public final class PlainWay {
 
   private static final int TIMES = 51;
 
   private PlainWay() {}
 
-  /// A copy of `from`, or of a copy of it into `into`.
+  /// Returns the time of one copy. `from` is copied to a buffer and the buffer to `into`, in turn.
   public static long copyNanos(MemorySegment from, MemorySegment into) {
     long[] nanos = new long[TIMES];
     try (Arena arena = Arena.ofConfined()) {
@@ -38,7 +38,7 @@ public final class PlainWay {
     return nanos[TIMES / 2];
   }
 
-  /// All of `from` over a socket of this host.
+  /// Returns the time of sending all of `from` over a loopback socket.
   public static long loopbackNanos(MemorySegment from) throws InterruptedException {
     try (ServerSocketChannel server = ServerSocketChannel.open()) {
       server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -57,7 +57,7 @@ public final class PlainWay {
             int unused = channel.write(left);
           }
           if (channel.read(end.clear()) != 1) {
-            throw new IOException("the other end of a plain socket has closed it");
+            throw new IOException("the peer closed the plain socket");
           }
           nanos[i] = System.nanoTime() - begin;
         }
@@ -66,7 +66,7 @@ public final class PlainWay {
       Arrays.sort(nanos);
       return nanos[TIMES / 2];
     } catch (IOException e) {
-      throw new CommException.Setup("a plain socket of this host failed: " + e.getMessage(), e);
+      throw new CommException.Setup("a plain socket on this host failed: " + e.getMessage(), e);
     }
   }
 

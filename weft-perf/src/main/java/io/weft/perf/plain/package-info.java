@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a machine can do without Weft, measured beside it.
+/// The speed of the machine without Weft, measured for comparison.
 @NullMarked
 package io.weft.perf.plain;
 

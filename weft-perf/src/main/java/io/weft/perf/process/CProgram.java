@@ -17,13 +17,13 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// A peer's C or C++ source among the resources, compiled once per content and compiler.
+/// A peer's C or C++ source among the resources. It is compiled once for each content and compiler.
 ///
 /// @param owner a class of the resources' package
 /// @param source file name of the source
-/// @param headers file names of what it includes from there
-/// @param flags that the compiler is given, libraries among them
-/// @param cache directory for compiled programs; must be private to the user, who will run them
+/// @param headers file names of the included resources
+/// @param flags the compiler's flags, including libraries
+/// @param cache directory for compiled programs, which must be private to the user who runs them
 public record CProgram(
     Class<?> owner, String source, List<String> headers, List<String> flags, Path cache) {
 
@@ -35,7 +35,7 @@ public record CProgram(
     flags = List.copyOf(flags);
   }
 
-  /// Where the user's compiled programs are kept: `$XDG_CACHE_HOME/weft/perf`, else
+  /// Returns the directory of the user's compiled programs: `$XDG_CACHE_HOME/weft/perf`, else
   /// `~/.cache/weft/perf`.
   public static Path userCache() {
     String cache = System.getenv().getOrDefault("XDG_CACHE_HOME", "");
@@ -44,8 +44,8 @@ public record CProgram(
     return base.resolve("weft").resolve("perf");
   }
 
-  /// Returns the program, which it compiles now if it is not there. Throws `PerfException.Missing`
-  /// with `user`, the compiler's words and `remedy` if the compiler refuses.
+  /// Returns the program and compiles it first if necessary. If the compiler fails, throws
+  /// `PerfException.Missing` with `user`, the compiler's output and `remedy`.
   public Path compiledBy(String user, Path compiler, String remedy) throws InterruptedException {
     try {
       String stem = source.substring(0, source.lastIndexOf('.'));
@@ -85,7 +85,7 @@ public record CProgram(
             "%s: %s cannot compile its program %s, so a part of it is not installed%s%n%s"
                 .formatted(user, compiler, source, remedy, outcome.lastWords()));
       }
-      // Atomic: two commands may compile at the same time.
+      // The move is atomic because two commands may compile at the same time.
       Files.move(fresh, program, StandardCopyOption.ATOMIC_MOVE);
     } finally {
       for (String file : files()) {

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/// What carries the bytes of a measurement, and whether they are encrypted: a mixin of picocli.
+/// The transport of a measurement and its encryption. A mixin for picocli.
 public final class CarrierOptions {
 
   private static final List<String> TRANSPORTS = List.of("tcp", "shm", "verbs");
@@ -18,7 +18,7 @@ public final class CarrierOptions {
       names = "--transport",
       paramLabel = "T",
       defaultValue = "tcp",
-      description = "what carries the bytes: tcp, shm or verbs (default: ${DEFAULT-VALUE})")
+      description = "transport of the bytes: tcp, shm or verbs (default: ${DEFAULT-VALUE})")
   private String transport = "tcp";
 
   @Option(
@@ -32,15 +32,17 @@ public final class CarrierOptions {
               + " (default: ${DEFAULT-VALUE})")
   private String secure = "auto";
 
-  /// Made by the command.
+  /// For picocli.
   public CarrierOptions() {}
 
-  /// The transport's name. Throws `IllegalArgumentException` naming the option and what is allowed.
+  /// Returns the transport's name. Throws `IllegalArgumentException` with the option and the
+  /// allowed values.
   public String transport() {
     return known(transport);
   }
 
-  /// Names between commas, each once, for measurements that go through several. Throws the same.
+  /// Returns the distinct transports of a comma-separated list, for measurements over several
+  /// transports. Throws `IllegalArgumentException` with the option and the allowed values.
   public List<String> transports() {
     return Arrays.stream(transport.split(",", -1)).map(CarrierOptions::known).distinct().toList();
   }
@@ -54,7 +56,8 @@ public final class CarrierOptions {
     return name;
   }
 
-  /// Throws `IllegalArgumentException` naming the option and what is allowed.
+  /// Returns the mode of encryption. Throws `IllegalArgumentException` with the option and the
+  /// allowed values.
   public SecureMode secure() {
     return WeftConfig.parse(JobConfig.SECURE, secure, "--secure");
   }

@@ -22,14 +22,15 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/// A running program whose output is collected. Closed, or when this JVM ends, its processes are
-/// gone. Confined to one thread but for `exited`.
+/// A running program whose output is collected. Its processes end when it is closed or when this
+/// JVM ends. Confined to one thread except for `exited`.
 public final class Child implements AutoCloseable {
 
   private static final int ERROR_LINES_KEPT = 20;
   private static final Duration GRACE = Duration.ofSeconds(3);
 
-  /// Variables by which a launcher tells its ranks who they are: not for grandchildren.
+  /// The variables by which a launcher gives a rank its number, which are not passed on to
+  /// grandchildren.
   private static final List<String> RANK_VARIABLES = List.of("OMPI_", "PMIX_", "PMI_", "WEFT_");
 
   private final String name;
@@ -52,14 +53,14 @@ public final class Child implements AutoCloseable {
     Runtime.getRuntime().addShutdownHook(atExit);
   }
 
-  /// Starts `command` with this process's environment, less what makes it a rank, plus `variables`.
-  /// Throws `PerfException.Failed` if it cannot be started.
+  /// Starts `command` in the environment of this process without the variables that make it a rank,
+  /// plus `variables`. Throws `PerfException.Failed` if it cannot be started.
   public static Child start(List<String> command, Map<String, String> variables) {
     String program = command.getFirst();
     if (program.contains("/")
         ? !Files.isExecutable(Path.of(program))
         : Programs.find(program).isEmpty()) {
-      throw new PerfException.Failed("cannot start " + program + ": it is not there");
+      throw new PerfException.Failed("cannot start " + program + ": there is no such executable");
     }
     Set<String> outside = LaunchEnvironment.outside(System.getenv()).keySet();
     List<String> removed =
@@ -71,7 +72,7 @@ public final class Child implements AutoCloseable {
     String mark = UUID.randomUUID().toString();
     Map<String, String> marked = new HashMap<>(variables);
     marked.put(CleanupShell.VARIABLE, mark);
-    // Before the program: this process may be ended at any moment.
+    // The cleanup shell starts before the program because this process may be ended at any moment.
     CleanupShell watch = CleanupShell.start(mark, Optional.empty());
     try {
       String name = Path.of(program).getFileName().toString();
@@ -82,12 +83,12 @@ public final class Child implements AutoCloseable {
     }
   }
 
-  /// Starts a program, waits for its end.
+  /// Starts a program and waits for its end.
   public static ChildOutput run(List<String> command, Duration limit) throws InterruptedException {
     return run(command, Map.of(), limit);
   }
 
-  /// The same with `variables` more.
+  /// Starts a program with additional `variables` and waits for its end.
   public static ChildOutput run(List<String> command, Map<String, String> variables, Duration limit)
       throws InterruptedException {
     try (Child child = start(command, variables)) {
@@ -95,23 +96,22 @@ public final class Child implements AutoCloseable {
     }
   }
 
-  /// Completes when the program has ended. Any thread.
+  /// Returns a future that completes when the program has ended. Any thread may call it.
   public CompletableFuture<Process> exited() {
     return process.onExit();
   }
 
-  /// Waits for so long, or until the program has ended; whether it has.
+  /// Waits for the program's end, at most for `within`. Returns true if it has ended.
   public boolean hasEnded(Duration within) throws InterruptedException {
     return process.waitFor(Span.millis(within), TimeUnit.MILLISECONDS);
   }
 
-  /// The lines of its standard output until now.
+  /// Returns the lines of its standard output up to now.
   public List<String> out() {
     return out.soFar();
   }
 
-  /// Blocks until the program ends. Throws `PerfException.Failed` if that takes longer than
-  /// `limit`.
+  /// Blocks until the program ends. Throws `PerfException.Failed` after `limit`.
   public ChildOutput await(Duration limit) throws InterruptedException {
     if (!process.waitFor(Span.millis(limit), TimeUnit.MILLISECONDS)) {
       throw new PerfException.Failed(
@@ -119,7 +119,7 @@ public final class Child implements AutoCloseable {
               .formatted(name, limit.toSeconds()));
     }
     if (!out.hasEnded(GRACE) || !err.hasEnded(GRACE)) {
-      throw new PerfException.Failed(name + " ended, but its output did not");
+      throw new PerfException.Failed(name + " ended, but its output is still open");
     }
     return new ChildOutput(process.exitValue(), out.soFar(), err.soFar());
   }
@@ -130,11 +130,11 @@ public final class Child implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(atExit);
     } catch (IllegalStateException e) {
-      // The JVM is ending: the hook does, once more, what has been done.
+      // The JVM is ending. The hook repeats the cleanup.
     }
   }
 
-  /// Asks the process and what it started to end, then makes them.
+  /// Requests the end of the process and its descendants, then kills those that remain.
   private void end() {
     try {
       all.end(GRACE);
@@ -145,16 +145,16 @@ public final class Child implements AutoCloseable {
     watch.close();
   }
 
-  /// How a program ended.
+  /// The output and exit status of a program.
   ///
   /// @param exit exit status
   /// @param out all lines of its standard output
   /// @param err the last lines of its standard error
   public record ChildOutput(int exit, List<String> out, List<String> err) {
 
-    /// The last words on standard error, for messages.
+    /// Returns the last lines of standard error for messages.
     public String lastWords() {
-      return err.isEmpty() ? "it said nothing" : String.join("\n", err);
+      return err.isEmpty() ? "it printed no error" : String.join("\n", err);
     }
   }
 }

@@ -3,8 +3,9 @@ package io.weft.perf.process;
 
 import java.io.PrintWriter;
 
-/// Says "interrupted" where a signal ends this process while it measures. What it has started is
-/// ended too, and fails of that: such a failure is not told. Until `close`. Any thread.
+/// Reports "interrupted" if a signal ends this process during a measurement. The signal also ends
+/// started programs, and their failures are not reported. It is active until `close`. Safe for use
+/// by any thread.
 public final class Interruption implements AutoCloseable {
 
   private final PrintWriter err;
@@ -15,14 +16,14 @@ public final class Interruption implements AutoCloseable {
     this.atEnd = new Thread(() -> say("interrupted"), "weft-interrupted");
   }
 
-  /// From now on it is told there.
+  /// Begins to report an interruption to `err`.
   public static Interruption toldTo(PrintWriter err) {
     var interruption = new Interruption(err);
     Runtime.getRuntime().addShutdownHook(interruption.atEnd);
     return interruption;
   }
 
-  /// Tells of a failure, unless this process is being ended.
+  /// Reports a failure unless this process is being ended.
   public void tell(PerfException.Failed failed) {
     if (forget()) {
       say(String.valueOf(failed.getMessage()));
@@ -34,7 +35,7 @@ public final class Interruption implements AutoCloseable {
     err.flush();
   }
 
-  /// False where this process is being ended.
+  /// Removes the hook. Returns false if this process is being ended.
   private boolean forget() {
     try {
       Runtime.getRuntime().removeShutdownHook(atEnd);

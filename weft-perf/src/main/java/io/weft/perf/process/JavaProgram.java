@@ -6,11 +6,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A peer's program in Java, in a JVM of its own.
+/// A peer program in Java that runs in a separate JVM.
 ///
 /// @param main name of its main class
-/// @param classpath where that is
-/// @param flags of the JVM, besides those that all have
+/// @param classpath class path of that class
+/// @param flags additional flags of the JVM
 public record JavaProgram(String main, String classpath, List<String> flags) {
 
   /// Copies the list.
@@ -18,12 +18,13 @@ public record JavaProgram(String main, String classpath, List<String> flags) {
     flags = List.copyOf(flags);
   }
 
-  /// With the class path of this JVM.
+  /// Creates a program with the class path of this JVM.
   public JavaProgram(Class<?> main) {
     this(main.getName(), System.getProperty("java.class.path"), List.of());
   }
 
-  /// The command line that runs it, with the flags of Weft's ranks, as far as they concern others.
+  /// Returns the program's command line. It includes those JVM flags of Weft's ranks that also suit
+  /// other programs.
   public List<String> command(List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

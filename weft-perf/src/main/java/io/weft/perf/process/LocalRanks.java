@@ -26,18 +26,18 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/// Ranks of a program of this build, all on this host, started as those of any job are.
+/// The ranks of a program of this build, all on this host. They are started like those of any job.
 ///
-/// @param program its main class
+/// @param program the main class
 /// @param size number of ranks
-/// @param directMemoryBytes that one rank may allocate outside the heap
-/// @param settings of the ranks, by variables of the environment
+/// @param directMemoryBytes limit on one rank's memory outside the heap
+/// @param settings the ranks' settings as environment variables
 public record LocalRanks(
     Class<?> program, int size, long directMemoryBytes, Map<String, String> settings) {
 
   private static final int LAST_LINES = 20;
 
-  /// How long a job that is over its limit has to be ended.
+  /// The time for ending a job after its limit has expired.
   private static final Duration ENDING = Duration.ofSeconds(30);
 
   /// Copies the map.
@@ -45,29 +45,29 @@ public record LocalRanks(
     settings = Map.copyOf(settings);
   }
 
-  /// With the settings of this process.
+  /// Creates ranks with the settings of this process.
   public LocalRanks(Class<?> program, int size, long directMemoryBytes) {
     this(program, size, directMemoryBytes, Map.of());
   }
 
-  /// The same with `more` settings.
+  /// Returns these ranks with `more` settings.
   public LocalRanks with(Map<String, String> more) {
     Map<String, String> all = new HashMap<>(settings);
     all.putAll(more);
     return new LocalRanks(program, size, directMemoryBytes, all);
   }
 
-  /// Returns the same, of which no rank is given up for silence unless the user says so: with many
-  /// workers on few processors a rank may have none for seconds. The limit of a run ends what does
-  /// not go on.
+  /// Returns these ranks without a silence limit, unless the user has set one. With many workers on
+  /// few processors a rank may get no processor for seconds. The limit of `run` ends a job without
+  /// progress.
   public LocalRanks patient() {
     String variable = LivenessConfig.SILENCE_LIMIT.variable();
     return System.getenv(variable) == null ? with(Map.of(variable, "0")) : this;
   }
 
-  /// Runs one job to its end, gives the lines of its standard output: rank 0's as they are, the
-  /// other ranks' behind `[rank]`. No process is left on return. Throws `PerfException.Failed` with
-  /// what the ranks said last.
+  /// Runs one job to its end and returns the lines of its standard output. Lines of ranks other
+  /// than 0 begin with `[rank]`. All processes have ended on return. Throws `PerfException.Failed`
+  /// with the ranks' last error output.
   public List<String> run(
       String transport, SecureMode secure, List<String> arguments, Duration limit)
       throws InterruptedException {
@@ -97,7 +97,7 @@ public record LocalRanks(
     return out.toString(StandardCharsets.UTF_8).lines().toList();
   }
 
-  /// A job waits for its ranks as long as they live; a second thread ends it after `limit`.
+  /// Waits for a job, which runs until its ranks end. A second thread ends it after `limit`.
   private static int await(LaunchedJob job, Duration limit, ByteArrayOutputStream err)
       throws InterruptedException {
     CountDownLatch ended = new CountDownLatch(1);
@@ -132,7 +132,7 @@ public record LocalRanks(
     return code;
   }
 
-  /// The end of what the ranks said.
+  /// Returns the last lines of the ranks' error output.
   private static String lastLines(ByteArrayOutputStream err) {
     List<String> said = err.toString(StandardCharsets.UTF_8).lines().toList();
     return String.join("\n", said.subList(Math.max(0, said.size() - LAST_LINES), said.size()));
@@ -151,7 +151,8 @@ public record LocalRanks(
     return new PrintStream(into, true, StandardCharsets.UTF_8);
   }
 
-  /// Starts one rank: this JVM, its class path and its module and access flags.
+  /// Returns the command line of one rank: this JVM with its class path and with flags for modules
+  /// and access.
   public List<String> command(List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

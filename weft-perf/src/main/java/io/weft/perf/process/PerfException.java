@@ -3,7 +3,7 @@ package io.weft.perf.process;
 
 import java.io.Serial;
 
-/// Why a measurement ended without its figures.
+/// The reason why a measurement ended without figures.
 public abstract sealed class PerfException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
@@ -16,27 +16,27 @@ public abstract sealed class PerfException extends RuntimeException {
     super(message, cause);
   }
 
-  /// It ran and failed: exit code 1.
+  /// The measurement failed while it ran. The exit code is 1.
   public static final class Failed extends PerfException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With a message that holds the words of what failed.
+    /// Creates a failure whose message includes the failed program's output.
     public Failed(String message) {
       super(message);
     }
 
-    /// The same with its cause.
+    /// Creates a failure with its cause.
     public Failed(String message, Throwable cause) {
       super(message, cause);
     }
   }
 
-  /// Something that it needs is not on this machine; the message says what and how to get it: exit
-  /// code 3.
+  /// This machine lacks a requirement of the measurement. The message names the requirement and the
+  /// remedy. The exit code is 3.
   public static final class Missing extends PerfException {
     @Serial private static final long serialVersionUID = 1L;
 
-    /// With what is missing and the remedy.
+    /// Creates an exception whose message names the missing part and the remedy.
     public Missing(String message) {
       super(message);
     }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// Directories in which programs are looked for, first match first.
+/// The directories in which programs are searched. The first match wins.
 public record SearchPath(List<Path> directories) {
 
   /// Copies the list.
@@ -16,14 +16,15 @@ public record SearchPath(List<Path> directories) {
     directories = List.copyOf(directories);
   }
 
-  /// That of this process: `PATH`.
+  /// Returns the `PATH` of this process.
   public static SearchPath ofEnvironment() {
     String path = System.getenv().getOrDefault("PATH", "");
     return new SearchPath(
         Stream.of(path.split(File.pathSeparator)).filter(d -> !d.isEmpty()).map(Path::of).toList());
   }
 
-  /// The first of `names` that is executable anywhere, in order of names.
+  /// Returns the first of `names` that is executable in one of the directories. The order of names
+  /// takes precedence.
   public Optional<Path> find(String... names) {
     return Stream.of(names)
         .flatMap(name -> directories.stream().map(d -> d.resolve(name)))

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/// A server as a process, by this JVM's program, flags and class path. It ends with this process,
-/// however that ends: its standard input ends then.
+/// A server process with this JVM's program, flags and class path. It ends with this process in all
+/// cases because its standard input is then closed.
 public final class ServerProcess implements AutoCloseable {
 
   private static final int START_SECONDS = 60;
@@ -23,7 +23,7 @@ public final class ServerProcess implements AutoCloseable {
     this.process = process;
   }
 
-  /// Starts a server's program with these arguments.
+  /// Starts a server's program with `arguments`.
   public static ServerProcess start(Class<?> program, String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -34,7 +34,8 @@ public final class ServerProcess implements AutoCloseable {
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
   }
 
-  /// Where it listens. Throws `IllegalStateException` if it does not say so within a minute.
+  /// Returns the server's port. Throws `IllegalStateException` if the server does not print it
+  /// within a minute.
   public int port() {
     String line =
         CompletableFuture.supplyAsync(this::firstLine, ServerProcess::onThread)
@@ -42,12 +43,12 @@ public final class ServerProcess implements AutoCloseable {
             .join();
     if (!line.matches("[0-9]+")) {
       throw new IllegalStateException(
-          "the server said '%s' instead of its port within %d s".formatted(line, START_SECONDS));
+          "the server printed '%s' instead of its port within %d s".formatted(line, START_SECONDS));
     }
     return Integer.parseInt(line);
   }
 
-  /// Of its own, since reading a pipe keeps the thread that does it.
+  /// Starts a separate thread, because reading a pipe blocks the thread.
   private static void onThread(Runnable reading) {
     Thread.ofPlatform().daemon().name("weft-server-port").start(reading);
   }
@@ -69,7 +70,7 @@ public final class ServerProcess implements AutoCloseable {
         return;
       }
     } catch (IOException e) {
-      // Its end is what counts, and comes now.
+      // The process is killed below.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

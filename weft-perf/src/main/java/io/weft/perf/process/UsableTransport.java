@@ -5,14 +5,14 @@ import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportProvider;
 import java.util.List;
 
-/// Transports between processes that work here. Stateless; any thread.
+/// The check that a transport between processes works here. Stateless. Safe for use by any thread.
 public final class UsableTransport {
 
   private static final String WITHIN_ONE_PROCESS = "inproc";
 
   private UsableTransport() {}
 
-  /// Throws `PerfException.Missing` with what is missing, and how to get it.
+  /// Throws `PerfException.Missing` with the missing part and its remedy if `scheme` is not usable.
   public static void require(String scheme) {
     List<String> schemes =
         TransportProvider.all().stream()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The programs that a measurement starts: found, compiled, run, and ended on every way out. The
-/// calling thread waits; threads of the platform read what the programs print.
+/// The programs that a measurement starts. They are searched, compiled, run, and ended in all
+/// cases. The calling thread waits, and platform threads read the programs' output.
 @NullMarked
 package io.weft.perf.process;
 

@@ -7,18 +7,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/// The machine that a figure belongs to.
+/// The machine on which a figure was measured.
 ///
 /// @param cpu model name
-/// @param cores that this process may use
-/// @param memory of the machine in bytes, -1 if unknown
+/// @param cores number of processors of this process
+/// @param memory size of the machine's memory in bytes, -1 if unknown
 /// @param kernel name and release
 /// @param jdk version of the JVM
 /// @param loadAverage runnable threads over the last minute before the measurement, -1 if unknown
 public record BenchmarkHost(
     String cpu, int cores, long memory, String kernel, String jdk, double loadAverage) {
 
-  /// This machine, now.
+  /// Returns this machine in its present state.
   public static BenchmarkHost here() {
     String kibibytes = field(Path.of("/proc/meminfo"), "MemTotal").replaceAll("\\D", "");
     return new BenchmarkHost(
@@ -30,13 +30,13 @@ public record BenchmarkHost(
         ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
   }
 
-  /// In one line.
+  /// Returns the description in one line.
   public String words() {
     return "%s, %d cores, %s, JDK %s, load %.2f before"
         .formatted(cpu, cores, kernel, jdk, loadAverage);
   }
 
-  /// The first `name : value` of a file; the architecture's name where there is none.
+  /// Returns the first `name : value` of a file, or the architecture's name if the file has none.
   private static String field(Path file, String name) {
     try (Stream<String> lines = Files.lines(file)) {
       return lines

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/// The report for programs: one object per line, fields in the order of the record.
+/// A report in JSON with one object per line. Fields have the order of the record.
 public final class JsonLines {
 
   private static final JsonMapper MAPPER =
@@ -18,7 +18,7 @@ public final class JsonLines {
 
   private JsonLines() {}
 
-  /// Replaces `file`.
+  /// Writes `records`, replacing `file`.
   public static void write(Path file, List<?> records) throws IOException {
     String lines =
         records.stream()

@@ -11,13 +11,13 @@ import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/// Curves over something, on logarithmic axes. What is 0 or below is drawn as nearly 0.
+/// A panel of curves on logarithmic axes. Values of 0 and below are drawn near 0.
 ///
-/// @param title what it shows
-/// @param across what the curves are over
-/// @param up what they are of
-/// @param isRising whether the curves rise to the right at the top, where the legend is not
-/// @param curves each with a name of its own
+/// @param title the title
+/// @param across label of the horizontal axis
+/// @param up label of the vertical axis
+/// @param isRising true if the curves rise to the right, which moves the legend to the bottom
+/// @param curves the curves, which have distinct names
 public record Panel(
     String title, String across, String up, boolean isRising, List<PanelCurve> curves) {
 
@@ -32,10 +32,11 @@ public record Panel(
     curves = List.copyOf(curves);
   }
 
-  /// One of them.
+  /// One curve.
   ///
-  /// @param across of each point, at least 1
-  /// @param up of each point
+  /// @param name label in the legend
+  /// @param across horizontal positions of the points, at least 1
+  /// @param up vertical positions of the points
   public record PanelCurve(String name, List<Double> across, List<Double> up) {
 
     /// Copies the lists.
@@ -77,7 +78,7 @@ public record Panel(
     return chart;
   }
 
-  /// `10`, `1 k`, `10 M`: decimal, as the axis is.
+  /// Returns a decimal label of the horizontal axis: `10`, `1 k`, `10 M`.
   private static String decade(double value) {
     if (value >= 1e9) {
       return "%.0f G".formatted(value / 1e9);
@@ -88,7 +89,7 @@ public record Panel(
     return value >= 1e3 ? "%.0f k".formatted(value / 1e3) : "%.0f".formatted(value);
   }
 
-  /// `1,000`, `10`, `0.1`, `0.001`, `1E-6`.
+  /// Returns a label of the vertical axis: `1,000`, `10`, `0.1`, `0.001`, `1E-6`.
   private static String power(double value) {
     if (value >= 1) {
       return "%,.0f".formatted(value);

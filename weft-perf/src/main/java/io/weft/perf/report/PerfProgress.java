@@ -6,17 +6,17 @@ import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/// Says what runs now: on a terminal in a line that redraws and goes away at the end, elsewhere in
-/// a line each.
+/// Prints the current part of a measurement. A terminal shows it in one line, which is redrawn and
+/// finally erased. Other outputs receive one line for each part.
 ///
-/// @param err where to
-/// @param terminal whether that is one
+/// @param err the stream to print to
+/// @param terminal true if `err` is a terminal
 public record PerfProgress(PrintWriter err, boolean terminal)
     implements Consumer<String>, AutoCloseable {
 
   private static final String BACK_AND_ERASE = "\r\u001b[K";
 
-  /// To `err`, which is taken for a terminal where this process has one.
+  /// Prints to `err`, which counts as a terminal if this process has one.
   public static PerfProgress to(PrintWriter err) {
     return new PerfProgress(
         err, Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false));

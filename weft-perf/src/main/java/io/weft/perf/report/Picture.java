@@ -19,10 +19,10 @@ import java.util.Locale;
 import javax.imageio.ImageIO;
 import org.knowm.xchart.XYChart;
 
-/// Panels side by side, and a line below them.
+/// Panels side by side with a line below them.
 ///
-/// @param panels from left to right
-/// @param foot to which machine they belong, and how they came about
+/// @param panels the panels from left to right
+/// @param foot the line, which names the machine and the method
 public record Picture(List<Panel> panels, String foot) {
 
   private static final int FOOT = 26;
@@ -33,13 +33,13 @@ public record Picture(List<Panel> panels, String foot) {
     panels = List.copyOf(panels);
   }
 
-  /// Whether `file` has a suffix that `save` knows.
+  /// Returns whether `file` has a suffix that `save` supports.
   public static boolean knows(Path file) {
     String name = file.toString().toLowerCase(Locale.ROOT);
     return name.endsWith(".svg") || name.endsWith(".png");
   }
 
-  /// Writes `file` as its suffix says: SVG or PNG.
+  /// Writes `file` as SVG or PNG, according to its suffix.
   public void save(Path file) throws IOException {
     if (file.toString().toLowerCase(Locale.ROOT).endsWith(".svg")) {
       VectorGraphics2D graphics = new VectorGraphics2D();

@@ -6,21 +6,22 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 
-/// A file that a measurement leaves beside its table. What cannot be written costs neither the
-/// measurement nor the other files.
+/// A file that a measurement writes in addition to its table. A failure to write it affects neither
+/// the measurement nor other files.
 ///
-/// @param option that asked for it
+/// @param option the option that requests the file
+/// @param file the file's path
 public record ReportFile(String option, Path file) {
 
-  /// What writes it.
+  /// The code that writes the file.
   @FunctionalInterface
   public interface Writing {
 
-    /// Replaces the file, whole or not at all.
+    /// Replaces the file completely or not at all.
     void to(Path file) throws IOException;
   }
 
-  /// Whether it is written; if not, says why on `err`.
+  /// Writes the file. Returns false after printing the reason of a failure to `err`.
   public boolean write(Writing writing, PrintWriter err) {
     try {
       writing.to(file);

@@ -12,8 +12,8 @@ import java.time.Duration;
 import java.util.Map;
 import org.tensorflow.types.TFloat32;
 
-/// One case in its session: warms up, then times steps. Each step's result is compared, and the
-/// whole content before the first and after the last. One thread.
+/// One case in its session: a warm-up followed by timed steps. Each step's result is compared. The
+/// whole content is compared before the first step and after the last. Confined to one thread.
 final class CaseRun implements AutoCloseable {
 
   private static final int FEWEST_STEPS = 3;
@@ -24,21 +24,21 @@ final class CaseRun implements AutoCloseable {
   private int generation;
   private boolean right = true;
 
-  /// @param limit of each step
+  /// @param limit the time limit of each step
   CaseRun(ExchangeGraph exchange, GraphSession session, Duration limit) {
     this.exchange = exchange;
     this.session = session;
     this.limit = limit;
   }
 
-  /// What a case took.
+  /// The times of a case.
   ///
-  /// @param nanos of each step
-  /// @param right whether every result was
-  /// @param requests of one step; -1 where that is not told
+  /// @param nanos time of each step
+  /// @param right true if every result was right
+  /// @param requests number of requests of one step, -1 if unknown
   record StepTimes(long[] nanos, boolean right, double requests) {}
 
-  /// Untimed steps for so long, and at least three.
+  /// Runs untimed steps for `duration`, at least three.
   void warmUp(Duration duration) throws InterruptedException {
     write();
     long begin = System.nanoTime();
@@ -48,7 +48,8 @@ final class CaseRun implements AutoCloseable {
     compare();
   }
 
-  /// Times so many steps. The variables get other values halfway, untimed.
+  /// Times `steps` steps. Between the halves, the variables get other values outside the timed
+  /// part.
   StepTimes measure(int steps) throws InterruptedException {
     long[] nanos = new long[steps];
     int half = (steps + 1) / 2;
@@ -57,7 +58,7 @@ final class CaseRun implements AutoCloseable {
     return new StepTimes(nanos, right, requests < 0 ? -1 : (double) requests / steps);
   }
 
-  /// How many requests they took.
+  /// Times the steps `from` to `to`. Returns their number of requests, -1 if unknown.
   private long measure(long[] nanos, int from, int to) throws InterruptedException {
     write();
     step();

@@ -9,14 +9,14 @@ import org.tensorflow.op.io.FifoQueue;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TInt32;
 
-/// How a consumer tells a producer under TensorFlow's runtime, whose server cannot be stopped, that
-/// it has measured: by a queue, on which the producer waits.
+/// The signal by which a consumer tells a producer under TensorFlow's runtime that the measurement
+/// has ended. The producer waits on a queue because its server cannot be stopped.
 final class EndSignal {
 
-  /// The producer's step.
+  /// The producer's operation.
   static final String AWAIT = "await";
 
-  /// The consumer's.
+  /// The consumer's operation.
   static final String LEAVE = "leave";
 
   private EndSignal() {}

@@ -15,26 +15,26 @@ import org.tensorflow.op.core.VarHandleOp;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// The graph of one case: variables of the producer, whose sum the consumer computes. Element j of
-/// tensor i is (j mod 1024) + i + 1000 · generation; all sums are exact in float32, so that each
-/// tensor's whole content is compared by one sum.
+/// The graph of one case: the consumer computes the sum of the producer's variables. Element j of
+/// tensor i is (j mod 1024) + i + 1000 · generation. All sums are exact in float32, so one sum
+/// checks the whole content of each tensor.
 ///
-/// @param tensors how many; 0 for a step in which nothing is carried
-/// @param elements of each
-/// @param graph with devices
+/// @param tensors number of tensors, 0 for a step without transfers
+/// @param elements number of elements of each tensor
+/// @param graph the graph with devices
 record ExchangeGraph(int tensors, int elements, GraphDef graph) {
 
-  /// The variables get the values of a generation, which is fed.
+  /// Assigns the values of a generation, which is fed, to the variables.
   static final GraphCall WRITE =
       new GraphCall(List.of("generation"), List.of(), List.of("written"));
 
-  /// A step as it is timed: four bytes that depend on all tensors.
+  /// The timed step, which fetches four bytes that depend on all tensors.
   static final GraphCall STEP = new GraphCall(List.of(), List.of("last:0"), List.of());
 
   /// The sum of all tensors.
   static final GraphCall WHOLE = new GraphCall(List.of(), List.of("sum:0"), List.of());
 
-  /// The largest generation whose sums are exact, of a thousand tensors.
+  /// The largest generation for which the sums of a thousand tensors are exact.
   static final int MOST_GENERATIONS = 9;
 
   private static final int PERIOD = 1024;
@@ -85,12 +85,12 @@ record ExchangeGraph(int tensors, int elements, GraphDef graph) {
         .slice(all, consumer.constant(new int[] {elements - 1}), consumer.constant(new int[] {1}));
   }
 
-  /// Element `j` of the sum in this generation.
+  /// Returns element `j` of the sum in this generation.
   float sum(int j, int generation) {
     return tensors * (float) (j % PERIOD + GENERATION * generation) + tensors * (tensors - 1) / 2f;
   }
 
-  /// What a timed step fetches.
+  /// Returns the value that a timed step fetches.
   float last(int generation) {
     return tensors == 0 ? 0 : sum(elements - 1, generation);
   }

@@ -7,10 +7,10 @@ import java.util.stream.Stream;
 
 /// The arguments of a `SendRecvRank`.
 ///
-/// @param ports of the two tasks under gRPC; none under Weft
-/// @param warmUp untimed work on each case, twice
-/// @param limit of one step
-/// @param cases in the order in which they are measured
+/// @param ports ports of the two tasks under gRPC, empty under Weft
+/// @param warmUp duration of each of the two warm-ups of a case
+/// @param limit time limit of one step
+/// @param cases the cases in measuring order
 record SendRecvArguments(
     List<Integer> ports, Duration warmUp, Duration limit, List<SendRecvCase> cases) {
 
@@ -19,9 +19,9 @@ record SendRecvArguments(
 
   /// One measurement.
   ///
-  /// @param bytes of each tensor
-  /// @param steps that are timed
-  /// @param tensors of a step
+  /// @param bytes size of each tensor
+  /// @param steps number of timed steps
+  /// @param tensors number of tensors of a step
   record SendRecvCase(int bytes, int steps, int tensors) {
 
     private static SendRecvCase of(String text) {
@@ -31,7 +31,7 @@ record SendRecvArguments(
           || numbers.stream().anyMatch(n -> n < 0)
           || numbers.get(0) == 0 != (numbers.get(2) == 0)) {
         throw new IllegalArgumentException(
-            USAGE + "; '" + text + "': whole floats, no bytes only where there are no tensors");
+            USAGE + "; '" + text + "': bytes must be a multiple of 4, and 0 only without tensors");
       }
       return new SendRecvCase(numbers.get(0), numbers.get(1), numbers.get(2));
     }
@@ -41,7 +41,7 @@ record SendRecvArguments(
     }
   }
 
-  /// Throws `IllegalArgumentException` that says how the line looks.
+  /// Parses the arguments. Throws `IllegalArgumentException` with the expected format.
   static SendRecvArguments parse(List<String> words) {
     if (words.size() < 4) {
       throw new IllegalArgumentException(USAGE);

@@ -22,29 +22,30 @@ import org.jspecify.annotations.Nullable;
 import org.tensorflow.TensorFlow;
 import org.tensorflow.exceptions.TensorFlowException;
 
-/// One of the two tasks of `weft perf sendrecv`, as the rank that the environment names. Rank 0
-/// measures, and prints one line for each case: `times BYTES checked|wrong NANOS...`, and `requests
-/// NUMBER` where its runtime tells it. Ends with 0, 1 if a step failed, 2 for wrong arguments.
+/// The program of one of the two tasks of `weft perf sendrecv`. The environment names its rank.
+/// Rank 0 measures and prints the lines `times BYTES checked|wrong NANOS...`, and `requests NUMBER`
+/// if its runtime counts requests, for each case. It exits with 0, with 1 if a step failed, with 2
+/// for wrong arguments.
 public final class SendRecvRank {
 
-  /// A producer serves at most so long.
+  /// The longest time that a producer serves.
   private static final Duration SERVING = Duration.ofHours(4);
 
-  /// All cases take turns until the compiler has nothing to do, at least and at most so often.
+  /// The least and the greatest number of rounds over all cases before the compiler counts as idle.
   private static final int FEWEST_TURNS = 4;
 
   private static final int MOST_TURNS = 10;
   private static final long PAUSE_MILLIS = 300;
 
-  /// Of compiling in a turn that has changed nothing which matters.
+  /// The time of compilation in a round that is too short to matter.
   private static final long AT_REST_MILLIS = 50;
 
-  /// Under Weft no task listens at its address.
+  /// A placeholder, because no task listens at its address under Weft.
   private static final int NO_PORT = 1;
 
   private SendRecvRank() {}
 
-  /// Ends with the code.
+  /// Exits with the program's exit code.
   public static void main(String[] arguments) {
     System.exit(run(arguments, System.out, System.err));
   }
@@ -132,7 +133,7 @@ public final class SendRecvRank {
     out.println("done");
   }
 
-  /// Runs all cases untimed, in turns with pauses for the compiler.
+  /// Runs rounds of untimed cases with pauses for the compiler.
   private static void compile(List<CaseRun> runs, Duration each) throws InterruptedException {
     boolean compiled = true;
     for (int turn = 0; turn < FEWEST_TURNS || (compiled && turn < MOST_TURNS); turn++) {

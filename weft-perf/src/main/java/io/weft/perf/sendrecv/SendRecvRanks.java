@@ -10,12 +10,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The two processes of one round: a task that measures and a task that has the variables.
+/// The two processes of one round: a task that measures and a task that owns the variables.
 ///
-/// @param transport of Weft
-/// @param secure whether Weft encrypts
+/// @param transport Weft's transport
+/// @param secure the encryption of Weft's connections
 /// @param work `WARM_UP_MILLIS LIMIT_SECONDS BYTES:STEPS:TENSORS...`
-/// @param directMemoryBytes that one of them may allocate outside the heap
+/// @param directMemoryBytes limit on one process's memory outside the heap
 public record SendRecvRanks(
     String transport, SecureMode secure, List<String> work, long directMemoryBytes) {
 
@@ -26,12 +26,14 @@ public record SendRecvRanks(
     work = List.copyOf(work);
   }
 
-  /// One round under Weft: what the measuring task prints. Throws `PerfException.Failed`.
+  /// Runs one round under Weft. Returns the output of the measuring task. Throws
+  /// `PerfException.Failed`.
   public List<String> underWeft(Duration limit) throws InterruptedException {
     return run("weft", limit);
   }
 
-  /// One round under TensorFlow's own runtime, which opens two ports on all interfaces meanwhile.
+  /// Runs one round under TensorFlow's own runtime, which opens two ports on all interfaces during
+  /// the round.
   public List<String> underGrpc(Duration limit) throws InterruptedException {
     List<Integer> ports;
     try {

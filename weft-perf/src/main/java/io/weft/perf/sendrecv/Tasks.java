@@ -6,7 +6,7 @@ import io.weft.tensorflow.cluster.Task;
 import java.util.List;
 import java.util.Map;
 
-/// The two tasks: rank 0 consumes and measures, rank 1 has the variables.
+/// The names of the two tasks. Rank 0 consumes and measures, rank 1 owns the variables.
 final class Tasks {
 
   static final String CONSUMER = "consumer";
@@ -14,7 +14,7 @@ final class Tasks {
 
   private Tasks() {}
 
-  /// On this host, at these ports.
+  /// Returns the cluster of tasks on this host at these ports.
   static ClusterSpec cluster(int consumerPort, int producerPort) {
     return ClusterSpec.of(
         Map.of(
@@ -24,7 +24,7 @@ final class Tasks {
             List.of("127.0.0.1:" + producerPort)));
   }
 
-  /// The task of a rank.
+  /// Returns the task of a rank.
   static Task of(int rank) {
     return new Task(rank == 0 ? CONSUMER : PRODUCER, 0);
   }

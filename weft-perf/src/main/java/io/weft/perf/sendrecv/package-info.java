@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Measures a step whose tensors come from another task: variables of one process that another one
-/// consumes, under Weft or under TensorFlow's own runtime. The command starts the two processes on
-/// the caller's thread; each measures on its main thread.
+/// The measurement of a step whose tensors come from another task. A process consumes variables of
+/// another process, under Weft or under TensorFlow's own runtime. The command starts the two
+/// processes on the caller's thread. Each measures on its main thread.
 @NullMarked
 package io.weft.perf.sendrecv;
 

@@ -174,7 +174,7 @@ public final class TurnScheduler {
         return contestant.get(left, TimeUnit.NANOSECONDS);
       } catch (TimeoutException deaf) {
         throw new PerfException.Failed(
-            "a contestant still ran %d s after its start, past its limit; look for what it left"
+            "a contestant still ran %d s after its start, past its limit; look for its processes"
                 .formatted(limit.toSeconds()),
             deaf);
       } catch (ExecutionException e) {
