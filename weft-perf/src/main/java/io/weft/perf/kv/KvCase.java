@@ -5,24 +5,25 @@ import java.util.Locale;
 
 /// One measurement of several.
 ///
-/// @param transport over which
-/// @param clients where the workers are
+/// @param plan the plan of the measurement
+/// @param transport Weft's transport
+/// @param clients the placement of the workers
 record KvCase(KvPlan plan, String transport, Clients clients) {
 
-  /// Where the workers are. Each is a rank of its own.
+  /// The placement of the workers. Each worker is a separate rank.
   enum Clients {
-    /// Each in a process of its own.
+    /// Each worker runs in a separate process.
     PROCESSES,
-    /// All in one process, each on a thread of its own.
+    /// All workers run in one process, each on a separate thread.
     THREADS;
 
-    /// The word of the report.
+    /// Returns the word in the report.
     String word() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /// In words.
+  /// Returns a description for progress messages.
   String text() {
     return "%s over %s, window %d, workers: %d"
         .formatted(plan.op().word(), transport, plan.window(), plan.workers());

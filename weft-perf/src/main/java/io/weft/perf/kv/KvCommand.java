@@ -31,21 +31,23 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// `weft perf kv`: the parameter server by keys. Exit code 0 done, 1 it failed or a value was
-/// wrong, 2 wrong command line.
+/// `weft perf kv`: measures the parameter server by keys. Exits with 0 on success, 1 if a
+/// measurement failed or a value was wrong, 2 for a wrong command line, 3 if a requirement is
+/// missing.
 @Command(
     name = "kv",
     mixinStandardHelpOptions = true,
     description = {
-      "Measures the parameter server by keys: workers push to servers or pull from them, all in"
-          + " processes of their own on this host. --workers, --window and --transport take lists;"
-          + " with a list of workers these share a process. What travels is one of three:",
-      "--pairs: ascending keys with their values, the same in each request; the list is sent once"
-          + " and named then.",
+      "Measures the parameter server by keys: workers push to servers or pull from them, each in a"
+          + " separate process on this host. --workers, --window and --transport take lists; the"
+          + " workers of a list share one process. The values of a request are one of three:",
+      "--pairs: ascending keys with their values, equal in each request; the list of keys is sent"
+          + " once and then named by a number.",
       "--value: one dense tensor.",
-      "--rows: rows of a sparse table by keys of which few come often, others in each request.",
-      "All values are compared at the end. Beside it stand a copy of as many bytes in the memory of"
-          + " one process, and over tcp a plain socket; peers take turns with Weft.",
+      "--rows: rows of a sparse table by skewed keys, which differ in each request.",
+      "All values are compared at the end. The report also shows the time of copying the same bytes"
+          + " within one process and, over tcp, through a plain socket. Peers take turns with"
+          + " Weft.",
       ""
     },
     footer = {
@@ -63,7 +65,7 @@ public final class KvCommand implements Callable<Integer> {
   private static final int MOST_RANKS = 180;
   private static final long MOST_BYTES = 1L << 30;
 
-  /// 32-bit floats count exactly up to here.
+  /// The limit up to which 32-bit floats are exact integers.
   private static final long EXACT = 1 << 24;
 
   private static final int ROWS_OF_A_REQUEST = 4096;
@@ -74,7 +76,7 @@ public final class KvCommand implements Callable<Integer> {
   @Option(
       names = "--pairs",
       paramLabel = "N",
-      description = "keys of each request (default: 100000; of --rows 4096)")
+      description = "keys of each request (default: 100000; with --rows 4096)")
   private @Nullable Integer pairs;
 
   @Option(
@@ -90,8 +92,8 @@ public final class KvCommand implements Callable<Integer> {
       names = "--spill-beyond",
       paramLabel = "SIZE",
       description =
-          "of --rows: bytes of rows that a server has in memory, at least 64K; the others lie on"
-              + " its disk, in kv-spill-directory or else the directory of temporary files")
+          "with --rows: bytes of rows that a server keeps in memory, at least 64K; other rows lie"
+              + " on its disk, in kv-spill-directory or else the directory of temporary files")
   private @Nullable String spillBeyond;
 
   @Option(
@@ -99,7 +101,7 @@ public final class KvCommand implements Callable<Integer> {
       paramLabel = "Z",
       defaultValue = "1.05",
       description =
-          "of --rows: the k-th most frequent key has a share that falls with this power of k"
+          "with --rows: exponent of the Zipf distribution of the keys"
               + " (default: ${DEFAULT-VALUE})")
   private double zipf;
 
@@ -115,7 +117,7 @@ public final class KvCommand implements Callable<Integer> {
       paramLabel = "OP",
       defaultValue = "push",
       description =
-          "push, pull or pushpull; of --rows lookup or update (default: ${DEFAULT-VALUE})")
+          "push, pull or pushpull; with --rows lookup or update (default: ${DEFAULT-VALUE})")
   private String op = "push";
 
   @Option(
@@ -124,7 +126,7 @@ public final class KvCommand implements Callable<Integer> {
       split = ",",
       defaultValue = "1",
       description =
-          "requests that a worker has under way at once; of several numbers each is measured"
+          "requests that a worker keeps in flight; each number of a list is measured"
               + " (default: ${DEFAULT-VALUE})")
   private List<Integer> windows = List.of();
 
@@ -134,8 +136,8 @@ public final class KvCommand implements Callable<Integer> {
       split = ",",
       defaultValue = "1",
       description =
-          "workers; of several numbers each is measured, and the workers share a process, each a"
-              + " rank with connections and threads of its own (default: ${DEFAULT-VALUE})")
+          "workers; each number of a list is measured with all workers in one process, each a rank"
+              + " with private connections and threads (default: ${DEFAULT-VALUE})")
   private List<Integer> workers = List.of();
 
   @Option(
@@ -157,7 +159,7 @@ public final class KvCommand implements Callable<Integer> {
       paramLabel = "S",
       defaultValue = "300",
       description =
-          "seconds that one measurement, or a round of it, may take (default: ${DEFAULT-VALUE})")
+          "seconds that one measurement, or one round of it, may take (default: ${DEFAULT-VALUE})")
   private long limitSeconds;
 
   @Option(
@@ -165,7 +167,7 @@ public final class KvCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "1",
       description =
-          "rounds in which Weft and its peers take turns; 0 measures nothing, for --simulated"
+          "rounds in which Weft and its peers take turns; 0 skips measuring, for --simulated"
               + " (default: ${DEFAULT-VALUE})")
   private int rounds;
 
@@ -174,16 +176,16 @@ public final class KvCommand implements Callable<Integer> {
       paramLabel = "PEER",
       split = ",",
       description =
-          "who runs beside Weft, one client and one server over tcp: hazelcast (an entry processor"
-              + " for all keys of a push) and flight-rocksdb (RocksDB behind Arrow Flight); of"
-              + " --value ps-lite (by its own program, --ps-lite); each for at most 10 seconds a"
-              + " round")
+          "systems to compare with, by one client and one server over tcp: hazelcast (one entry"
+              + " processor for all keys of a push) and flight-rocksdb (RocksDB behind Arrow"
+              + " Flight); with --value ps-lite (its own program, --ps-lite); each runs for at most"
+              + " 10 seconds a round")
   private List<String> peers = List.of();
 
   @Option(
       names = "--ps-lite",
       paramLabel = "PATH",
-      description = "of --peer ps-lite: its program test_benchmark, built with ps-lite's tests")
+      description = "with --peer ps-lite: its program test_benchmark, built with ps-lite's tests")
   private @Nullable Path psLite;
 
   @Mixin private CarrierOptions carrier = new CarrierOptions();
@@ -202,7 +204,7 @@ public final class KvCommand implements Callable<Integer> {
   @Option(
       names = "--simulated",
       paramLabel = "FILE",
-      description = "what 'tools/simulate kv --json' wrote, to be drawn too")
+      description = "also draw the output of 'tools/simulate kv --json'")
   private @Nullable Path simulated;
 
   /// For picocli.
@@ -229,7 +231,8 @@ public final class KvCommand implements Callable<Integer> {
     }
   }
 
-  /// Adds the figures and prints each at once, so that those before one that fails are there.
+  /// Adds the figures and prints each at once, so that the earlier ones remain if a later case
+  /// fails.
   private int measure(List<KvCase> cases, List<KvFigure> figures, PrintWriter out, PrintWriter err)
       throws InterruptedException {
     BenchmarkHost host = BenchmarkHost.here();
@@ -262,7 +265,7 @@ public final class KvCommand implements Callable<Integer> {
     }
   }
 
-  /// Whether what was asked for is there.
+  /// Writes the requested files. Returns true if all were written.
   private boolean save(List<KvFigure> figures, List<KvPoint> drawn, PrintWriter err) {
     boolean kept = true;
     if (json != null) {
@@ -274,7 +277,7 @@ public final class KvCommand implements Callable<Integer> {
     return kept;
   }
 
-  /// What is measured, in order.
+  /// Checks the options and returns the cases in measuring order.
   private List<KvCase> cases() {
     within("--servers", servers, 1, MOST_RANKS - 1);
     within("--requests", requests, 1, 1_000_000);
@@ -291,7 +294,7 @@ public final class KvCommand implements Callable<Integer> {
     }
     others().forEach(it -> it.check(cases));
     if (simulated != null && plot == null) {
-      throw new IllegalArgumentException("--simulated: it is drawn; give --plot");
+      throw new IllegalArgumentException("--simulated: its figures are only drawn; give --plot");
     }
     carrier.transports().forEach(UsableTransport::require);
     if (plot != null && !Picture.knows(plot)) {
@@ -325,20 +328,20 @@ public final class KvCommand implements Callable<Integer> {
     boolean sparse = what == KvPlan.Op.LOOKUP || what == KvPlan.Op.UPDATE;
     if (sparse != subject instanceof Subject.Rows) {
       throw new IllegalArgumentException(
-          "--op " + op + ": lookup and update are of --rows, all else is not");
+          "--op " + op + ": lookup and update require --rows, other operations exclude it");
     }
     KvPlan plan = new KvPlan(what, subject, window, count, servers, requests);
     within("the values of a request, in bytes", plan.bytes(), 4, MOST_BYTES);
     if (clients == Clients.THREADS) {
       within(
-          "the values of a request of each of the workers of one process, in bytes",
+          "the values of one request of all workers in one process, in bytes",
           plan.bytes() * count,
           4,
           MOST_BYTES);
     }
     if (KvTraffic.largest(plan) > EXACT) {
       throw new IllegalArgumentException(
-          "--requests: %d of %d workers add up to %d, and 32-bit floats count exactly to %d; give fewer"
+          "--requests: %d of %d workers sum to %d; 32-bit floats are exact up to %d; give fewer"
               .formatted(requests, count, KvTraffic.largest(plan), EXACT));
     }
     return plan;
@@ -358,7 +361,7 @@ public final class KvCommand implements Callable<Integer> {
       if (bytes % 4 == 0) {
         return bytes;
       }
-      why = "it is not a number of 32-bit floats";
+      why = "it is not a whole number of 32-bit floats";
     } catch (IllegalArgumentException wrong) {
       why = String.valueOf(wrong.getMessage());
     }
@@ -368,7 +371,7 @@ public final class KvCommand implements Callable<Integer> {
   private Subject subject() {
     if (value != null) {
       if (rows != null || pairs != null) {
-        throw new IllegalArgumentException("--value: it is one of --value, --pairs and --rows");
+        throw new IllegalArgumentException("--value: give only one of --value, --pairs and --rows");
       }
       refuse("--dim", "--pairs and --rows");
       refuse("--spill-beyond", "--rows");
@@ -391,11 +394,11 @@ public final class KvCommand implements Callable<Integer> {
     return new Subject.Rows(keys, dim, rows, zipf, memoryBytes());
   }
 
-  /// An option that was given and would change nothing.
+  /// Throws `IllegalArgumentException` if `option` was given although it has no effect.
   private void refuse(String option, String whose) {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     if (command.commandLine().getParseResult().hasMatchedOption(option)) {
-      throw new IllegalArgumentException(option + ": it is of " + whose);
+      throw new IllegalArgumentException(option + ": it applies only to " + whose);
     }
   }
 

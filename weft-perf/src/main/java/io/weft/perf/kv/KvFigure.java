@@ -9,20 +9,20 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// One figure of the parameter server: one JSON object of the report. Of several workers each
-/// request counts as long as the slowest worker's; rates are those of all together.
+/// One figure of the parameter server: one JSON object of the report. With several workers, the
+/// time of a request is that of the slowest worker. Rates are totals over all workers.
 ///
 /// @param benchmark always "kv"
-/// @param op push, pull, pushpull, lookup, update; of memcpy and loopback the way of as many bytes
-/// @param peer "weft", another system, or "memcpy" and "loopback" beside them
-/// @param clients "processes" where each worker is in a process of its own, "threads" where they
-///   share one
-/// @param pairs keys of a request
-/// @param bytes of their values
-/// @param rows of a sparse table; absent for others
+/// @param op push, pull, pushpull, lookup or update; memcpy and loopback figures repeat that of the
+///     case
+/// @param peer "weft", another system, or the comparisons "memcpy" and "loopback"
+/// @param clients "processes" if each worker has a process, "threads" if the workers share one
+/// @param pairs number of keys of a request
+/// @param bytes size of their values
+/// @param rows rows of the sparse table, absent for other subjects
 /// @param dim floats of a key
-/// @param window requests under way at once
-/// @param checked whether all values were compared and right; absent for memcpy and loopback
+/// @param window requests in flight
+/// @param checked true if all values were compared and right, absent for memcpy and loopback
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record KvFigure(
     String benchmark,
@@ -45,10 +45,10 @@ public record KvFigure(
     @Nullable Boolean checked,
     BenchmarkHost host) {
 
-  /// Of what was measured in all rounds.
+  /// Summarizes all rounds of one contestant.
   ///
-  /// @param peer who
-  /// @param right whether all values were; null = none was compared
+  /// @param peer the contestant's name
+  /// @param right true if all values were right, null if none was compared
   static KvFigure of(
       KvCase one, String peer, List<KvRun> rounds, @Nullable Boolean right, BenchmarkHost host) {
     KvPlan plan = one.plan();
@@ -82,17 +82,17 @@ public record KvFigure(
     return Math.round(100 * value) / 100.0;
   }
 
-  /// Whether it is what memory or a plain socket can do, and no parameter server's.
+  /// Returns true for memcpy and loopback, which measure the machine instead of a parameter server.
   boolean bound() {
     return peer.equals("memcpy") || peer.equals("loopback");
   }
 
-  /// Name of the curve to which it belongs, among those over the number of workers.
+  /// Returns the name of the figure's curve over the number of workers.
   public String curve() {
     return "%s over %s, window %d".formatted(peer, transport, window);
   }
 
-  /// A line for people.
+  /// Returns the figure as a line of the table.
   public String text() {
     return String.format(
         Locale.ROOT,

@@ -17,26 +17,26 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// How each case is measured.
+/// The measurement of cases.
 ///
-/// @param secure whether connections are encrypted
-/// @param peers who runs beside Weft
-/// @param rounds in which they take turns
-/// @param limit of a round of one contestant
-/// @param progress is told what runs now
+/// @param secure the encryption of connections
+/// @param peers the systems to compare with
+/// @param rounds number of rounds in which the contestants take turns
+/// @param limit time limit of a contestant's round
+/// @param progress receives a description of the current part
 record KvMeasuring(
     SecureMode secure, List<KvPeer> peers, int rounds, Duration limit, Consumer<String> progress) {
 
   private static final long OVERHEAD_BYTES = 1L << 30;
 
-  /// Of a worker or server, in as many times the values of a request.
+  /// The memory of a worker or server in multiples of a request's values.
   private static final long REQUESTS_HELD = 16;
 
   KvMeasuring {
     peers = List.copyOf(peers);
   }
 
-  /// Weft's figure, those of the peers, and those of a copy in memory and of a plain socket.
+  /// Returns the figures of Weft, of the peers, of a copy in memory, and of a plain socket.
   List<KvFigure> measure(KvCase one, BenchmarkHost host) throws InterruptedException {
     peers.forEach(KvPeer::prepare);
     Map<String, List<KvRun>> runs = new LinkedHashMap<>();

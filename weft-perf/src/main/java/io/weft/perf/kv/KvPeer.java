@@ -6,29 +6,29 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Who runs beside Weft.
+/// A system that Weft is compared with.
 interface KvPeer {
 
-  /// The peer of a word of the command line. Throws `IllegalArgumentException` for a word that is
-  /// none.
+  /// Returns the peer named on the command line. Throws `IllegalArgumentException` for an unknown
+  /// name.
   ///
-  /// @param psLite where ps-lite's program is; null = not told
+  /// @param psLite path of ps-lite's program, null if absent
   static KvPeer parse(String word, @Nullable Path psLite) {
     return word.equals(PsLite.WORD) ? PsLite.at(psLite) : StorePeer.parse(word);
   }
 
-  /// The word of the command line.
+  /// Returns the name on the command line.
   String word();
 
-  /// Whether it compares its values.
+  /// Returns whether the peer compares its values.
   boolean compares();
 
-  /// Throws `IllegalArgumentException` for what it cannot run.
+  /// Throws `IllegalArgumentException` for cases that the peer cannot run.
   void check(List<KvCase> cases);
 
-  /// Throws `PerfException.Missing` for what it needs and is not there.
+  /// Throws `PerfException.Missing` if a requirement is missing.
   void prepare();
 
-  /// Runs it to its end.
+  /// Runs the peer to its end.
   KvRun run(KvPlan plan, Duration limit) throws InterruptedException;
 }

@@ -5,30 +5,31 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/// What workers push or pull, and how often.
+/// The plan of the workers' requests.
 ///
-/// @param op what is timed
-/// @param subject of what
-/// @param window requests that a worker has under way at once
-/// @param workers how many push and pull
-/// @param servers how many have the values
-/// @param requests that are timed; a quarter as many, at least 20, come before
+/// @param op the timed operation
+/// @param subject the keys or the tensor
+/// @param window requests that a worker keeps in flight
+/// @param workers number of workers
+/// @param servers number of servers
+/// @param requests number of timed requests; a quarter of it, at least 20, precede as a warm-up
 public record KvPlan(Op op, Subject subject, int window, int workers, int servers, int requests) {
 
-  /// What is timed.
+  /// The timed operation.
   public enum Op {
-    /// Values go to the servers and are added up.
+    /// A push, whose values the servers add to theirs.
     PUSH,
-    /// Values come from there.
+    /// A pull.
     PULL,
-    /// Both in one request.
+    /// A push and a pull in one request.
     PUSHPULL,
-    /// Rows of a sparse table are pulled; their keys are others in each request.
+    /// A pull of rows of a sparse table, with other keys in each request.
     LOOKUP,
-    /// Rows of a sparse table are pushed; their keys are others in each request.
+    /// A push of rows of a sparse table, with other keys in each request.
     UPDATE;
 
-    /// The word of the command line. Throws `IllegalArgumentException` for others.
+    /// Returns the operation named on the command line. Throws `IllegalArgumentException` for an
+    /// unknown name.
     public static Op parse(String word) {
       for (Op each : values()) {
         if (each.word().equals(word)) {
@@ -39,41 +40,42 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
           "--op: '" + word + "'; allowed: push, pull, pushpull, lookup, update");
     }
 
-    /// The word of the command line.
+    /// Returns the name on the command line.
     public String word() {
       return name().toLowerCase(Locale.ROOT);
     }
 
-    /// Whether values are added to what is there.
+    /// Returns whether the operation adds values to those on the servers.
     public boolean adds() {
       return this != PULL && this != LOOKUP;
     }
   }
 
-  /// Of what requests are.
+  /// The subject of the requests.
   public sealed interface Subject {
 
-    /// Ascending keys, the same in each request.
+    /// Ascending keys, equal in each request.
     ///
-    /// @param keys how many
+    /// @param keys number of keys
     /// @param width floats of a key
     record Pairs(int keys, int width) implements Subject {}
 
     /// One dense tensor.
     ///
-    /// @param elements floats
+    /// @param elements number of floats
     record Tensor(long elements) implements Subject {}
 
-    /// Rows of a sparse table by keys of which few come often.
+    /// Rows of a sparse table by keys with a Zipf distribution.
     ///
-    /// @param keys of a request, some several times
+    /// @param keys keys of a request, which may repeat
     /// @param width floats of a row
-    /// @param rows of the table
-    /// @param zipf exponent of the keys' distribution
-    /// @param memoryBytes of a server's rows in memory; the others are on its disk; 0 = none are
+    /// @param rows rows of the table
+    /// @param zipf exponent of the distribution
+    /// @param memoryBytes size of a server's rows in memory, beyond which rows lie on its disk; 0
+    ///     means that none do
     record Rows(int keys, int width, int rows, double zipf, long memoryBytes) implements Subject {}
 
-    /// Keys of a request.
+    /// Returns the number of keys of a request.
     default int count() {
       return switch (this) {
         case Pairs pairs -> pairs.keys();
@@ -82,7 +84,7 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
       };
     }
 
-    /// Floats of a key.
+    /// Returns the number of floats of a key.
     default long floats() {
       return switch (this) {
         case Pairs pairs -> pairs.width();
@@ -92,17 +94,17 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
     }
   }
 
-  /// Bytes of the values of a request.
+  /// Returns the size of a request's values in bytes.
   public long bytes() {
     return 4L * subject.count() * subject.floats();
   }
 
-  /// Requests that are not timed.
+  /// Returns the number of untimed requests.
   public int warmUp() {
     return Math.max(20, requests / 4);
   }
 
-  /// For `parse`.
+  /// Returns the plan as arguments for `parse`.
   public List<String> words() {
     List<String> words = new ArrayList<>();
     words.add(op.word());
@@ -120,7 +122,7 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
     return List.copyOf(words);
   }
 
-  /// What `words` gave.
+  /// Parses the arguments that `words` returns.
   public static KvPlan parse(List<String> words) {
     if (words.size() < 7) {
       throw new IllegalArgumentException("a plan of " + words.size() + " words");

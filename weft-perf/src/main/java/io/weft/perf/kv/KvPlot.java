@@ -13,18 +13,19 @@ import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
-/// Requests a second of all workers over their number, and how long half of them take at most: a
-/// curve for each transport and window, and for each number of simulated servers.
+/// The request rate of all workers and the median time of a request over the number of workers. The
+/// plot has a curve for each transport and window, and for each number of simulated servers.
 ///
-/// @param title what is asked for
-/// @param host where it was measured; empty = all is simulated
+/// @param title the title, which describes the request
+/// @param points the points of all curves
+/// @param host the machine of the measured points, empty if all are simulated
 record KvPlot(String title, List<KvPoint> points, Optional<BenchmarkHost> host) {
 
   KvPlot {
     points = List.copyOf(points);
   }
 
-  /// Without what stands beside as the least that the machine needs.
+  /// Creates a plot without the figures of memcpy and loopback.
   static KvPlot of(List<KvFigure> figures, List<KvPoint> simulated) {
     List<KvFigure> measured = figures.stream().filter(it -> it.checked() != null).toList();
     String title =
@@ -49,7 +50,7 @@ record KvPlot(String title, List<KvPoint> points, Optional<BenchmarkHost> host) 
     new Picture(
             panels,
             host.map(BenchmarkHost::words)
-                .orElse("simulated: the protocol's own code in virtual time"))
+                .orElse("simulated: the real protocol code in virtual time"))
         .save(file);
   }
 

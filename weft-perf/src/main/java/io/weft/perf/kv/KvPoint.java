@@ -12,21 +12,21 @@ import tools.jackson.databind.json.JsonMapper;
 
 /// A point of the plot, measured or simulated.
 ///
-/// @param curve to which it belongs
-/// @param microseconds of a request: the median, of a simulation the mean
+/// @param curve name of its curve
+/// @param microseconds time of a request: the measured median or the simulated mean
 record KvPoint(String curve, int workers, double requestsPerSecond, double microseconds) {
 
   private static final int MOST_BYTES = 1 << 24;
   private static final JsonMapper MAPPER = new JsonMapper();
 
-  /// Of what was measured.
+  /// Returns the point of a measured figure.
   static KvPoint of(KvFigure figure) {
     return new KvPoint(
         figure.curve(), figure.workers(), figure.requestsPerSecond(), figure.p50Micros());
   }
 
-  /// What `tools/simulate kv --json` has written. Throws `IllegalArgumentException` for a file that
-  /// is none of these.
+  /// Reads the output of `tools/simulate kv --json`. Throws `IllegalArgumentException` for another
+  /// file.
   static List<KvPoint> simulated(Path file) {
     try {
       return ForeignFile.named(file)
@@ -56,9 +56,9 @@ record KvPoint(String curve, int workers, double requestsPerSecond, double micro
             figure.path("meanMicros").asDouble());
       }
     } catch (JacksonException e) {
-      throw new IllegalArgumentException("--simulated: " + file + " has a line that is no JSON", e);
+      throw new IllegalArgumentException("--simulated: " + file + " has a line without JSON", e);
     }
     throw new IllegalArgumentException(
-        "--simulated: " + file + " has a line that tools/simulate kv has not written");
+        "--simulated: " + file + " has a line that is not from tools/simulate kv");
   }
 }

@@ -24,8 +24,8 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;
 
-/// One rank of a measurement of the parameter server: a server serves until the workers have left;
-/// the first worker prints a `KvRun`. All values are compared at the end, by each worker.
+/// The program of one rank of a parameter-server measurement. A server serves until all workers
+/// have left. The first worker prints a `KvRun`. Each worker compares all values at the end.
 public final class KvRank {
 
   private static final Duration LONGEST = Duration.ofHours(1);
@@ -44,7 +44,8 @@ public final class KvRank {
     this.target = KvTarget.of(plan, traffic, store);
   }
 
-  /// Takes the plan's words. Ends with 0, 1 if the job failed, 2 for wrong arguments.
+  /// Takes the plan's arguments. Exits with 0, with 1 if the job failed, with 2 for wrong
+  /// arguments.
   public static void main(String[] words) {
     RankProgram program = KvRank::measure;
     System.exit(program.run(words, System.out, System.err));
@@ -57,7 +58,8 @@ public final class KvRank {
     }
   }
 
-  /// Rows that find no room in memory lie with other temporary files where nobody says where else.
+  /// Returns the settings. Without a configured spill directory, rows spill to the directory of
+  /// temporary files.
   static WeftConfig settings() {
     WeftConfig given = WeftConfig.load();
     return given.value(KvConfig.SPILL_DIRECTORY).isPresent()
@@ -67,7 +69,7 @@ public final class KvRank {
             .build();
   }
 
-  /// The part of this rank, to its end.
+  /// Runs this rank to its end.
   static void take(Weft weft, KvPlan plan, PrintStream out) throws InterruptedException {
     try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(plan.servers()))) {
       Optional<KvServer> server = kv.server();
@@ -107,7 +109,7 @@ public final class KvRank {
     }
   }
 
-  /// Fills `nanos` with what each request took; how long all took.
+  /// Fills `nanos` with the time of each request. Returns the time of all requests.
   private long time(int first, MemorySegment from, MemorySegment into, long[] nanos)
       throws InterruptedException {
     store.barrier();

@@ -5,21 +5,21 @@ import io.weft.perf.process.PerfException;
 import java.util.Arrays;
 import java.util.List;
 
-/// One round of one contestant, as a process prints it.
+/// One round of one contestant in the form that a process prints.
 ///
-/// @param nanos of each request
-/// @param total nanoseconds of all of them
-/// @param copy nanoseconds of a copy of as many bytes in memory; 0 = not measured
-/// @param loopback nanoseconds of as many bytes over a plain socket; 0 = not measured
-/// @param checked whether all values were right
+/// @param nanos time of each request
+/// @param total time of all requests in nanoseconds
+/// @param copy nanoseconds of copying the same bytes in memory, 0 if not measured
+/// @param loopback nanoseconds of sending the same bytes over a plain socket, 0 if not measured
+/// @param checked true if all values were right
 public record KvRun(long[] nanos, long total, long copy, long loopback, boolean checked) {
 
-  /// Without what is measured beside it.
+  /// Creates a round without the times of copy and socket.
   public static KvRun of(long[] nanos, long total, boolean checked) {
     return new KvRun(nanos, total, 0, 0, checked);
   }
 
-  /// For `parse`.
+  /// Returns the line that `parse` reads.
   public String line() {
     StringBuilder line = new StringBuilder("kv ");
     line.append(checked ? "checked " : "wrong ").append(total).append(' ');
@@ -30,7 +30,7 @@ public record KvRun(long[] nanos, long total, long copy, long loopback, boolean 
     return line.toString();
   }
 
-  /// Of what a process has printed. Throws `PerfException.Failed` where there is no report.
+  /// Parses a process's output. Throws `PerfException.Failed` if it has no report.
   public static KvRun parse(List<String> lines) {
     String report =
         lines.stream()
@@ -40,8 +40,8 @@ public record KvRun(long[] nanos, long total, long copy, long loopback, boolean 
             .orElseThrow(
                 () ->
                     new PerfException.Failed(
-                        "the ranks have ended without a report; they have said: "
-                            + (lines.isEmpty() ? "nothing" : String.join("\n", lines))));
+                        "the ranks have ended without a report; their output: "
+                            + (lines.isEmpty() ? "none" : String.join("\n", lines))));
     String[] words = report.split(" ", -1);
     long[] numbers = Arrays.stream(words).skip(2).mapToLong(Long::parseLong).toArray();
     return new KvRun(

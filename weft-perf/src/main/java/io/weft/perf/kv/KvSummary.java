@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/// What figures come to, in words.
+/// The summary of the figures in words.
 record KvSummary(List<KvFigure> figures) {
 
   KvSummary {
     figures = List.copyOf(figures);
   }
 
-  /// A line for each peer, and for each curve over several numbers of workers.
+  /// Returns a line for each peer, and for each curve over several numbers of workers.
   List<String> lines() {
     List<String> lines = new ArrayList<>();
     figures.stream()

@@ -15,23 +15,24 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.perf.kv.KvPlan.Subject;
 import java.lang.foreign.MemorySegment;
 
-/// What a worker pushes to or pulls from. One thread.
+/// The tables of a worker's requests. Confined to one thread.
 sealed interface KvTarget {
 
-  /// Before the first request; all workers are behind it.
+  /// Loads the table before the first request. All workers reach a barrier afterwards.
   void load(MemorySegment values) throws InterruptedException;
 
-  /// A request, by its number.
+  /// Posts request number `request`.
   Handle<Void> send(int request, MemorySegment values, MemorySegment into)
       throws InterruptedException;
 
-  /// Whether the servers have what all workers have pushed.
+  /// Compares the servers' values with the sum of all workers' pushes. Returns whether they are
+  /// equal.
   ///
-  /// @param requests of each worker
-  /// @param into as long as the values of a request
+  /// @param requests number of requests of each worker
+  /// @param into memory for the values of a request
   boolean check(int requests, MemorySegment into) throws InterruptedException;
 
-  /// Registers it.
+  /// Registers the plan's table.
   static KvTarget of(KvPlan plan, KvTraffic traffic, KeyValueStore store)
       throws InterruptedException {
     return switch (plan.subject()) {
@@ -62,7 +63,7 @@ sealed interface KvTarget {
     };
   }
 
-  /// Whether these are what so many pushes of all workers leave.
+  /// Returns whether `got` has the values that `requests` pushes of each worker produce.
   private static boolean areRight(KvPlan plan, KvTraffic traffic, int requests, MemorySegment got) {
     long pushes = (long) plan.workers() * requests;
     for (long i = 0; i < got.byteSize() / 4; i++) {
@@ -73,7 +74,7 @@ sealed interface KvTarget {
     return true;
   }
 
-  /// The same list in each request.
+  /// A table whose requests have equal lists of keys.
   record Pairs(KvPlan plan, KvTraffic traffic, KvTable table, KeyList keys) implements KvTarget {
     @Override
     public void load(MemorySegment values) {}
@@ -95,7 +96,7 @@ sealed interface KvTarget {
     }
   }
 
-  /// One tensor.
+  /// A dense tensor.
   record Dense(KvPlan plan, KvTraffic traffic, KvTensor tensor) implements KvTarget {
     @Override
     public void load(MemorySegment values) {}
@@ -117,7 +118,7 @@ sealed interface KvTarget {
     }
   }
 
-  /// Rows of a sparse table.
+  /// A sparse table.
   record Sparse(
       KvPlan plan, Subject.Rows rows, KvTraffic traffic, KeyValueStore store, KvTable table)
       implements KvTarget {

@@ -16,13 +16,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// One process of a measurement with light clients: a server, or all workers. Each worker is a rank
-/// with connections, request channel and thread of its own, as in a process of its own; only what a
-/// process costs besides is not there as often.
+/// with its own connections, request channel and thread, as it would be in a separate process. Only
+/// the other costs of a process are shared.
 public final class KvThreads {
 
   private KvThreads() {}
 
-  /// Takes the plan's words. Ends with 0, 1 if the job failed, 2 for wrong arguments.
+  /// Takes the plan's arguments. Exits with 0, with 1 if the job failed, with 2 for wrong
+  /// arguments.
   public static void main(String[] words) {
     RankProgram program = KvThreads::measure;
     System.exit(program.run(words, System.out, System.err));
@@ -68,8 +69,8 @@ public final class KvThreads {
     }
   }
 
-  /// @param process what the launcher says, to which all workers are one rank
-  /// @param reason what the first rank failed of, of which others fail then
+  /// @param process the launcher's environment, in which all workers are one rank
+  /// @param reason the failure of the first rank, which causes failures of other ranks
   private static void take(
       int rank,
       KvPlan plan,
@@ -91,7 +92,7 @@ public final class KvThreads {
       try {
         KvRank.take(weft, plan, out);
       } catch (RuntimeException failed) {
-        reason.compareAndSet(null, failed); // before the others hear that this rank has left
+        reason.compareAndSet(null, failed); // Before other ranks learn that this rank has left.
         throw failed;
       }
     }

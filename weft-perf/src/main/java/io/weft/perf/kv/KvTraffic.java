@@ -6,19 +6,21 @@ import io.weft.testkit.random.ZipfKeys;
 import java.util.Arrays;
 import java.util.stream.LongStream;
 
-/// The keys and values of a worker's requests. All of it follows from the plan, so that each worker
-/// and each peer asks for the same, and knows what the servers must have at the end.
+/// The keys and values of a worker's requests. They follow from the plan alone, so that all workers
+/// and peers make equal requests and know the servers' final values.
 ///
-/// Before the first request each row of a sparse table is pushed once, all values 1; so are those
-/// of the requests. Else values repeat: sums of small whole numbers are exact.
+/// Each row of a sparse table is pushed once before the first request. All its values are 1, as are
+/// those of the requests. Other subjects have a repeating pattern of values. The sums are exact
+/// because the values are small integers.
 public final class KvTraffic {
 
-  /// Apart, so that the keys are no range.
+  /// The distance between keys, which prevents contiguous ranges.
   private static final long STRIDE = 7;
 
   private static final int PATTERN = 16;
 
-  /// Lists of keys that follow one another. A worker remembers fewer, so that each is new to it.
+  /// The number of key lists in a cycle. It exceeds the number that a worker caches, so each is
+  /// new.
   private static final int MOST_BATCHES = 256;
 
   private static final int MOST_DRAWN = 1 << 24;
@@ -26,7 +28,7 @@ public final class KvTraffic {
   private final KvPlan plan;
   private final long[][] batches;
 
-  /// @param worker from 0
+  /// @param worker the worker's number, from 0
   public KvTraffic(KvPlan plan, int worker) {
     this.plan = plan;
     this.batches =
@@ -48,35 +50,36 @@ public final class KvTraffic {
     return batches;
   }
 
-  /// Largest key of pairs.
+  /// Returns the largest key of pairs.
   public long lastKey() {
     return batches[0][batches[0].length - 1];
   }
 
-  /// Key of a row of a sparse table: any number.
+  /// Returns the key of a row of a sparse table, which may be any number.
   public static long key(int row) {
     return (row + 1) * 0x9e3779b97f4a7c15L;
   }
 
-  /// Keys of a request, counted from the first that is not timed.
+  /// Returns the keys of a request. The first untimed request has number 0.
   public long[] keys(int request) {
     return batches[request % batches.length];
   }
 
-  /// One value of a push, by its place among all of the request.
+  /// Returns a pushed value by its index among the values of the request.
   public float value(long place) {
     return plan.subject() instanceof Subject.Rows ? 1 : place % PATTERN;
   }
 
-  /// Rows of a sparse table that are pushed before the first request; 0 of others.
+  /// Returns the number of rows of a sparse table that are pushed before the first request,
+  /// otherwise 0.
   public int loaded() {
     return plan.subject() instanceof Subject.Rows rows ? rows.rows() : 0;
   }
 
-  /// How often each row of a sparse table was pushed by all workers after so many requests of each,
-  /// and the load.
+  /// Returns how many times all workers together have pushed each row of a sparse table, including
+  /// the initial load.
   ///
-  /// @param requests of each worker
+  /// @param requests number of requests of each worker
   public static int[] pushesOfRows(KvPlan plan, int requests) {
     Subject.Rows rows = (Subject.Rows) plan.subject();
     int[] counts = new int[rows.rows()];
@@ -95,12 +98,12 @@ public final class KvTraffic {
     return counts;
   }
 
-  /// What a value of pairs or of a tensor must be after so many pushes of all workers.
+  /// Returns the value of pairs or of a tensor after `pushes` pushes of all workers.
   public float expected(long place, long pushes) {
     return plan.op().adds() ? pushes * value(place) : 0;
   }
 
-  /// The most that a value of pairs or of a tensor comes to.
+  /// Returns the largest value of pairs or of a tensor after all pushes.
   public static long largest(KvPlan plan) {
     return plan.op().adds() && !(plan.subject() instanceof Subject.Rows)
         ? (PATTERN - 1L) * plan.workers() * (plan.warmUp() + plan.requests())

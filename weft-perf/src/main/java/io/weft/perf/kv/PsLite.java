@@ -19,15 +19,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// ps-lite by its own program `test_benchmark`, which the user has built: a scheduler, a server and
-/// a worker, over ZeroMQ on loopback. One value, one request at a time; it says of each request how
-/// fast it was, and compares nothing.
+/// ps-lite's program `test_benchmark`, which the user has built. A scheduler, a server and a worker
+/// run over ZeroMQ on loopback with one value and one request at a time. The program prints the
+/// rate of each request and compares nothing.
 final class PsLite implements KvPeer {
 
-  /// The word of the command line.
+  /// The name on the command line.
   static final String WORD = "ps-lite";
 
-  /// How long it measures at most, from its first figure on.
+  /// The longest measuring time after the first figure.
   private static final long MOST_NANOS = 10_000_000_000L;
 
   private static final int LEAST_FIGURES = 20;
@@ -43,7 +43,7 @@ final class PsLite implements KvPeer {
     this.program = program;
   }
 
-  /// Throws `IllegalArgumentException` where no path is given.
+  /// Throws `IllegalArgumentException` without a path.
   static PsLite at(@Nullable Path program) {
     if (program == null) {
       throw new IllegalArgumentException(
@@ -71,8 +71,8 @@ final class PsLite implements KvPeer {
         || plan.window() != 1
         || !(plan.subject() instanceof Subject.Tensor)) {
       throw new IllegalArgumentException(
-          "--peer ps-lite: its program has one worker, one server and one request of one value at a"
-              + " time; give --value, and no list");
+          "--peer ps-lite: its program runs one worker, one server and one request of one value at"
+              + " a time; give --value and no list");
     }
   }
 
@@ -80,13 +80,13 @@ final class PsLite implements KvPeer {
   public void prepare() {
     String why =
         !Files.exists(program)
-            ? "there is nothing"
+            ? "there is no file"
             : !Files.isRegularFile(program) || !Files.isExecutable(program)
-                ? "it is no program that can be run"
+                ? "it is not an executable program"
                 : "";
     if (!why.isEmpty()) {
       throw new PerfException.Missing(
-          "peer ps-lite: %s: %s; build ps-lite (make test), and give the path of tests/test_benchmark"
+          "peer ps-lite: %s: %s; build ps-lite (make test), and give its tests/test_benchmark"
               .formatted(program, why));
     }
   }
@@ -137,13 +137,13 @@ final class PsLite implements KvPeer {
     job.put("DMLC_PS_ROOT_PORT", String.valueOf(port));
     job.put("DMLC_NODE_HOST", "127.0.0.1");
     job.put("NUM_KEY_PER_SERVER", "1");
-    job.put("LOG_DURATION", "1"); // a line for each request, printed outside of its time
+    job.put("LOG_DURATION", "1"); // A line for each request, printed outside its time.
     job.put("TOTAL_DURATION", String.valueOf(requests));
     job.put("SKIP_DEV_ID_CHECK", "1");
     return job;
   }
 
-  /// What it says comes on its standard error.
+  /// Starts one process. Its output is on standard error.
   private Child start(String role, Map<String, String> job, KvPlan plan) {
     Map<String, String> variables = new HashMap<>(job);
     variables.put("DMLC_ROLE", role);
@@ -159,7 +159,7 @@ final class PsLite implements KvPeer {
         variables);
   }
 
-  /// A mode of its program.
+  /// A mode of the program.
   private record Mode(int number, String name) {}
 
   private static Mode mode(KvPlan.Op op) {
@@ -181,7 +181,7 @@ final class PsLite implements KvPeer {
     List<String> last = lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size());
     return new PerfException.Failed(
         "peer ps-lite: %s:%n%s"
-            .formatted(why, last.isEmpty() ? "it said nothing" : String.join("\n", last)));
+            .formatted(why, last.isEmpty() ? "it printed nothing" : String.join("\n", last)));
   }
 
   private static KvRun report(List<String> lines, KvPlan plan) {
@@ -191,22 +191,22 @@ final class PsLite implements KvPeer {
     return KvRun.of(timed, Arrays.stream(timed).sum(), true);
   }
 
-  /// How long each request took, of what its worker has printed. Throws `PerfException.Failed`
-  /// where it does something else than what was asked for.
+  /// Returns the time of each request from the worker's output. Throws `PerfException.Failed` if
+  /// the program measures another operation or size than requested.
   static long[] nanos(List<String> lines, KvPlan plan) {
     List<Long> nanos = new ArrayList<>();
     for (String line : lines) {
       Matcher mode = MODE.matcher(line);
       if (mode.find() && !mode.group(1).equals(mode(plan.op()).name())) {
         throw failed(
-            "it measures %s, not %s; its version has other modes"
+            "it measures %s, not %s; this version has other modes"
                 .formatted(mode.group(1), mode(plan.op()).name()),
             lines);
       }
       Matcher bytes = BYTES.matcher(line);
       if (bytes.find() && Long.parseLong(bytes.group(1)) != plan.bytes()) {
         throw failed(
-            "its values have %s bytes, not %d; its version counts otherwise"
+            "its values have %s bytes, not %d; this version counts differently"
                 .formatted(bytes.group(1), plan.bytes()),
             lines);
       }
@@ -225,8 +225,8 @@ final class PsLite implements KvPeer {
         return Math.max(1, Math.round(8.0 * bytes / perNano));
       }
     } catch (NumberFormatException wrong) {
-      throw failed("'" + gigabits + "' is no rate", lines);
+      throw failed("'" + gigabits + "' is not a rate", lines);
     }
-    throw failed("'" + gigabits + "' is no rate", lines);
+    throw failed("'" + gigabits + "' is not a rate", lines);
   }
 }

@@ -141,7 +141,7 @@ class KvCommandTest {
     assertThat(plot).isNotEmptyFile();
     Files.writeString(file, "{\"benchmark\":\"kv\"}\n");
     assertThat(run("--rounds", "0", "--simulated", "" + file, "--plot", "" + plot)).isEqualTo(2);
-    assertThat(err.toString()).contains("tools/simulate kv has not written");
+    assertThat(err.toString()).contains("not from tools/simulate kv");
   }
 
   @Test
@@ -189,7 +189,10 @@ class KvCommandTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"--dim,4,it is of --pairs and --rows", "--zipf,1,it is of --rows"})
+  @CsvSource({
+    "--dim,4,it applies only to --pairs and --rows",
+    "--zipf,1,it applies only to --rows"
+  })
   void whatHasNoEffectOnATensorIsRefused(String option, String value, String message) {
     assertThat(run("--value", "64", option, value)).isEqualTo(2);
     assertThat(err.toString()).contains(option).contains(message);
@@ -205,9 +208,9 @@ class KvCommandTest {
   @CsvSource({
     "--pairs,0,out of range",
     "--op,shove,'allowed: push, pull, pushpull, lookup, update'",
-    "--op,lookup,of --rows",
-    "--spill-beyond,1M,it is of --rows",
-    "--zipf,1.2,it is of --rows",
+    "--op,lookup,require --rows",
+    "--spill-beyond,1M,it applies only to --rows",
+    "--zipf,1.2,it applies only to --rows",
     "--value,6,32-bit floats",
     "--peer,redis,'allowed: hazelcast, flight-rocksdb, ps-lite'",
     "--peer,ps-lite,'by --ps-lite'",

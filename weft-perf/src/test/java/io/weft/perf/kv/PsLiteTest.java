@@ -62,9 +62,9 @@ class PsLiteTest {
   @CsvSource({
     "PULL_ONLY, 4096, 1, 'it measures PULL_ONLY, not PUSH_ONLY'",
     "PUSH_ONLY, 16384, 1, 'its values have 16384 bytes, not 4096'",
-    "PUSH_ONLY, 4096, inf, is no rate",
-    "PUSH_ONLY, 4096, 0, is no rate",
-    "PUSH_ONLY, 4096, fast, is no rate"
+    "PUSH_ONLY, 4096, inf, is not a rate",
+    "PUSH_ONLY, 4096, 0, is not a rate",
+    "PUSH_ONLY, 4096, fast, is not a rate"
   })
   void whatIsNotWhatWasAskedForIsRefused(String mode, int bytes, String rate, String message) {
     assertThatThrownBy(() -> PsLite.nanos(said(mode, bytes, rate), plan(Op.PUSH)))
@@ -85,14 +85,14 @@ class PsLiteTest {
     assertThatThrownBy(() -> PsLite.at(none).prepare())
         .isInstanceOf(PerfException.Missing.class)
         .hasMessageContaining(none.toString())
-        .hasMessageContaining("there is nothing")
+        .hasMessageContaining("there is no file")
         .hasMessageContaining("make test");
     Path text = Files.writeString(directory.resolve("text"), "no program");
     Files.setPosixFilePermissions(text, Set.of());
     for (Path each : List.of(text, directory)) {
       assertThatThrownBy(() -> PsLite.at(each).prepare())
           .isInstanceOf(PerfException.Missing.class)
-          .hasMessageContaining("no program that can be run");
+          .hasMessageContaining("not an executable program");
     }
     var err = new StringWriter();
     int code =
@@ -100,7 +100,7 @@ class PsLiteTest {
             .setErr(new PrintWriter(err))
             .execute("--value", "64", "--peer", "ps-lite", "--ps-lite", none.toString());
     assertThat(code).isEqualTo(3);
-    assertThat(err.toString()).contains("there is nothing");
+    assertThat(err.toString()).contains("there is no file");
   }
 
   @Test
@@ -120,7 +120,7 @@ class PsLiteTest {
         .isInstanceOf(PerfException.Failed.class)
         .hasMessageContaining("0 of 70 requests within 1 s")
         .hasMessageContaining("--limit")
-        .hasMessageContaining("it printed no error");
+        .hasMessageContaining("it printed nothing");
   }
 
   @ParameterizedTest
