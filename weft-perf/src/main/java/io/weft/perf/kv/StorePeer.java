@@ -13,10 +13,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/// A store in Java that runs beside Weft: its client, which starts its server. Module weft-peers
-/// has them, on a class path of its own, for their libraries do not go with TensorFlow's.
+/// A store in Java that Weft is compared with. Its client starts its server. Both are in module
+/// weft-peers, on a separate class path, because their libraries conflict with TensorFlow's.
 enum StorePeer implements KvPeer {
-  /// An entry processor for all keys of a push.
+  /// Hazelcast, with one entry processor for all keys of a push.
   HAZELCAST("hazelcast", "io.weft.perf.peer.HazelcastPeer"),
   /// RocksDB behind Arrow Flight.
   FLIGHT_ROCKSDB("flight-rocksdb", "io.weft.perf.peer.FlightRocksPeer");
@@ -62,7 +62,8 @@ enum StorePeer implements KvPeer {
     String unused = classpath();
   }
 
-  /// Throws `IllegalArgumentException` for a word that is none.
+  /// Returns the peer named on the command line. Throws `IllegalArgumentException` for an unknown
+  /// name.
   static StorePeer parse(String word) {
     for (StorePeer each : values()) {
       if (each.word.equals(word)) {
@@ -103,12 +104,12 @@ enum StorePeer implements KvPeer {
     }
   }
 
-  /// In the tree from which this class was built.
+  /// Returns the class path in the tree from which this class was built.
   private static Optional<String> built() {
     try {
       Path own =
           Path.of(StorePeer.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-      // TREE/weft-perf/target/classes, or a jar beside these.
+      // This class is in TREE/weft-perf/target/classes, or in a jar in TREE/weft-perf/target.
       Path target = own.resolve("../../..").normalize().resolve(MODULE).resolve("target");
       Path libraries = target.resolve("classpath");
       return Files.isRegularFile(libraries)

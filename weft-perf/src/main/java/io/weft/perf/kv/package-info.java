@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Measurements of the parameter server by keys. `KvPlan` says what, `KvTraffic` which keys and
-/// values, for Weft and for its peers; each contestant is processes of its own that print a
-/// `KvRun`; `KvFigure` is what the report has of all rounds.
+/// The measurements of the parameter server by keys. `KvPlan` describes the requests, and
+/// `KvTraffic` generates their keys and values, for Weft and for its peers. The processes of each
+/// contestant print a `KvRun`. A `KvFigure` summarizes all rounds for the report.
 @NullMarked
 package io.weft.perf.kv;
 

@@ -19,7 +19,7 @@ import org.tensorflow.internal.c_api.TF_Output;
 import org.tensorflow.internal.c_api.TF_Tensor;
 import org.tensorflow.proto.DataType;
 
-/// The tensors that go into a run, or come out of it, beside their names. Owns the tensors. Made
+/// The input or output tensors of a run with their names. It owns the tensors. It must be created
 /// within a `PointerScope`, which frees the arrays.
 final class Endpoints implements AutoCloseable {
 
@@ -27,8 +27,8 @@ final class Endpoints implements AutoCloseable {
   private final TF_Output names;
   private final PointerPointer<TF_Tensor> tensors;
 
-  /// @param wanted each `node:0` or `node`
-  /// @param operations the node of a name
+  /// @param wanted names of the form `node:0` or `node`
+  /// @param operations returns the operation of a node's name
   Endpoints(List<String> wanted, Function<String, TF_Operation> operations) {
     size = wanted.size();
     names = new TF_Output(Math.max(1, size));
@@ -56,7 +56,7 @@ final class Endpoints implements AutoCloseable {
     return tensors;
   }
 
-  /// A copy of `view`.
+  /// Sets the tensor at `index` to a copy of `view`.
   void put(int index, TensorView view) {
     long[] dims = view.shape().dims().stream().mapToLong(Long::longValue).toArray();
     TF_Tensor tensor =
@@ -65,7 +65,7 @@ final class Endpoints implements AutoCloseable {
     TensorMemory.data(tensor.address()).copyFrom(view.data());
   }
 
-  /// What came, borrowed until `close`.
+  /// Returns the tensor at `index`, borrowed until `close`.
   TensorView get(int index) {
     TF_Tensor tensor = tensors.get(TF_Tensor.class, index);
     long[] dims = new long[TF_NumDims(tensor)];

@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
-/// Ports for `GrpcServer`, which takes a number and tells none that it has chosen: those that
-/// nobody listens on at this moment, below those that the kernel gives to callers. Any thread.
+/// Ports for `GrpcServer`, which requires a port number and does not report a port of its choice.
+/// The ports have no listener at this moment and are below the kernel's ephemeral ports. Safe for
+/// use by any thread.
 public final class GrpcPorts {
 
   private static final int FIRST = 20_000;
@@ -22,17 +23,18 @@ public final class GrpcPorts {
 
   private GrpcPorts() {}
 
-  /// Different ones at random. Throws `UncheckedIOException` if the kernel's tables cannot be read.
+  /// Returns `count` distinct random ports. Throws `UncheckedIOException` if the kernel's tables
+  /// are unreadable.
   public static List<Integer> free(int count) {
     Set<Integer> taken = new HashSet<>();
     for (Path table : TABLES) {
       try {
         Files.readAllLines(table).stream().skip(1).map(GrpcPorts::port).forEach(taken::add);
       } catch (NoSuchFileException e) {
-        // Without IPv6 there is one table.
+        // Without IPv6 there is only the first table.
         assert !table.equals(TABLES.getFirst());
       } catch (IOException e) {
-        throw new UncheckedIOException("cannot read which ports are taken in " + table, e);
+        throw new UncheckedIOException("cannot read the used ports in " + table, e);
       }
     }
     return ThreadLocalRandom.current()
@@ -44,7 +46,7 @@ public final class GrpcPorts {
         .toList();
   }
 
-  /// Of a line `sl: ADDRESS:PORT`, all numbers in base 16.
+  /// Returns the port in a line `sl: ADDRESS:PORT` with hexadecimal numbers.
   private static int port(String line) {
     String local = line.strip().split(" +", -1)[1];
     return Integer.parseInt(local.substring(local.indexOf(':') + 1), 16);

@@ -15,11 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/// TensorFlow's own runtime for `weft train --via grpc`. Each rank opens a port of its own choice
-/// to everybody, see `GrpcServer`.
+/// TensorFlow's own runtime for `weft train --via grpc`. Each rank opens a random port on all
+/// interfaces, see `GrpcServer`.
 public final class GrpcRuntime implements GraphRuntime {
 
-  /// For the service loader.
+  /// For `ServiceLoader`.
   public GrpcRuntime() {}
 
   @Override

@@ -19,13 +19,15 @@ import org.tensorflow.proto.ConfigProto;
 import org.tensorflow.proto.JobDef;
 import org.tensorflow.proto.ServerDef;
 
-/// One task of a cluster under TensorFlow's own runtime, over gRPC.
+/// One task of a cluster under TensorFlow's own runtime over gRPC.
 ///
-/// **It listens on its port on all interfaces, whatever host the cluster names, and authenticates
-/// nobody**: who reaches the port can run any graph in this process. Use it to compare with, on a
-/// machine or in a network namespace that nobody else reaches.
+/// **The server listens on all interfaces, regardless of the host in the cluster, and does not
+/// authenticate clients**: a client that reaches the port can run any graph in this process. Use it
+/// only for comparisons, on a machine or in a network namespace that untrusted clients cannot
+/// reach.
 ///
-/// TensorFlow cannot stop it: it serves until the process ends. Any thread.
+/// TensorFlow cannot stop a server, so it serves until the process ends. Safe for use by any
+/// thread.
 public final class GrpcServer {
 
   private final Task task;
@@ -36,22 +38,22 @@ public final class GrpcServer {
     this.target = target;
   }
 
-  /// Starts `task` on the port of its address. Throws `IllegalArgumentException` if it is none of
-  /// the cluster's, `GraphException` with TensorFlow's words if the port is taken.
+  /// Starts `task` on the port of its address. Throws `IllegalArgumentException` if the cluster
+  /// lacks the task, `GraphException` with TensorFlow's message if the port is in use.
   public static GrpcServer start(ClusterSpec cluster, Task task) {
     return start(cluster, task, 0);
   }
 
-  /// The same with a number of threads.
+  /// Starts `task` with a number of threads.
   ///
-  /// @param threads that share the computation of a node; 0: one for each processor. The first
-  ///   session or server of a process decides for all of them
+  /// @param threads number of threads that share the computation of a node, 0 for one per
+  ///     processor; the first session or server of a process determines it for all
   public static GrpcServer start(ClusterSpec cluster, Task task, int threads) {
     byte[] definition = definition(cluster, cluster.require(task), threads).toByteArray();
     var unused = TensorFlowLibraries.load();
     try (PointerScope _ = new PointerScope()) {
       TF_Status status = TF_Status.newStatus();
-      // No deallocator is attached, so it is never deleted, on which TensorFlow would abort.
+      // No deallocator is attached, because TensorFlow would abort if the server were deleted.
       TF_Server server = TF_NewServer(new BytePointer(definition), definition.length, status);
       String what = task + " at " + cluster.address(task) + " over gRPC";
       Statuses.require(status, "creation of " + what);
@@ -80,12 +82,12 @@ public final class GrpcServer {
         .build();
   }
 
-  /// The task that it is.
+  /// Returns the task of this server.
   public Task task() {
     return task;
   }
 
-  /// How sessions name it: `grpc://HOST:PORT`.
+  /// Returns the server's address for sessions: `grpc://HOST:PORT`.
   public String target() {
     return target;
   }

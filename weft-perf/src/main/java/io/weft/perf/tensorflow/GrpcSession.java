@@ -38,12 +38,12 @@ import org.tensorflow.proto.ConfigProto;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.RunOptions;
 
-/// A graph over the tasks of a cluster, run by TensorFlow's own runtime: the counterpart of
-/// `WeftSession`, with the same calls. TensorFlow places the nodes by their devices, cuts the graph
-/// and carries its tensors over gRPC. Variables, queues and other resources have the names that
-/// they have in the graph, so several sessions with equal graphs share them.
+/// A graph over the tasks of a cluster under TensorFlow's own runtime. It is the counterpart of
+/// `WeftSession` with the same calls. TensorFlow places the nodes by their devices, partitions the
+/// graph and transfers its tensors over gRPC. Variables, queues and other resources keep their
+/// names in the graph, so sessions with equal graphs share them.
 ///
-/// One step at a time. Confined to one thread at a time, but for `abandon`.
+/// It runs one step at a time. Except for `abandon`, only one thread at a time may use it.
 public final class GrpcSession implements GraphSession {
 
   private final TF_Graph graph;
@@ -59,13 +59,13 @@ public final class GrpcSession implements GraphSession {
     this.session = session;
   }
 
-  /// A session whose master is the task of `server`. The cluster's other tasks may start until
-  /// `limit` is over; throws `GraphException` with TensorFlow's words if one does not.
+  /// Opens a session whose master is the task of `server`. The cluster's other tasks may start
+  /// within `limit`. Throws `GraphException` with TensorFlow's message if a task does not.
   public static GrpcSession open(GrpcServer server, GraphDef definition, Duration limit) {
     return open(server.target(), definition, limit);
   }
 
-  /// As above, of a server of this or another process.
+  /// Opens a session whose master is a server of this or another process.
   ///
   /// @param target `grpc://HOST:PORT`
   public static GrpcSession open(String target, GraphDef definition, Duration limit) {
@@ -100,11 +100,11 @@ public final class GrpcSession implements GraphSession {
     return ConfigProto.newBuilder().setOperationTimeoutInMs(Span.millis(limit)).build();
   }
 
-  /// Runs what `call` asks for, at most for `limit`. Returns the fetches in their order, owned by
-  /// the caller. Throws `GraphException` with TensorFlow's words, `IllegalArgumentException` for a
-  /// name that the graph has not, a feed that is missing, or a type that Weft does not carry.
+  /// Runs `call`, at most for `limit`. Returns the fetches in their order, owned by the caller.
+  /// Throws `GraphException` with TensorFlow's message, `IllegalArgumentException` for a name that
+  /// is not in the graph, a missing feed, or a type that Weft does not support.
   ///
-  /// @param feeds by the names in `call`; copied
+  /// @param feeds the tensors by the names in `call`; they are copied
   @Override
   public Fetched run(GraphCall call, Map<String, ? extends Tensor> feeds, Duration limit) {
     requireOpen();
@@ -153,12 +153,12 @@ public final class GrpcSession implements GraphSession {
     Statuses.require(status, "a step over gRPC" + (why == null ? "" : ", given up (" + why + "),"));
   }
 
-  /// Runs these nodes and fetches nothing: initializers, for example.
+  /// Runs the nodes `targets`, for example initializers, without fetches.
   public void run(List<String> targets, Duration limit) {
     run(new GraphCall(List.of(), List.of(), targets), Map.of(), limit).close();
   }
 
-  /// TensorFlow does not tell.
+  /// Returns -1 because TensorFlow does not report the number.
   @Override
   public long requests() {
     return -1;
@@ -176,9 +176,9 @@ public final class GrpcSession implements GraphSession {
         });
   }
 
-  /// Gives up the step that runs now, which throws `GraphException` with `why` on its thread; all
-  /// later ones fail too, as TensorFlow gives up steps by closing their session. Any thread; does
-  /// not wait.
+  /// Abandons the current step, which throws `GraphException` with `why` on its thread. All later
+  /// steps fail too, because TensorFlow cancels steps by closing their session. Any thread may call
+  /// it. Does not wait.
   @Override
   public void abandon(String why) {
     synchronized (ending) {
@@ -203,7 +203,7 @@ public final class GrpcSession implements GraphSession {
     }
   }
 
-  /// Ends it; variables stay in their servers. Waits for an `abandon` before it.
+  /// Closes the session after the end of an earlier `abandon`. Variables remain in their servers.
   @Override
   public void close() {
     @Nullable Thread before;
@@ -226,7 +226,8 @@ public final class GrpcSession implements GraphSession {
     }
   }
 
-  /// It is within TensorFlow, for at most the limit of the session's operations.
+  /// Waits for the canceller's call of TensorFlow, which ends within the limit of the session's
+  /// operations.
   private static void awaitEnd(Thread canceller) {
     boolean interrupted = false;
     while (canceller.isAlive()) {

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// How a case ends: all workers have, or something is wrong. Any thread.
+/// The end of a case: all workers have ended, or an error has occurred. Safe for use by any thread.
 final class CaseEnd {
 
   private final CountDownLatch workers;
@@ -18,12 +18,12 @@ final class CaseEnd {
     this.workers = new CountDownLatch(workers);
   }
 
-  /// A worker has.
+  /// Reports that a worker has ended.
   void ended() {
     workers.countDown();
   }
 
-  /// The first reason counts.
+  /// Reports an error. The first one counts.
   void wrong(String what) {
     wrong.compareAndSet(null, what);
   }
@@ -32,7 +32,7 @@ final class CaseEnd {
     return wrong.get() != null;
   }
 
-  /// Throws `IllegalStateException` if something is wrong, or after `limit`.
+  /// Waits for all workers. Throws `IllegalStateException` after an error, or after `limit`.
   void await(Duration limit) throws InterruptedException {
     long end = System.nanoTime() + Span.nanos(limit);
     boolean over = false;

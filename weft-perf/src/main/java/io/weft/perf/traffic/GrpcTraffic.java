@@ -13,19 +13,19 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 
-/// The client of `weft perf wide-deep-traffic` under grpc-java, told the plan's words as all
-/// contestants are. It starts the servers, has one connection with each of them for all workers,
-/// and speaks the lines that `TrafficReport` reads. Each tensor and each gradient is a unary call,
-/// as each is a call under TensorFlow's own gRPC runtime.
+/// The client of `weft perf wide-deep-traffic` under grpc-java. It takes the plan's arguments like
+/// all contestants, starts the servers, opens one connection to each of them for all workers, and
+/// prints the lines that `TrafficReport` reads. Each tensor and each gradient is a unary call, as
+/// under TensorFlow's own gRPC runtime.
 public final class GrpcTraffic {
 
-  /// A worker that is slow may take so long to end after the window.
+  /// The time in which a slow worker may end after the window.
   private static final Duration ENDING = Duration.ofMinutes(2);
 
-  /// As under Weft: the first warm-up lasts until the JVM has compiled what it will time.
+  /// The factor of the first warm-up, during which the JVM compiles the timed code, as under Weft.
   private static final int COMPILING_TIMES = 5;
 
-  /// No case has as many steps of one worker.
+  /// A bound on a worker's steps in a case, which separates the step numbers of cases.
   private static final int STEPS_OF_A_CASE = 1 << 24;
 
   private final TrafficPlan plan;
@@ -40,7 +40,7 @@ public final class GrpcTraffic {
     this.servers = servers;
   }
 
-  /// Takes the plan's words. Ends with 0, 1 if a call failed, 2 for wrong arguments.
+  /// Takes the plan's arguments. Exits with 0, with 1 if a call failed, with 2 for wrong arguments.
   public static void main(String[] words) {
     RankProgram program = GrpcTraffic::measure;
     System.exit(program.run(words, System.out, System.err));
@@ -79,7 +79,8 @@ public final class GrpcTraffic {
     out.flush();
   }
 
-  /// One case; what is said of it. Each worker asks once for each tensor of a step.
+  /// Runs one case and returns the words of its report. Each worker makes one request per tensor of
+  /// a step.
   private String run(int workers, Duration warmUp, Duration length) throws InterruptedException {
     int first = cases++ * STEPS_OF_A_CASE;
     var cell = new TrafficCell(timer, new MeasuringWindow(warmUp, length), new CaseEnd(workers));

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
-/// The time in which steps count: those that end in it. Any thread.
+/// The measuring time. A step counts if it ends within the window. Safe for use by any thread.
 final class MeasuringWindow {
 
   private static final int DIGITS = 3;
@@ -16,20 +16,20 @@ final class MeasuringWindow {
   private final Histogram nanos = new Histogram(DIGITS);
   private long all;
 
-  /// Begins in `wait` from now.
+  /// Creates a window that begins `wait` from now.
   MeasuringWindow(Duration wait, Duration length) {
     begin = System.nanoTime() + Span.nanos(wait);
     end = begin + Span.nanos(length);
   }
 
-  /// Whether no later step counts.
+  /// Returns true if later steps do not count.
   ///
-  /// @param now by `System.nanoTime`
+  /// @param now a time of `System.nanoTime`
   boolean isOver(long now) {
     return now - end >= 0;
   }
 
-  /// A step from `from` to `to`.
+  /// Records a step from `from` to `to`.
   synchronized void record(long from, long to) {
     all++;
     if (to - begin >= 0 && to - end < 0) {
@@ -37,14 +37,14 @@ final class MeasuringWindow {
     }
   }
 
-  /// All steps, also those that do not count.
+  /// Returns the number of all steps, including those outside the window.
   synchronized long steps() {
     return all;
   }
 
-  /// What is said of a case: `STEPS WINDOW_NANOS P50_NANOS P99_NANOS REQUESTS_PER_STEP`.
+  /// Returns the report of a case: `STEPS WINDOW_NANOS P50_NANOS P99_NANOS REQUESTS_PER_STEP`.
   ///
-  /// @param requests of all steps, also of those that do not count
+  /// @param requests number of requests of all steps, including those outside the window
   synchronized String words(long requests) {
     return String.format(
         Locale.ROOT,

@@ -10,7 +10,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// What `tools/simulate traffic --json` has written, to be drawn beside what is measured.
+/// The reader of the output of `tools/simulate traffic --json`, which is drawn with the
+/// measurements.
 final class SimulatedFigures {
 
   private static final int MOST_BYTES = 1 << 24;
@@ -18,7 +19,7 @@ final class SimulatedFigures {
 
   private SimulatedFigures() {}
 
-  /// Throws `IllegalArgumentException` for a file that is none of these.
+  /// Reads `file`. Throws `IllegalArgumentException` if it is not such an output.
   static List<TrafficFigure> read(Path file) {
     try {
       return ForeignFile.named(file)
@@ -57,9 +58,9 @@ final class SimulatedFigures {
             null);
       }
     } catch (JacksonException e) {
-      throw new IllegalArgumentException("--simulated: " + file + " has a line that is no JSON", e);
+      throw new IllegalArgumentException("--simulated: " + file + " has a line without JSON", e);
     }
     throw new IllegalArgumentException(
-        "--simulated: " + file + " has a line that tools/simulate traffic has not written");
+        "--simulated: " + file + " has a line that is not from tools/simulate traffic");
   }
 }

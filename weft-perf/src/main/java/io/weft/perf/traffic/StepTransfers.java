@@ -19,9 +19,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 
-/// What one side sends to the other of one worker, and what comes back: the tensors of a step in
-/// each direction. The first and the last four bytes tell tensor, worker and step, inverted in a
-/// worker's last gradients. One thread at a time; callbacks run on the progress thread's.
+/// One side's tensors of one worker: those it sends and those it receives in each step. The first
+/// and the last four bytes of a tensor encode tensor, worker and step, and are inverted in a
+/// worker's last gradients. Only one thread at a time may use it. Callbacks run on the progress
+/// thread.
 final class StepTransfers {
 
   private static final int ALIGNMENT = 64;
@@ -36,9 +37,9 @@ final class StepTransfers {
   private final Consumer<String> wrong;
   private final List<TensorView> memory;
 
-  /// One side of a worker.
+  /// Creates one side of a worker.
   ///
-  /// @param wrong hears what has gone wrong
+  /// @param wrong receives errors
   static StepTransfers of(
       TrafficPlan plan, int rank, Rendezvous rendezvous, int worker, Consumer<String> wrong) {
     List<Integer> tensors = plan.tensorsOf(rank);
@@ -88,7 +89,7 @@ final class StepTransfers {
     return ((tensor * FACTOR + worker) * FACTOR + (int) number) & Integer.MAX_VALUE;
   }
 
-  /// Publishes all of a step. `fetched` runs when nobody uses them any more.
+  /// Publishes all tensors of a step. `fetched` runs when their memory is no longer used.
   void send(long number, boolean last, Runnable fetched) {
     Countdown left = new Countdown(tensors.size(), fetched);
     List<Rendezvous.Offer> offers = new ArrayList<>(tensors.size());
@@ -103,7 +104,8 @@ final class StepTransfers {
     rendezvous.publishAll(offers);
   }
 
-  /// Asks for all of a step. `arrived` hears when all are here, whether they are the last ones.
+  /// Requests all tensors of a step. When all have arrived, `arrived` is told if they are the last
+  /// ones.
   void receive(long number, Consumer<Boolean> arrived) {
     boolean[] last = {false};
     Countdown left = new Countdown(tensors.size(), () -> arrived.accept(last[0]));
@@ -121,7 +123,7 @@ final class StepTransfers {
     rendezvous.receiveAll(wishes, LIMIT);
   }
 
-  /// Nothing of the step is needed any more.
+  /// Ends a step, whose tensors are no longer needed.
   void end(long number) {
     rendezvous.end(step(number));
   }
@@ -144,7 +146,7 @@ final class StepTransfers {
     }
   }
 
-  /// Runs something once after so many calls; on one thread.
+  /// A counter that runs an action after `count` calls. Confined to one thread.
   private static final class Countdown {
     private final Runnable then;
     private int left;

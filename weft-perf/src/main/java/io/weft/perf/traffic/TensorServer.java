@@ -18,8 +18,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/// A parameter server of the peer `grpc`: has a worker's next tensors once all of its gradients are
-/// there. Works on the event loop. Prints its port, and ends with its standard input.
+/// A parameter server of the peer `grpc`. It provides a worker's next tensors when all gradients of
+/// the worker have arrived. Calls run on the event loop. The program prints its port and ends when
+/// its standard input is closed.
 public final class TensorServer {
 
   private static final int END_SECONDS = 10;
@@ -33,8 +34,9 @@ public final class TensorServer {
     this.bytes = bytes;
   }
 
-  /// @param arguments how many tensors it holds, and the bytes of each; ends with 0, 1 if calls did
-  ///   not end in time
+  /// Exits with 0, with 1 if calls did not end in time.
+  ///
+  /// @param arguments number of tensors and size of each in bytes
   public static void main(String[] arguments) throws IOException, InterruptedException {
     TensorServer server =
         new TensorServer(Integer.parseInt(arguments[0]), Integer.parseInt(arguments[1]));
@@ -57,7 +59,7 @@ public final class TensorServer {
     out.println(server.getPort());
     out.flush();
     while (end.read() >= 0) {
-      // Nothing is said there: its end is that of the client.
+      // Input is ignored. Its end means that the client has ended.
     }
     return server.shutdownNow().awaitTermination(END_SECONDS, TimeUnit.SECONDS) ? 0 : 1;
   }
@@ -70,7 +72,7 @@ public final class TensorServer {
   private void bring(ServerCall<byte[], byte[]> call, byte[] request) {
     Tensors.TensorKey key = Tensors.TensorKey.of(request);
     if (!key.hasTensor(request, bytes)) {
-      throw new IllegalArgumentException("a gradient is not that of its key");
+      throw new IllegalArgumentException("a gradient does not match its key");
     }
     worker(key).brought(key.step());
     answer(call, new byte[0]);
@@ -86,7 +88,7 @@ public final class TensorServer {
     call.close(Status.OK, new Metadata());
   }
 
-  /// What a call does with its request.
+  /// The action of a call on its request.
   private interface Work {
     void run(ServerCall<byte[], byte[]> call, byte[] request);
   }
@@ -100,7 +102,7 @@ public final class TensorServer {
     Request(ServerCall<byte[], byte[]> call, Work work) {
       this.call = call;
       this.work = work;
-      call.request(2); // one, and that there is no other
+      call.request(2); // The message, and the end of the stream.
     }
 
     @Override
@@ -118,7 +120,7 @@ public final class TensorServer {
     }
   }
 
-  /// How far the gradients of a worker have come.
+  /// The state of a worker's gradients.
   private static final class Worker {
     private final int tensors;
     private final List<Runnable> early = new ArrayList<>();
@@ -140,7 +142,7 @@ public final class TensorServer {
       }
     }
 
-    /// Runs it when the gradients of that step are there.
+    /// Runs `then` when the gradients of step `before` have arrived.
     synchronized void when(int before, Runnable then) {
       if (before == Tensors.NONE || before == complete) {
         then.run();

@@ -14,8 +14,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
-/// One worker of the peer `grpc`: a call for each tensor of a step, a pause in which it computes, a
-/// call for each gradient. Runs on event loops and on the timer, in turn.
+/// One worker of the peer `grpc`. In each step it makes a call for each tensor, pauses for its
+/// computation, and makes a call for each gradient. It runs on event loops and on the timer, in
+/// turn.
 final class TensorWorker {
 
   private final TrafficPlan plan;
@@ -28,7 +29,7 @@ final class TensorWorker {
   private int before = Tensors.NONE;
   private long begun;
 
-  /// @param first number of its first step
+  /// @param first number of the worker's first step
   TensorWorker(
       TrafficPlan plan, List<? extends Channel> servers, int worker, int first, TrafficCell cell) {
     this.plan = plan;
@@ -100,12 +101,12 @@ final class TensorWorker {
     ClientCall<byte[], byte[]> call =
         servers.get(key.tensor() % servers.size()).newCall(method, CallOptions.DEFAULT);
     call.start(new Answer(right, answered), new Metadata());
-    call.request(2); // one, and that there is no other
+    call.request(2); // The message, and the end of the stream.
     call.sendMessage(request);
     call.halfClose();
   }
 
-  /// What one call hears, on an event loop.
+  /// The listener of one call on an event loop.
   private final class Answer extends ClientCall.Listener<byte[]> {
     private final Predicate<byte[]> right;
     private final Runnable answered;
@@ -124,7 +125,7 @@ final class TensorWorker {
     @Override
     public void onClose(Status status, Metadata trailers) {
       if (!status.isOk() || !heard) {
-        end.wrong(status.isOk() ? "an answer is not that of its key" : "a call failed: " + status);
+        end.wrong(status.isOk() ? "an answer does not match its key" : "a call failed: " + status);
         return;
       }
       answered.run();

@@ -8,19 +8,19 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /// The two methods of a parameter server: one fetches a tensor for a worker's step, the other
-/// brings its gradient. As under Weft, a tensor has its number, worker and step in its first and
-/// its last four bytes.
+/// delivers its gradient. As under Weft, the first and the last four bytes of a tensor encode its
+/// number, worker and step.
 final class Tensors {
 
   static final String SERVICE = "weft.Tensors";
 
-  /// A key there, a tensor back.
+  /// Takes a key and returns a tensor.
   static final MethodDescriptor<byte[], byte[]> FETCH = Bytes.method(SERVICE, "Fetch");
 
-  /// A key and a tensor there, nothing back.
+  /// Takes a key and a tensor and returns nothing.
   static final MethodDescriptor<byte[], byte[]> BRING = Bytes.method(SERVICE, "Bring");
 
-  /// In front of a step there is none.
+  /// The value of `before` in a first step.
   static final int NONE = -1;
 
   private static final int KEY_BYTES = 4 * Integer.BYTES;
@@ -30,13 +30,13 @@ final class Tensors {
 
   private Tensors() {}
 
-  /// What a call is about.
+  /// The subject of a call.
   ///
-  /// @param step of the worker
-  /// @param before the worker's step whose gradients must be there, or `NONE`
+  /// @param step the worker's step
+  /// @param before the worker's step whose gradients must have arrived, or `NONE`
   record TensorKey(int worker, int tensor, int step, int before) {
 
-    /// Of a request. Throws `IllegalArgumentException` if it is too short.
+    /// Reads the key of a request. Throws `IllegalArgumentException` for a short request.
     static TensorKey of(byte[] request) {
       if (request.length < KEY_BYTES) {
         throw new IllegalArgumentException("a request of " + request.length + " bytes");
@@ -48,7 +48,7 @@ final class Tensors {
           (int) INT.get(request, 3 * Integer.BYTES));
     }
 
-    /// The key alone.
+    /// Returns a request with only the key.
     byte[] message() {
       return message(KEY_BYTES);
     }
@@ -62,14 +62,14 @@ final class Tensors {
       return message;
     }
 
-    /// The key, and a tensor of so many bytes behind it.
+    /// Returns a request with the key and a tensor of `bytes` bytes.
     byte[] messageWith(int bytes) {
       byte[] message = message(KEY_BYTES + bytes);
       fill(message, KEY_BYTES);
       return message;
     }
 
-    /// Its tensor.
+    /// Returns the tensor of this key.
     byte[] tensor(int bytes) {
       byte[] tensor = new byte[bytes];
       fill(tensor, 0);
@@ -85,7 +85,7 @@ final class Tensors {
       return is(answer, 0, bytes);
     }
 
-    /// Whether `messageWith` made the request.
+    /// Returns whether `request` equals the result of `messageWith`.
     boolean hasTensor(byte[] request, int bytes) {
       return is(request, KEY_BYTES, bytes);
     }

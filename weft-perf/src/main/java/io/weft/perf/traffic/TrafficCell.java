@@ -3,9 +3,9 @@ package io.weft.perf.traffic;
 
 import java.util.concurrent.ScheduledExecutorService;
 
-/// What all workers of a case share, under Weft as under gRPC.
+/// The state that all workers of a case share, under Weft and under gRPC.
 ///
-/// @param timer what computes
-/// @param window when is measured
-/// @param end hears when a worker has ended, or what is wrong
+/// @param timer the timer of the computations
+/// @param window the measuring time
+/// @param end is notified of ended workers and of errors
 record TrafficCell(ScheduledExecutorService timer, MeasuringWindow window, CaseEnd end) {}

@@ -27,17 +27,18 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// `weft perf wide-deep-traffic`: steps a second of many workers. Exit code 0 done, 1 it failed or
-/// a tensor was wrong, 2 wrong command line, 3 something is missing here.
+/// `weft perf wide-deep-traffic`: the step rate of many workers. Exits with 0 on success, 1 if a
+/// measurement failed or a tensor was wrong, 2 for a wrong command line, 3 if a requirement is
+/// missing.
 @Command(
     name = "wide-deep-traffic",
     mixinStandardHelpOptions = true,
     description = {
       "Measures the traffic of wide-and-deep training with many workers: in each step a worker"
           + " receives hundreds of small tensors from parameter servers, computes (a pause), and"
-          + " sends as many gradients back. The workers are light and share a process; each server"
-          + " is a process. Weft runs with receives that leave together as one request ('weft')"
-          + " and with a request for each ('weft single').",
+          + " sends equally many gradients back. The workers are light and share a process; each"
+          + " server is a process. Weft runs twice: with one request for many receives ('weft')"
+          + " and with one request for each receive ('weft single').",
       ""
     },
     footer = {
@@ -48,7 +49,7 @@ import picocli.CommandLine.Spec;
           + " t.jsonl",
       "  weft perf wide-deep-traffic --rounds 0 --simulated traffic.jsonl --plot simulated.svg",
       "",
-      "What is measured and what is simulated: docs/measuring.md"
+      "Measured and simulated figures: docs/measuring.md"
     })
 public final class TrafficCommand implements Callable<Integer> {
 
@@ -68,7 +69,7 @@ public final class TrafficCommand implements Callable<Integer> {
       names = "--servers",
       paramLabel = "N",
       defaultValue = "10",
-      description = "parameter servers, a process each (default: ${DEFAULT-VALUE})")
+      description = "parameter servers, each in one process (default: ${DEFAULT-VALUE})")
   private int servers;
 
   @Option(
@@ -84,7 +85,7 @@ public final class TrafficCommand implements Callable<Integer> {
       names = "--bytes",
       paramLabel = "N",
       defaultValue = "256",
-      description = "of each (default: ${DEFAULT-VALUE})")
+      description = "bytes of each tensor and gradient (default: ${DEFAULT-VALUE})")
   private int bytes;
 
   @Option(
@@ -100,14 +101,14 @@ public final class TrafficCommand implements Callable<Integer> {
       names = "--peer",
       paramLabel = "PEER",
       split = ",",
-      description = "who runs beside Weft: grpc (grpc-java, a call for each tensor)")
+      description = "system to compare with: grpc (grpc-java, a call for each tensor)")
   private List<String> peers = new ArrayList<>();
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
       defaultValue = "3",
-      description = "interleaved rounds; 0 measures nothing (default: ${DEFAULT-VALUE})")
+      description = "interleaved rounds; 0 skips measuring (default: ${DEFAULT-VALUE})")
   private int rounds;
 
   @Option(
@@ -115,7 +116,7 @@ public final class TrafficCommand implements Callable<Integer> {
       paramLabel = "MS",
       defaultValue = "2000",
       description =
-          "untimed traffic of each case, and five times that before the first"
+          "milliseconds of untimed traffic of each case, five times that before the first"
               + " (default: ${DEFAULT-VALUE})")
   private long warmUpMillis;
 
@@ -123,7 +124,7 @@ public final class TrafficCommand implements Callable<Integer> {
       names = "--window",
       paramLabel = "MS",
       defaultValue = "5000",
-      description = "how long each case is measured (default: ${DEFAULT-VALUE})")
+      description = "milliseconds for which each case is measured (default: ${DEFAULT-VALUE})")
   private long windowMillis;
 
   @Option(
@@ -136,7 +137,7 @@ public final class TrafficCommand implements Callable<Integer> {
   @Option(
       names = "--simulated",
       paramLabel = "FILE",
-      description = "what 'tools/simulate traffic --json' wrote, to be drawn too")
+      description = "also draw the output of 'tools/simulate traffic --json'")
   private @Nullable Path simulated;
 
   @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
@@ -148,7 +149,7 @@ public final class TrafficCommand implements Callable<Integer> {
       description = "draw the curves; FILE ends in .svg or .png")
   private @Nullable Path plot;
 
-  /// Made by picocli.
+  /// For picocli.
   public TrafficCommand() {}
 
   @Override
@@ -226,7 +227,7 @@ public final class TrafficCommand implements Callable<Integer> {
     return all;
   }
 
-  /// In turn, so that what else happens on the machine meets all of them.
+  /// Measures the contestants in turn, so that other load on the machine affects all of them.
   private List<TrafficFigure> measure(
       TrafficPlan plan, List<TrafficContestant> contestants, PrintWriter err)
       throws InterruptedException {
@@ -257,7 +258,7 @@ public final class TrafficCommand implements Callable<Integer> {
     return figures;
   }
 
-  /// Whether what was asked for is there.
+  /// Writes the requested files. Returns true if all were written.
   private boolean save(List<TrafficFigure> measured, List<TrafficFigure> drawn, PrintWriter err) {
     boolean kept = true;
     if (json != null) {

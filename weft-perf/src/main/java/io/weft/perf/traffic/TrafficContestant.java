@@ -11,22 +11,22 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/// Who carries the traffic.
+/// A system that carries the traffic.
 ///
-/// @param name for reports, before a peer has told its own
-/// @param transport what it goes over
-/// @param round one round in fresh processes, none of which is left: the client's lines
+/// @param name name in reports until a peer has printed its own
+/// @param transport the transport of the traffic
+/// @param round runs one round in new processes, which all end, and returns the client's lines
 record TrafficContestant(String name, String transport, Round round) {
 
   /// One round.
   interface Round {
-    /// Throws `PerfException.Failed`.
+    /// Runs the round. Throws `PerfException.Failed`.
     List<String> run() throws InterruptedException;
   }
 
   private static final long DIRECT_BYTES = 1L << 30;
 
-  /// Weft, with receives that leave together as one request, or with a request for each.
+  /// Returns Weft with one request for many receives, or with one request for each receive.
   static TrafficContestant weft(
       TrafficPlan plan, String transport, SecureMode secure, boolean isFused, Duration limit) {
     String requests = isFused ? "fused" : "single";
@@ -39,7 +39,7 @@ record TrafficContestant(String name, String transport, Round round) {
         () -> ranks.run(transport, secure, plan.words(), limit));
   }
 
-  /// grpc-java.
+  /// Returns grpc-java.
   static TrafficContestant grpc(TrafficPlan plan, Duration limit) {
     List<String> command = new JavaProgram(GrpcTraffic.class).command(plan.words());
     return new TrafficContestant(
@@ -56,7 +56,8 @@ record TrafficContestant(String name, String transport, Round round) {
         });
   }
 
-  /// What it is called where its client said `said`: Weft does not know that it is two.
+  /// Returns the name in the report, given the name that the client printed. Both contestants of
+  /// Weft print the same name, so they keep their own.
   String called(String said) {
     return name.equals("grpc") ? said : name;
   }

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// One contestant's figures for one number of workers, over all rounds: one JSON object of the
-/// report. All are medians of the rounds'; `roundStepsPerSecond` has each round's own. What was
-/// simulated has no transport, rounds or host.
+/// The figures of one contestant for one number of workers over all rounds: one JSON object of the
+/// report. They are medians of the rounds. `roundStepsPerSecond` lists the rounds. Simulated
+/// figures have no transport, rounds and host.
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record TrafficFigure(
     String benchmark,
@@ -36,7 +36,7 @@ record TrafficFigure(
 
   private static final MathContext SIX_DIGITS = new MathContext(6);
 
-  /// Of the rounds of one contestant.
+  /// Summarizes the rounds of one contestant.
   static TrafficFigure of(
       TrafficPlan plan,
       String peer,

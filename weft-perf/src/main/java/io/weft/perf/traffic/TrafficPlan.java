@@ -9,19 +9,19 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// What every contestant runs in a round. Each worker, in each of its steps, receives every tensor
-/// from the server that holds it, computes, and sends as many gradients back; a server has a
-/// worker's next tensors ready when all of its gradients are there. Workers do not wait for each
-/// other. The same traffic is simulated by `tools/simulate traffic`.
+/// The traffic that every contestant runs in a round. In each step, a worker receives every tensor
+/// from the server that owns it, computes, and sends equally many gradients back. A server provides
+/// a worker's next tensors when all its gradients have arrived. Workers do not wait for each other.
+/// `tools/simulate traffic` simulates the same traffic.
 ///
-/// @param servers processes that hold tensors, at least 1; tensor i is on server i modulo their
-///   number
-/// @param tensors of a step, at least one for each server
-/// @param bytes of each tensor and of each gradient, a multiple of 4
-/// @param compute how long a worker pauses between the last tensor and the first gradient
-/// @param warmUp untimed traffic of each case; five times that of the largest comes first
-/// @param window how long is measured
-/// @param workers of each case
+/// @param servers number of server processes, at least 1; tensor i is on server i modulo this
+///     number
+/// @param tensors number of tensors of a step, at least one for each server
+/// @param bytes size of each tensor and gradient, a multiple of 4
+/// @param compute a worker's pause between the last tensor and the first gradient
+/// @param warmUp untimed traffic of each case; five times that of the largest case comes first
+/// @param window measuring time
+/// @param workers number of workers of each case
 record TrafficPlan(
     int servers,
     int tensors,
@@ -31,7 +31,7 @@ record TrafficPlan(
     Duration window,
     List<Integer> workers) {
 
-  /// The rank of the process that has all workers; the servers are the ranks behind it.
+  /// The rank of the process with all workers. The servers have the following ranks.
   static final int CLIENT = 0;
 
   private static final int MOST_WORKERS = 10_000;
@@ -40,17 +40,17 @@ record TrafficPlan(
   private static final int MOST_BYTES = 1 << 20;
   private static final int WORDS_BEFORE_WORKERS = 6;
 
-  /// The incarnation of all: nobody is started anew.
+  /// The incarnation of all ranks, because none is restarted.
   private static final long INCARNATION = 1;
 
-  /// Throws `IllegalArgumentException` naming the option.
+  /// Throws `IllegalArgumentException` with the name of the wrong option.
   TrafficPlan {
     workers = List.copyOf(workers);
     within("--servers", servers, 1, MOST_SERVERS);
     within("--tensors", tensors, servers, MOST_TENSORS);
     within("--bytes", bytes, Integer.BYTES, MOST_BYTES);
     if (bytes % Integer.BYTES != 0) {
-      throw new IllegalArgumentException("--bytes: " + bytes + " is no multiple of 4");
+      throw new IllegalArgumentException("--bytes: " + bytes + " is not a multiple of 4");
     }
     within("--compute", Span.millis(compute), 0, Span.millis(Duration.ofMinutes(1)));
     within("--warm-up", Span.millis(warmUp), 0, Span.millis(Duration.ofMinutes(1)));
@@ -68,8 +68,8 @@ record TrafficPlan(
     }
   }
 
-  /// What every program is told: `SERVERS TENSORS BYTES COMPUTE_MICROS WARM_UP_MILLIS WINDOW_MILLIS
-  /// WORKERS...`.
+  /// Returns the arguments of every program: `SERVERS TENSORS BYTES COMPUTE_MICROS WARM_UP_MILLIS
+  /// WINDOW_MILLIS WORKERS...`.
   List<String> words() {
     List<String> words = new ArrayList<>();
     Stream.of(
@@ -85,7 +85,7 @@ record TrafficPlan(
     return words;
   }
 
-  /// Reads them. Throws `IllegalArgumentException`.
+  /// Parses the arguments. Throws `IllegalArgumentException`.
   static TrafficPlan parse(List<String> words) {
     if (words.size() <= WORDS_BEFORE_WORKERS) {
       throw new IllegalArgumentException(
@@ -102,7 +102,7 @@ record TrafficPlan(
         numbers.subList(WORDS_BEFORE_WORKERS, numbers.size()));
   }
 
-  /// The client and the servers.
+  /// Returns the number of ranks: the client and the servers.
   int ranks() {
     return 1 + servers;
   }
@@ -111,12 +111,12 @@ record TrafficPlan(
     return workers.stream().mapToInt(count -> count).max().orElseThrow();
   }
 
-  /// Which rank has a tensor.
+  /// Returns the rank that owns a tensor.
   private int server(int tensor) {
     return 1 + tensor % servers;
   }
 
-  /// The tensors of a server, or all for the client.
+  /// Returns the tensors of a server, or all tensors for the client.
   List<Integer> tensorsOf(int rank) {
     return IntStream.range(0, tensors)
         .filter(tensor -> rank == CLIENT || server(tensor) == rank)

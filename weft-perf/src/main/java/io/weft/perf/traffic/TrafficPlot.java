@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 
-/// Steps a second over workers, and how long half of them take at most; what was measured and what
-/// was simulated are told apart by the names of their curves.
+/// The plot of the step rate and of the median time of a step over the number of workers. The names
+/// of the curves distinguish measured from simulated figures.
 record TrafficPlot(List<TrafficFigure> figures) {
 
   TrafficPlot {

@@ -12,17 +12,17 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 
-/// One process of the traffic under Weft: the client, which prints what `TrafficReport` reads, or a
-/// server.
+/// The program of one process of the traffic under Weft: a server, or the client, which prints the
+/// lines that `TrafficReport` reads.
 public final class TrafficRank {
 
-  /// A worker that is slow may take so long to end after the window.
+  /// The time in which a slow worker may end after the window.
   private static final Duration ENDING = Duration.ofMinutes(2);
 
-  /// The first warm-up lasts so much longer: then the JVM compiles.
+  /// The factor of the first warm-up, during which the JVM compiles the timed code.
   private static final int COMPILING_TIMES = 5;
 
-  /// No case has as many steps of one worker.
+  /// A bound on a worker's steps in a case, which separates the step numbers of cases.
   private static final long STEPS_OF_A_CASE = 1L << 24;
 
   private final Weft weft;
@@ -39,7 +39,8 @@ public final class TrafficRank {
     this.out = out;
   }
 
-  /// Takes the plan's words. Ends with 0, 1 if the job failed, 2 for wrong arguments.
+  /// Takes the plan's arguments. Exits with 0, with 1 if the job failed, with 2 for wrong
+  /// arguments.
   public static void main(String[] words) {
     RankProgram program = TrafficRank::measure;
     System.exit(program.run(words, System.out, System.err));
@@ -69,7 +70,7 @@ public final class TrafficRank {
     }
   }
 
-  /// One case, on all ranks; what is said of it.
+  /// Runs one case on all ranks and returns the words of its report.
   private String run(int workers, Duration warmUp, Duration length) throws InterruptedException {
     long first = cases++ * STEPS_OF_A_CASE;
     CaseEnd end = new CaseEnd(workers);

@@ -5,10 +5,10 @@ import io.weft.perf.process.PerfException;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What a contestant's client printed in one round.
+/// The output of a contestant's client in one round.
 ///
 /// @param peer "weft", or the peer's name and version
-/// @param cases in the plan's order
+/// @param cases the cases in the plan's order
 record TrafficReport(String peer, List<TrafficCase> cases) {
 
   private static final int WORDS = 8;
@@ -17,13 +17,14 @@ record TrafficReport(String peer, List<TrafficCase> cases) {
     cases = List.copyOf(cases);
   }
 
-  /// One number of workers.
+  /// The figures of one number of workers.
   ///
-  /// @param checked whether the contents of all tensors were right
-  /// @param stepsPerSecond of all workers together
-  /// @param p50Millis half of the steps took at most so long, `compute` included
-  /// @param p99Millis likewise of 99 in a hundred
-  /// @param requestsPerStep messages of the client that ask for the tensors of a step
+  /// @param workers number of workers
+  /// @param checked true if the contents of all tensors were right
+  /// @param stepsPerSecond step rate of all workers together
+  /// @param p50Millis median time of a step, including the computation
+  /// @param p99Millis time of a step that 99 of 100 steps do not exceed
+  /// @param requestsPerStep number of the client's requests for the tensors of a step
   record TrafficCase(
       int workers,
       boolean checked,
@@ -33,8 +34,8 @@ record TrafficReport(String peer, List<TrafficCase> cases) {
       double requestsPerStep) {}
 
   /// Reads the lines `peer NAME VERSION`, `case WORKERS checked STEPS WINDOW_NANOS P50_NANOS
-  /// P99_NANOS REQUESTS_PER_STEP` and `done`; others are passed over. Throws `PerfException.Failed`
-  /// if they do not fit the plan.
+  /// P99_NANOS REQUESTS_PER_STEP` and `done`, and skips others. Throws `PerfException.Failed` if
+  /// the cases differ from the plan's.
   static TrafficReport parse(List<String> lines, TrafficPlan plan) {
     String peer = "";
     boolean done = false;
@@ -71,9 +72,9 @@ record TrafficReport(String peer, List<TrafficCase> cases) {
             Double.parseDouble(words.get(7)));
       }
     } catch (NumberFormatException e) {
-      throw new PerfException.Failed("a client printed a line that is no measurement", e);
+      throw new PerfException.Failed("a client printed a line that is not a measurement", e);
     }
     throw new PerfException.Failed(
-        "a client printed a line that is no measurement: " + String.join(" ", words));
+        "a client printed a line that is not a measurement: " + String.join(" ", words));
   }
 }

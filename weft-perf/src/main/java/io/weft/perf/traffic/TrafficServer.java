@@ -4,8 +4,8 @@ package io.weft.perf.traffic;
 import io.weft.rendezvous.Rendezvous;
 import java.util.function.Consumer;
 
-/// One parameter server in one case: has a worker's next parameters ready once all of its gradients
-/// are here. Callbacks on the progress thread.
+/// One parameter server in one case. It provides a worker's next parameters when all gradients of
+/// the worker have arrived. Callbacks run on the progress thread.
 final class TrafficServer {
 
   private final TrafficPlan plan;
@@ -13,7 +13,7 @@ final class TrafficServer {
   private final Rendezvous rendezvous;
   private final CaseEnd end;
 
-  /// @param end hears of each worker that has ended
+  /// @param end is notified of each worker that has ended
   TrafficServer(TrafficPlan plan, int rank, Rendezvous rendezvous, CaseEnd end) {
     this.plan = plan;
     this.rank = rank;
@@ -21,7 +21,7 @@ final class TrafficServer {
     this.end = end;
   }
 
-  /// For the workers 0 to `workers` - 1, whose steps begin with this number.
+  /// Serves the workers 0 to `workers` - 1, whose steps begin with number `first`.
   void start(int workers, long first) {
     Consumer<String> wrong = end::wrong;
     for (int worker = 0; worker < workers; worker++) {

@@ -4,14 +4,14 @@ package io.weft.perf.traffic;
 import java.util.List;
 import java.util.Locale;
 
-/// The figures for people: a line for each number of workers and each contestant.
+/// The table of figures, with one line for each number of workers and each contestant.
 record TrafficTable(List<TrafficFigure> figures) {
 
   TrafficTable {
     figures = List.copyOf(figures);
   }
 
-  /// Lines of text, the head first; nothing where nothing was measured.
+  /// Returns the lines of the table after a header, or nothing without figures.
   String text() {
     StringBuilder text = new StringBuilder();
     if (figures.isEmpty()) {
@@ -21,7 +21,7 @@ record TrafficTable(List<TrafficFigure> figures) {
     text.append(
         String.format(
             Locale.ROOT,
-            "%s, %d servers, %d x %d B each way a step, %s us of computing; %s%n",
+            "%s, %d servers, %d x %d B each way a step, %s us of computation; %s%n",
             first.benchmark(),
             first.servers(),
             first.tensors(),

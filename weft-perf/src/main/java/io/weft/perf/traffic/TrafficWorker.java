@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/// One worker in one case, from its first step until the window is over. Runs in callbacks on the
-/// progress thread and on the timer's, in turn.
+/// One worker in one case, from its first step to the end of the window. It runs in callbacks on
+/// the progress thread and on the timer's thread, in turn.
 final class TrafficWorker {
 
   private final StepTransfers exchange;
@@ -19,8 +19,8 @@ final class TrafficWorker {
   private long number;
   private long begun;
 
-  /// @param first number of its first step
-  /// @param cell what it shares with the others
+  /// @param first number of the worker's first step
+  /// @param cell the state that it shares with other workers
   TrafficWorker(TrafficPlan plan, Rendezvous rendezvous, int worker, long first, TrafficCell cell) {
     this.exchange =
         StepTransfers.of(plan, TrafficPlan.CLIENT, rendezvous, worker, cell.end()::wrong);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `weft perf wide-deep-traffic`: what a wide-and-deep model's steps ask of parameter servers, from
-/// many light workers in one process against servers in processes of their own. The command runs on
-/// the caller's thread; in a rank, all protocol runs in callbacks on the progress thread, and what
-/// a worker computes is a pause of a timer.
+/// `weft perf wide-deep-traffic`: the traffic between many light workers in one process and
+/// parameter servers in separate processes during the steps of a wide-and-deep model. The command
+/// runs on the caller's thread. In a rank, the protocol runs in callbacks on the progress thread. A
+/// timer's pause takes the place of a worker's computation.
 @NullMarked
 package io.weft.perf.traffic;
 

@@ -22,16 +22,16 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// `weft perf training`: several ranks that train beside one rank. Exit code 0 done, 1 it failed, 2
-/// wrong command line.
+/// `weft perf training`: compares the training of several ranks with that of one rank. Exits with 0
+/// on success, 1 if a run failed, 2 for a wrong command line.
 @Command(
     name = "training",
     mixinStandardHelpOptions = true,
     description = {
-      "Trains a workload with one rank, and with several ranks of the same batch each, in turns:"
-          + " 'weft train' with one computing thread a rank. The efficiency is the speed of all"
-          + " ranks over as many times that of one. Steps of the first five seconds do not count:"
-          + " Java and TensorFlow compile what they run.",
+      "Trains a workload with one rank, and with several ranks of equal batch each, in turn, by"
+          + " 'weft train' with one computing thread a rank. The efficiency is the speed of N ranks"
+          + " divided by N times that of one. Steps of the first five seconds do not count because"
+          + " Java and TensorFlow compile in this time.",
       ""
     },
     footer = {
@@ -53,7 +53,7 @@ public final class TrainingCommand implements Callable<Integer> {
       paramLabel = "W",
       split = ",",
       required = true,
-      description = "workloads of 'weft train', each measured by itself")
+      description = "workloads of 'weft train', which are measured separately")
   private List<String> workloads = List.of();
 
   @Option(
@@ -75,7 +75,7 @@ public final class TrainingCommand implements Callable<Integer> {
       paramLabel = "S",
       defaultValue = "20",
       description =
-          "of training in each run, at least 6; it ends with the epoch that is under way then"
+          "seconds of training in each run, at least 6; the run ends with its current epoch"
               + " (default: ${DEFAULT-VALUE})")
   private double seconds;
 
@@ -83,7 +83,7 @@ public final class TrainingCommand implements Callable<Integer> {
       names = "--rounds",
       paramLabel = "N",
       defaultValue = "3",
-      description = "runs of each, in turns (default: ${DEFAULT-VALUE})")
+      description = "runs of each, in turn (default: ${DEFAULT-VALUE})")
   private int rounds;
 
   @Option(
@@ -97,7 +97,7 @@ public final class TrainingCommand implements Callable<Integer> {
       names = "--transport",
       paramLabel = "T",
       defaultValue = "auto",
-      description = "of 'weft train' (default: ${DEFAULT-VALUE})")
+      description = "transport of 'weft train' (default: ${DEFAULT-VALUE})")
   private String transport = "auto";
 
   @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")

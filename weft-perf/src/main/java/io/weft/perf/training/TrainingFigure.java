@@ -7,22 +7,22 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/// What the report has of one workload: medians over the rounds.
+/// The figures of one workload in the report: medians over the rounds.
 ///
-/// @param benchmark "training"
+/// @param benchmark always "training"
 /// @param workload name on the command line
-/// @param ranks that trained together
+/// @param ranks number of ranks that trained together
 /// @param batchPerRank examples of a rank in a step
-/// @param samplesPerSecond of all ranks together
-/// @param oneRankSamplesPerSecond of one rank with nothing beside it, with the same batch
-/// @param efficiency the median of the ratios within each round, of all ranks to as many times one
+/// @param samplesPerSecond rate of all ranks together
+/// @param oneRankSamplesPerSecond rate of one rank alone with an equal batch
+/// @param efficiency median over the rounds of the rate of N ranks divided by N times that of one
 /// @param p50Micros median time of a step
 /// @param p99Micros time that 99 of 100 steps did not exceed
-/// @param exposedShare of the time of the steps that communicating took, hidden behind nothing
-/// @param startSeconds from the start of the processes until their first step
-/// @param budget where the time of a step goes
-/// @param rounds how many
-/// @param host where it was measured
+/// @param exposedShare share of exposed communication in the time of the steps
+/// @param startSeconds time from the start of the processes to their first step
+/// @param budget the parts of the time of a step
+/// @param rounds number of rounds
+/// @param host the machine
 record TrainingFigure(
     String benchmark,
     String workload,
@@ -39,16 +39,16 @@ record TrainingFigure(
     int rounds,
     BenchmarkHost host) {
 
-  /// The mean step in microseconds; the four parts add up to it.
+  /// The parts of the mean step in microseconds. Their sum is the step.
   ///
-  /// @param aloneMicros what one rank with nothing beside it takes for a step
-  /// @param besideMicros how much longer a rank computes beside the others
-  /// @param communicatingMicros of communication that no computing hides
-  /// @param waitingMicros of waiting for the rank that submits last
+  /// @param aloneMicros time of a step of one rank alone
+  /// @param besideMicros additional time of a rank's computation while other ranks compute
+  /// @param communicatingMicros time of exposed communication
+  /// @param waitingMicros waiting time for the rank that submits last
   record Budget(
       double aloneMicros, double besideMicros, double communicatingMicros, double waitingMicros) {}
 
-  /// Of rounds, each of one rank and of several in turn.
+  /// Summarizes rounds, each of which has one run of one rank and one of several.
   static TrainingFigure of(
       TrainingTurn.Plan plan,
       List<TrainingTurn> alone,
@@ -91,7 +91,7 @@ record TrainingFigure(
     return sorted.length % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
   }
 
-  /// The table for people.
+  /// Returns the figures as text.
   String text() {
     return String.format(
         Locale.ROOT,
@@ -100,7 +100,7 @@ record TrainingFigure(
           one rank       %,10.0f samples/s
           %3d ranks      %,10.0f samples/s, %.2f of %d times one
           step           p50 %,.0f us, p99 %,.0f us
-          budget         %,.0f us as one rank alone, %+,.0f us beside the others, %,.0f us communicating (%.0f %%), %,.0f us waiting for a later rank
+          budget         %,.0f us as one rank alone, %+,.0f us due to other ranks, %,.0f us communicating (%.0f %%), %,.0f us waiting for a later rank
           start          %.1f s until the first step
         """,
         workload,

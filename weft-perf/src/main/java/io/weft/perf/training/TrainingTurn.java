@@ -18,16 +18,16 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// One run of `weft train`, and what its report says of the steps after the warm-up.
+/// One run of `weft train` and the report of its steps after the warm-up.
 ///
-/// @param ranks that trained
-/// @param samplesPerSecond over all ranks
+/// @param ranks number of ranks
+/// @param samplesPerSecond rate of all ranks together
 /// @param p50Micros median time of a step
 /// @param p99Micros time that 99 of 100 steps did not exceed
 /// @param meanMicros mean time of a step
-/// @param exposedShare of the time of the steps that communicating took, hidden behind nothing
-/// @param waitShare of the time of the steps that ranks waited for a later one
-/// @param startSeconds from the start of the processes until the first step, mean over the ranks
+/// @param exposedShare share of exposed communication in the time of the steps
+/// @param waitShare share of waiting for a later rank in the time of the steps
+/// @param startSeconds time from the start of the processes to the first step, mean over the ranks
 record TrainingTurn(
     int ranks,
     double samplesPerSecond,
@@ -40,18 +40,18 @@ record TrainingTurn(
 
   private static final String MAIN = "io.weft.launch.cli.Main";
 
-  /// What the command has read of its archive of classes, which the ranks take too.
+  /// The property with the path of the archive of classes, which is passed on to the ranks.
   private static final String ARCHIVE = "weft.archive";
 
   private static final int MOST_BYTES = 16 << 20;
 
-  /// What all runs of a measurement have alike.
+  /// The settings that are common to all runs of a measurement.
   ///
   /// @param workload name on the command line
   /// @param batchPerRank examples of a rank in a step
-  /// @param seconds of steps, those of the warm-up included
-  /// @param options further words for `weft train`
-  /// @param limit for a run
+  /// @param seconds duration of the steps, including the warm-up
+  /// @param options further arguments of `weft train`
+  /// @param limit time limit of a run
   record Plan(
       String workload, int batchPerRank, double seconds, List<String> options, Duration limit) {
 
@@ -60,8 +60,8 @@ record TrainingTurn(
     }
   }
 
-  /// Trains with so many ranks, each with one thread that computes. Blocks until the run has ended.
-  /// Throws `PerfException.Failed` with its last words where it fails.
+  /// Trains with `ranks` ranks, each with one computing thread. Blocks until the run has ended.
+  /// Throws `PerfException.Failed` with the last lines of its error output if it fails.
   static TrainingTurn run(Plan plan, int ranks) throws InterruptedException {
     Path report = temporary();
     try {
@@ -92,7 +92,7 @@ record TrainingTurn(
       return Files.createTempFile("weft-training-", ".json");
     } catch (IOException e) {
       throw new PerfException.Failed(
-          "no file for the report of a training: " + Refusal.words(e), e);
+          "cannot create a file for the report of a training: " + Refusal.words(e), e);
     }
   }
 
@@ -104,9 +104,10 @@ record TrainingTurn(
     }
   }
 
-  /// Reads the report of `weft train`. Throws `PerfException.Failed` where it has no steady steps.
+  /// Reads the report of `weft train`. Throws `PerfException.Failed` if it has no steps after the
+  /// warm-up.
   ///
-  /// @param batch examples of a step, over all ranks
+  /// @param batch examples of a step over all ranks
   static TrainingTurn read(Path report, int ranks, int batch) {
     JsonNode json;
     try {

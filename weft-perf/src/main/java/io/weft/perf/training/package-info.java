@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Measurements of whole trainings: several ranks beside one rank that computes the same batch.
-/// `TrainingCommand` is the command line, `TrainingTurn` one run of `weft train`, `TrainingFigure`
-/// what the report has of all rounds.
+/// The measurements of whole trainings: several ranks compared with one rank that computes an equal
+/// batch. `TrainingCommand` is the command line, `TrainingTurn` one run of `weft train`, and
+/// `TrainingFigure` the summary of all rounds.
 @NullMarked
 package io.weft.perf.training;
 

@@ -34,9 +34,9 @@ class GrpcSessionTest {
           .contains("no tensor is fed to 'x'")
           .contains("the graph has no node 'nothing'")
           .contains("a step over gRPC failed: ", "Could not find variable u")
-          .containsPattern("(?s)a step over gRPC was not over in time.*taken 7.0")
+          .containsPattern("(?s)a step over gRPC did not end in time.*taken 7.0")
           .contains("a step over gRPC, given up (nobody needs it), failed: ")
-          .containsPattern("(?s)given up.*a step over gRPC was not over in time")
+          .containsPattern("(?s)given up.*a step over gRPC did not end in time")
           .doesNotContain("nothing is thrown");
       assertThat(server.isAlive()).isTrue();
     } finally {

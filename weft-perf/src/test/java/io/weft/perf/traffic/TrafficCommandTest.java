@@ -82,7 +82,7 @@ final class TrafficCommandTest {
       value = {
         "--servers 0           | --servers: 0 is out of range",
         "--tensors 5           | --tensors: 5 is out of range; allowed: 10 to 10000",
-        "--bytes 6             | --bytes: 6 is no multiple of 4",
+        "--bytes 6             | --bytes: 6 is not a multiple of 4",
         "--workers 0           | --workers: 0 is out of range",
         "--rounds 0            | --rounds: 0 measures nothing; give --simulated",
         "--transport inproc    | --transport: unknown transport 'inproc'; allowed: tcp, shm, verbs",
@@ -103,8 +103,8 @@ final class TrafficCommandTest {
         "peer weft;case 2 checked 1 1000 1 1 1.0    | did not end",
         "peer weft;done                             | 0 of 1 measurements",
         "peer weft;case 3 checked 1 1000 1 1 1;done | 1 of 1 measurements",
-        "peer weft;case 2 checked 1 1000;done       | no measurement",
-        "peer weft;case 2 checked x 1000 1 1 1;done | no measurement"
+        "peer weft;case 2 checked 1 1000;done       | not a measurement",
+        "peer weft;case 2 checked x 1000 1 1 1;done | not a measurement"
       })
   void reportsThatDoNotFitAreRefused(String lines, String message) {
     TrafficPlan plan =

@@ -161,7 +161,7 @@ final class TurnSchedulerTest {
     Duration soon = Duration.ofMillis(100);
     assertThatThrownBy(() -> TurnScheduler.play(List.of(deaf), soon, soon, n -> {}))
         .isInstanceOf(PerfException.Failed.class)
-        .hasMessageContaining("had not ended");
+        .hasMessageContaining("still ran");
     never.countDown();
   }
 
