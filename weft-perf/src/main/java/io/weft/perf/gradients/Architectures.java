@@ -8,12 +8,13 @@ import java.util.Collections;
 import java.util.List;
 
 /// Published networks, built layer by layer in the order of the forward pass: the shapes of their
-/// variables, and the multiplications of each layer for one image or sentence, by which the time of
-/// the backward pass is shared out. The time of a step is that of TensorFlow's published benchmarks
-/// on one Tesla P100, 64 images; a third of it is the forward pass.
+/// variables, and the multiplications of each layer for one image or sentence. The time of the
+/// backward pass is divided among the layers in proportion to their multiplications. The time of a
+/// step is that of TensorFlow's published benchmarks with 64 images on one Tesla P100. The forward
+/// pass takes a third of it.
 final class Architectures {
 
-  /// The names, as the command line has them.
+  /// The names on the command line.
   static final List<String> NAMES =
       List.of("resnet101", "inception-v3", "vgg16", "transformer-base");
 
@@ -27,14 +28,14 @@ final class Architectures {
   /// One variable and the multiplications of its layer.
   private record Layer(String name, long elements, double work) {}
 
-  /// Throws `IllegalArgumentException` that names those there are.
+  /// Returns the model `name`. Throws `IllegalArgumentException` with the allowed names.
   static GradientModel named(String name) {
     var net = new Architectures();
     return switch (name) {
       case "resnet101" -> net.resnet101().model(name, 136);
       case "inception-v3" -> net.inceptionV3().model(name, 142);
       case "vgg16" -> net.vgg16().model(name, 154);
-      // sentences: 64 of 27 words a step, which took a P100 some 0.4 s [VASWANI17 §5.2]
+      // 64 sentences of 27 words a step, which took about 0.4 s on a P100 [VASWANI17 §5.2].
       case "transformer-base" -> net.transformerBase().model(name, 160);
       default ->
           throw new IllegalArgumentException(
@@ -58,12 +59,12 @@ final class Architectures {
         name, gradients, Duration.ofNanos(nanos / 3), Duration.ofNanos(nanos - nanos / 3));
   }
 
-  /// A variable whose layer multiplies so often for each of its elements.
+  /// Adds a variable whose layer makes `timesEach` multiplications per element.
   private void add(String name, long elements, double timesEach) {
     layers.add(new Layer(name, elements, elements * timesEach));
   }
 
-  /// A convolution of `k` x `l` with `in` channels to `out`, whose result is `side` x `side`.
+  /// Adds a convolution of `k` x `l` from `in` to `out` channels, whose result is `side` x `side`.
   private void convolution(String name, int k, int l, int in, int out, int side) {
     add(name + "/kernel", (long) k * l * in * out, (double) side * side);
   }
@@ -73,8 +74,8 @@ final class Architectures {
     add(name + "/bias", out, 1);
   }
 
-  /// Residual networks with bottlenecks of 3, 4, 23 and 3 blocks [HE16 table 1]; each convolution
-  /// has scale and offset of a batch normalization.
+  /// Builds a residual network with bottlenecks of 3, 4, 23 and 3 blocks [HE16 table 1]. Each
+  /// convolution has scale and offset of a batch normalization.
   private Architectures resnet101() {
     normalized("conv1", 7, 7, 3, 64, 112, true);
     int in = 64;
@@ -108,7 +109,7 @@ final class Architectures {
     add(name + "/beta", out, (double) side * side);
   }
 
-  /// 13 convolutions and 3 dense layers, with biases [SIMONYAN15 table 1, D].
+  /// Builds 13 convolutions and 3 dense layers with biases [SIMONYAN15 table 1, D].
   private Architectures vgg16() {
     int[][] stages = {{64, 2, 224}, {128, 2, 112}, {256, 3, 56}, {512, 3, 28}, {512, 3, 14}};
     int in = 3;
@@ -126,7 +127,8 @@ final class Architectures {
     return this;
   }
 
-  /// Without the auxiliary head [SZEGEDY16 table 1]; batch normalization has an offset only.
+  /// Builds the network without the auxiliary head [SZEGEDY16 table 1]. Batch normalization has
+  /// only an offset.
   private Architectures inceptionV3() {
     inception("stem1", 3, 3, 3, 32, 149);
     inception("stem2", 3, 3, 32, 32, 147);
@@ -196,8 +198,8 @@ final class Architectures {
     inception(name + "/pool", 1, 1, in, 192, 8);
   }
 
-  /// Six layers each way of width 512, 37,000 words whose embedding both ends share [VASWANI17
-  /// table 3].
+  /// Builds encoder and decoder of six layers each and width 512. Both share an embedding of 37,000
+  /// words [VASWANI17 table 3].
   private Architectures transformerBase() {
     int width = 512;
     int words = 27;

@@ -6,17 +6,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// A network as its gradients show it: float32 tensors in the order in which a backward pass gives
-/// them, last layer first, and what computing takes.
+/// A network as a sequence of gradients: float32 tensors in the order of a backward pass, beginning
+/// with the last layer, and the time of the computation.
 ///
-/// @param name on the command line
-/// @param gradients in that order, at least one
-/// @param forward how long a forward pass takes
-/// @param backward how long a backward pass takes
+/// @param name name on the command line
+/// @param gradients the gradients in that order, at least one
+/// @param forward duration of a forward pass
+/// @param backward duration of a backward pass
 public record GradientModel(
     String name, List<ModelGradient> gradients, Duration forward, Duration backward) {
 
-  /// The most tensors of a model.
+  /// The maximum number of tensors of a model.
   static final int MOST_TENSORS = 100_000;
 
   /// Copies the list.
@@ -26,18 +26,18 @@ public record GradientModel(
 
   /// One gradient.
   ///
-  /// @param name of its variable
-  /// @param elements how many, at least 1
-  /// @param ready when it is there, as a part of the backward pass: above 0, at most 1
+  /// @param name name of its variable
+  /// @param elements number of elements, at least 1
+  /// @param ready time of its completion as a fraction of the backward pass: above 0, at most 1
   public record ModelGradient(String name, long elements, double ready) {
 
-    /// Length in bytes.
+    /// Returns the size in bytes.
     public long bytes() {
       return elements * Float.BYTES;
     }
   }
 
-  /// So many tensors of one length, which are all there at once.
+  /// Returns a model of tensors of equal size, which are all ready at once.
   static GradientModel uniform(int tensors, long bytes) {
     if (tensors < 1 || tensors > MOST_TENSORS) {
       throw new IllegalArgumentException(
@@ -45,7 +45,7 @@ public record GradientModel(
     }
     if (bytes < Float.BYTES || bytes % Float.BYTES != 0 || bytes > 1L << 30) {
       throw new IllegalArgumentException(
-          "--bytes: %d is no length of float32 numbers; allowed: multiples of 4 up to 1G"
+          "--bytes: %d is not a size of float32 tensors; allowed: multiples of 4 up to 1G"
               .formatted(bytes));
     }
     List<ModelGradient> all =
@@ -55,7 +55,8 @@ public record GradientModel(
     return new GradientModel("uniform", all, Duration.ZERO, Duration.ZERO);
   }
 
-  /// The same with another time of a step, shared between forward and backward as before.
+  /// Returns this model with another duration of a step, divided between forward and backward as
+  /// before.
   GradientModel taking(Duration step) {
     long whole = Span.nanos(forward.plus(backward));
     double part = whole == 0 ? 0 : (double) Span.nanos(forward) / whole;
@@ -63,17 +64,17 @@ public record GradientModel(
     return new GradientModel(name, gradients, first, step.minus(first));
   }
 
-  /// Bytes of all gradients.
+  /// Returns the size of all gradients in bytes.
   public long bytes() {
     return gradients.stream().mapToLong(ModelGradient::bytes).sum();
   }
 
-  /// Length of the longest gradient.
+  /// Returns the size of the largest gradient in bytes.
   public long longestBytes() {
     return gradients.stream().mapToLong(ModelGradient::bytes).max().orElseThrow();
   }
 
-  /// How many elements all gradients have.
+  /// Returns the number of elements of all gradients.
   public long elements() {
     return gradients.stream().mapToLong(ModelGradient::elements).sum();
   }

@@ -18,28 +18,28 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/// Weft's ranks that replay a plan, afresh in each round: on this host, or half of them in each of
-/// two network namespaces with a link of limited speed between.
+/// Weft's ranks that replay a plan, in new processes for each round. They run on this host, or half
+/// of them in each of two network namespaces with a link of limited speed between them.
 ///
-/// @param plan what they replay
-/// @param carrier how many there are, and what carries the bytes
-/// @param secure whether connections are encrypted
-/// @param limit of a round
+/// @param plan the replayed plan
+/// @param carrier number of ranks, transport and link
+/// @param secure the encryption of connections
+/// @param limit time limit of a round
 public record GradientsContestant(
     GradientsPlan plan, GradientsFigure.Carrier carrier, SecureMode secure, Duration limit) {
 
   private static final long OVERHEAD_BYTES = 1L << 30;
 
-  /// One round in fresh processes, none of which is left. Throws `PerfException.Failed`, or
-  /// `PerfException.Missing` where there are no network namespaces.
+  /// Runs one round in new processes, which all end. Throws `PerfException.Failed`, or
+  /// `PerfException.Missing` if network namespaces are unavailable.
   GradientsReport round() throws InterruptedException {
     Double gbit = carrier.gbit();
     return GradientsReport.parse(gbit == null ? here() : between(gbit));
   }
 
-  /// What recording costs, from so many rounds. Throws as `round` does.
+  /// Measures the cost of recording in `rounds` rounds. Throws the exceptions of `round`.
   ///
-  /// @param progress hears a line before each
+  /// @param progress receives a line before each round
   public RecordingFigure record(int rounds, Consumer<String> progress) throws InterruptedException {
     BenchmarkHost host = BenchmarkHost.here();
     List<GradientsReport> reports = new ArrayList<>();
@@ -50,7 +50,7 @@ public record GradientsContestant(
     return RecordingFigure.of(plan, carrier, reports, host);
   }
 
-  /// What an autotuner found, and its log. Throws as `round` does.
+  /// Runs an autotuner and returns its result and its log. Throws the exceptions of `round`.
   public TunedRun tune() throws InterruptedException {
     BenchmarkHost host = BenchmarkHost.here();
     Double gbit = carrier.gbit();
@@ -61,7 +61,8 @@ public record GradientsContestant(
 
   /// A search and its samples.
   ///
-  /// @param log lines of CSV, the head first
+  /// @param figure the result
+  /// @param log lines of CSV after a header
   public record TunedRun(TuningFigure figure, List<String> log) {
 
     /// Copies the list.
@@ -99,7 +100,7 @@ public record GradientsContestant(
       return Networks.create(directory);
     } catch (IOException refused) {
       throw new PerfException.Missing(
-          "--gbit needs two network namespaces, and with them root and the programs ip and tc"
+          "--gbit needs two network namespaces, which require root and the programs ip and tc"
               + " (apt-get install iproute2): "
               + refused.getMessage());
     }
@@ -130,7 +131,7 @@ public record GradientsContestant(
     return outcome.out().stream().map(GradientsContestant::withoutRank).toList();
   }
 
-  /// What `weft run` puts before a line of rank 0.
+  /// Removes the prefix that `weft run` prints before a line of rank 0.
   private static String withoutRank(String line) {
     return line.startsWith("[0] ") ? line.substring(4) : line;
   }

@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/// How many times faster than one rank a job is, over its ranks: a panel for each model.
+/// The speedup of a job over one rank as a function of its ranks. Each model has a panel.
 ///
-/// @param figures simulated ones
+/// @param figures the simulated figures
 public record GradientsCurves(List<GradientsFigure> figures) {
 
   /// Copies the list.
@@ -19,7 +19,7 @@ public record GradientsCurves(List<GradientsFigure> figures) {
     figures = List.copyOf(figures);
   }
 
-  /// Writes `file`, whose suffix says how.
+  /// Writes `file` as SVG or PNG, according to its suffix.
   public void save(Path file) throws IOException {
     List<Panel> panels = new ArrayList<>();
     for (String model : figures.stream().map(GradientsFigure::model).distinct().toList()) {

@@ -8,22 +8,23 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// One setting's figures: one JSON object of the report. `stepMicros` is the median of all steps,
-/// each as long as its slowest rank; `exposedMicros` what of it is not computing; `efficiency` the
-/// part that is, absent where nothing computes. A simulated figure has no host.
+/// The figures of one setting: one JSON object of the report. `stepMicros` is the median of all
+/// steps, each as long as on its slowest rank. `exposedMicros` is the part of it without
+/// computation, and `efficiency` the fraction with computation, absent for a model without
+/// computation. A simulated figure has no host.
 ///
 /// @param benchmark always "gradients"
-/// @param peer "weft", or who reduces each tensor by itself beside it
-/// @param tensors of a step
-/// @param bytes of all of them together
-/// @param fusion whether tensors share buffers; absent for a peer
-/// @param gbit of the link between the ranks, in gigabits a second; absent on one host
-/// @param computeMicros of forward and backward pass together
-/// @param bytesPerStep sent by rank 0, payload and protocol, and read and written in mapped memory;
-///   absent for a peer and where it is simulated
-/// @param collectivesPerStep of rank 0: with fusion those of buffers and of negotiation; absent
-///   likewise
-/// @param checked whether all averages were compared and right; absent where nothing was moved
+/// @param peer "weft", or the peer, which reduces each tensor separately
+/// @param tensors number of tensors of a step
+/// @param bytes size of all tensors together
+/// @param fusion true if tensors share buffers, absent for a peer
+/// @param gbit speed of the link between the ranks in gigabits a second, absent on one host
+/// @param computeMicros time of forward and backward pass together
+/// @param bytesPerStep bytes that rank 0 sends, payload and protocol, and reads and writes in
+///     mapped memory; absent for a peer and in a simulation
+/// @param collectivesPerStep number of rank 0's collectives, with fusion those of buffers and of
+///     negotiation; absent for a peer and in a simulation
+/// @param checked true if all averages were compared and right, absent without transfers
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GradientsFigure(
     String benchmark,
@@ -47,9 +48,9 @@ public record GradientsFigure(
 
   private static final String BENCHMARK = "gradients";
 
-  /// What was measured over all rounds.
+  /// Summarizes the measurements of all rounds.
   ///
-  /// @param fusion empty: of a peer
+  /// @param fusion the setting of fusion, empty for a peer
   static GradientsFigure measured(
       String peer,
       GradientModel model,
@@ -62,14 +63,14 @@ public record GradientsFigure(
     return of(peer, model, fusion.orElse(null), carrier, step, steps, host);
   }
 
-  /// What was timed.
+  /// The timed steps.
   ///
-  /// @param nanos of each step
-  /// @param traffic of a step; empty where it was not counted
-  /// @param checked whether all averages were right
+  /// @param nanos time of each step
+  /// @param traffic traffic of a step, empty if not counted
+  /// @param checked true if all averages were right
   record Steps(List<Long> nanos, Optional<StepTraffic> traffic, boolean checked) {}
 
-  /// What was simulated.
+  /// Creates a simulated figure.
   static GradientsFigure simulated(
       GradientModel model, boolean fusion, Carrier carrier, double stepMicros) {
     return of("weft", model, fusion, carrier, stepMicros, null, null);
@@ -110,10 +111,10 @@ public record GradientsFigure(
     return Math.round(10 * value) / 10.0;
   }
 
-  /// Between whom the gradients go.
+  /// The ranks that exchange gradients, and their link.
   ///
-  /// @param ranks that average
-  /// @param transport that carries the bytes
-  /// @param gbit of the link, in gigabits a second; null on one host
+  /// @param ranks number of ranks
+  /// @param transport transport of the bytes
+  /// @param gbit speed of the link in gigabits a second, null on one host
   public record Carrier(int ranks, String transport, @Nullable Double gbit) {}
 }

@@ -8,10 +8,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// A program beside Weft that reduces the tensors of a step one after the other.
+/// A peer program that reduces the tensors of a step sequentially.
 ///
-/// @param command that runs all its ranks
-/// @param limit of a round
+/// @param command command line that runs all its ranks
+/// @param limit time limit of a round
 public record GradientsPeer(List<String> command, Duration limit) {
 
   /// Copies the list.
@@ -19,13 +19,14 @@ public record GradientsPeer(List<String> command, Duration limit) {
     command = List.copyOf(command);
   }
 
-  /// What a round of it said.
+  /// The output of a round of the peer.
   ///
-  /// @param name and version
-  /// @param nanos of each step
+  /// @param name name and version
+  /// @param nanos time of each step
+  /// @param checked true if all averages were right
   record PeerRound(String name, List<Long> nanos, boolean checked) {}
 
-  /// Throws `PerfException.Failed`.
+  /// Runs a round. Throws `PerfException.Failed`.
   PeerRound round() throws InterruptedException {
     Child.ChildOutput outcome = Child.run(command, limit);
     String name = "";

@@ -6,16 +6,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What the ranks replay, as words of a command line.
+/// The plan that the ranks replay, which they receive as arguments.
 ///
-/// @param model whose gradients
-/// @param tensors of the model `uniform`; 0 of others
-/// @param bytes of each of them; 0 of others
-/// @param compute how long forward and backward pass take together
-/// @param purpose what for
-/// @param fusion with and without tensor fusion, in the order in which they take turns
-/// @param steps that are timed in each turn
-/// @param warmUp untimed steps of each before
+/// @param model name of the model
+/// @param tensors number of tensors of the model `uniform`, 0 for others
+/// @param bytes size of each tensor of the model `uniform`, 0 for others
+/// @param compute duration of forward and backward pass together
+/// @param purpose purpose of the steps
+/// @param fusion settings of tensor fusion in the order in which they take turns
+/// @param steps number of timed steps of each turn
+/// @param warmUp number of untimed steps of each setting before the turns
 public record GradientsPlan(
     String model,
     int tensors,
@@ -26,22 +26,22 @@ public record GradientsPlan(
     int steps,
     int warmUp) {
 
-  /// How many turns each setting has in a round.
+  /// The number of turns of each setting in a round.
   public static final int TURNS = 5;
 
-  /// What steps are replayed for.
+  /// The purpose of the replayed steps.
   public enum Purpose {
-    /// With and without tensor fusion.
+    /// A comparison of steps with and without tensor fusion.
     COMPARE,
-    /// An autotuner looks for the best sizes.
+    /// A search for the best sizes by an autotuner.
     TUNE,
-    /// With and without recording a timeline, of one setting of tensor fusion.
+    /// A comparison of steps with and without a timeline, for one setting of tensor fusion.
     RECORD
   }
 
   private static final String UNIFORM = "uniform";
 
-  /// Throws `IllegalArgumentException` for what cannot be replayed.
+  /// Throws `IllegalArgumentException` for a plan that cannot be replayed.
   public GradientsPlan {
     fusion = List.copyOf(fusion);
     var unused = build(model, tensors, bytes);
@@ -57,12 +57,12 @@ public record GradientsPlan(
     }
   }
 
-  /// The same with an autotuner.
+  /// Returns this plan with an autotuner.
   public GradientsPlan tuned() {
     return with(Purpose.TUNE, List.of());
   }
 
-  /// The same with and without recording, for each setting of fusion.
+  /// Returns one plan for each setting of fusion, which compares steps with and without recording.
   public List<GradientsPlan> recorded() {
     return fusion.stream().map(on -> with(Purpose.RECORD, List.of(on))).toList();
   }
@@ -71,12 +71,12 @@ public record GradientsPlan(
     return new GradientsPlan(model, tensors, bytes, compute, other, settings, steps, warmUp);
   }
 
-  /// What is replayed, with the time that the plan gives it.
+  /// Returns the model with the plan's duration of a step.
   public GradientModel gradients() {
     return build(model, tensors, bytes).taking(compute);
   }
 
-  /// How long a step of a model computes as published; nothing for `uniform`.
+  /// Returns the published duration of a model's step, zero for `uniform`.
   public static Duration published(String model) {
     if (model.equals(UNIFORM)) {
       return Duration.ZERO;
@@ -91,7 +91,7 @@ public record GradientsPlan(
         : Architectures.named(model);
   }
 
-  /// For the ranks.
+  /// Returns the arguments of the ranks.
   List<String> words() {
     List<String> words =
         new ArrayList<>(
@@ -107,7 +107,7 @@ public record GradientsPlan(
     return words;
   }
 
-  /// Reads them. Throws `IllegalArgumentException` that tells how they look.
+  /// Parses the arguments. Throws `IllegalArgumentException` with the expected format.
   static GradientsPlan parse(List<String> words) {
     try {
       return new GradientsPlan(

@@ -31,9 +31,10 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
-/// One rank that replays the gradients of a model: it waits as long as each would take to compute,
-/// as a processor does while an accelerator computes, submits it, and awaits all averages at the
-/// end of the step. Rank 0 prints what `GradientsReport` reads.
+/// The program of one rank that replays the gradients of a model. It waits for the computing time
+/// of each gradient, as a processor does while an accelerator computes. It submits the gradient and
+/// awaits all averages at the end of the step. Rank 0 prints the lines that `GradientsReport`
+/// reads.
 public final class GradientsRank {
 
   private static final List<Long> SMALLEST = List.of(4096L, 16_384L, 2L);
@@ -60,7 +61,8 @@ public final class GradientsRank {
     this.tiles = new Tiles(arena, 2 * weft.size());
   }
 
-  /// Takes the plan's words. Ends with 0, 1 if the job failed, 2 for wrong arguments.
+  /// Takes the plan's arguments. Exits with 0, with 1 if the job failed, with 2 for wrong
+  /// arguments.
   public static void main(String[] words) {
     RankProgram program = GradientsRank::measure;
     System.exit(program.run(words, System.out, System.err));
@@ -113,7 +115,7 @@ public final class GradientsRank {
     }
   }
 
-  /// Counts in steps that are not timed, since counting takes time.
+  /// Counts traffic in untimed steps because counting takes time.
   private StepTraffic traffic(Reducer reducer) throws InterruptedException {
     var counter = new StepTraffic.Counter(MEASURING);
     weft.observe(counter);
@@ -131,13 +133,14 @@ public final class GradientsRank {
     }
   }
 
-  /// As many steps as the plan says, and where a step is short, until the compilers rest.
+  /// Runs the plan's number of warm-up steps, repeatedly until the compilers are idle if steps are
+  /// short.
   private void warmUp(Reducer reducer) throws InterruptedException {
     new WarmUp(weft.communicator(), () -> time(reducer, new long[plan.warmUp()]))
         .run(WARM_UP_NANOS, LONGEST_WARM_UP_NANOS);
   }
 
-  /// Without and with recording in turns: who comes first changes from turn to turn.
+  /// Times steps without and with recording in turns. The order alternates from turn to turn.
   private void record(Reducer reducer, Timeline timeline) throws InterruptedException {
     warmUp(reducer);
     recorded(true, reducer, timeline, new long[plan.warmUp()]);
@@ -164,8 +167,8 @@ public final class GradientsRank {
     }
   }
 
-  /// From the smallest sizes to those that an autotuner finds, and beside them the best threshold
-  /// of all that it may take.
+  /// Starts the autotuner at the smallest sizes. Afterwards measures each fusion threshold in its
+  /// range for comparison.
   private void tune(TunedSizes sizes) throws InterruptedException {
     sizes.apply(SMALLEST);
     time(sizes, new long[plan.warmUp()]);
@@ -195,7 +198,7 @@ public final class GradientsRank {
     return values.stream().map(String::valueOf).collect(Collectors.joining(" ", "", " "));
   }
 
-  /// Of as many steps as are timed in a turn; the first ones do not count.
+  /// Returns the median time of the steps of a turn, at least 5, after two that do not count.
   private double median(GradientReducer reducer) throws InterruptedException {
     time(reducer, new long[2]);
     long[] nanos = new long[Math.max(5, plan.steps())];
@@ -213,8 +216,8 @@ public final class GradientsRank {
     }
   }
 
-  /// Fills `nanos` with what the slowest rank took for each step. Whether all averages were right,
-  /// on all ranks.
+  /// Fills `nanos` with the time of each step on its slowest rank. Returns whether all averages
+  /// were right on all ranks.
   private boolean time(GradientReducer reducer, long[] nanos) throws InterruptedException {
     boolean wrong = false;
     for (int s = 0; s < nanos.length; s++) {

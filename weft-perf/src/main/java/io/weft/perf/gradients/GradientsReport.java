@@ -7,13 +7,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// What rank 0 says of a round: `step on|off checked|wrong NANOS...`, `traffic on|off BYTES
-/// COLLECTIVES` where that was counted, and `done` at the end.
+/// The report of rank 0 on a round: `step on|off checked|wrong NANOS...`, `traffic on|off BYTES
+/// COLLECTIVES` if traffic was counted, and finally `done`.
 ///
-/// @param steps of each setting of fusion, or of recording, the slowest rank's time of each, in
-///   nanoseconds
-/// @param traffic of a step of each setting
-/// @param checked whether all averages were right
+/// @param steps for each setting of fusion or recording, the steps' times on the slowest rank in
+///     nanoseconds
+/// @param traffic traffic of a step of each setting
+/// @param checked true if all averages were right
 record GradientsReport(
     Map<Boolean, List<Long>> steps, Map<Boolean, StepTraffic> traffic, boolean checked) {
 
@@ -35,7 +35,7 @@ record GradientsReport(
     return line.toString();
   }
 
-  /// Throws `PerfException.Failed` where the report has no end.
+  /// Parses the report. Throws `PerfException.Failed` if its end is missing.
   static GradientsReport parse(List<String> lines) {
     Map<Boolean, List<Long>> steps = new HashMap<>();
     Map<Boolean, StepTraffic> traffic = new HashMap<>();
@@ -59,7 +59,7 @@ record GradientsReport(
     }
     if (!ended) {
       throw new PerfException.Failed(
-          "the ranks have ended before their report of %d lines had an end"
+          "the ranks have ended before their report of %d lines was complete"
               .formatted(lines.size()));
     }
     return new GradientsReport(steps, traffic, right);

@@ -11,13 +11,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/// Runs a plan as often as asked for, Weft and a peer in turn, and gives the figures of all rounds.
+/// Runs rounds of a plan, with Weft and a peer in turn, and returns the figures of all rounds.
 ///
-/// @param plan what is replayed
-/// @param carrier between whom
-/// @param secure whether Weft's connections are encrypted
-/// @param limit of a round of one contestant
-/// @param rounds at least 1
+/// @param plan the replayed plan
+/// @param carrier the ranks and their link
+/// @param secure the encryption of Weft's connections
+/// @param limit time limit of a contestant's round
+/// @param rounds number of rounds, at least 1
 public record GradientsRounds(
     GradientsPlan plan,
     GradientsFigure.Carrier carrier,
@@ -25,9 +25,9 @@ public record GradientsRounds(
     Duration limit,
     int rounds) {
 
-  /// One figure for each setting of fusion, and the peer's. Throws `PerfException`.
+  /// Returns one figure for each setting of fusion, and one for the peer. Throws `PerfException`.
   ///
-  /// @param progress hears a line before each round
+  /// @param progress receives a line before each round
   public List<GradientsFigure> run(Optional<GradientsPeer> peer, Consumer<String> progress)
       throws InterruptedException {
     BenchmarkHost host = BenchmarkHost.here();

@@ -24,15 +24,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/// A step of a model on many ranks, in time that is computed. Decided by the code that decides it
-/// in a job: which tensors share a buffer (`FusionPlan`), in which order ranks are added
-/// (`SumOrder`), which algorithm a buffer takes for that on these ranks and hosts
-/// (`AlgorithmSelection`). By formula: how long that takes (`CostModel`). Assumed: four ranks on
-/// each host, which combine at 10 GB/s before and after the exchange between hosts; all ranks
-/// equally fast; two buffers under way, of which one is on the wire.
+/// A step of a model on many ranks in simulated time. The decisions are made by the code of a real
+/// job: the tensors of a buffer (`FusionPlan`), the order of the sum over ranks (`SumOrder`), and a
+/// buffer's algorithm for this order, these ranks and hosts (`AlgorithmSelection`). A formula
+/// (`CostModel`) yields the times. It assumes four ranks on each host, which combine at 10 GB/s
+/// before and after the exchange between hosts, equally fast ranks, and two buffers in flight of
+/// which one is on the wire.
 ///
-/// @param model what is reduced
-/// @param gbit of a host's link each way, in gigabits a second
+/// @param model the model
+/// @param gbit speed of a host's link in each direction in gigabits a second
 /// @param transport "tcp" or "rdma"
 public record GradientsSimulation(GradientModel model, double gbit, String transport) {
 
@@ -41,18 +41,18 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
 
   static final int RANKS_PER_HOST = 4;
 
-  /// Combining on a host, through its bus.
+  /// The rate of combining on a host over its bus.
   private static final double HOST_BYTES_PER_SECOND = 10e9;
 
-  /// A message of the kernel's costs time of a processor, and one core copies some 2 GB/s twice; an
-  /// RDMA device does neither.
+  /// The usable part of a TCP link. Each message takes processor time in the kernel, and one core
+  /// copies about 2 GB/s twice. An RDMA device needs neither.
   private static final double TCP_SHARE = 0.6;
 
   private static final double RDMA_SHARE = 0.94;
   private static final Duration TURN = Duration.ofNanos(2_000);
   private static final int UNDER_WAY = 2;
 
-  /// A step on so many ranks.
+  /// Simulates a step on `ranks` ranks.
   public GradientsFigure step(int ranks, boolean isFused) {
     double nanos = ranks == 1 ? computeNanos() : isFused ? fused(ranks) : single(ranks);
     return GradientsFigure.simulated(
@@ -67,7 +67,8 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
     return Span.nanos(model.forward()) + gradient.ready() * Span.nanos(model.backward());
   }
 
-  /// Rounds of negotiation take what is ready by then; a buffer goes when the wire is free.
+  /// Simulates fusion. A round of negotiation includes the gradients that are ready by its end. A
+  /// buffer is sent when the wire is free.
   private double fused(int ranks) {
     var network = new Wire(ranks);
     long threshold = DataParallelOptions.of(WeftConfig.load()).fusionThreshold();
@@ -101,7 +102,7 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
             DType.FLOAT32, Shape.of(gradient.elements()), ReduceOp.AVERAGE, 1, 1, 0, "", 0));
   }
 
-  /// One tensor after the other.
+  /// Simulates the reduction of one tensor at a time.
   private double single(int ranks) {
     var network = new Wire(ranks);
     double wireFree = 0;
@@ -111,7 +112,7 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
     return Math.max(computeNanos(), wireFree);
   }
 
-  /// What an allreduce between these ranks costs.
+  /// The cost of an allreduce between these ranks.
   private final class Wire {
 
     private final int ranks;
@@ -139,7 +140,8 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
       return allreduce(model.gradients().size());
     }
 
-    /// Within each host, then between the hosts, each of which has one link.
+    /// Returns the cost of an allreduce within each host, then between the hosts, which have one
+    /// link each.
     double allreduce(long bytes) {
       int local = Math.min(ranks, RANKS_PER_HOST);
       double within = 2.0 * (local - 1) / local * bytes / HOST_BYTES_PER_SECOND * 1e9;
@@ -149,7 +151,8 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
       String algorithm =
           Algorithms.forAllreduce(table, bytes, places, oneSided, SumOrder.options("gradient"))
               .algorithm();
-      // Every rank sends all of what goes by doubling, and its part of what goes otherwise.
+      // With recursive doubling every rank sends the whole tensor, otherwise its part of the
+      // tensor.
       long carried = algorithm.equals("recursive-doubling") ? local * bytes : bytes;
       return within + Span.nanos(cost.allreduce(algorithm, hosts, carried));
     }

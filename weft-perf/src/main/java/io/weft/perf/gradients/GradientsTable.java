@@ -4,9 +4,9 @@ package io.weft.perf.gradients;
 import java.util.List;
 import java.util.Locale;
 
-/// The figures for people, and how many times faster a step with fusion is.
+/// The table of figures, with the speedup of a step by fusion.
 ///
-/// @param figures at least one
+/// @param figures the figures, at least one
 public record GradientsTable(List<GradientsFigure> figures) {
 
   /// Copies the list.
@@ -14,7 +14,7 @@ public record GradientsTable(List<GradientsFigure> figures) {
     figures = List.copyOf(figures);
   }
 
-  /// Lines of text: for each model a head, its figures, and ratios.
+  /// Returns the lines of the table: for each model a header, its figures, and ratios.
   public String text() {
     StringBuilder text = new StringBuilder();
     for (String model : figures.stream().map(GradientsFigure::model).distinct().toList()) {
@@ -34,7 +34,7 @@ public record GradientsTable(List<GradientsFigure> figures) {
   private static String head(GradientsFigure first) {
     return String.format(
         Locale.ROOT,
-        "gradients of %s: %d tensors, %.1f MB, computing %.1f ms a step%n"
+        "gradients of %s: %d tensors, %.1f MB, %.1f ms of computation a step%n"
             + "%-24s %5s %9s %12s %12s %10s %12s %12s%n",
         first.model(),
         first.tensors(),

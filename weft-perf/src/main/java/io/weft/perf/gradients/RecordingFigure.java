@@ -8,19 +8,19 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// What recording a timeline costs: one JSON object. Steps without and with it took turns in the
-/// same processes; times are medians of steps of the slowest rank.
+/// The cost of recording a timeline: one JSON object. Steps without and with recording took turns
+/// in the same processes. Times are medians of steps on the slowest rank.
 ///
 /// @param benchmark always "recording"
-/// @param tensors of a step
-/// @param bytes of all of them together
-/// @param fusion whether tensors share buffers
-/// @param gbit of the link between the ranks, in gigabits a second; absent on one host
-/// @param steps that were timed of each
-/// @param offMicros a step without
-/// @param onMicros a step with
-/// @param cost by which part of `offMicros` the other is longer; below 0: by chance, shorter
-/// @param checked whether all averages were right
+/// @param tensors number of tensors of a step
+/// @param bytes size of all tensors together
+/// @param fusion true if tensors share buffers
+/// @param gbit speed of the link between the ranks in gigabits a second, absent on one host
+/// @param steps number of timed steps of each kind
+/// @param offMicros time of a step without recording
+/// @param onMicros time of a step with recording
+/// @param cost the increase as a fraction of `offMicros`; a negative value is due to chance
+/// @param checked true if all averages were right
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record RecordingFigure(
     String benchmark,
@@ -38,9 +38,10 @@ public record RecordingFigure(
     boolean checked,
     BenchmarkHost host) {
 
-  /// Throws `PerfException.Failed` where a report lacks one of both.
+  /// Summarizes rounds. Throws `PerfException.Failed` if the reports lack steps with or without
+  /// recording.
   ///
-  /// @param reports of rounds; at least one
+  /// @param reports reports of the rounds, at least one
   static RecordingFigure of(
       GradientsPlan plan,
       GradientsFigure.Carrier carrier,
@@ -81,7 +82,7 @@ public record RecordingFigure(
     return steps;
   }
 
-  /// For people: one line.
+  /// Returns the figure in one line.
   public String text() {
     return String.format(
         Locale.ROOT,

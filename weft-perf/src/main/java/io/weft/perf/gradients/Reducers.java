@@ -8,14 +8,15 @@ import io.weft.dataparallel.Fusion;
 import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.timeline.Timeline;
 
-/// Reducers with and without tensor fusion, as the settings of the rank have the rest. Owned.
+/// Reducers with and without tensor fusion. All other options come from the rank's settings. The
+/// caller owns the object.
 final class Reducers implements AutoCloseable {
 
   private final Weft weft;
   private final DataParallel fused;
   private final DataParallel single;
 
-  /// @param timeline into which they record, while it is started
+  /// @param timeline the timeline that records while it is started
   Reducers(Weft weft, Timeline timeline) {
     this.weft = weft;
     DataParallelOptions options = DataParallelOptions.of(weft.config());
@@ -23,7 +24,7 @@ final class Reducers implements AutoCloseable {
     single = DataParallel.over(weft, options.with(Fusion.OFF), timeline);
   }
 
-  /// The same one at each call.
+  /// Returns the reducer with or without fusion, the same object at each call.
   Reducer of(boolean isFused) {
     return (isFused ? fused : single).over(weft.communicator());
   }

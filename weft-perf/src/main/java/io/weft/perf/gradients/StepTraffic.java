@@ -5,19 +5,21 @@ import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationObserver;
 import java.util.concurrent.atomic.LongAdder;
 
-/// The traffic of a rank in a step, as a mean over steps.
+/// The mean traffic of a rank in a step.
 ///
-/// @param bytes sent by a rank, payload and protocol, and read and written in mapped memory
-/// @param collectives of a communicator: with fusion those of buffers and of negotiation
+/// @param bytes bytes that a rank sends, payload and protocol, and reads and writes in mapped
+///     memory
+/// @param collectives number of a communicator's collectives, with fusion those of buffers and of
+///     negotiation
 record StepTraffic(double bytes, double collectives) {
 
-  /// Counts collectives but those of the measurement.
+  /// The counter of all collectives except those of the measurement.
   static final class Counter implements OperationObserver {
 
     private final String left;
     private final LongAdder submitted = new LongAdder();
 
-    /// @param left the beginning of names that do not count
+    /// @param left the prefix of names that do not count
     Counter(String left) {
       this.left = left;
     }

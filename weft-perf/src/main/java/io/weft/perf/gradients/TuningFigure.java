@@ -8,18 +8,18 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/// What an autotuner found: one JSON object. Times are medians of steps of the slowest rank.
+/// The result of an autotuner: one JSON object. Times are medians of steps on the slowest rank.
 ///
 /// @param benchmark always "autotune"
-/// @param startMicros a step with the smallest sizes
-/// @param tunedMicros a step with those that were found
-/// @param handMicros a step with the best fusion threshold of all, segments as the table says
-/// @param handThreshold that threshold; 0 = each tensor by itself
-/// @param seconds that the search took
-/// @param samples that it measured, each a line of the log
-/// @param fusionThreshold found; 0 = each tensor by itself
-/// @param segmentBytes found; 0 = as the table says
-/// @param window found; 0 = as the table says
+/// @param startMicros time of a step with the smallest sizes
+/// @param tunedMicros time of a step with the sizes that were found
+/// @param handMicros time of a step with the best fusion threshold and segments of the rule table
+/// @param handThreshold this threshold, 0 for separate tensors
+/// @param seconds duration of the search
+/// @param samples number of samples, each a line of the log
+/// @param fusionThreshold threshold that was found, 0 for separate tensors
+/// @param segmentBytes segment size that was found, 0 for that of the rule table
+/// @param window window that was found, 0 for that of the rule table
 public record TuningFigure(
     String benchmark,
     String model,
@@ -36,10 +36,10 @@ public record TuningFigure(
     long window,
     BenchmarkHost host) {
 
-  /// A sample, for a log in CSV.
+  /// The header of a log in CSV, which has a line for each sample.
   public static final String LOG_HEAD = "sample,fusion_threshold,segment_bytes,window,step_micros";
 
-  /// Reads what rank 0 says. Throws `PerfException.Failed` where it has no end.
+  /// Reads the output of rank 0. Throws `PerfException.Failed` if its end is missing.
   static TuningFigure parse(
       String model, GradientsFigure.Carrier carrier, List<String> lines, BenchmarkHost host) {
     double start = 0;
@@ -67,7 +67,7 @@ public record TuningFigure(
     }
     if (!ended || tuned.size() < 6) {
       throw new PerfException.Failed(
-          "the ranks have ended before their report of %d lines had an end"
+          "the ranks have ended before their report of %d lines was complete"
               .formatted(lines.size()));
     }
     return new TuningFigure(
@@ -87,7 +87,7 @@ public record TuningFigure(
         host);
   }
 
-  /// The lines of the log.
+  /// Returns the lines of the log.
   static List<String> log(List<String> lines) {
     List<String> log = new ArrayList<>(List.of(LOG_HEAD));
     lines.stream()
@@ -97,7 +97,7 @@ public record TuningFigure(
     return log;
   }
 
-  /// For people.
+  /// Returns the figure as text.
   public String text() {
     return String.format(
         Locale.ROOT,
@@ -114,8 +114,8 @@ public record TuningFigure(
         startMicros,
         tunedMicros,
         fusionThreshold,
-        segmentBytes == 0 ? "as the table says" : Long.toString(segmentBytes),
-        window == 0 ? "as the table says" : Long.toString(window),
+        segmentBytes == 0 ? "as in the rule table" : Long.toString(segmentBytes),
+        window == 0 ? "as in the rule table" : Long.toString(window),
         handMicros,
         handThreshold,
         tunedMicros / handMicros);

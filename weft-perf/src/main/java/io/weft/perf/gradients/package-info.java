@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The gradients of published networks, replayed through the data-parallel layer.
+/// Replays of the gradients of published networks through the data-parallel layer.
 @NullMarked
 package io.weft.perf.gradients;
 

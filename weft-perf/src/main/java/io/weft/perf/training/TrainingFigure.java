@@ -48,7 +48,7 @@ record TrainingFigure(
   record Budget(
       double aloneMicros, double besideMicros, double communicatingMicros, double waitingMicros) {}
 
-  /// Summarizes rounds, each of which has one run of one rank and one of several.
+  /// Summarizes rounds. Each round has one run of one rank and one of several ranks.
   static TrainingFigure of(
       TrainingTurn.Plan plan,
       List<TrainingTurn> alone,
