@@ -7,73 +7,74 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/// What can be measured. `bytes` of a collective is the larger of a rank's input and output, else
-/// what one message or write moves; bus bandwidth is what a link carries in an optimal algorithm:
-/// factor · bytes / p50.
+/// The benchmarks. `bytes` of a collective is the larger of a rank's input and output, otherwise
+/// the size of one message or transfer. Bus bandwidth is the load of a link in an optimal
+/// algorithm: factor · bytes / p50.
 enum Benchmark {
-  /// Sum of all ranks' tensors to all; out of place.
+  /// The sum of all ranks' tensors on all ranks, out of place.
   ALLREDUCE,
-  /// Rank 0's tensor to all.
+  /// The copy of rank 0's tensor to all ranks.
   BROADCAST,
-  /// One share from each rank to all; `bytes` is the whole.
+  /// The concatenation of one share of each rank on all ranks. `bytes` is the size of the result.
   ALLGATHER,
-  /// Sum of all ranks' tensors, one share to each; `bytes` is the input.
+  /// The sum of all ranks' tensors, scattered in one share per rank. `bytes` is the size of the
+  /// input.
   REDUCESCATTER,
-  /// One share from each rank to each; `bytes` is a rank's input.
+  /// The exchange of one share between each pair of ranks. `bytes` is the size of a rank's input.
   ALLTOALL,
-  /// No data.
+  /// The barrier, without data.
   BARRIER,
   /// Half a round trip between two ranks, without a collective.
   PINGPONG,
-  /// One way between two ranks, into registered memory of the peer, without a collective.
+  /// One-way transfers between two ranks into registered memory of the peer, without a collective.
   BANDWIDTH,
-  /// Many small requests between two ranks at once, each answered, without a collective.
+  /// Concurrent small requests between two ranks with an answer to each, without a collective.
   MESSAGES,
-  /// One way between two ranks, many writes into registered memory of the peer at once, without a
-  /// collective.
+  /// Concurrent writes between two ranks into registered memory of the peer, without a collective.
   WRITES,
-  /// The other way: many reads of the peer's registered memory at once.
+  /// Concurrent reads of the peer's registered memory, without a collective.
   READS,
-  /// Registering memory before a write between two ranks and giving that up after it, without a
-  /// collective.
+  /// The registration of memory before a write between two ranks and its end after the write,
+  /// without a collective.
   REGISTRATION,
-  /// A step of a graph over two processes: variables of one, consumed by the other.
+  /// A step of a graph over two processes. One process owns variables, which the other consumes.
   SENDRECV;
 
-  /// Answers that one iteration of `MESSAGES` counts.
+  /// The number of answers in one iteration of `MESSAGES`.
   static final int ANSWERS = 2048;
 
-  /// Writes or reads of one iteration.
+  /// The number of writes or reads in one iteration.
   static final int TRANSFERS = 128;
 
-  /// Shortest message: a number at either end.
+  /// The size of the shortest message: a number at each end.
   private static final long LEAST_MESSAGE_BYTES = 16;
 
   private static final int MESSAGE_ITERATIONS = 200;
   private static final int REGISTRATIONS = 1000;
 
-  /// Tensors of all steps of a case of `SENDRECV`, at most.
+  /// The maximum number of tensors of all steps of a case of `SENDRECV`.
   private static final int TENSORS_PER_CASE = 30_000;
 
   private static final int MOST_STEPS = 1000;
   private static final long MOST_TENSOR_BYTES = 1L << 30;
 
-  /// The name on the command line and in reports.
+  /// Returns the name on the command line and in reports.
   String label() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /// All labels, for messages.
+  /// Returns all labels, for messages.
   static List<String> labels() {
     return Stream.of(values()).map(Benchmark::label).toList();
   }
 
-  /// Throws `IllegalArgumentException` that names what is allowed.
+  /// Returns the benchmark of this label. Throws `IllegalArgumentException` with the allowed
+  /// labels.
   static Benchmark of(String label) {
     return of(label, List.of());
   }
 
-  /// The same where these words are allowed too, for the message.
+  /// Returns the benchmark of this label. The message of the exception also lists `others`.
   static Benchmark of(String label, Collection<String> others) {
     List<String> allowed = Stream.concat(labels().stream(), others.stream()).toList();
     return Stream.of(values())
@@ -91,7 +92,7 @@ enum Benchmark {
                             String.join(", ", allowed))));
   }
 
-  /// Bytes over a link per byte of tensor, for `ranks` ranks.
+  /// Returns the number of bytes over a link per byte of tensor for `ranks` ranks.
   double busFactor(int ranks) {
     double others = (ranks - 1) / (double) ranks;
     return switch (this) {
@@ -102,7 +103,7 @@ enum Benchmark {
     };
   }
 
-  /// Whether it runs collectives of any number of ranks; else a transport between two.
+  /// Returns true for a collective of any number of ranks, false for a benchmark of two ranks.
   boolean isCollective() {
     return switch (this) {
       case ALLREDUCE, BROADCAST, ALLGATHER, REDUCESCATTER, ALLTOALL, BARRIER -> true;
@@ -110,12 +111,12 @@ enum Benchmark {
     };
   }
 
-  /// Whether it keeps many calls on their way at once.
+  /// Returns whether many calls are in flight concurrently.
   boolean isStream() {
     return callsPerIteration() > 1;
   }
 
-  /// The sizes that are measured where none are asked for.
+  /// Returns the default sizes.
   String usualBytes() {
     return switch (this) {
       case ALLREDUCE, BROADCAST, ALLGATHER, REDUCESCATTER, ALLTOALL, BARRIER -> "4..64M";
@@ -128,7 +129,7 @@ enum Benchmark {
     };
   }
 
-  /// How many calls one timed iteration holds: figures are those of one call.
+  /// Returns the number of calls in one timed iteration. Figures are those of one call.
   int callsPerIteration() {
     return switch (this) {
       case ALLREDUCE,
@@ -147,7 +148,7 @@ enum Benchmark {
     };
   }
 
-  /// Iterations per round unless the user says otherwise.
+  /// Returns the default number of iterations per round.
   int iterations(long bytes) {
     return switch (this) {
       case MESSAGES -> MESSAGE_ITERATIONS;
@@ -156,15 +157,15 @@ enum Benchmark {
     };
   }
 
-  /// Steps per round of `SENDRECV` unless the user says otherwise.
+  /// Returns the default number of steps per round of `SENDRECV`.
   static int steps(int tensors, long bytes) {
     int most = Math.min(MOST_STEPS, TENSORS_PER_CASE / Math.max(1, tensors));
     return Math.min(most, MeasuringPlan.iterations(bytes * tensors));
   }
 
-  /// The sizes that are measured for those asked: whole shares where a tensor is shared out, one
-  /// empty case for a barrier. Ascending, each once. Throws `IllegalArgumentException` for messages
-  /// that are too short to be numbered.
+  /// Returns the measured sizes for the requested ones: whole shares of a divided tensor, and one
+  /// empty case of a barrier. They are distinct and ascending. Throws `IllegalArgumentException`
+  /// for messages too short for their number.
   List<Long> sizes(List<Long> asked, int ranks) {
     return switch (this) {
       case ALLREDUCE, BROADCAST, PINGPONG, BANDWIDTH, WRITES, READS, REGISTRATION -> asked;
@@ -181,7 +182,7 @@ enum Benchmark {
       case MESSAGES -> {
         if (asked.getFirst() < LEAST_MESSAGE_BYTES) {
           throw new IllegalArgumentException(
-              "--bytes: a message of %s cannot be numbered; allowed: 16 B and more"
+              "--bytes: a message of %s is too short for its number; allowed: 16 B and more"
                   .formatted(ByteSizes.format(asked.getFirst())));
         }
         yield asked;

@@ -9,8 +9,8 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Tensor sizes as people write them: `4,64K,1M` and ranges `4..64M` in powers of four. K, M and G
-/// are 2^10, 2^20 and 2^30.
+/// The parser of tensor sizes in lists such as `4,64K,1M` and ranges such as `4..64M` in powers of
+/// four. K, M and G are 2^10, 2^20 and 2^30.
 final class ByteSizes {
 
   private static final Pattern SIZE = Pattern.compile("(\\d{1,12})([KMG]?)(?:I?B)?");
@@ -18,8 +18,8 @@ final class ByteSizes {
 
   private ByteSizes() {}
 
-  /// The sizes in ascending order, each once. Throws `IllegalArgumentException` for anything else
-  /// than whole float32 elements from 4 to 4G bytes.
+  /// Returns the distinct sizes in ascending order. Throws `IllegalArgumentException` unless they
+  /// are whole float32 elements from 4 to 4G bytes.
   static List<Long> parse(String text) {
     TreeSet<Long> sizes = new TreeSet<>();
     for (String part : text.split(",", -1)) {
@@ -67,7 +67,7 @@ final class ByteSizes {
     return bytes;
   }
 
-  /// `64 KiB`; exact, so 65540 stays `65540 B`.
+  /// Formats a size exactly: `64 KiB`, but `65540 B`.
   static String format(long bytes) {
     if (bytes != 0 && bytes % (1 << 30) == 0) {
       return (bytes >> 30) + " GiB";

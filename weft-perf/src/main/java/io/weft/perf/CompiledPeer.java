@@ -11,15 +11,15 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// A peer that is one program of this project's own: it starts its ranks itself.
+/// A peer that is one program of this project, which starts its own ranks.
 ///
-/// @param name on the command line
-/// @param source its file, and how it is built
-/// @param compilers names of programs that can build it, the first that is there is taken
-/// @param packages what `apt-get install` needs for it
-/// @param benchmarks that it knows
-/// @param scope what it can run on, and how its ranks are told
-/// @param path where compilers are looked for
+/// @param name name on the command line
+/// @param source source file and its build
+/// @param compilers names of programs that can build it, in order of preference
+/// @param packages packages that it needs from `apt-get install`
+/// @param benchmarks its benchmarks
+/// @param scope its processes and their transport
+/// @param path directories in which compilers are searched
 record CompiledPeer(
     String name,
     CProgram source,
@@ -35,16 +35,16 @@ record CompiledPeer(
     benchmarks = Set.copyOf(benchmarks);
   }
 
-  /// What a program's processes are.
+  /// The processes of a program and their transport.
   enum Scope {
-    /// One process on one core, which no transport concerns.
+    /// One process on one core, which uses no transport.
     ONE_CORE,
     /// Two processes over TCP.
     TCP_PAIR,
-    /// As many processes as its first argument says, over TCP.
+    /// A number of processes over TCP. The first argument is the number.
     TCP_RANKS,
-    /// As many processes as its first argument says, over shared memory; two of them where their
-    /// tensors are private.
+    /// A number of processes over shared memory. The first argument is the number, which must be
+    /// two for private tensors.
     SHARED_RANKS;
 
     private String transport() {
@@ -60,7 +60,7 @@ record CompiledPeer(
     }
   }
 
-  /// The limit: copies as many bytes on one core.
+  /// Returns the lower bound: a copy of the same bytes on one core.
   static MeasuredPeer memcpy(SearchPath path, Path cache) {
     return new CompiledPeer(
         "memcpy",
@@ -79,8 +79,8 @@ record CompiledPeer(
         path);
   }
 
-  /// Plain C on what the plan's transport is made of: what careful programs reach without a
-  /// library.
+  /// Returns plain C programs on the plan's transport, which show the speed of careful programs
+  /// without a library.
   static MeasuredPeer plainC(SearchPath path, Path cache) {
     return new ByTransport(sockets(path, cache), sharedMemory(path, cache));
   }
@@ -108,7 +108,7 @@ record CompiledPeer(
         path);
   }
 
-  /// Gloo, the library under PyTorch's collectives on processors, with its own defaults.
+  /// Returns Gloo, the library of PyTorch's collectives on processors, with its defaults.
   static MeasuredPeer gloo(SearchPath path, Path cache) {
     return new CompiledPeer(
         "gloo",
@@ -173,7 +173,7 @@ record CompiledPeer(
     return MeasuredPeer.program("peer " + name, command, plan);
   }
 
-  /// Two programs of one name.
+  /// Two programs of one name, one per transport.
   private record ByTransport(MeasuredPeer tcp, MeasuredPeer shm) implements MeasuredPeer {
 
     @Override

@@ -9,20 +9,20 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 
-/// Draws latency and bus bandwidth (or messages per second) over size, one curve for each
-/// contestant, on logarithmic axes; below them the machine they belong to.
+/// The plot of latency and of bus bandwidth (or messages per second) over size on logarithmic axes.
+/// Each contestant has a curve. A line names the machine.
 record CurvePlot(List<Measurement> measurements) {
 
   CurvePlot {
     measurements = List.copyOf(measurements);
   }
 
-  /// Writes `file` as its suffix says: SVG or PNG.
+  /// Writes `file` as SVG or PNG, according to its suffix.
   void save(Path file) throws IOException {
     new Picture(panels(), facts()).save(file);
   }
 
-  /// The host, and how the figures came about.
+  /// Returns the host and the number of rounds.
   private String facts() {
     Measurement first = measurements.getFirst();
     String rounds =
@@ -32,7 +32,7 @@ record CurvePlot(List<Measurement> measurements) {
     return first.host().words() + "; " + rounds;
   }
 
-  /// Latency, and bandwidth where bytes moved.
+  /// Returns the panel of latency, and that of bandwidth if bytes were moved.
   private List<Panel> panels() {
     Measurement first = measurements.getFirst();
     String what = "%s, %d ranks, %s".formatted(first.benchmark(), first.ranks(), first.transport());
@@ -55,7 +55,8 @@ record CurvePlot(List<Measurement> measurements) {
     return messages == null ? 0 : messages;
   }
 
-  /// Who, and of how many tensors where that differs.
+  /// Returns the name of a curve: the contestant, and the number of tensors if there are several
+  /// curves.
   private static String curve(Measurement measurement) {
     Integer tensors = measurement.tensors();
     return measurement.peer() + (tensors == null ? "" : ", %d tensors".formatted(tensors));

@@ -11,15 +11,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 
-/// Which way and algorithm Weft takes for each size of a plan, in which segments, and which line of
-/// the table decided.
+/// Weft's decision for each size of a plan: way, algorithm, segments, and the rule that led to it.
 ///
-/// @param plan what would be measured
-/// @param sharesMemory whether its transport lets ranks reach each other's tensors
-/// @param oneSided whether its transport reads and writes without the peer's processor
-/// @param eagerBytes payload up to which its messages carry tensors, instead of writes that a peer
-///   grants
-/// @param table that ranks choose by
+/// @param plan the plan
+/// @param sharesMemory true if ranks can access each other's tensors over the transport
+/// @param oneSided true if the transport reads and writes without the peer's processor
+/// @param eagerBytes largest payload that travels inside a message instead of a granted write
+/// @param table the rule table of the ranks
 record Explanation(
     MeasuringPlan plan,
     boolean sharesMemory,
@@ -27,18 +25,17 @@ record Explanation(
     int eagerBytes,
     AlgorithmTable table) {
 
-  /// What is combined is reached by a bounce buffer where it is private, or fits a slot.
+  /// The benchmarks whose private tensors are accessible over a bounce buffer or a slot.
   private static final Set<Benchmark> NEED_NO_SHARED_TENSORS =
       Set.of(Benchmark.ALLREDUCE, Benchmark.REDUCESCATTER, Benchmark.BARRIER);
 
-  /// One size, as a program reads it.
+  /// The decision for one size.
   ///
   /// @param way mailbox, mapped or wire
-  /// @param inFlight segments that may be on their way to a peer
-  /// @param eagerBytes what goes by wire in chunks up to this length travels inside messages; 0 on
-  ///   other ways
-  /// @param rule where the line stands that decided, and what it says
-  /// @param reason why
+  /// @param inFlight maximum number of segments in flight to a peer
+  /// @param eagerBytes largest chunk that travels inside messages on the wire, 0 on other ways
+  /// @param rule place and text of the rule
+  /// @param reason the reason
   record ExplainedSize(
       long bytes,
       String way,
@@ -63,12 +60,12 @@ record Explanation(
     }
   }
 
-  /// Lines of text, the head first.
+  /// Returns the lines of the explanation after a header.
   String text() {
     List<String> text = new ArrayList<>();
     String what = plan.benchmark().label();
     if (!plan.benchmark().isCollective()) {
-      text.add(what + " runs no collective: it is the transport's own");
+      text.add(what + " runs no collective, so no rule applies");
     } else {
       text.add(
           "%s, %d ranks on this host, %s%s"
@@ -82,7 +79,7 @@ record Explanation(
     return String.join(System.lineSeparator(), text) + System.lineSeparator();
   }
 
-  /// Each size; none where no collective runs.
+  /// Returns the decision for each size, nothing for a benchmark without a collective.
   List<ExplainedSize> lines() {
     return plan.benchmark().isCollective()
         ? plan.cases().stream().map(one -> line(one.bytes())).toList()
@@ -90,7 +87,7 @@ record Explanation(
   }
 
   private ExplainedSize line(long bytes) {
-    // Ranks find out that private tensors cannot be reached, and take the wire.
+    // Ranks detect that private tensors are not accessible, and use the wire.
     boolean reachable =
         sharesMemory
             && (plan.memory() == TensorMemory.OWN

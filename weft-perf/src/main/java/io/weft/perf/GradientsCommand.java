@@ -43,19 +43,20 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// `weft perf gradients`: a step of data-parallel training without its network. Exit code 0 done, 1
-/// it failed or an average was wrong, 2 wrong command line, 3 something is missing here.
+/// `weft perf gradients`: a step of data-parallel training without its network. Exits with 0 on
+/// success, 1 if a measurement failed or an average was wrong, 2 for a wrong command line, 3 if a
+/// requirement is missing.
 @Command(
     name = "gradients",
     mixinStandardHelpOptions = true,
     description = {
-      "Replays the gradients of a network through the data-parallel layer: its tensors in the order"
-          + " of the backward pass, each submitted when a processor would have computed it (a"
-          + " pause), until all averages are there. Every average is compared, on all ranks.",
+      "Replays the gradients of a network through the data-parallel layer: tensors in the order of"
+          + " the backward pass, each submitted at the time when a processor would have computed it"
+          + " (a pause), until all averages have arrived. All ranks compare every average.",
       "",
-      "With --simulate nothing is moved: how tensors share buffers, which algorithm each buffer"
-          + " takes and how long its segments are is decided by the code that decides it in a job;"
-          + " how long that takes is a formula of latency and bandwidth.",
+      "With --simulate no data is moved. The code of a real job decides which tensors share a"
+          + " buffer, and each buffer's algorithm and segments. A formula of latency and bandwidth"
+          + " yields the times.",
       ""
     },
     footer = {
@@ -68,7 +69,7 @@ import picocli.CommandLine.Spec;
       "  weft perf gradients --model resnet101,inception-v3,vgg16 --simulate 1,2,4,8,16,32,64,128"
           + " --plot figures.png",
       "",
-      "What is measured and what is simulated: docs/measuring.md"
+      "Measured and simulated figures: docs/measuring.md"
     })
 final class GradientsCommand implements Callable<Integer> {
 
@@ -82,8 +83,8 @@ final class GradientsCommand implements Callable<Integer> {
       split = ",",
       defaultValue = "uniform",
       description =
-          "whose gradients: resnet101, inception-v3, vgg16, transformer-base, or uniform, which has"
-              + " --tensors of --bytes (default: ${DEFAULT-VALUE}); several with --simulate")
+          "network of the gradients: resnet101, inception-v3, vgg16, transformer-base, or uniform"
+              + " with --tensors of --bytes (default: ${DEFAULT-VALUE}); several with --simulate")
   private List<String> models = List.of();
 
   @Option(
@@ -97,7 +98,7 @@ final class GradientsCommand implements Callable<Integer> {
       names = "--bytes",
       paramLabel = "SIZE",
       defaultValue = "4K",
-      description = "length of each of them (default: ${DEFAULT-VALUE})")
+      description = "bytes of each tensor of uniform (default: ${DEFAULT-VALUE})")
   private String bytes = "4K";
 
   @Option(
@@ -113,31 +114,31 @@ final class GradientsCommand implements Callable<Integer> {
       split = ",",
       defaultValue = "on,off",
       description =
-          "whether tensors share buffers; both take turns in one run (default: ${DEFAULT-VALUE})")
+          "shared buffers for tensors; both settings take turns (default: ${DEFAULT-VALUE})")
   private List<String> fusion = List.of();
 
   @Option(
       names = "--compute",
       paramLabel = "MS",
       description =
-          "how long forward and backward pass take together, in milliseconds; it is shared out by"
-              + " the multiplications of each layer (default: what a Tesla P100 takes for 64"
-              + " images; 0 for uniform)")
+          "milliseconds of forward and backward pass together, divided in proportion to the"
+              + " multiplications of each layer (default: the time of a Tesla P100 for 64 images;"
+              + " 0 for uniform)")
   private @Nullable Long computeMillis;
 
   @Option(
       names = "--gbit",
       paramLabel = "G",
       description =
-          "the ranks are in two network namespaces, with a link of so many gigabits a second each"
-              + " way between them; needs root")
+          "put the ranks into two network namespaces with a link of this many gigabits a second in"
+              + " each direction; needs root")
   private @Nullable Double gbit;
 
   @Option(
       names = "--simulate",
       paramLabel = "RANKS",
       split = ",",
-      description = "measure nothing; simulate for these numbers of ranks, 4 on each host")
+      description = "simulate these numbers of ranks, 4 on each host, instead of measuring")
   private List<Integer> simulated = new ArrayList<>();
 
   @Mixin private CarrierOptions carrier = new CarrierOptions();
@@ -147,8 +148,8 @@ final class GradientsCommand implements Callable<Integer> {
       paramLabel = "PEER",
       split = ",",
       description =
-          "who runs beside Weft: openmpi (an allreduce for each tensor, one after the other; only"
-              + " of uniform)")
+          "system to compare with: openmpi (an allreduce for each tensor, sequentially; only for"
+              + " uniform)")
   private List<String> peers = new ArrayList<>();
 
   @Option(
@@ -162,7 +163,7 @@ final class GradientsCommand implements Callable<Integer> {
       names = "--steps",
       paramLabel = "N",
       description =
-          "timed steps of each setting in each of 5 turns of a round (default: as many as move"
+          "timed steps of each setting in each of 5 turns of a round (default: enough to move"
               + " 64 MiB, at least 1, at most 100)")
   private @Nullable Integer steps;
 
@@ -176,8 +177,8 @@ final class GradientsCommand implements Callable<Integer> {
   @Option(
       names = "--autotune",
       description =
-          "let an autotuner look for the best fusion threshold, segments and segments in flight,"
-              + " from the smallest, and compare with every threshold")
+          "search the best fusion threshold, segments and segments in flight by an autotuner,"
+              + " beginning with the smallest, and compare with every threshold")
   private boolean autotune;
 
   @Option(
@@ -189,7 +190,7 @@ final class GradientsCommand implements Callable<Integer> {
   @Option(
       names = "--recording",
       description =
-          "measure what recording a timeline costs: steps without and with it take turns in the"
+          "measure the cost of recording a timeline: steps without and with it take turns in the"
               + " same processes")
   private boolean recording;
 
@@ -199,7 +200,7 @@ final class GradientsCommand implements Callable<Integer> {
   @Option(
       names = "--plot",
       paramLabel = "FILE",
-      description = "draw efficiency over ranks, of --simulate; FILE ends in .svg or .png")
+      description = "draw efficiency over ranks for --simulate; FILE ends in .svg or .png")
   private @Nullable Path plot;
 
   @Override
@@ -250,18 +251,18 @@ final class GradientsCommand implements Callable<Integer> {
     }
     if (gbit != null && simulated.isEmpty() && !carrier.transport().equals("tcp")) {
       throw new IllegalArgumentException(
-          "--gbit: only tcp goes from one network namespace to another, not "
+          "--gbit: only tcp connects the two network namespaces, not "
               + carrier.transport());
     }
     if (simulated.isEmpty()) {
       UsableTransport.require(carrier.transport());
     }
     if (autotune && !simulated.isEmpty()) {
-      throw new IllegalArgumentException("--autotune measures; leave --simulate out");
+      throw new IllegalArgumentException("--autotune measures; omit --simulate");
     }
     if (recording && (autotune || !simulated.isEmpty() || !peers.isEmpty())) {
       throw new IllegalArgumentException(
-          "--recording is a measurement of its own; leave --autotune, --simulate and --peer out");
+          "--recording is a separate measurement; omit --autotune, --simulate and --peer");
     }
     if (autotuneLog != null && !autotune) {
       throw new IllegalArgumentException("--autotune-log needs --autotune");
@@ -347,7 +348,7 @@ final class GradientsCommand implements Callable<Integer> {
     return kept && figures.stream().allMatch(RecordingFigure::checked) ? 0 : 1;
   }
 
-  /// What runs each tensor by itself beside Weft, if that was asked for.
+  /// Returns the peer that reduces each tensor separately, if requested.
   private Optional<GradientsPeer> peer(GradientsPlan plan) throws InterruptedException {
     if (peers.isEmpty()) {
       return Optional.empty();
@@ -428,7 +429,7 @@ final class GradientsCommand implements Callable<Integer> {
     return new Carrier(size, carrier.transport(), gbit);
   }
 
-  /// Whether what was asked for is there.
+  /// Writes the requested files. Returns true if all were written.
   private boolean save(List<GradientsFigure> figures, PrintWriter err) {
     boolean kept = true;
     if (json != null) {

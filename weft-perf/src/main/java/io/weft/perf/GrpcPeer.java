@@ -6,9 +6,10 @@ import io.weft.perf.process.JavaProgram;
 import io.weft.perf.sendrecv.SendRecvRanks;
 import java.util.List;
 
-/// gRPC. For `messages`, grpc-java: unary calls between two JVMs over one connection. For
-/// `sendrecv`, TensorFlow's own distributed runtime, which is part of TensorFlow's library. Both
-/// know TCP only; of `sendrecv` it runs whatever carries Weft's bytes.
+/// The peer gRPC. For `messages` it is grpc-java with unary calls between two JVMs over one
+/// connection. For `sendrecv` it is TensorFlow's own distributed runtime, which is part of
+/// TensorFlow's library. Both support only TCP. `sendrecv` runs over TCP regardless of Weft's
+/// transport.
 record GrpcPeer() implements MeasuredPeer {
 
   @Override

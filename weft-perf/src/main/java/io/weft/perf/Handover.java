@@ -4,26 +4,26 @@ package io.weft.perf;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/// How long a cache line takes from one processor to another and back. Whatever ranks of a host
-/// hand each other goes that way. It depends on whether the two share a cache, which the host of a
-/// virtual machine may change every few seconds.
+/// The measurement of the time that a cache line takes from one processor to another and back. All
+/// transfers between ranks of a host depend on it. It depends on a cache that is common to both
+/// processors, which the host of a virtual machine may change every few seconds.
 public final class Handover {
 
   private static final long NANOS = 20_000_000;
   private static final int BATCH = 100;
 
-  /// What takes longer is no cache line but a turn of the scheduler.
+  /// A longer time is that of a scheduler's turn instead of a cache line.
   private static final int MOST_NANOS = 20_000;
 
-  /// After so many looks there is no second processor to be had.
+  /// The number of polls after which a second processor counts as unavailable.
   private static final int MAX_LOOKS = 50_000_000;
 
   private static final int OVER = -1;
 
   private Handover() {}
 
-  /// Of the fastest hundred in 20 ms, in nanoseconds, at most 20,000; null where two threads do not
-  /// get two processors.
+  /// Returns the mean time of the fastest hundred round trips in 20 ms, in nanoseconds, at most
+  /// 20,000. Returns null if two threads do not get two processors.
   public static @Nullable Integer nanos() throws InterruptedException {
     if (Runtime.getRuntime().availableProcessors() < 2) {
       return null;
@@ -73,7 +73,7 @@ public final class Handover {
         }
         seen = line.get();
       }
-      line.compareAndSet(number, number + 1); // not set: it may be over by now
+      line.compareAndSet(number, number + 1); // A plain set might overwrite OVER.
     }
   }
 }

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.function.Function;
 import org.HdrHistogram.Histogram;
 
-/// How long calls of one size took, in microseconds.
+/// The latencies of calls of one size in microseconds.
 record Latencies(double p50Micros, double p99Micros, double minMicros, double meanMicros) {
 
-  /// Relative error of a recorded value: 10^-4.
+  /// The precision of recorded values: a relative error of 10^-4.
   private static final int DIGITS = 4;
 
-  /// Of one round whose iterations held so many calls each; `nanos` must not be empty.
+  /// Summarizes one round, whose iterations have `calls` calls each. `nanos` must not be empty.
   static Latencies of(long[] nanos, int calls) {
     Histogram histogram = new Histogram(DIGITS);
     for (long one : nanos) {
@@ -24,7 +24,7 @@ record Latencies(double p50Micros, double p99Micros, double minMicros, double me
         histogram.getMean() / 1e3 / calls);
   }
 
-  /// Of several rounds: the medians of the rounds' figures, and the least of their least.
+  /// Summarizes several rounds: the medians of the rounds' figures, and the minimum of all.
   static Latencies over(List<Latencies> rounds) {
     return new Latencies(
         median(rounds, Latencies::p50Micros),
@@ -37,7 +37,7 @@ record Latencies(double p50Micros, double p99Micros, double minMicros, double me
     return median(rounds.stream().map(figure).toList());
   }
 
-  /// The middle one, or the mean of the middle two.
+  /// Returns the middle figure, or the mean of the middle two.
   static double median(List<Double> figures) {
     List<Double> sorted = figures.stream().sorted().toList();
     int upper = sorted.size() / 2;

@@ -7,23 +7,24 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/// A system that can be measured beside Weft, or Weft itself.
+/// A system that can be measured, which is Weft or a peer.
 interface MeasuredPeer {
 
-  /// The name on the command line.
+  /// Returns the name on the command line.
   String name();
 
-  /// Makes ready what a plan needs, untimed: finds programs, compiles. Throws
-  /// `IllegalArgumentException` for a plan that this peer cannot run and `PerfException.Missing` if
-  /// something is not on this machine.
+  /// Prepares a plan outside the timed part: finds and compiles programs. Throws
+  /// `IllegalArgumentException` for a plan that this peer cannot run, and `PerfException.Missing`
+  /// if this machine lacks a requirement.
   Contestant prepare(MeasuringPlan plan) throws InterruptedException;
 
   /// The header that all peers' programs include.
   String HEADER = "perf.h";
 
-  /// One program that speaks as `RankReport` reads, run afresh in each round.
+  /// Returns a contestant that runs one program anew in each round. The program prints the lines
+  /// that `RankReport` reads.
   ///
-  /// @param title who it is, for messages
+  /// @param title name of the program for messages
   static Contestant program(String title, List<String> command, MeasuringPlan plan) {
     List<String> words = List.copyOf(command);
     return stage -> {
@@ -37,34 +38,34 @@ interface MeasuredPeer {
     };
   }
 
-  /// Ready to run one plan.
+  /// A contestant that is ready to run one plan.
   @FunctionalInterface
   interface Contestant {
 
-    /// One round in fresh processes, none of which is left on return. Throws
+    /// Runs one round in new processes, which have all ended on return. Throws
     /// `PerfException.Failed`.
     RankReport round(PeerSetup stage) throws InterruptedException;
 
-    /// One round without others.
+    /// Runs one round without other contestants.
     default RankReport round() throws InterruptedException {
       return round(PeerSetup.ALONE);
     }
   }
 
-  /// What a round takes place in.
+  /// The environment of a round.
   ///
-  /// @param variables that all its ranks are given beside their own
-  /// @param contestants that take turns, at least 1
+  /// @param variables additional environment variables of all ranks
+  /// @param contestants number of contestants that take turns, at least 1
   record PeerSetup(Map<String, String> variables, int contestants) {
 
-    /// Nobody else.
+    /// The environment of a contestant that runs alone.
     static final PeerSetup ALONE = new PeerSetup(Map.of(), 1);
 
     public PeerSetup {
       variables = Map.copyOf(variables);
     }
 
-    /// How long a round may take, in which all others have their turns as well.
+    /// Returns the time limit of a round, which includes the turns of all contestants.
     Duration limit(MeasuringPlan plan) {
       return plan.limit().multipliedBy(contestants);
     }

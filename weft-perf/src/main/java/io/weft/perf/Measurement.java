@@ -9,18 +9,23 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// One contestant's figures for one size over all rounds: one JSON object of the report. Latencies
-/// are medians of the rounds' figures, `minMicros` the least of all, `roundP50Micros` each round's
-/// own, and `roundHandoverNanos` what a cache line took between processors and back before what was
-/// timed in it, null where there are no two; `roundsMoved` how many more were run and left out
-/// because it took longer than was allowed, null where that was not asked for; bandwidths come from
-/// `p50Micros`, in 10^9 bytes per second; `iterations` is per round. `messagesPerSecond` counts
-/// requests that were answered, `outstanding` how many were on their way, or how many writes or
-/// reads; they are null where that is not what is measured. `memory` is where the tensors lay;
-/// `tensors` how many a step of `sendrecv` carried, of `bytes` each, and `requestsPerStep` how many
-/// messages asked for them; `registered` is what rank 0 has registered with a device in an average
-/// round of `registration`. `checked` says whether all results were compared and right, null where
-/// the contestant compares nothing.
+/// The figures of one contestant for one size over all rounds: one JSON object of the report.
+///
+/// - Latencies are medians of the rounds' figures. `minMicros` is the minimum of all rounds, and
+///   `roundP50Micros` lists the rounds' medians.
+/// - `roundHandoverNanos` lists the time that a cache line took between processors and back before
+///   the timed part of each round. It is null without two processors.
+/// - `roundsMoved` is the number of rounds that were discarded because this time exceeded the
+///   limit. It is null without a limit.
+/// - Bandwidths follow from `p50Micros`, in 10^9 bytes per second. `iterations` is the number per
+///   round.
+/// - `messagesPerSecond` counts answered requests. `outstanding` is the number of requests, writes
+///   or reads in flight. Both are null for other benchmarks.
+/// - `memory` is the memory of the tensors. `tensors` is the number of tensors of `bytes` in a step
+///   of `sendrecv`, and `requestsPerStep` the number of messages that request them.
+/// - `registered` is rank 0's registered memory in an average round of `registration`.
+/// - `checked` is true if all results were compared and right. It is null if the contestant
+///   compares nothing.
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record Measurement(
     String benchmark,
@@ -48,16 +53,16 @@ record Measurement(
     @Nullable Boolean checked,
     BenchmarkHost host) {
 
-  /// The peer that is Weft itself.
+  /// The name of Weft as a contestant.
   static final String WEFT = "weft";
 
   private static final MathContext SIX_DIGITS = new MathContext(6);
 
-  /// How the processors stood to each other in a contestant's rounds: see `roundHandoverNanos` and
+  /// The handovers of a cache line in a contestant's rounds, see `roundHandoverNanos` and
   /// `roundsMoved`.
   record Handovers(@Nullable List<Integer> nanos, @Nullable Integer moved) {}
 
-  /// Of the samples that one contestant's rounds gave for one case.
+  /// Summarizes the samples of one contestant's rounds for one case.
   static Measurement of(
       MeasuringPlan plan,
       MeasuringPlan.PlannedCase one,
@@ -98,14 +103,14 @@ record Measurement(
         host);
   }
 
-  /// The median of the rounds', if all tell.
+  /// Returns the median of the rounds, null if a round has no count.
   private static @Nullable Double requests(List<RankReport.Sample> samples) {
     List<Double> told =
         samples.stream().map(RankReport.Sample::requests).filter(Objects::nonNull).toList();
     return told.size() < samples.size() ? null : rounded(Latencies.median(told));
   }
 
-  /// The mean of the rounds, if all tell.
+  /// Returns the mean of the rounds, null if a round has no count.
   private static RankReport.@Nullable Registered registered(List<RankReport.Sample> samples) {
     long calls = 0;
     long bytes = 0;
@@ -129,7 +134,7 @@ record Measurement(
         : samples.stream().allMatch(sample -> Boolean.TRUE.equals(sample.checked()));
   }
 
-  /// The case in words: the size, and of `sendrecv` the number of tensors.
+  /// Returns the case in words: the size, and for `sendrecv` the number of tensors.
   String size() {
     String each = ByteSizes.format(bytes);
     if (tensors == null) {
@@ -138,12 +143,12 @@ record Measurement(
     return tensors == 0 ? "empty step" : tensors + " x " + each;
   }
 
-  /// Whether both are of the same case.
+  /// Returns whether both measurements are of the same case.
   boolean isBeside(Measurement other) {
     return bytes == other.bytes && Objects.equals(tensors, other.tensors);
   }
 
-  /// Whether a result was compared and was wrong.
+  /// Returns whether a compared result was wrong.
   static boolean differs(Measurement measurement) {
     return Boolean.FALSE.equals(measurement.checked());
   }

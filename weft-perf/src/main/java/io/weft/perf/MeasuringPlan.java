@@ -7,18 +7,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What every contestant runs in each round: the same sizes, the same iteration counts, in this
-/// order.
+/// The plan of a round: sizes and iteration counts in order, which are equal for every contestant.
 ///
-/// @param benchmark what is measured
+/// @param benchmark the benchmark
 /// @param transport "tcp", "shm", "verbs"
-/// @param secure whether Weft's connections are encrypted; peers have no such setting
-/// @param memory where the tensors of Weft's collectives lie, or what `REGISTRATION` registers
-/// @param outstanding unanswered requests of `MESSAGES`, unfinished `WRITES` or `READS`
-/// @param ranks at least 1
-/// @param cases in ascending order of size, of `SENDRECV` within each number of tensors
-/// @param warmUp untimed work on each size, twice: once over all sizes, once before each
-/// @param limit a round of one contestant that takes longer is ended, and the measurement fails
+/// @param secure the encryption of Weft's connections; peers have no such setting
+/// @param memory the memory of the tensors of Weft's collectives, or the memory that `REGISTRATION`
+///     registers
+/// @param outstanding number of requests of `MESSAGES`, of `WRITES` or of `READS` in flight
+/// @param ranks number of ranks, at least 1
+/// @param cases the cases in ascending order of size, for `SENDRECV` within each number of tensors
+/// @param warmUp untimed work on each size, once over all sizes and once before each size
+/// @param limit time limit of a contestant's round, after which the measurement fails
 record MeasuringPlan(
     Benchmark benchmark,
     String transport,
@@ -40,25 +40,27 @@ record MeasuringPlan(
 
   /// One size.
   ///
-  /// @param tensors of each iteration of `SENDRECV`, 0 for its empty step; else 1
+  /// @param tensors number of tensors of an iteration of `SENDRECV`, 0 for its empty step;
+  ///     otherwise 1
   record PlannedCase(long bytes, int iterations, int tensors) {
 
-    /// Of one tensor.
+    /// Creates a case of one tensor.
     PlannedCase(long bytes, int iterations) {
       this(bytes, iterations, 1);
     }
   }
 
-  /// Iterations per round for this size unless the user says otherwise: 2000 up to 256 KiB, then as
-  /// many as move 512 MiB, at least 10.
+  /// Returns the default number of iterations per round: 2000 up to 256 KiB, then enough to move
+  /// 512 MiB, at least 10.
   static int iterations(long bytes) {
     return Math.clamp(BYTES_PER_CASE / Math.max(bytes, 1), FEWEST_ITERATIONS, MOST_ITERATIONS);
   }
 
-  /// The arguments that every rank program takes: `BENCHMARK[:SETTING...] WARM_UP_MILLIS
-  /// BYTES:ITERATIONS...`. The settings of a collective are Weft's own: where its tensors lie; that
-  /// of `registration` is the same of the memory that it registers. Those of `messages`, `writes`
-  /// and `reads` are all contestants': how many are outstanding, and how many an iteration counts.
+  /// Returns the arguments of every rank program: `BENCHMARK[:SETTING...] WARM_UP_MILLIS
+  /// BYTES:ITERATIONS...`. The setting of a collective is the memory of its tensors, which only
+  /// Weft observes. The setting of `registration` is the memory that it registers. The settings of
+  /// `messages`, `writes` and `reads` are the number in flight and the number per iteration, which
+  /// all contestants observe.
   List<String> arguments() {
     List<String> arguments = new ArrayList<>();
     arguments.add(benchmark.label() + settings());
@@ -67,7 +69,7 @@ record MeasuringPlan(
     return arguments;
   }
 
-  /// What the tool of `sendrecv` takes behind the runtime: `WARM_UP_MILLIS LIMIT_SECONDS
+  /// Returns the arguments of `sendrecv` after the runtime: `WARM_UP_MILLIS LIMIT_SECONDS
   /// BYTES:STEPS:TENSORS...`.
   List<String> sendRecvArguments() {
     List<String> arguments = new ArrayList<>();

@@ -11,22 +11,22 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// Open MPI, measured by this project's own small C program over its collectives and messages,
-/// started as a user of its `mpirun` would: its default binding (each of two ranks on a core of its
-/// own), its default algorithms, its default (spinning) waits.
+/// Open MPI, measured by a small C program of this project over its collectives and messages.
+/// `mpirun` starts the program with its defaults: binding (each of two ranks has a core),
+/// algorithms, and spinning waits.
 final class OpenMpi implements MeasuredPeer {
 
   private static final String REMEDY =
       "; install it: apt-get install openmpi-bin libopenmpi-dev gcc";
 
-  /// Its program has messages and collectives.
+  /// The benchmarks that the program lacks. It has messages and collectives.
   private static final Set<Benchmark> ABSENT =
       EnumSet.of(Benchmark.WRITES, Benchmark.READS, Benchmark.REGISTRATION, Benchmark.SENDRECV);
 
   private final SearchPath path;
   private final Path cache;
 
-  /// Finds programs on `path`, keeps the compiled program under `cache`.
+  /// Finds programs on `path` and keeps the compiled program under `cache`.
   OpenMpi(SearchPath path, Path cache) {
     this.path = path;
     this.cache = cache;
@@ -50,7 +50,7 @@ final class OpenMpi implements MeasuredPeer {
         "Open MPI", command(plan.transport(), plan.ranks(), plan.arguments()), plan);
   }
 
-  /// What runs its program with these words. Throws `PerfException.Missing`.
+  /// Returns the command that runs the program with `arguments`. Throws `PerfException.Missing`.
   List<String> command(String transport, int ranks, List<String> arguments)
       throws InterruptedException {
     List<String> fabric = fabric(transport);
@@ -74,8 +74,8 @@ final class OpenMpi implements MeasuredPeer {
                     "peer openmpi: there is no " + program + " on PATH" + REMEDY));
   }
 
-  /// Point-to-point layer `ob1` with exactly the byte transports of this name: loopback TCP, or
-  /// shared memory.
+  /// Returns options for the point-to-point layer `ob1` with only one byte transport: loopback TCP
+  /// or shared memory.
   static List<String> fabric(String transport) {
     return switch (transport) {
       case "tcp" ->
@@ -96,7 +96,7 @@ final class OpenMpi implements MeasuredPeer {
     };
   }
 
-  /// Starts so many ranks of what follows.
+  /// Returns the command that starts `ranks` ranks of the appended program.
   static List<String> launch(Path mpirun, List<String> fabric, int ranks, boolean root, int cores) {
     List<String> command = new ArrayList<>(List.of(mpirun.toString()));
     if (root) {

@@ -31,8 +31,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/// `weft perf`: measures Weft beside named peers. Exit code 0 done, 1 it failed or a result was
-/// wrong, 2 wrong command line, 3 something is missing here.
+/// `weft perf`: compares Weft with peers. Exits with 0 on success, 1 if a measurement failed or a
+/// result was wrong, 2 for a wrong command line, 3 if a requirement is missing.
 @Command(
     name = "perf",
     mixinStandardHelpOptions = true,
@@ -43,19 +43,19 @@ import picocli.CommandLine.Spec;
       TrainingCommand.class
     },
     description = {
-      "Measures a collective, a transport alone, or a step of a graph over two processes, beside"
-          + " named peers in the same run.",
+      "Measures a collective, a transport alone, or a step of a graph over two processes, and"
+          + " compares Weft with peers in the same run.",
       "",
-      "Each round starts Weft's ranks and each peer's afresh; all of them run the same sizes and"
-          + " iterations. Of a collective one contestant works while the others wait: each size is"
-          + " timed in five turns of each. Before each timed call the data is rewritten and an"
-          + " untimed barrier passes; after it the whole result is compared. A call takes as long"
-          + " as its slowest rank. A round's p50, p99 and mean are reduced to medians over the"
-          + " rounds.",
+      "Each round starts new ranks of Weft and of each peer, which run the same sizes and"
+          + " iterations. Contestants of a collective work in turn while the others wait: each size"
+          + " is timed in five turns of each. Before each timed call the data is rewritten and the"
+          + " ranks pass an untimed barrier. After it the whole result is compared. The time of a"
+          + " call is that of its slowest rank. The table shows the medians over the rounds of"
+          + " p50, p99 and mean.",
       "",
-      "The table has three ratios to each peer, each above 1 where Weft is ahead: of the medians"
+      "The table has three ratios to each peer, which exceed 1 if Weft is faster: of the medians"
           + " over the rounds (p50), the median of the ratios within each round (pairs), and of the"
-          + " fastest calls (best). Where p50 and pairs differ, the machine was busy: measure more"
+          + " fastest calls (best). If p50 and pairs differ, the machine was busy: measure more"
           + " rounds.",
       ""
     },
@@ -74,7 +74,7 @@ import picocli.CommandLine.Spec;
       "  weft perf gradients --model resnet101 --fusion on,off",
       "  weft perf allreduce -np 4 --transport shm --explain",
       "",
-      "What each line means, how each peer is built, and what misleads: docs/measuring.md"
+      "Lines of the table, builds of the peers, and pitfalls: docs/measuring.md"
     })
 public final class PerfCommand implements Callable<Integer> {
 
@@ -87,12 +87,12 @@ public final class PerfCommand implements Callable<Integer> {
 
   @Mixin private PerfOptions options = new PerfOptions();
 
-  /// With all peers that Weft knows.
+  /// Creates the command with all peers.
   public PerfCommand() {
     this(new WeftPeer(), peers(SearchPath.ofEnvironment(), CProgram.userCache()));
   }
 
-  /// All peers, in the order in which messages name them.
+  /// Returns all peers in the order of messages.
   static List<MeasuredPeer> peers(SearchPath path, Path cache) {
     return List.of(
         new OpenMpi(path, cache),
@@ -198,7 +198,7 @@ public final class PerfCommand implements Callable<Integer> {
     return contestants.stream().distinct().toList();
   }
 
-  /// Whether what was asked for is there.
+  /// Writes the requested files. Returns true if all were written.
   private boolean save(List<Measurement> measurements, PrintWriter err) {
     boolean kept = true;
     Path json = options.json();

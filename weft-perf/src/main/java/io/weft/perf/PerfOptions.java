@@ -15,24 +15,23 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// The command line of `weft perf`: what is measured, how often, beside whom, and where to.
+/// The command line of `weft perf`: benchmark, repetitions, peers and reports.
 final class PerfOptions {
 
   private static final int MOST_RANKS = 180;
 
   @Parameters(
       paramLabel = "WHAT",
-      arity = "0..1", // a subcommand has none
+      arity = "0..1", // A subcommand has none.
       description = {
         "a collective: allreduce, broadcast, allgather, reducescatter, alltoall or barrier;",
-        "or, between two ranks, what the transport alone does: pingpong (half a round trip),"
-            + " bandwidth (one way, into registered memory of the peer), messages (small"
-            + " requests, each answered), writes or reads (many at once, into or of registered"
-            + " memory of the peer), registration (registering memory before a write and giving"
-            + " that up after it);",
-        "or sendrecv: a step of a TensorFlow graph, with variables of one process that another"
-            + " consumes;",
-        "or gradients, kv, training or wide-deep-traffic, which have options of their own"
+        "or a transport alone between two ranks: pingpong (half a round trip), bandwidth (one way"
+            + " into registered memory of the peer), messages (small requests, each answered),"
+            + " writes or reads (concurrent, into or from registered memory of the peer),"
+            + " registration (registering memory before a write and ending the registration after"
+            + " it);",
+        "or sendrecv: a step of a TensorFlow graph that consumes variables of another process;",
+        "or gradients, kv, training or wide-deep-traffic, which have separate options"
       })
   private String what = "";
 
@@ -58,11 +57,11 @@ final class PerfOptions {
       names = "--tensors",
       paramLabel = "MEMORY|LIST",
       description = {
-        "where Weft's collectives find their tensors: own (memory that Weft gave) or private"
-            + " (default: own where the transport shares memory, else private); what"
+        "memory of the tensors of Weft's collectives: own (allocated by Weft) or private"
+            + " (default: own if the transport shares memory, else private); memory that"
             + " registration registers: own or private (default);",
-        "of sendrecv, how many a step carries (default: 1,100,1000; several up to 4 KiB each"
-            + " unless --bytes is given)"
+        "for sendrecv, the number of tensors of a step (default: 1,100,1000; several up to 4 KiB"
+            + " each unless --bytes is given)"
       })
   private @Nullable String tensors;
 
@@ -71,7 +70,7 @@ final class PerfOptions {
       paramLabel = "N",
       defaultValue = "256",
       description =
-          "requests that messages leaves unanswered; writes and reads leave so many unfinished"
+          "requests of messages, of writes or of reads in flight"
               + " (default: ${DEFAULT-VALUE})")
   private int outstanding;
 
@@ -80,14 +79,14 @@ final class PerfOptions {
       paramLabel = "PEER",
       split = ",",
       description = {
-        "who runs beside Weft; several, with commas or one option each:",
+        "systems to compare with; several, with commas or one option each:",
         "openmpi (all benchmarks; tcp and shm), gloo (allreduce, broadcast, allgather, alltoall,"
             + " barrier; tcp), c (a plain C program, over a socket: allreduce of 2 ranks, pingpong,"
-            + " bandwidth, messages; tcp; in common memory: allreduce; shm), grpc (unary calls of"
+            + " bandwidth, messages; tcp; in shared memory: allreduce; shm), grpc (unary calls of"
             + " grpc-java: messages; tcp; TensorFlow's own runtime: sendrecv), memcpy (the limit:"
-            + " one core copies as many bytes), perftest (ib_write_lat, ib_write_bw, ib_read_bw:"
+            + " one core copies the same bytes), perftest (ib_write_lat, ib_write_bw, ib_read_bw:"
             + " pingpong, writes, reads; verbs), perftest-send (ib_send_lat: pingpong; verbs),"
-            + " each-time (Weft that keeps no memory registered: registration)"
+            + " each-time (Weft without cached registrations: registration)"
       })
   private List<String> peerNames = new ArrayList<>();
 
@@ -102,18 +101,18 @@ final class PerfOptions {
       names = "--handover",
       paramLabel = "NS",
       description =
-          "on a virtual machine whose host moves its processors: a round counts if a cache line"
-              + " took at most so many nanoseconds from one to the other and back, before and after"
-              + " each series of turns, and all run it again if not (default: any)")
+          "for a virtual machine whose host moves its processors: limit in nanoseconds on the"
+              + " time of a cache line from one processor to another and back; a round in which"
+              + " it is longer before or after a series of turns is repeated (default: no limit)")
   private @Nullable Integer handover;
 
   @Option(
       names = "--iterations",
       paramLabel = "N",
       description =
-          "timed calls per size and round (default: 2000, from 256 KiB on as many as move 512 MiB,"
-              + " at least 10); of messages 200, each of 2048 answers; writes and reads go by 128;"
-              + " of registration 1000; of sendrecv 1000, 300 of 100 tensors, 30 of 1000")
+          "timed calls per size and round (default: 2000, above 256 KiB enough to move 512 MiB,"
+              + " at least 10; messages 200 of 2048 answers each; writes and reads in units of 128;"
+              + " registration 1000; sendrecv 1000, 300 of 100 tensors, 30 of 1000)")
   private @Nullable Integer iterations;
 
   @Option(
@@ -122,9 +121,9 @@ final class PerfOptions {
       defaultValue = "200",
       description =
           "untimed work per size in milliseconds, once over all sizes and once before each; the"
-              + " first pass takes at least 30 times that in all, Weft's of a collective longer"
-              + " while its JVMs compile, at most 200 times that for each size; sendrecv's takes 4"
-              + " to 10 turns of all sizes (default: ${DEFAULT-VALUE})")
+              + " first pass takes at least 30 times this in total, with Weft's collectives longer"
+              + " while the JVMs compile, at most 200 times this for each size; that of sendrecv"
+              + " takes 4 to 10 rounds over all sizes (default: ${DEFAULT-VALUE})")
   private long warmUpMillis;
 
   @Option(
@@ -137,9 +136,9 @@ final class PerfOptions {
   @Option(
       names = "--explain",
       description =
-          "measure nothing; say which way and algorithm Weft takes at each size for this number of"
-              + " ranks, in which segments, how many of them in flight, and by which line of the"
-              + " table; with --json for programs too")
+          "print Weft's way and algorithm at each size for this number of ranks, the segments, the"
+              + " segments in flight, and the rule of the table, instead of measuring; with --json"
+              + " also as JSON")
   private boolean explain;
 
   @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
@@ -151,12 +150,12 @@ final class PerfOptions {
       description = "draw the curves; FILE ends in .svg or .png")
   private @Nullable Path plot;
 
-  /// The peers asked for, in order.
+  /// Returns the requested peers in order.
   List<String> peers() {
     return List.copyOf(peerNames);
   }
 
-  /// Whether an explanation is wanted instead of figures.
+  /// Returns true if an explanation is requested instead of figures.
   boolean explains() {
     return explain;
   }
@@ -165,7 +164,7 @@ final class PerfOptions {
     return rounds;
   }
 
-  /// What a cache line may take in a round that counts; null for any.
+  /// Returns the limit of a cache line's time in a valid round, null for no limit.
   @Nullable Integer handover() {
     return handover;
   }
@@ -178,7 +177,8 @@ final class PerfOptions {
     return plot;
   }
 
-  /// What they ask for. Throws `IllegalArgumentException` naming the option and what is allowed.
+  /// Returns the plan of these options. Throws `IllegalArgumentException` with the option and the
+  /// allowed values.
   ///
   /// @param commands words that are allowed in place of a benchmark's name, for the message
   MeasuringPlan plan(Collection<String> commands) {
@@ -237,7 +237,8 @@ final class PerfOptions {
     return iterations == null ? benchmark.iterations(size) : iterations;
   }
 
-  /// Without a collective there are no tensors but registered memory.
+  /// Returns the memory of the tensors. A benchmark without a collective has registered memory
+  /// instead.
   private TensorMemory memory(Benchmark benchmark) {
     if (tensors != null && benchmark != Benchmark.SENDRECV) {
       if (!benchmark.isCollective() && benchmark != Benchmark.REGISTRATION) {
@@ -258,7 +259,7 @@ final class PerfOptions {
     }
   }
 
-  /// Said before minutes are spent on what cannot be kept.
+  /// Throws before the measurement if `file` cannot be written.
   private static void writable(String option, @Nullable Path file) {
     Optional<String> obstacle = file == null ? Optional.empty() : NewFile.obstacle(file);
     if (obstacle.isPresent()) {

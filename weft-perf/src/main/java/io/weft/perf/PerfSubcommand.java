@@ -4,10 +4,10 @@ package io.weft.perf;
 import io.weft.launch.cli.Subcommand;
 import picocli.CommandLine;
 
-/// `weft perf`, as the command `weft` finds it.
+/// The subcommand `perf` of the command `weft`.
 public final class PerfSubcommand implements Subcommand {
 
-  /// For the service loader.
+  /// For `ServiceLoader`.
   public PerfSubcommand() {}
 
   @Override

@@ -15,14 +15,14 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// The programs of linux-rdma's `perftest`, two processes of this host over the RDMA device and
-/// address that Weft takes, with as much outstanding, and their own waits, which spin. They compare
-/// no contents. Of bandwidth they tell the average alone, which then stands for the median, and
-/// their fastest stretch for the least.
+/// The programs of linux-rdma's `perftest`. Two processes of this host run over the RDMA device and
+/// address that Weft uses, with the same number of operations in flight, and wait by spinning. They
+/// compare no contents. For bandwidth they print only the average, which takes the place of the
+/// median, and their peak, which takes the place of the minimum.
 ///
-/// @param name on the command line
-/// @param programs by the benchmark that each measures
-/// @param path where they are looked for
+/// @param name name on the command line
+/// @param programs programs by the benchmarks that they measure
+/// @param path directories in which the programs are searched
 record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
     implements MeasuredPeer {
 
@@ -37,8 +37,8 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
     programs = Map.copyOf(programs);
   }
 
-  /// One-sided: `ib_write_lat` polls memory for what arrives, `ib_write_bw` and `ib_read_bw` keep
-  /// their queue full.
+  /// Returns the one-sided programs: `ib_write_lat` polls memory for arriving data, `ib_write_bw`
+  /// and `ib_read_bw` keep their queues full.
   static MeasuredPeer writes(SearchPath path) {
     return new Perftest(
         "perftest",
@@ -52,7 +52,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
         path);
   }
 
-  /// Two-sided: `ib_send_lat` waits for completions, as Weft does.
+  /// Returns the two-sided program `ib_send_lat`, which waits for completions as Weft does.
   static MeasuredPeer sends(SearchPath path) {
     return new Perftest("perftest-send", Map.of(Benchmark.PINGPONG, "ib_send_lat"), path);
   }
@@ -94,8 +94,8 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
     };
   }
 
-  /// The options that name the device, the port and the address that Weft takes too; by themselves
-  /// these programs take the same port and address as Weft where nothing is set.
+  /// Returns the options for the device, the port and the address that Weft uses. Without settings,
+  /// these programs choose the same port and address as Weft.
   static List<String> device(Map<String, String> environment, List<String> devices) {
     List<String> options = new ArrayList<>();
     devices.stream().findFirst().ifPresent(device -> options.addAll(List.of("-d", device)));
@@ -137,13 +137,13 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
         one.bytes(), null, latencies(talk(command, plan.limit()), one.bytes()));
   }
 
-  /// Below those that the kernel hands out by itself.
+  /// Returns a random port below the kernel's ephemeral ports.
   private static int somePort() {
     return ThreadLocalRandom.current().nextInt(20_000, 32_000);
   }
 
-  /// Starts the side that waits, then the one that measures, as often as it comes too early; gives
-  /// its lines.
+  /// Starts the waiting side, then the measuring side, which is restarted while it cannot connect
+  /// yet. Returns the output of the measuring side.
   private List<String> talk(List<String> command, Duration limit) throws InterruptedException {
     List<String> client = new ArrayList<>(command);
     client.add(HOST);
@@ -169,9 +169,10 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
     }
   }
 
-  /// Reads the one line of figures. Of latency: `BYTES ITERATIONS MIN MAX TYPICAL AVERAGE DEVIATION
-  /// P99 P99.9`, in microseconds, TYPICAL is the median. Of bandwidth: `BYTES ITERATIONS PEAK
-  /// AVERAGE MESSAGES`, in MiB per second. Throws `PerfException.Failed` if there is none.
+  /// Reads the line of figures. For latency it is `BYTES ITERATIONS MIN MAX TYPICAL AVERAGE
+  /// DEVIATION P99 P99.9` in microseconds, where TYPICAL is the median. For bandwidth it is `BYTES
+  /// ITERATIONS PEAK AVERAGE MESSAGES` in MiB per second. Throws `PerfException.Failed` without
+  /// such a line.
   static Latencies latencies(List<String> lines, long bytes) {
     for (String line : lines) {
       String[] words = line.strip().split("\\s+");
@@ -196,7 +197,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
     try {
       return Double.parseDouble(word);
     } catch (NumberFormatException e) {
-      throw new PerfException.Failed("perftest printed what is no figure: " + line, e);
+      throw new PerfException.Failed("perftest printed a word that is not a figure: " + line, e);
     }
   }
 }

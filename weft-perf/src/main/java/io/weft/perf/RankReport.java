@@ -9,17 +9,17 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// What rank 0 of a contestant printed in one round.
+/// The output of a contestant's rank 0 in one round.
 ///
 /// @param peer "weft", or the peer's name and version: "openmpi 4.1.4"
-/// @param samples one per case, in the plan's order
+/// @param samples one sample per case in the plan's order
 record RankReport(String peer, List<Sample> samples) {
 
   RankReport {
     samples = List.copyOf(samples);
   }
 
-  /// The same by another name.
+  /// Returns this report with another name.
   RankReport named(String name) {
     return new RankReport(name, samples);
   }
@@ -27,11 +27,11 @@ record RankReport(String peer, List<Sample> samples) {
   /// One case of one round.
   ///
   /// @param bytes size of the tensor
-  /// @param checked whether every result of every rank was compared and right; null where the
-  ///   contestant compares nothing
-  /// @param latencies of the slowest rank of each iteration
-  /// @param requests that one iteration took; null where that is not told
-  /// @param registered with a device during all iterations; null where that is not told
+  /// @param checked true if every result of every rank was compared and right, null if the
+  ///     contestant compares nothing
+  /// @param latencies latencies of the slowest rank of each iteration
+  /// @param requests number of requests of one iteration, null if unknown
+  /// @param registered memory registered with a device during all iterations, null if unknown
   record Sample(
       long bytes,
       @Nullable Boolean checked,
@@ -39,7 +39,7 @@ record RankReport(String peer, List<Sample> samples) {
       @Nullable Double requests,
       @Nullable Registered registered) {
 
-    /// Without requests.
+    /// Creates a sample without requests and registered memory.
     Sample(long bytes, @Nullable Boolean checked, Latencies latencies) {
       this(bytes, checked, latencies, null, null);
     }
@@ -53,16 +53,17 @@ record RankReport(String peer, List<Sample> samples) {
     }
   }
 
-  /// What the measuring rank's transport has told of registering memory with a device.
+  /// The registrations of memory with a device that the measuring rank's transport has counted.
   ///
-  /// @param calls that registered
-  /// @param bytes that they registered
-  /// @param micros that they took, and those that ended registrations
+  /// @param calls number of registrations
+  /// @param bytes number of registered bytes
+  /// @param micros time of beginning and ending registrations
   record Registered(long calls, long bytes, double micros) {}
 
-  /// Reads the lines `peer NAME VERSION`, `times BYTES checked|wrong NANOS...`, behind it `requests
-  /// NUMBER` or `registered CALLS BYTES NANOS` where a contestant knows it, and `done`; other lines
-  /// (a launcher's) are passed over. Throws `PerfException.Failed` if they do not fit the plan.
+  /// Reads the lines `peer NAME VERSION`, `times BYTES checked|wrong NANOS...` and `done`. A
+  /// contestant may print `requests NUMBER` or `registered CALLS BYTES NANOS` after a line of
+  /// times. Other lines, such as a launcher's, are skipped. Throws `PerfException.Failed` if they
+  /// do not match the plan.
   static RankReport parse(List<String> lines, MeasuringPlan plan) {
     String peer = "";
     boolean done = false;
@@ -83,7 +84,7 @@ record RankReport(String peer, List<Sample> samples) {
               .formatted(
                   samples.size(),
                   plan.cases().size(),
-                  peer.isEmpty() ? "not who it is" : done ? "ended" : "did not end"));
+                  peer.isEmpty() ? "no name" : done ? "ended" : "did not end"));
     }
     return new RankReport(peer, samples);
   }
@@ -101,7 +102,7 @@ record RankReport(String peer, List<Sample> samples) {
                       Long.parseLong(words[3]) / 1e3)));
     } catch (NumberFormatException | IndexOutOfBoundsException | NoSuchElementException e) {
       throw new PerfException.Failed(
-          "a rank program printed " + words[0] + " of nothing, or without numbers", e);
+          "a rank program printed " + words[0] + " before any times, or without numbers", e);
     }
   }
 
@@ -119,11 +120,12 @@ record RankReport(String peer, List<Sample> samples) {
               Latencies.of(nanos, plan.benchmark().callsPerIteration()));
         }
       } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
-        throw new PerfException.Failed("a rank program printed a line that is no measurement", e);
+        throw new PerfException.Failed(
+            "a rank program printed a line that is not a measurement", e);
       }
     }
     throw new PerfException.Failed(
-        "a rank program printed a measurement that was not asked for: "
+        "a rank program printed a measurement that the plan does not have: "
             + String.join(" ", List.of(words).subList(0, Math.min(words.length, 3))));
   }
 }

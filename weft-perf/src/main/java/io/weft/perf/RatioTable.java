@@ -8,22 +8,22 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.IntStream;
 
-/// The figures side by side, for people. A ratio above 1 means that Weft is ahead: that of `p50` is
-/// Weft / peer of bandwidth (or of messages per second) and, at the same time, peer / Weft of
-/// latency, each a median over its own rounds; `pairs` is the median of the ratios of each round,
-/// which holds against a machine that is slow in some rounds; `best` is that of the fastest calls.
+/// The table of figures. A ratio above 1 means that Weft is faster. The ratio `p50` is Weft / peer
+/// for bandwidth (or messages per second) and equally peer / Weft for latency, where each is the
+/// median over its own rounds. `pairs` is the median of the ratios of each round, which is robust
+/// if the machine is slow in some rounds. `best` is the ratio of the fastest calls.
 record RatioTable(List<Measurement> measurements) {
 
   private static final int SIZE_WIDTH = 13;
 
-  /// Handovers that differ by more come from processors that are now near each other, now far.
+  /// The ratio of handovers above which the host must have moved the processors.
   private static final int FAR = 2;
 
   RatioTable {
     measurements = List.copyOf(measurements);
   }
 
-  /// Lines of text, the head first.
+  /// Returns the lines of the table after a header.
   String text() {
     List<String> peers =
         measurements.stream()
@@ -50,7 +50,7 @@ record RatioTable(List<Measurement> measurements) {
     return text.append(System.lineSeparator()).toString();
   }
 
-  /// Warns where the host has moved the processors between rounds.
+  /// Returns a warning if the host has moved the processors between rounds.
   private String moved() {
     IntSummaryStatistics nanos =
         measurements.stream()
@@ -61,20 +61,20 @@ record RatioTable(List<Measurement> measurements) {
             .summaryStatistics();
     return nanos.getCount() == 0 || nanos.getMax() <= FAR * nanos.getMin()
         ? ""
-        : ("%na cache line went from processor to processor and back in %d to %d ns before the"
-                + " rounds: something moves the processors or takes them; look at best")
+        : ("%nthe handover of a cache line between processors and back took %d to %d ns before the"
+                + " rounds: the host moves the processors or takes them; compare best")
             .formatted(nanos.getMin(), nanos.getMax());
   }
 
-  /// How many rounds were left out because the host has moved the processors.
+  /// Returns the number of rounds that were discarded because the host has moved the processors.
   private String leftOut() {
     Integer rounds = measurements.getFirst().roundsMoved();
     return rounds == null
         ? ""
-        : "%nrounds left out since a cache line took longer before or after: %d".formatted(rounds);
+        : "%nrounds discarded because of a longer handover before or after: %d".formatted(rounds);
   }
 
-  /// What was registered with a device, where that is told.
+  /// Returns the registrations with a device, if known.
   private static String registered(Measurement m) {
     RankReport.Registered told = m.registered();
     return told == null
@@ -90,7 +90,7 @@ record RatioTable(List<Measurement> measurements) {
             told.micros());
   }
 
-  /// What the smallest tensor adds to a step that carries none.
+  /// Returns the difference between a step with the smallest tensor and an empty step.
   private String aboveEmpty(String peer) {
     List<Measurement> ours = of(Measurement.WEFT);
     if (!ours.getFirst().size().equals("empty step") || ours.size() < 2) {
@@ -148,12 +148,12 @@ record RatioTable(List<Measurement> measurements) {
     return row.toString();
   }
 
-  /// Two decimals, four where that would hide the figure.
+  /// Formats a ratio with two decimals, or four for a small one.
   private static String ratio(double value) {
     return String.format(Locale.ROOT, value < 0.1 ? "%7.4f" : "%7.2f", value);
   }
 
-  /// Weft / peer of bandwidth.
+  /// Returns Weft / peer of bandwidth.
   static double p50Ratio(Measurement weft, Measurement peer) {
     return peer.p50Micros() / weft.p50Micros();
   }
@@ -162,7 +162,7 @@ record RatioTable(List<Measurement> measurements) {
     return peer.minMicros() / weft.minMicros();
   }
 
-  /// The median of what each round says.
+  /// Returns the median of the ratios of each round.
   static double pairsRatio(Measurement weft, Measurement peer) {
     return Latencies.median(
         IntStream.range(0, weft.roundP50Micros().size())

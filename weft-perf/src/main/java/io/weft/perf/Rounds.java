@@ -17,17 +17,19 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// Runs contestants in turn, A B A B …, so that what else happens on the machine meets all of them:
-/// collectives part by part of each size, all else a whole round at a time. With a limit for the
-/// handover of a cache line each series of turns waits until the processors are near each other,
-/// and the round of all runs again where they were moved apart meanwhile.
+/// Runs contestants in turn, A B A B …, so that other load on the machine affects all of them.
+/// Contestants of a collective change after each part of each size, others after each round. With a
+/// limit for the handover of a cache line, each series of turns waits until the processors are near
+/// each other. The round of all contestants is repeated if the processors were moved apart during
+/// it.
 ///
-/// @param plan what each runs in each round
-/// @param rounds how often, at least 1
-/// @param mostHandover nanoseconds that a line may take before and after what counts; null for any
-/// @param meter tells what a line takes now
-/// @param longestWait until the processors are near each other
-/// @param progress hears a line before each round; called on the running thread
+/// @param plan the plan of each round
+/// @param rounds number of rounds, at least 1
+/// @param mostHandover limit in nanoseconds of a handover before and after a valid series, null for
+///     none
+/// @param meter measures a handover
+/// @param longestWait longest wait until the processors are near each other
+/// @param progress receives a line before each round on the running thread
 record Rounds(
     MeasuringPlan plan,
     int rounds,
@@ -39,9 +41,9 @@ record Rounds(
   private static final int MOST_TRIES = 30;
   private static final long PAUSE_MILLIS = 100;
 
-  /// The figures of each contestant, contestants in the order given, sizes ascending. Blocks.
-  /// Throws `PerfException.Failed` with the contestant's own words, or where the processors do not
-  /// stay near each other for long enough; `PerfException.Missing` where nobody can tell.
+  /// Returns the figures of each contestant in the given order, by ascending size. Blocks. Throws
+  /// `PerfException.Failed` with the contestant's output, or if the processors do not remain near
+  /// each other, and `PerfException.Missing` if a handover cannot be measured.
   List<Measurement> run(List<RoundContestant> contestants, BenchmarkHost host)
       throws InterruptedException {
     List<Round> ran = new ArrayList<>();
@@ -119,8 +121,8 @@ record Rounds(
     return measurements;
   }
 
-  /// Asks between series of turns what a line takes. The first series of a collective warms up; its
-  /// end does not matter.
+  /// Measures the handover between series of turns. The first series of a collective is a warm-up,
+  /// so the handover at its end does not matter.
   private final class Watch implements TurnScheduler.Interruption {
 
     private final List<@Nullable Integer> before = new ArrayList<>();
@@ -133,7 +135,7 @@ record Rounds(
       before.add(mostHandover == null ? meter.nanos() : handoverWhenNear(mostHandover));
     }
 
-    /// Throws `Moved` where the processors have not stayed near.
+    /// Throws `Moved` if the processors have not remained near each other.
     private void afterwards() throws InterruptedException {
       if (mostHandover != null) {
         Integer after = meter.nanos();
@@ -143,7 +145,7 @@ record Rounds(
       }
     }
 
-    /// Of the series that were timed; null where nothing was told before any.
+    /// Returns the median over the timed series, null if no handover could be measured.
     private @Nullable Integer median() {
       List<Integer> told =
           before.stream()
@@ -168,16 +170,16 @@ record Rounds(
     } while (System.nanoTime() - end < 0);
     if (least == Integer.MAX_VALUE) {
       throw new PerfException.Missing(
-          "--handover: two threads did not get two processors for %d s; leave it out"
+          "--handover: two threads did not get two processors for %d s; omit it"
               .formatted(longestWait.toSeconds()));
     }
     throw new PerfException.Failed(
-        "--handover: for %d s no cache line went there and back within %d ns, the fastest in %d;"
+        "--handover: for %d s no handover took at most %d ns, the fastest took %d ns;"
                 .formatted(longestWait.toSeconds(), most, least)
             + " give a larger one");
   }
 
-  /// The processors were moved apart during a series of turns.
+  /// Signals that the processors were moved apart during a series of turns.
   private static final class Moved extends RuntimeException {
 
     @Serial private static final long serialVersionUID = 1L;
@@ -189,17 +191,16 @@ record Rounds(
     }
   }
 
-  /// What all contestants said, how far the processors were from each other, and how often all had
-  /// run in vain because they were moved.
+  /// The reports of all contestants, the handover, and the number of discarded runs of the round.
   private record Round(@Nullable Integer handover, int moved, List<RankReport> reports) {}
 
-  /// See `Handover.nanos`.
+  /// The meter of a handover, see `Handover.nanos`.
   interface Meter {
 
-    /// Null where there are no two processors.
+    /// Returns the time of a handover, null without two processors.
     @Nullable Integer nanos() throws InterruptedException;
   }
 
-  /// A contestant and the name it was asked for by.
+  /// A contestant and its name on the command line.
   record RoundContestant(String name, MeasuredPeer.Contestant contestant) {}
 }

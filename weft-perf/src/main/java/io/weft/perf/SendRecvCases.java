@@ -6,27 +6,27 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// What `sendrecv` measures: the empty step, then each number of tensors with each size.
+/// The cases of `sendrecv`: the empty step, then each number of tensors with each size.
 final class SendRecvCases {
 
   private static final String USUAL_TENSORS = "1,100,1000";
 
-  /// Sums of more are not exact.
+  /// The largest number of tensors whose sum is exact.
   private static final int MOST_TENSORS = 1000;
 
-  /// Several tensors are about small ones, unless both were asked for.
+  /// The largest size of several tensors, unless the user has given both numbers and sizes.
   private static final long SMALL_BYTES = 4096;
 
-  /// Of all tensors of a step; each process has room for them several times.
+  /// The limit on all tensors of a step, for which each process has memory several times.
   private static final long MOST_BYTES = 1L << 30;
 
   private SendRecvCases() {}
 
-  /// Throws `IllegalArgumentException` naming the option.
+  /// Returns the cases. Throws `IllegalArgumentException` with the option.
   ///
-  /// @param asked whether the user gave the sizes
-  /// @param tensors numbers with commas; null for the usual
-  /// @param steps of each case; null for the usual
+  /// @param asked true if the user gave the sizes
+  /// @param tensors comma-separated numbers, null for the default
+  /// @param steps number of steps of each case, null for the default
   static List<MeasuringPlan.PlannedCase> of(
       List<Long> sizes, boolean asked, @Nullable String tensors, @Nullable Integer steps) {
     List<MeasuringPlan.PlannedCase> cases = new ArrayList<>();
@@ -58,7 +58,7 @@ final class SendRecvCases {
         return counts.stream().sorted().toList();
       }
     } catch (NumberFormatException e) {
-      // Said below.
+      // The exception is thrown below.
     }
     throw new IllegalArgumentException(
         "--tensors: '%s'; allowed for sendrecv: numbers from 1 to 1000, with commas"

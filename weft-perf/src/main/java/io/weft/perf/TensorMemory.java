@@ -5,19 +5,19 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/// Where the tensors of a measured collective lie.
+/// The memory of the tensors of a measured collective.
 enum TensorMemory {
-  /// In memory that Weft gave, which peers can reach where the transport shares memory.
+  /// Memory that Weft allocates. Peers can access it if the transport shares memory.
   OWN,
-  /// In memory of the program's own, of which the transport knows nothing.
+  /// Private memory of the program, which the transport does not know.
   PRIVATE;
 
-  /// The name on the command line and in reports.
+  /// Returns the name on the command line and in reports.
   String label() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /// Throws `IllegalArgumentException` that names what is allowed.
+  /// Returns the memory of this label. Throws `IllegalArgumentException` with the allowed labels.
   static TensorMemory of(String label) {
     List<TensorMemory> all = List.of(values());
     return all.stream()

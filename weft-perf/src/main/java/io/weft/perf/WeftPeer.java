@@ -14,13 +14,13 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/// Weft itself: ranks of this build on this host, each a JVM of its own.
+/// Weft as a contestant: ranks of this build on this host, each in a separate JVM.
 ///
-/// @param name of this contestant
-/// @param settings of its ranks, by variables of the environment
+/// @param name name of this contestant
+/// @param settings the ranks' settings as environment variables
 record WeftPeer(String name, Map<String, String> settings) implements MeasuredPeer {
 
-  /// Weft that keeps no memory registered.
+  /// The name of Weft that keeps no memory registered.
   static final String EACH_TIME = "each-time";
 
   private static final long OVERHEAD_BYTES = 1L << 30;
@@ -29,12 +29,12 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
     settings = Map.copyOf(settings);
   }
 
-  /// As its settings are.
+  /// Creates Weft with the settings of this process.
   WeftPeer() {
     this(Measurement.WEFT, Map.of());
   }
 
-  /// The same, but each region is registered with the RDMA device by itself.
+  /// Returns Weft that registers each region with the RDMA device separately.
   static WeftPeer eachTime() {
     return new WeftPeer(
         EACH_TIME,
@@ -64,34 +64,37 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
     };
   }
 
-  /// The two processes of `SENDRECV`, under either runtime. Throws `PerfException.Missing`.
+  /// Returns the two processes of `SENDRECV`, for either runtime. Throws `PerfException.Missing`.
   static SendRecvRanks sendRecv(MeasuringPlan plan) {
     return new SendRecvRanks(
         plan.transport(), plan.secure(), plan.sendRecvArguments(), directMemory(plan));
   }
 
-  /// Input, output and staging of the largest case, and what the transport keeps.
+  /// Returns the size of input, output and staging of the largest case and of the transport's
+  /// memory.
   private static long directMemory(MeasuringPlan plan) {
     return OVERHEAD_BYTES
         + 4 * plan.cases().stream().mapToLong(MeasuringPlan.PlannedCase::bytes).max().orElse(0);
   }
 
-  /// Where tensors lie unless the user says otherwise: where the transport can work on them.
+  /// Returns the default memory of tensors, which the transport can access.
   static TensorMemory usualMemory(String scheme) {
     return sharesMemory(scheme) ? TensorMemory.OWN : TensorMemory.PRIVATE;
   }
 
-  /// Whether this transport lets ranks of one host reach each other's registered memory.
+  /// Returns whether ranks of one host can access each other's registered memory over this
+  /// transport.
   static boolean sharesMemory(String scheme) {
     return anyDevice(scheme, Capabilities::directAccess);
   }
 
-  /// Whether this transport reads and writes memory without the processor of the peer.
+  /// Returns whether this transport reads and writes memory without the processor of the peer.
   static boolean isOneSided(String scheme) {
     return anyDevice(scheme, Capabilities::nativeOneSided);
   }
 
-  /// What travels inside messages of this transport, unless told otherwise; 0 = it is not here.
+  /// Returns the default size of a payload inside messages of this transport, 0 if it is
+  /// unavailable.
   static int eagerBytes(String scheme) {
     return capabilities(scheme).mapToInt(Capabilities::eagerBytes).max().orElse(0);
   }
@@ -107,7 +110,7 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
         .flatMap(p -> p instanceof Availability.Available there ? there.devices().stream() : null);
   }
 
-  /// The devices that a transport would use here, in its own words; none where it cannot be used.
+  /// Returns the names of the devices that a transport would use here, empty if it is unavailable.
   static List<String> devices(String scheme) {
     return providers()
         .filter(p -> p.scheme().equals(scheme))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `weft perf`: measures Weft beside named peers in the same run, in interleaved rounds, and
-/// collectives by turns within them. The command's thread starts the ranks and waits for them;
-/// nothing is measured in this process.
+/// `weft perf` compares Weft with peers in interleaved rounds of one run. Contestants of a
+/// collective take turns within a round. The command's thread starts the ranks and waits for them.
+/// No measurement runs in this process.
 @NullMarked
 package io.weft.perf;
 

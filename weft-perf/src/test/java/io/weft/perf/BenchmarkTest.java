@@ -45,7 +45,8 @@ final class BenchmarkTest {
     assertThat(Benchmark.MESSAGES.sizes(List.of(16L, 64L), 2)).containsExactly(16L, 64L);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Benchmark.MESSAGES.sizes(List.of(12L, 64L), 2))
-        .withMessage("--bytes: a message of 12 B cannot be numbered; allowed: 16 B and more");
+        .withMessage(
+            "--bytes: a message of 12 B is too short for its number; allowed: 16 B and more");
   }
 
   @Test

@@ -218,7 +218,7 @@ final class PerfCommandTest {
           scan                           | allowed: allreduce, broadcast
           pingpong -np 3                 | -np: pingpong is between 2 ranks, not 3
           messages --outstanding 0       | --outstanding: 0 is out of range; allowed: 1 to 65536
-          messages --bytes 8             | --bytes: a message of 8 B cannot be numbered
+          messages --bytes 8             | --bytes: a message of 8 B is too short for its number
           allreduce --tensors elsewhere  | --tensors: unknown memory 'elsewhere'; allowed: own, private
           pingpong --tensors own         | --tensors: pingpong has no tensors
           sendrecv --tensors own         | --tensors: 'own'; allowed for sendrecv: numbers from 1 to 1000

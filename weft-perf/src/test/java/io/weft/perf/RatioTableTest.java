@@ -126,15 +126,15 @@ final class RatioTableTest {
   @Test
   void itSaysWhereTheProcessorsHaveMoved() {
     assertThat(after(120, 560, 130))
-        .contains("a cache line went from processor to processor and back in 120 to 560 ns");
+        .contains("a cache line between processors and back took 120 to 560 ns");
     assertThat(after(120, 200, 130)).doesNotContain("a cache line");
   }
 
   @Test
   void itSaysHowManyRoundsWereLeftOut() {
-    assertThat(after(120, 130)).doesNotContain("left out");
+    assertThat(after(120, 130)).doesNotContain("discarded");
     assertThat(leavingOut(3, 120, 130))
-        .contains("rounds left out since a cache line took longer before or after: 3");
+        .contains("rounds discarded because of a longer handover before or after: 3");
   }
 
   private static String after(Integer... handovers) {
