@@ -10,13 +10,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// One target, fuzzed on a thread of its own and watched from the caller's: says now and then how
-/// far it is, and counts an input that hangs as a finding.
+/// The fuzzing of one target on a separate thread. The caller's thread watches it, reports its
+/// progress periodically, and counts an input that hangs as a finding.
 final class Campaign {
 
   private static final Duration LOOK = Duration.ofMillis(100);
 
-  /// An input seen under way so often hangs, however loaded the machine is.
+  /// The number of consecutive looks after which an input hangs, even on a loaded machine.
   private static final int HANG_LOOKS = 600;
 
   private final FuzzTarget target;
@@ -26,7 +26,7 @@ final class Campaign {
   private final long startNanos = System.nanoTime();
   private final List<FuzzFinding> hanging = new ArrayList<>();
 
-  /// `progress` gets a line each `period`, and one at the end.
+  /// Creates a campaign. `progress` receives a line each `period`, and one at the end.
   Campaign(FuzzTarget target, long seed, Duration period, Consumer<String> progress) {
     this.target = target;
     this.fuzzer = new Fuzzer(target, seed);
@@ -34,7 +34,7 @@ final class Campaign {
     this.progress = progress;
   }
 
-  /// Fuzzes for so long, from the target's seeds and these inputs.
+  /// Fuzzes for `time`, beginning with the target's seeds and the `stored` inputs.
   void explore(List<byte[]> stored, Duration time) throws InterruptedException {
     watch(
         () -> {
@@ -44,7 +44,7 @@ final class Campaign {
         });
   }
 
-  /// Runs one input and nothing else.
+  /// Runs only this input.
   void replay(byte[] input) throws InterruptedException {
     watch(() -> fuzzer.consider(input));
   }
@@ -53,7 +53,7 @@ final class Campaign {
     return hanging.isEmpty() ? fuzzer.findings() : hanging;
   }
 
-  /// Whether the thread is lost in an input, so that nothing else may be fuzzed in this process.
+  /// Returns true if the thread hangs in an input, after which this process must not fuzz any more.
   boolean hangs() {
     return !hanging.isEmpty();
   }
@@ -96,11 +96,11 @@ final class Campaign {
     return new Excess(
         "not done after "
             + LOOK.multipliedBy(HANG_LOOKS).toSeconds()
-            + " s; it is at "
+            + " s; its stack: "
             + Arrays.toString(thread.getStackTrace()));
   }
 
-  /// "frame: 120000 runs, 40213 a second, 312 edges, 41 inputs, 0 findings".
+  /// Returns a line such as "frame: 120000 runs, 40213 a second, 312 edges, 41 inputs, 0 findings".
   @Override
   public String toString() {
     long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));

@@ -6,14 +6,15 @@ import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 
-/// Inputs that each did something that none before did: took an edge, or took it more often.
-/// Confined to one thread.
+/// The inputs with new coverage. Each took an edge that no earlier input took, or took it more
+/// times. Confined to one thread.
 final class Corpus {
 
   /// One input.
   ///
+  /// @param input its bytes
   /// @param edges slots of `Coverage` that it hits
-  /// @param pairs what the decoder compared
+  /// @param pairs numbers that the decoder compared
   record Entry(byte[] input, BitSet edges, long[] pairs) {}
 
   private final byte[] seen = new byte[Coverage.SLOTS];
@@ -24,12 +25,12 @@ final class Corpus {
     return entries;
   }
 
-  /// Slots hit by any input.
+  /// Returns the number of slots that any input has hit.
   int edges() {
     return edges;
   }
 
-  /// Remembers these counts; whether one of them is new.
+  /// Adds these counts. Returns whether one of them is new.
   boolean isNew(byte[] hits) {
     boolean isNew = false;
     for (int slot = 0; slot < hits.length; slot++) {
@@ -49,7 +50,7 @@ final class Corpus {
     entries.add(entry);
   }
 
-  /// A few inputs that together take all edges, the shortest first.
+  /// Returns a few inputs that together take all edges. Short inputs take precedence.
   List<byte[]> distilled() {
     var covered = new BitSet(Coverage.SLOTS);
     var kept = new ArrayList<byte[]>();
@@ -77,7 +78,7 @@ final class Corpus {
     return edges;
   }
 
-  /// How often, roughly: one bit each for 1, 2, 3, up to 7, 15, 31, 127 and more.
+  /// Returns the class of a count as a bit: 1, 2, 3, up to 7, 15, 31, 127 and more.
   private static byte size(int count) {
     if (count <= 3) {
       return (byte) (1 << (count - 1));

@@ -11,16 +11,16 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// A target's corpus in a directory: the file `inputs` has one input a line, in hexadecimal, and
-/// each file whose name begins with `bug-` is an input that once failed. Those are never changed.
+/// A target's corpus in a directory. The file `inputs` has one input per line in hexadecimal. Each
+/// file with the prefix `bug-` is an input that once failed, and never changes.
 ///
-/// @param directory need not be there
+/// @param directory the directory, which may not exist yet
 record CorpusFiles(Path directory) {
 
   private static final String INPUTS = "inputs";
   private static final String FORMER_FAILURE = "bug-";
 
-  /// The former failures, in order of their names, then the others.
+  /// Returns the former failures in order of their names, then the other inputs.
   List<byte[]> read() {
     try {
       var inputs = new ArrayList<byte[]>(formerFailures());
@@ -51,7 +51,7 @@ record CorpusFiles(Path directory) {
     return file.getFileName().toString().startsWith(FORMER_FAILURE);
   }
 
-  /// Replaces all but the former failures, shortest first.
+  /// Replaces all inputs except the former failures. The shortest comes first.
   void write(List<byte[]> inputs) {
     try {
       Files.createDirectories(directory);

@@ -3,9 +3,9 @@ package io.weft.qa.fuzz;
 
 import java.util.Arrays;
 
-/// Where the instrumented code counts: edges between its blocks, and what it compared. Static,
-/// because instructions that are inserted into foreign classes must find it; so only one fuzzer may
-/// run in a process, on one thread.
+/// The counters of the instrumented code: edges between its blocks, and compared numbers. They are
+/// static because instructions in foreign classes access them. Therefore only one fuzzer may run in
+/// a process, on one thread.
 public final class Coverage {
 
   static final int SLOTS = 1 << 16;
@@ -19,7 +19,7 @@ public final class Coverage {
 
   private Coverage() {}
 
-  /// A block of this number begins. An edge is the block and the one before it; counts stop at 255.
+  /// Counts the edge from the previous block to this one. Counts saturate at 255.
   ///
   /// Hot path.
   public static void hit(int block) {
@@ -30,7 +30,7 @@ public final class Coverage {
     }
   }
 
-  /// Two numbers are about to be compared.
+  /// Records two numbers that are about to be compared.
   ///
   /// Hot path.
   public static void compared(int left, int right) {
@@ -39,7 +39,7 @@ public final class Coverage {
     }
   }
 
-  /// Compares as the instruction `lcmp` does.
+  /// Records two numbers and compares them as the instruction `lcmp` does.
   ///
   /// Hot path.
   public static int compared(long left, long right) {
@@ -57,7 +57,7 @@ public final class Coverage {
     }
   }
 
-  /// Forgets all; `trace` also notes what is compared.
+  /// Resets the counters. `trace` also records compared numbers.
   static void begin(boolean trace) {
     Arrays.fill(HITS, (byte) 0);
     previous = 0;
@@ -65,13 +65,13 @@ public final class Coverage {
     tracing = trace;
   }
 
-  /// Ends counting; returns the counters, valid until `begin`.
+  /// Ends counting. Returns the counters, valid until `begin`.
   static byte[] end() {
     tracing = false;
     return HITS;
   }
 
-  /// Pairs of unequal numbers that were compared, one after the other.
+  /// Returns the recorded pairs of unequal numbers, two elements per pair.
   static long[] pairs() {
     return Arrays.copyOf(PAIRS, 2 * pairs);
   }

@@ -5,9 +5,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import org.jspecify.annotations.Nullable;
 
-/// Loads the classes below `io.weft` anew and instrumented; all others come from its parent, also
-/// the tensors, which decode nothing, and the testkit, which the fuzzer shares with its targets.
-/// What declares settings there is loaded anew all the same: it implements an interface that is.
+/// The loader of instrumented classes below `io.weft`. All other classes come from its parent, as
+/// do the tensors, which decode nothing, and the testkit, which the fuzzer shares with its targets.
+/// Their classes of settings are still instrumented, because they implement an instrumented
+/// interface.
 final class CoverageLoader extends ClassLoader {
 
   private static final String OURS = "io.weft.";
@@ -21,12 +22,12 @@ final class CoverageLoader extends ClassLoader {
     instrumentation = new Instrumentation(parent);
   }
 
-  /// A target of this type, whose decoder is counted.
+  /// Creates a target of this type with an instrumented decoder.
   FuzzTarget target(Class<? extends FuzzTarget> type) {
     try {
       return (FuzzTarget) loadClass(type.getName()).getDeclaredConstructor().newInstance();
     } catch (ReflectiveOperationException broken) {
-      throw new IllegalStateException(type + " is no target of the fuzzer", broken);
+      throw new IllegalStateException(type + " is not a target of the fuzzer", broken);
     }
   }
 

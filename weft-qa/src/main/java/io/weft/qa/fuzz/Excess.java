@@ -3,7 +3,7 @@ package io.weft.qa.fuzz;
 
 import java.io.Serial;
 
-/// An input that cost more memory or time than its length allows.
+/// The failure of an input that took more memory or time than allowed.
 final class Excess extends AssertionError {
 
   @Serial private static final long serialVersionUID = 1L;

@@ -9,20 +9,20 @@ import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The program behind `tools/fuzz`: fuzzes targets one after the other and adds to their corpora
-/// what was learned. A program of one fuzzer, see `Coverage`.
+/// The program of `tools/fuzz`. It fuzzes targets sequentially and adds new inputs to their
+/// corpora. Only one fuzzer may run in a process, see `Coverage`.
 public final class FuzzCommand {
 
   private static final Duration PERIOD = Duration.ofSeconds(10);
   private static final String USAGE =
       """
       Usage: tools/fuzz [TARGET...] [--minutes M] [--seed S] [--replay HEX] [--list]
-      Feeds decoders of foreign bytes with mutated inputs, guided by what code they reach.
-        TARGET      only these; all targets otherwise
-        --minutes   for all of them together; 1 unless given
-        --seed      where chance begins; 1 unless given
-        --replay    runs one input, in hexadecimal, on one target, and nothing else
-        --list      names the targets
+      Feeds mutated inputs to decoders of foreign bytes, guided by the coverage of their code.
+        TARGET      names of targets (default: all)
+        --minutes   minutes for all targets together (default 1)
+        --seed      seed of the random numbers (default 1)
+        --replay    run only one input, in hexadecimal, on one target
+        --list      print the names of the targets
       Example: tools/fuzz inbound handshake --minutes 10
       """;
 
@@ -34,16 +34,16 @@ public final class FuzzCommand {
   private byte @Nullable [] replay;
   private boolean list;
 
-  /// A target and where its corpus lies.
+  /// A target and its corpus.
   private record Aim(FuzzTarget target, CorpusFiles corpus) {}
 
   private FuzzCommand(PrintStream out) {
     this.out = out;
   }
 
-  /// `SUITE=CORPORA`, a `FuzzContract` and the directory of its corpora, any number of them; then
-  /// `--` and what the user gave. Ends with 0; 1 where an input did what none may; 2 where the
-  /// command line was wrong.
+  /// Takes any number of `SUITE=CORPORA`, a `FuzzContract` and the directory of its corpora, then
+  /// `--` and the user's arguments. Exits with 0, with 1 if an input failed, with 2 for a wrong
+  /// command line.
   public static void main(String[] arguments) throws InterruptedException {
     System.exit(run(arguments, System.out));
   }
@@ -92,7 +92,7 @@ public final class FuzzCommand {
 
   private String known(String name) {
     if (aims.stream().noneMatch(aim -> aim.target().name().equals(name))) {
-      throw new IllegalArgumentException("'" + name + "' is no target; see --list");
+      throw new IllegalArgumentException("'" + name + "' is not a target; see --list");
     }
     return name;
   }
@@ -108,7 +108,7 @@ public final class FuzzCommand {
           .forEach(
               target -> aims.add(new Aim(target, new CorpusFiles(corpora.resolve(target.name())))));
     } catch (ReflectiveOperationException broken) {
-      throw new IllegalArgumentException(suite + " is no suite of targets: " + broken, broken);
+      throw new IllegalArgumentException(suite + " is not a suite of targets: " + broken, broken);
     }
   }
 

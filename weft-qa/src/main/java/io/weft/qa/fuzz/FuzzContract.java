@@ -13,10 +13,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/// What every decoder of foreign bytes must do: take its whole corpus, the resources
-/// `fuzz/TARGET/*`, and then new inputs for a while, and end each as documented. The system
-/// property `weft.fuzz.seed` sets where chance begins. `FuzzCommand` fuzzes the same targets for
-/// longer.
+/// The contract of every decoder of foreign bytes. It must handle its whole corpus, the resources
+/// `fuzz/TARGET/*`, and then new inputs for a limited time, each as documented. The system property
+/// `weft.fuzz.seed` sets the seed. `FuzzCommand` fuzzes the same targets for longer.
 public abstract class FuzzContract {
 
   private static final System.Logger LOG = System.getLogger(FuzzContract.class.getName());
@@ -27,7 +26,7 @@ public abstract class FuzzContract {
 
   private final List<Class<? extends FuzzTarget>> targets;
 
-  /// Fuzzes these targets.
+  /// Creates a contract for these targets.
   protected FuzzContract(List<Class<? extends FuzzTarget>> targets) {
     this.targets = targets;
   }
@@ -55,7 +54,7 @@ public abstract class FuzzContract {
   private List<byte[]> stored(FuzzTarget target) {
     URL directory = getClass().getResource("/fuzz/" + target.name());
     assertThat(directory)
-        .as("no corpus of %s; make one with 'tools/fuzz %1$s --minutes 1'", target.name())
+        .as("no corpus of %s; create one with 'tools/fuzz %1$s --minutes 1'", target.name())
         .isNotNull();
     return new CorpusFiles(path(directory)).read();
   }

@@ -7,15 +7,17 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.stream.Collectors;
 
-/// An input that did what no input may, shortened as far as it still does.
+/// An input that made the decoder fail, shortened as far as the failure remains.
 ///
-/// @param failure what came out of the decoder
-@SuppressWarnings("ArrayRecordComponent") // never compared
+/// @param target name of the target
+/// @param input the shortened input
+/// @param failure the exception of the decoder
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
 record FuzzFinding(String target, byte[] input, Throwable failure) {
 
   private static final int FRAMES = 3;
 
-  /// What tells this failure from others: its type and where it was thrown.
+  /// Returns the type of a failure and the place where it was thrown, which distinguish failures.
   static String place(Throwable failure) {
     return failure.getClass().getName()
         + Arrays.stream(failure.getStackTrace())
@@ -26,7 +28,7 @@ record FuzzFinding(String target, byte[] input, Throwable failure) {
             .collect(Collectors.joining());
   }
 
-  /// With the line that replays it.
+  /// Returns the finding with the command line that replays it.
   @Override
   public String toString() {
     var text = new StringWriter();
@@ -34,7 +36,7 @@ record FuzzFinding(String target, byte[] input, Throwable failure) {
     return target
         + ": "
         + input.length
-        + " bytes do what no input may; again: tools/fuzz "
+        + " bytes make the decoder fail; again: tools/fuzz "
         + target
         + " --replay "
         + HexFormat.of().formatHex(input)

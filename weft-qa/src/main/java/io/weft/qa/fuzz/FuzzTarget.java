@@ -5,38 +5,38 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// One decoder of bytes that come from outside, as the fuzzer sees it. Named by a `FuzzContract`,
-/// and public, with a public constructor without parameters, which must be cheap. What it calls
-/// below `io.weft` is loaded anew, with counters, by the same loader as the target itself; so a
-/// target in the decoder's package reaches what is package-private.
+/// One decoder of foreign bytes for the fuzzer. A `FuzzContract` lists the targets. A target is
+/// public and has a public constructor without parameters, which must be cheap. One loader
+/// instruments the target and all classes below `io.weft` that it uses. Therefore a target in the
+/// decoder's package can access package-private members.
 public interface FuzzTarget {
 
-  /// Longest input, in bytes.
+  /// The length of the longest input in bytes.
   int MAX_INPUT_BYTES = 4096;
 
-  /// Seeds or words that are text, in UTF-8.
+  /// Returns seeds or dictionary words from text in UTF-8.
   static List<byte[]> texts(String... texts) {
     return Stream.of(texts).map(text -> text.getBytes(StandardCharsets.UTF_8)).toList();
   }
 
-  /// Of the target, and of the directory that holds its corpus: lower case and dashes.
+  /// Returns the name of the target and of the directory of its corpus, in lower case with dashes.
   String name();
 
-  /// Well-formed inputs to start from; at least one.
+  /// Returns well-formed inputs for the start, at least one.
   List<byte[]> seeds();
 
-  /// Bytes that mean something to the decoder: magic numbers, words.
+  /// Returns bytes with a meaning for the decoder, such as magic numbers and words.
   default List<byte[]> dictionary() {
     return List.of();
   }
 
-  /// Most heap that one input may make the decoder and the target allocate, in bytes.
+  /// Returns the limit in bytes on the heap that the decoder and the target allocate for one input.
   default long allocationLimit() {
     return 16L << 20;
   }
 
-  /// Gives the decoder one input, which is not changed afterwards. Returns when it was accepted or
-  /// refused as documented, throws anything else that came out. The same bytes always take the same
-  /// way. One thread; called very often.
+  /// Passes one input, which is not changed later, to the decoder. Returns if the decoder accepts
+  /// or refuses it as documented, and throws any other exception of the decoder. It must be
+  /// deterministic. One thread calls it very frequently.
   void decode(byte[] input) throws Exception;
 }

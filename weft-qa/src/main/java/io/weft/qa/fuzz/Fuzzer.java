@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
-/// Fuzzes one target: mutates inputs of its corpus, keeps those that reach something new, and
-/// collects those that the decoder does not take as it should. The same seed, corpus and number of
-/// executions give the same run. One thread.
+/// The fuzzer of one target. It mutates inputs of its corpus, keeps those with new coverage, and
+/// collects those with which the decoder fails. A run is determined by seed, corpus and number of
+/// executions. Confined to one thread.
 final class Fuzzer {
 
   private static final int MAX_FINDINGS = 16;
@@ -44,7 +44,8 @@ final class Fuzzer {
     return findings;
   }
 
-  /// Takes the seeds of the target and these inputs, which are short, as its corpus.
+  /// Initializes the corpus from the seeds of the target and the `stored` inputs, which are short
+  /// already.
   void start(List<byte[]> stored) {
     target.seeds().forEach(trial::warmUp);
     target.seeds().forEach(this::consider);
@@ -54,7 +55,7 @@ final class Fuzzer {
     }
   }
 
-  /// Goes on until told to stop, or too much is wrong.
+  /// Runs until `stop` is true or there are too many findings.
   void run(BooleanSupplier stop) {
     while (!stop.getAsBoolean() && findings.size() < MAX_FINDINGS) {
       Corpus.Entry parent = pick();
@@ -63,7 +64,7 @@ final class Fuzzer {
     }
   }
 
-  /// Half of the time one of the latest, which lead further.
+  /// Returns one of the latest inputs in half of the cases, because they lead further.
   private Corpus.Entry pick() {
     List<Corpus.Entry> entries = corpus.entries();
     int recent = Math.max(1, entries.size() / 4);
@@ -72,7 +73,7 @@ final class Fuzzer {
         : entries.get(mutator.below(entries.size()));
   }
 
-  /// Runs an input; keeps it, shortened, if it is news.
+  /// Runs an input. Keeps it in shortened form if its coverage is new.
   void consider(byte[] input) {
     consider(input, false);
   }
@@ -92,7 +93,7 @@ final class Fuzzer {
     }
   }
 
-  /// Shorter, with the same edges.
+  /// Returns a shorter input with the same edges.
   private byte[] trimmed(byte[] input, BitSet edges) {
     byte[] best = input;
     int step = input.length / 2;

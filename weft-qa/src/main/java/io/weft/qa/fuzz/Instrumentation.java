@@ -26,8 +26,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// Rewrites a class so that it tells `Coverage` which blocks run and which numbers it compares. The
-/// numbers of the blocks depend on the class's name and bytes only.
+/// The instrumentation of a class, which reports executed blocks and compared numbers to
+/// `Coverage`. The numbers of the blocks depend only on the class's name and bytes.
 final class Instrumentation {
 
   private static final ClassDesc COVERAGE = Coverage.class.describeConstable().orElseThrow();
@@ -38,12 +38,12 @@ final class Instrumentation {
   private static final MethodTypeDesc LONGS =
       MethodTypeDesc.of(ConstantDescs.CD_int, ConstantDescs.CD_long, ConstantDescs.CD_long);
 
-  /// A switch with more cases is no question about magic numbers.
+  /// A switch with more cases does not test magic numbers.
   private static final int MAX_CASES = 32;
 
   private final ClassFile format;
 
-  /// `classes` finds the types that frames must merge.
+  /// Creates an instrumentation. `classes` finds the types that stack frames merge.
   Instrumentation(ClassLoader classes) {
     format =
         ClassFile.of(
@@ -96,7 +96,7 @@ final class Instrumentation {
     return targets;
   }
 
-  /// Gives each block of a class its number.
+  /// The generator of block numbers for a class.
   private static final class Blocks {
     private int last;
 

@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/// Makes new inputs out of old ones. The same seed and calls give the same inputs. Confined to one
-/// thread.
+/// The generator of new inputs from old ones. The same seed and calls yield the same inputs.
+/// Confined to one thread.
 final class Mutator {
 
-  /// Numbers at which lengths, counts and offsets go wrong.
+  /// Numbers that reveal faults in the handling of lengths, counts and offsets.
   private static final long[] EXTREMES = {
     0,
     1,
@@ -54,13 +54,13 @@ final class Mutator {
     this.dictionary = dictionary;
   }
 
-  /// A number below `bound`.
+  /// Returns a random number below `bound`.
   int below(int bound) {
     return random.nextInt(bound);
   }
 
-  /// One to six changes of `input`. `other` is another input to take pieces from, `pairs` what the
-  /// decoder compared when it read `input`.
+  /// Makes one to six changes to `input`. Pieces may come from `other`. `pairs` are the numbers
+  /// that the decoder compared when it read `input`.
   byte[] mutate(byte[] input, byte[] other, long[] pairs) {
     byte[] changed = input;
     for (int steps = 1 + random.nextInt(MAX_STEPS); steps > 0; steps--) {
@@ -101,13 +101,13 @@ final class Mutator {
     return random.nextInt(input.length);
   }
 
-  /// A number written over the input, in either byte order.
+  /// Overwrites part of the input with a number in either byte order.
   private byte[] number(byte[] input, long value) {
     int width = WIDTHS[random.nextInt(WIDTHS.length)];
     return overwritten(input, bytes(value, width, random.nextBoolean()));
   }
 
-  /// A number of the input, and a little more or less.
+  /// Adds a small number, positive or negative, to a number of the input.
   private byte[] added(byte[] input) {
     int width = WIDTHS[random.nextInt(WIDTHS.length)];
     boolean bigEndian = random.nextBoolean();
@@ -121,7 +121,7 @@ final class Mutator {
     return changed;
   }
 
-  /// Replaces a number that the decoder compared by the one that it was compared with.
+  /// Replaces a number that the decoder compared by its counterpart.
   private byte[] answered(byte[] input, long[] pairs) {
     if (pairs.length == 0) {
       return input;
@@ -149,7 +149,7 @@ final class Mutator {
     return dictionary.isEmpty() ? run(other) : dictionary.get(random.nextInt(dictionary.size()));
   }
 
-  /// A piece of `from`, or some equal bytes.
+  /// Returns a piece of `from`, or equal bytes.
   private byte[] run(byte[] from) {
     int bytes = 1 + random.nextInt(random.nextInt(8) == 0 ? LONG_RUN : MAX_RUN);
     if (from.length == 0 || random.nextInt(4) == 0) {
@@ -181,7 +181,7 @@ final class Mutator {
     return changed;
   }
 
-  /// `input` without so many bytes from `at`.
+  /// Returns `input` without `bytes` bytes from `at`.
   static byte[] without(byte[] input, int at, int bytes) {
     int end = Math.min(input.length, at + bytes);
     byte[] changed = new byte[input.length - (end - at)];

@@ -9,16 +9,16 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
-/// A file for decoders that read files: made when first written, readable by its owner alone,
-/// removed when the process ends. Confined to one thread.
+/// A file for decoders that read files. It is created when first written, only its owner can read
+/// it, and it is removed when the process ends. Confined to one thread.
 public final class ScratchFile {
 
   private @Nullable Path path;
 
-  /// Nothing is made yet.
+  /// Creates the object, but not the file.
   public ScratchFile() {}
 
-  /// The file with exactly this content.
+  /// Returns the file with exactly this content.
   public Path with(byte[] content) throws IOException {
     Path file = path;
     if (file == null) {
@@ -26,7 +26,7 @@ public final class ScratchFile {
       file.toFile().deleteOnExit();
       path = file;
     }
-    // Not cut to nothing first, which makes some file systems write to the disk.
+    // The file is not truncated first, because this makes some file systems write to the disk.
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
       ByteBuffer bytes = ByteBuffer.wrap(content);
       while (bytes.hasRemaining()) {

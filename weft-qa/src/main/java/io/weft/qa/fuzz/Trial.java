@@ -5,11 +5,11 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import org.jspecify.annotations.Nullable;
 
-/// Runs a target on one input after the other and measures what each cost. One thread; another one
-/// may ask what is under way.
+/// The execution of a target on one input at a time, with its costs. Confined to one thread, except
+/// that another thread may call `running`.
 final class Trial {
 
-  /// Processor time that no input of 4 KiB may take.
+  /// The limit on the processor time of an input of 4 KiB.
   private static final long MAX_CPU_NANOS = 2_000_000_000L;
 
   private final ThreadMXBean meter = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -25,17 +25,18 @@ final class Trial {
     return executions;
   }
 
-  /// The input under way; null between two. The same array for as long as it takes. Any thread.
+  /// Returns the current input, null between two inputs. It is the same array during an execution.
+  /// Any thread may call it.
   byte @Nullable [] running() {
     return running;
   }
 
-  /// Loads what the target needs, unmeasured.
+  /// Loads the target's classes without measurement.
   void warmUp(byte[] input) {
     var unused = execute(input, false);
   }
 
-  /// What came out of the decoder that should not; null if nothing. What it cost too much is
+  /// Returns the failure of the decoder, null without one. An input that exceeds a limit is
   /// measured a second time, because the first time may have loaded classes.
   @Nullable Throwable run(byte[] input, boolean trace) {
     Throwable failure = measured(input, trace);
@@ -60,7 +61,7 @@ final class Trial {
         : null;
   }
 
-  // The decoder may throw anything; that is what is looked for.
+  // The fuzzer looks for any throwable of the decoder.
   private @Nullable Throwable execute(byte[] input, boolean trace) {
     executions++;
     running = input;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A small coverage-guided fuzzer: decoders get mutated bytes and must end as documented, within
-/// bounded memory and time. One fuzzer at a time in a process.
+/// A small coverage-guided fuzzer. It passes mutated bytes to decoders, which must end as
+/// documented within bounded memory and time. Only one fuzzer may run in a process.
 @NullMarked
 package io.weft.qa.fuzz;
 

@@ -11,7 +11,7 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import java.io.PrintStream;
 
-/// A program to be harmed: sums a megabyte for ever, and ends with 1 when it cannot any more.
+/// A target program for harm. It sums a megabyte repeatedly and exits with 1 after a failure.
 public final class EndlessSums {
 
   private static final int ELEMENTS = 1 << 18;

@@ -5,16 +5,17 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/// What jobs are made of, and how they are harmed.
+/// The parts of a job and the limits on its end after harm.
 ///
 /// @param launcher the `weft` command and its subcommand, without options
-/// @param program what comes behind the launcher's options
-/// @param ranks at least 2, for a partition 4
-/// @param working what a rank prints when it has begun to work
-/// @param spread the harm comes at most so long after the job could be harmed
-/// @param limit how soon all survivors must have ended after harm that the system tells of
-/// @param silence the same for harm that only silence shows
-/// @param directory where repetitions keep their files; those of failed ones stay
+/// @param program the words after the launcher's options
+/// @param ranks number of ranks, at least 2, for a partition 4
+/// @param working pattern of the line that a rank prints when it has begun to work
+/// @param spread longest time between the job's readiness for harm and the harm
+/// @param limit time within which all survivors must have ended after harm that the system reports
+/// @param silence time within which all survivors must have ended after harm that only silence
+///     reveals
+/// @param directory directory of the repetitions' files; those of failed repetitions remain
 public record FaultScenario(
     List<String> launcher,
     List<String> program,

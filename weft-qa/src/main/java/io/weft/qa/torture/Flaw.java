@@ -7,24 +7,25 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Something that was wrong with how a job ended.
+/// A fault in the end of a job.
 ///
-/// @param words for people
+/// @param kind its kind
+/// @param words a description
 public record Flaw(FlawKind kind, String words) {
 
-  /// What can be wrong.
+  /// The kinds of faults.
   public enum FlawKind {
-    /// It did not come so far that it could be harmed.
+    /// The job was not ready for harm in time.
     START,
-    /// It did not end.
+    /// The job did not end.
     HANG,
-    /// A survivor took longer than it may.
+    /// A survivor took longer than its limit.
     LATE,
-    /// A survivor, or the launcher, ended well, crashed, or did not name who was harmed.
+    /// A survivor or the launcher ended with 0, crashed, or did not name the harmed rank.
     CAUSE,
-    /// Processes were left.
+    /// Processes remained.
     ORPHAN,
-    /// Files were left.
+    /// Files remained.
     FILE
   }
 
@@ -36,7 +37,7 @@ public record Flaw(FlawKind kind, String words) {
     return "{\"kind\":\"" + kind + "\",\"words\":" + quoted(words) + "}";
   }
 
-  /// All that stand in this text.
+  /// Returns all flaws in a text of JSON objects.
   static List<Flaw> parse(String json) {
     var flaws = new ArrayList<Flaw>();
     Matcher matcher = JSON.matcher(json);

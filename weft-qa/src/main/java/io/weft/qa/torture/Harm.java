@@ -5,28 +5,28 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/// What is done to a job.
+/// The kinds of harm to a job.
 public enum Harm {
-  /// `kill -9` of one rank, at any moment from when its process is there.
+  /// `kill -9` of one rank at a random moment after its process has started.
   KILL,
-  /// `kill -STOP` of one rank, while it works.
+  /// `kill -STOP` of one rank while it works.
   STOP,
-  /// One connection is reset, by the fault plug-in, while it is used.
+  /// A reset of one connection by the fault plug-in, while the connection is used.
   CUT,
-  /// The network between two halves of the job stops to carry anything, while it is used.
+  /// A network partition between two halves of the job, while the network is used.
   PARTITION;
 
-  /// As a command line says it.
+  /// Returns the word on the command line.
   String word() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /// The one with this word.
+  /// Returns the kind of this word.
   static Optional<Harm> of(String word) {
     return Arrays.stream(values()).filter(harm -> harm.word().equals(word)).findFirst();
   }
 
-  /// Whether nobody is told by the system, so that only silence shows it.
+  /// Returns true if the system reports nothing, so that only silence reveals the harm.
   boolean isSilent() {
     return this == STOP || this == PARTITION;
   }

@@ -9,16 +9,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/// How one harmed job ended.
+/// The end of one harmed job.
 ///
-/// @param harm what was done
-/// @param seed repeats this repetition
-/// @param victim to whom: `rank 2`, `0-3`, `0,1|2,3`
-/// @param momentSeconds when, after the job could be harmed
-/// @param survivorSeconds from the harm to the end of the last survivor
-/// @param jobSeconds from the harm to the end of the launcher
-/// @param load of the machine when it was harmed: how many wanted a processor in the last minute
-/// @param flaws what was wrong; empty = all was as it must be
+/// @param harm the harm
+/// @param seed the seed, which reproduces the repetition
+/// @param victim the harmed ranks: `rank 2`, `0-3`, `0,1|2,3`
+/// @param momentSeconds time from the job's readiness to the harm
+/// @param survivorSeconds time from the harm to the end of the last survivor
+/// @param jobSeconds time from the harm to the end of the launcher
+/// @param load load of the machine at the harm: runnable threads over the last minute
+/// @param flaws the flaws, empty for a correct end
 public record JobOutcome(
     Harm harm,
     long seed,
@@ -40,17 +40,17 @@ public record JobOutcome(
     flaws = List.copyOf(flaws);
   }
 
-  /// Whether all was as it must be.
+  /// Returns whether the job ended correctly.
   public boolean good() {
     return flaws.isEmpty();
   }
 
-  /// Whether it lacks all of these flaws.
+  /// Returns whether it has no flaw of these kinds.
   boolean without(Flaw.FlawKind... kinds) {
     return flaws.stream().noneMatch(flaw -> Arrays.asList(kinds).contains(flaw.kind()));
   }
 
-  /// One line.
+  /// Returns the outcome in one line.
   @Override
   public String toString() {
     return String.format(
@@ -84,7 +84,7 @@ public record JobOutcome(
         flaws.stream().map(Flaw::json).collect(Collectors.joining(",")));
   }
 
-  /// What `json` wrote; empty where it is something else.
+  /// Parses a line that `json` has written. Returns empty for any other line.
   static Optional<JobOutcome> parse(String line) {
     Matcher matcher = JSON.matcher(line.strip());
     if (!matcher.matches()) {

@@ -13,11 +13,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/// The processes of one job, wherever they hang in the tree: all carry the job's mark in their
-/// environment, as `/proc` shows it.
+/// The processes of one job, anywhere in the process tree. All have the job's mark in their
+/// environment in `/proc`.
 final class Processes {
 
-  /// The variable with the mark. Launchers hand on what begins with `WEFT_`.
+  /// The variable with the mark. Launchers pass on variables with the prefix `WEFT_`.
   static final String MARK = "WEFT_TORTURE";
 
   private static final Path PROC = Path.of("/proc");
@@ -28,7 +28,7 @@ final class Processes {
     this.mark = mark;
   }
 
-  /// All that live; those that have ended and were not waited for do not count.
+  /// Returns all running processes. A zombie does not count.
   List<ProcessHandle> alive() {
     var found = new ArrayList<ProcessHandle>();
     for (Path entry : entries()) {
@@ -39,7 +39,7 @@ final class Processes {
     return found;
   }
 
-  /// The ranks: processes of Java that have a rank.
+  /// Returns the ranks: Java processes with a rank.
   Map<Integer, ProcessHandle> ranks() {
     var ranks = new TreeMap<Integer, ProcessHandle>();
     for (Path entry : entries()) {
@@ -52,12 +52,12 @@ final class Processes {
     return ranks;
   }
 
-  /// Whether it runs no more, though perhaps nobody has asked for its exit code yet.
+  /// Returns true for a process that has ended, including a zombie.
   static boolean isOver(ProcessHandle process) {
     return !process.isAlive() || isOver(PROC.resolve(Long.toString(process.pid())));
   }
 
-  /// Sends a signal, such as `STOP`.
+  /// Sends a signal such as `STOP`.
   static void signal(String name, ProcessHandle process) throws IOException, InterruptedException {
     int code =
         new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
@@ -78,7 +78,7 @@ final class Processes {
     return ProcessHandle.of(Long.parseLong(entry.getFileName().toString()));
   }
 
-  /// Empty for a process of no job that is harmed.
+  /// Returns the environment of a process, empty if it does not belong to a harmed job.
   private static Map<String, String> environment(Path entry) {
     var environment = new TreeMap<String, String>();
     try {
@@ -106,7 +106,7 @@ final class Processes {
     }
   }
 
-  /// `pid (name) S …`: a zombie or dead.
+  /// Returns true for a zombie or dead process: `pid (name) S …`.
   private static boolean isOver(Path entry) {
     try {
       String stat = Files.readString(entry.resolve("stat"), StandardCharsets.ISO_8859_1);

@@ -26,10 +26,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// One job from its start to its end, harmed once in between.
+/// One job from its start to its end, with one harm.
 final class Repetition {
 
-  /// By then a new connection is proved.
+  /// The time after which a new connection has been verified.
   private static final Duration PROVED = Duration.ofSeconds(1);
 
   private static final Duration START = Duration.ofMinutes(2);
@@ -45,7 +45,7 @@ final class Repetition {
   private final List<Flaw> flaws = new ArrayList<>();
   private final Map<Integer, ProcessHandle> ranks = new TreeMap<>();
 
-  /// Who may be named by whom, once the harm is done.
+  /// For each survivor, the ranks that it may name after the harm.
   private final Map<Integer, Set<Integer>> culprits = new HashMap<>();
 
   private String victim = "-";
@@ -97,7 +97,8 @@ final class Repetition {
     List<String> all = new ArrayList<>(options);
     Map<String, String> variables = new HashMap<>(environment);
     if (harm == Harm.CUT) {
-      // Counted from when the connection was made. One that ends before the proof is made again.
+      // The time counts from the establishment. A connection that breaks before its verification is
+      // replaced.
       all.addAll(List.of("--transport", "faulty-tcp"));
       variables.put(
           "WEFT_FAULT",
@@ -118,7 +119,7 @@ final class Repetition {
     boolean ready =
         job.await(() -> hasSeenAll(job), START) && (harm == Harm.KILL || awaitWork(job));
     if (!ready) {
-      flaw(FlawKind.START, "it could not be harmed: it did not come to work");
+      flaw(FlawKind.START, "it could not be harmed: it did not begin to work");
       return outcome(0, 0);
     }
     long readyNanos = System.nanoTime();
@@ -133,8 +134,8 @@ final class Repetition {
     return observe(job);
   }
 
-  /// Whether every rank was seen to run, perhaps at different times: a cut may come early and end
-  /// one while the others are still being looked for.
+  /// Returns true when every rank has been seen to run. The sightings may be at different times,
+  /// because an early cut may end a rank before another has been seen.
   private boolean hasSeenAll(TorturedJob job) {
     ranks.putAll(job.processes().ranks());
     return ranks.size() == scenario.ranks();
@@ -195,7 +196,7 @@ final class Repetition {
     return Objects.requireNonNull(ranks.get(rank), "rank " + rank);
   }
 
-  // --- afterwards
+  // --- The end of the job.
 
   private JobOutcome observe(TorturedJob job) throws IOException, InterruptedException {
     Map<Integer, Long> ended = new HashMap<>();
@@ -215,7 +216,7 @@ final class Repetition {
     long jobNanos = System.nanoTime();
     long last = ended.values().stream().mapToLong(Long::longValue).max().orElse(jobNanos);
     if (!inTime && !launcherEnded) {
-      flaw(FlawKind.HANG, "it hangs; these still run: " + job.processes().ranks().keySet());
+      flaw(FlawKind.HANG, "it hangs; running ranks: " + job.processes().ranks().keySet());
     }
     double survivorSeconds = (last - harmedNanos) / 1e9;
     if (launcherEnded) {
@@ -233,7 +234,7 @@ final class Repetition {
     if (job.exitCode() == 0) {
       flaw(FlawKind.CAUSE, "the launcher ended with 0");
     } else if (launcher.stream().noneMatch(SurvivorCheck.JOB_FAILED.asPredicate())) {
-      flaw(FlawKind.CAUSE, "the launcher does not say of which rank the job failed");
+      flaw(FlawKind.CAUSE, "the launcher does not name the rank with which the job failed");
     }
     culprits.forEach(
         (rank, guilty) -> {
@@ -247,11 +248,11 @@ final class Repetition {
     job.await(() -> job.processes().alive().isEmpty(), LAST_BREATH);
     List<Long> orphans = job.processes().alive().stream().map(ProcessHandle::pid).toList();
     if (!orphans.isEmpty()) {
-      flaw(FlawKind.ORPHAN, "processes are left: " + orphans);
+      flaw(FlawKind.ORPHAN, "processes remain: " + orphans);
     }
     List<String> left = job.leftovers();
     if (!left.isEmpty()) {
-      flaw(FlawKind.FILE, "files are left: " + left);
+      flaw(FlawKind.FILE, "files remain: " + left);
     }
   }
 

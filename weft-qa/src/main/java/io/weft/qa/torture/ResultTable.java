@@ -10,7 +10,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/// Many repetitions, in a table with a line for each kind of harm.
+/// The table of repetitions with a line for each kind of harm.
 record ResultTable(List<JobOutcome> outcomes) {
 
   private static final String HEAD =
@@ -51,7 +51,7 @@ record ResultTable(List<JobOutcome> outcomes) {
     return all.stream().filter(wanted).count();
   }
 
-  /// The least value that so large a part of all does not exceed.
+  /// Returns the quantile `part` of the values.
   private static double part(
       List<JobOutcome> all, double part, Function<JobOutcome, Double> value) {
     List<Double> sorted = all.stream().map(value).sorted(Comparator.naturalOrder()).toList();

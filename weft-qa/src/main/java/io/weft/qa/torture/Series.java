@@ -17,12 +17,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/// Repetitions of a fault scenario, all kinds of harm in turn.
+/// The repetitions of a fault scenario with all kinds of harm in turn.
 ///
-/// @param times how often each kind of harm is done
-/// @param seed of the first repetition of each kind; those after it count on
-/// @param limit after so long no other repetition is begun
-/// @param record where outcomes are kept; those that are there already are not repeated
+/// @param times number of repetitions of each kind of harm
+/// @param seed seed of the first repetition of each kind, which later ones increment
+/// @param limit time after which no repetition begins
+/// @param record file of outcomes; recorded repetitions are skipped
 record Series(
     FaultScenario scenario,
     Map<Harm, Integer> times,
@@ -34,10 +34,10 @@ record Series(
     times = new TreeMap<>(times);
   }
 
-  /// Runs those that are missing. Returns all outcomes, old ones first.
+  /// Runs the missing repetitions. Returns all outcomes, beginning with the recorded ones.
   ///
-  /// @param out gets those that are not good
-  /// @param progress gets all of them, with the time that the rest will take
+  /// @param out receives the failed outcomes
+  /// @param progress receives all outcomes with the estimated remaining time
   List<JobOutcome> run(PrintStream out, PrintStream progress)
       throws IOException, InterruptedException {
     List<JobOutcome> outcomes = new ArrayList<>(recorded());

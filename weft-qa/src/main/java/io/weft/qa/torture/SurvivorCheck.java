@@ -7,22 +7,22 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Whether a survivor ended as it must: with an error of its own that names one of the guilty; or,
-/// where it was not in the job yet, by the launcher, which named one.
+/// The check that a survivor ended correctly. Its own error must name a culprit. If it had not
+/// joined the job yet, the launcher must have ended it after naming a culprit.
 record SurvivorCheck(Set<Integer> guilty) {
 
-  /// What the launcher says last.
+  /// The last line of the launcher.
   static final Pattern JOB_FAILED = Pattern.compile("the job failed: rank \\d+ on ");
 
   private static final int BY_SIGNAL = 128;
 
-  /// By signal 4, 6, 7, 8 or 11.
+  /// The exit codes of the signals 4, 6, 7, 8 and 11.
   private static final Set<Integer> CRASHED = Set.of(132, 134, 135, 136, 139);
 
   private static final Pattern LOST = Pattern.compile("\\brank (\\d{1,6}) on \\S+ is lost");
   private static final Pattern FAILURE = Pattern.compile("lost|given up|cannot join|left the job");
 
-  /// What is wrong; empty = nothing.
+  /// Returns a description of the fault, empty for a correct end.
   String wrong(int exitCode, List<String> lines, List<String> launcher) {
     if (exitCode == 0) {
       return "ended with 0";
@@ -37,21 +37,21 @@ record SurvivorCheck(Set<Integer> guilty) {
             .map(found -> Integer.valueOf(found.group(1)))
             .findFirst();
     if (first.isPresent() && !guilty.contains(first.get())) {
-      return "says first that rank " + first.get() + " is lost, not one of " + guilty;
+      return "reports first that rank " + first.get() + " is lost, not one of " + guilty;
     }
     List<String> errors = lines.stream().filter(line -> FAILURE.matcher(line).find()).toList();
     if (errors.stream().anyMatch(this::names)) {
       return "";
     }
     if (!errors.isEmpty()) {
-      return "names somebody else than " + guilty + ": " + errors.getLast();
+      return "names another rank than " + guilty + ": " + errors.getLast();
     }
     boolean ended = exitCode > BY_SIGNAL;
     if (ended && launcher.stream().anyMatch(this::names)) {
       return "";
     }
     String last = lines.isEmpty() ? "nothing" : lines.getLast();
-    return "ended with " + exitCode + " and names nobody; it said last: " + last;
+    return "ended with " + exitCode + " and names no rank; its last line: " + last;
   }
 
   private boolean names(String line) {

@@ -5,12 +5,12 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
 
-/// Repeats a fault scenario, tells of each repetition, and prints a table of all.
+/// Repeats a fault scenario, reports each repetition, and prints a table of all.
 public final class Torture {
 
   private Torture() {}
 
-  /// Exit code 0 = all was as it must be, 1 = not, 2 = wrong usage.
+  /// Exits with 0 if all ended correctly, 1 if not, 2 for a wrong command line.
   public static void main(String[] arguments) throws IOException, InterruptedException {
     System.exit(run(List.of(arguments), System.out, System.err));
   }
@@ -30,7 +30,7 @@ public final class Torture {
     return outcomes.stream().allMatch(JobOutcome::good) ? 0 : 1;
   }
 
-  /// One repetition.
+  /// Runs one repetition.
   public static JobOutcome once(FaultScenario scenario, Harm harm, long seed)
       throws IOException, InterruptedException {
     return new Repetition(scenario, harm, seed).run();

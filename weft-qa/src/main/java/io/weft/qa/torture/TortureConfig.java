@@ -5,7 +5,7 @@ import io.weft.config.ConfigOption;
 import io.weft.config.OptionProvider;
 import java.util.List;
 
-/// The variable that marks the processes of a series. Stateless; any thread.
+/// The variable that marks the processes of a series. Stateless. Safe for use by any thread.
 public final class TortureConfig implements OptionProvider {
 
   /// For `ServiceLoader`.

@@ -18,20 +18,20 @@ final class TortureOptions {
       Usage: torture [--harm KIND[:N]]... [--times N] [--seed S] [-np N] [--json FILE] [--minutes M]
                      [--spread SECONDS] [--limit SECONDS] [--silence SECONDS] [--directory DIR]
                      [--working TEXT] [-- COMMAND...]
-      Starts a job, harms it, and judges how it ends; again and again, the kinds of harm in turn.
+      Starts a job, harms it, and checks its end, repeatedly, with the kinds of harm in turn.
         --harm KIND[:N]    kill, stop, cut or partition, N times (default: all)
         --times N          repetitions of a kind without N (default 1)
-        --seed S           of the first repetition of each kind; the others count on (default 1)
+        --seed S           seed of the first repetition of each kind, incremented then (default 1)
         -np N              ranks (default 4)
-        --json FILE        add a JSON object for each repetition, a line each; what FILE has already
-                           is not repeated, and counts
-        --minutes M        begin none after so many minutes (default 1440)
-        --spread SECONDS   the harm comes at most so long after the job could be harmed (default 6)
-        --limit SECONDS    survivors of kill and cut must have ended by then (default 5)
-        --silence SECONDS  those of stop and partition: the silence limit of 5 s, and 2 s to tell all
-                           and to end (default 7)
-        --directory DIR    files of repetitions that failed stay there (default: a temporary one)
-        --working TEXT     a regular expression: what a rank prints when it has begun to work
+        --json FILE        append a JSON object for each repetition, one per line; repetitions that
+                           FILE already has are skipped, and count
+        --minutes M        begin no repetition after M minutes (default 1440)
+        --spread SECONDS   longest time between the job's readiness and the harm (default 6)
+        --limit SECONDS    limit on the survivors' end after kill and cut (default 5)
+        --silence SECONDS  limit after stop and partition: the silence limit of 5 s, and 2 s to tell
+                           all ranks and to end (default 7)
+        --directory DIR    directory of failed repetitions' files (default: a temporary one)
+        --working TEXT     regular expression of the line that a rank prints when it begins to work
         COMMAND            the launcher and its subcommand, '--', the program
       """;
 
@@ -48,7 +48,7 @@ final class TortureOptions {
       if (!option.startsWith("-")
           || !USAGE.contains("  " + option + " ")
           || at + 1 == words.size()) {
-        throw new IllegalArgumentException("'" + option + "' is no option, or lacks its value");
+        throw new IllegalArgumentException("'" + option + "' is not an option, or lacks its value");
       }
       if (option.equals(HARM)) {
         addHarm(words.get(at + 1));
@@ -60,7 +60,7 @@ final class TortureOptions {
     command = words.subList(Math.min(at + 1, words.size()), words.size());
   }
 
-  /// Throws `IllegalArgumentException` with what is wrong.
+  /// Parses the command line. Throws `IllegalArgumentException` with the reason.
   static Series parse(List<String> words) throws IOException {
     return new TortureOptions(words).series();
   }
@@ -69,7 +69,7 @@ final class TortureOptions {
     String[] parts = text.split(":", 2);
     Harm harm =
         Harm.of(parts[0])
-            .orElseThrow(() -> new IllegalArgumentException("no harm '" + parts[0] + "'"));
+            .orElseThrow(() -> new IllegalArgumentException("unknown harm '" + parts[0] + "'"));
     harms.put(harm, parts.length == 1 ? -1 : number("the times of --harm", parts[1]));
   }
 

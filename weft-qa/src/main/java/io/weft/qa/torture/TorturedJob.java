@@ -18,8 +18,8 @@ import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// A job that runs: its launcher, its ranks, what it prints and what it leaves. All its files lie
-/// below one directory. `close` ends everything of it.
+/// A running job: its launcher, its ranks, their output and their files. All files lie in one
+/// directory. `close` ends all its processes.
 final class TorturedJob implements AutoCloseable {
 
   private static final long LOOK_NANOS = 20_000_000;
@@ -36,9 +36,9 @@ final class TorturedJob implements AutoCloseable {
     this.onExit = new AtExit("weft-torture-end", this::end);
   }
 
-  /// Starts a command that ranks' output directory is added to.
+  /// Starts the scenario's command with the directory of the ranks' output.
   ///
-  /// @param options of the launcher, put between its subcommand and the program
+  /// @param options options of the launcher, between its subcommand and the program
   static TorturedJob start(
       Path directory,
       FaultScenario scenario,
@@ -66,7 +66,7 @@ final class TorturedJob implements AutoCloseable {
     builder.environment().keySet().removeIf(name -> name.matches("WEFT_(RANK|SIZE|LOCAL_.*)"));
     builder.environment().put(Processes.MARK, mark);
     builder.environment().put("TMPDIR", temporary.toString());
-    // Short lives: what the optimizing compiler would cost never pays.
+    // The processes live too briefly for the optimizing compiler to pay off.
     builder
         .environment()
         .put(
@@ -83,7 +83,7 @@ final class TorturedJob implements AutoCloseable {
     return processes;
   }
 
-  /// Waits until it holds; false where the launcher ended or the time passed before.
+  /// Waits until `condition` is true. Returns false if the launcher ends or `limit` passes first.
   boolean await(BooleanSupplier condition, Duration limit) {
     long end = System.nanoTime() + Span.nanos(limit);
     while (!condition.getAsBoolean()) {
@@ -95,34 +95,34 @@ final class TorturedJob implements AutoCloseable {
     return true;
   }
 
-  /// Whether the launcher ended in time.
+  /// Returns whether the launcher has ended within `limit`.
   boolean awaitEnd(Duration limit) throws InterruptedException {
     return launcher.waitFor(Span.millis(limit), TimeUnit.MILLISECONDS);
   }
 
-  /// Once it has ended.
+  /// Returns the exit code of the launcher, which must have ended.
   int exitCode() {
     return launcher.exitValue();
   }
 
-  /// What the launcher printed as its own: lines that begin with `weft:`.
+  /// Returns the launcher's own lines, which begin with `weft:`.
   List<String> launcherLines() {
     return lines(directory.resolve("stderr")).filter(line -> line.startsWith("weft:")).toList();
   }
 
-  /// What a rank printed, standard output first.
+  /// Returns the output of a rank, beginning with standard output.
   List<String> rankLines(int rank) {
     Path files = directory.resolve("ranks").resolve("rank." + rank);
     return Stream.concat(lines(files.resolve("stdout")), lines(files.resolve("stderr"))).toList();
   }
 
-  /// The exit code that the launcher noted for a rank; -1 where it noted none.
+  /// Returns the exit code of a rank that the launcher has recorded, -1 without one.
   int rankExitCode(int rank) {
     Path file = directory.resolve("ranks").resolve("rank." + rank).resolve("exit");
     return lines(file).findFirst().map(line -> Integer.parseInt(line.strip())).orElse(-1);
   }
 
-  /// Whether any rank printed a line with this.
+  /// Returns whether a rank has printed a line that matches `pattern`.
   boolean anyRankPrinted(Pattern pattern, int ranks) {
     for (int rank = 0; rank < ranks; rank++) {
       if (rankLines(rank).stream().anyMatch(line -> pattern.matcher(line).find())) {
@@ -132,7 +132,7 @@ final class TorturedJob implements AutoCloseable {
     return false;
   }
 
-  /// Names of files that it left where it keeps temporary ones.
+  /// Returns the names of the temporary files that the job has left.
   List<String> leftovers() throws IOException {
     try (Stream<Path> left = Files.walk(directory.resolve("tmp"))) {
       return left.skip(1).map(path -> path.getFileName().toString()).toList();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Harms real jobs of real processes again and again, at moments that are drawn, and judges how
-/// they end: who was named, how soon, and what was left behind. `docs/testing.md` tells how to use
-/// it.
+/// Repeated harm to real jobs of real processes at random moments. The end of each job is checked:
+/// the rank that was named, the time, and the remaining processes and files. `docs/testing.md`
+/// explains the usage.
 @NullMarked
 package io.weft.qa.torture;
 

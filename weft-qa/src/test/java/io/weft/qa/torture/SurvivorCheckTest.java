@@ -26,8 +26,8 @@ class SurvivorCheckTest {
   @Test
   void survivorThatTheLauncherEndedIsGoodIfTheLauncherNamesTheHarmedRank() {
     assertThat(wrong(143, "", LAUNCHER)).isEmpty();
-    assertThat(wrong(143, "", List.of())).contains("names nobody");
-    assertThat(wrong(1, "", LAUNCHER)).contains("names nobody");
+    assertThat(wrong(143, "", List.of())).contains("names no rank");
+    assertThat(wrong(1, "", LAUNCHER)).contains("names no rank");
   }
 
   @Test

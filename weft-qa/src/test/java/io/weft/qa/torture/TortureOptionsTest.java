@@ -17,9 +17,9 @@ class TortureOptionsTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "--harm flood | no harm 'flood'",
+        "--harm flood | unknown harm 'flood'",
         "--times many -- weft run -- true | --times is 'many'",
-        "--wrong 1 | '--wrong' is no option",
+        "--wrong 1 | '--wrong' is not an option",
         "--times 1 | no command"
       })
   void wrongCallIsToldWithTheUsage(String line, String message) throws Exception {
