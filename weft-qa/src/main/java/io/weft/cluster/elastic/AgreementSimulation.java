@@ -15,10 +15,11 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
-/// The agreements of all ranks of a job, over lines that keep the order of what one rank sends to
-/// another and no other, and that break with the ranks at their ends. Ranks are lost, and others
-/// join: they stand in a list that all members read now and then, as they would read the store.
-/// Watches who enters which epoch. A function of its seed.
+/// The agreements of all ranks of a job over simulated connections. A connection preserves the
+/// order of messages from one rank to another, but messages of different connections are unordered.
+/// It breaks when a rank at one of its ends is lost. Other ranks join: they appear in a list that
+/// all members read occasionally, as they would read the store. The simulation checks the epochs
+/// that ranks enter. The seed determines it.
 @NullMarked
 public final class AgreementSimulation {
 
@@ -37,25 +38,25 @@ public final class AgreementSimulation {
   private final int most;
   private final BitSet[] asked;
 
-  /// What happens besides speaking.
+  /// The kinds of trouble.
   public enum Trouble {
     /// Ranks end.
     CRASHES,
-    /// Ranks end, and ranks that live are taken for lost.
+    /// Ranks end, and live ranks are suspected.
     SUSPICIONS
   }
 
-  /// What became of a job.
+  /// The outcome of a job.
   ///
-  /// @param epoch the latest that anybody entered
-  /// @param joined how many ranks that joined were in an epoch at some time
-  /// @param lost how many ranks are not there any more
+  /// @param epoch the latest epoch that a rank entered
+  /// @param joined number of joiners that were in an epoch at some time
+  /// @param lost number of ranks that have ended
   public record Outcome(long epoch, int joined, int lost) {}
 
-  /// What a line brings: a statement, or (null) its end.
+  /// The next event of a connection: a statement, or null for its end.
   private record Event(@Nullable Statement statement, boolean inOrder) {}
 
-  /// Of a job of so many ranks, which at most so many others join.
+  /// Creates a job of `size` ranks, which at most `joiners` others join.
   AgreementSimulation(int size, int joiners, ShrinkQuorum quorum, long seed) {
     this.seed = seed;
     this.quorum = quorum;
@@ -75,8 +76,8 @@ public final class AgreementSimulation {
     }
   }
 
-  /// Plays a job of 3 to 8 ranks which 1 to 3 others join, with troubles at random moments, and
-  /// throws `AssertionError` where its ranks do not agree in the end, or two parts of it go on.
+  /// Simulates a job of 3 to 8 ranks, which 1 to 3 others join, with trouble at random moments.
+  /// Throws `AssertionError` if its ranks finally disagree, or if two parts of it continue.
   public static Outcome play(long seed, Trouble trouble) {
     ShrinkQuorum quorum = trouble == Trouble.CRASHES ? ShrinkQuorum.ANY : ShrinkQuorum.MAJORITY;
     var job =
@@ -104,7 +105,7 @@ public final class AgreementSimulation {
     return IntStream.range(0, ranks.size()).filter(rank -> !crashed[rank]).boxed().toList();
   }
 
-  // --- what can happen
+  // --- Events.
 
   void enter(int rank) {
     ranks.get(rank).enter();
@@ -112,7 +113,7 @@ public final class AgreementSimulation {
     note(rank);
   }
 
-  /// A rank joins: it is in the list, and connected with all.
+  /// Adds a joiner to the list, connected to all ranks.
   int join() {
     int rank = ranks.size();
     ranks.add(Agreement.ofJoiner(rank, quorum));
@@ -124,7 +125,7 @@ public final class AgreementSimulation {
     return rank;
   }
 
-  /// A member reads the list.
+  /// Makes a member read the list.
   private void admit(int rank, int joiner) {
     asked[rank].set(joiner);
     ranks.get(rank).admit(joiner);
@@ -132,7 +133,7 @@ public final class AgreementSimulation {
     note(rank);
   }
 
-  /// The next rank that has joined and of which this member has not read; -1 if there is none.
+  /// Returns the next joiner in the list that this member has not read, -1 if none.
   private int unread(int rank) {
     Agreement agreement = ranks.get(rank);
     int joiner = asked[rank].nextClearBit(founders);
@@ -140,7 +141,7 @@ public final class AgreementSimulation {
     return member && joiner < ranks.size() ? joiner : -1;
   }
 
-  /// The rank ends: of what it sent, a random part is lost, then its lines end.
+  /// Ends a rank. A random part of its last statements is lost, then its connections end.
   void crash(int rank) {
     crashed[rank] = true;
     for (int peer = 0; peer < ranks.size(); peer++) {
@@ -152,7 +153,7 @@ public final class AgreementSimulation {
     }
   }
 
-  /// The rank says good-bye to all.
+  /// Ends a rank after a graceful close of its connections.
   void leave(int rank) {
     crashed[rank] = true;
     for (int peer = 0; peer < ranks.size(); peer++) {
@@ -160,7 +161,7 @@ public final class AgreementSimulation {
     }
   }
 
-  /// `rank` takes `peer` for lost and closes the line between them.
+  /// Makes `rank` suspect `peer` and close the connection between them.
   private void suspect(int rank, int peer) {
     if (!broken[rank][peer]) {
       end(rank, peer, false);
@@ -185,7 +186,7 @@ public final class AgreementSimulation {
     return lines.computeIfAbsent(from * most + to, key -> new ArrayDeque<>());
   }
 
-  /// Sends what `rank` owes, to all or to some.
+  /// Sends the pending statement of `rank` to all peers or to some of them.
   private void speak(int rank) {
     Agreement agreement = ranks.get(rank);
     for (int peer = agreement.nextPending(0); peer >= 0; peer = agreement.nextPending(peer + 1)) {
@@ -200,7 +201,7 @@ public final class AgreementSimulation {
     }
   }
 
-  /// Brings all that one rank has for another now.
+  /// Delivers all statements of one rank to another.
   void deliverAll(int from, int to) {
     while (ranks.get(from).nextPending(0) >= 0) {
       speak(from);
@@ -232,23 +233,24 @@ public final class AgreementSimulation {
     }
   }
 
-  // --- playing
+  // --- The simulation.
 
-  /// Lets everybody do what is to be done, in random order, until there is nothing left.
+  /// Executes pending actions in random order until none is left.
   void settle() {
     for (int steps = 0; turn(); steps++) {
       require(steps < MOST_STEPS, "it does not end", steps);
     }
   }
 
-  /// Lets everybody do so many things that are to be done, in random order.
+  /// Executes up to `number` pending actions in random order.
   void turns(int number) {
     for (int done = 0; done < number && turn(); done++) {
       // The next one.
     }
   }
 
-  /// Random troubles while ranks speak; then none, until there is nothing left to be done.
+  /// Adds random trouble while ranks exchange statements, then executes pending actions until none
+  /// is left.
   void play(Trouble trouble) {
     int eventLog = 1 + random.nextInt(2 * ranks.size());
     for (int steps = 20 + random.nextInt(300); steps > 0; steps--) {
@@ -284,7 +286,7 @@ public final class AgreementSimulation {
     }
   }
 
-  /// One random thing that is due; returns whether there was any.
+  /// Executes one random pending action. Returns false if there was none.
   private boolean turn() {
     List<Runnable> due = new ArrayList<>();
     for (int rank : aliveRanks()) {
@@ -315,7 +317,8 @@ public final class AgreementSimulation {
     return true;
   }
 
-  /// A program comes to shrink once its operations fail: a member is gone, or the epoch is revoked.
+  /// Returns whether the program must shrink because its operations fail: a member has gone, or the
+  /// epoch is revoked.
   private static boolean mustEnter(Agreement agreement) {
     return agreement.stand() == Stand.IDLE
         && (agreement.epoch() < 0
@@ -324,7 +327,7 @@ public final class AgreementSimulation {
             || !agreement.alive().containsAll(agreement.members().ranks()));
   }
 
-  /// Then the program ends in order.
+  /// Returns whether the program must end gracefully.
   private static boolean isOut(Agreement agreement) {
     return agreement.stand() == Stand.TOO_FEW || agreement.stand() == Stand.EXCLUDED;
   }
@@ -336,15 +339,15 @@ public final class AgreementSimulation {
       List<Integer> members = agreement.members().ranks();
       List<Integer> others = epochs.putIfAbsent(agreement.epoch(), members);
       String where = "epoch " + agreement.epoch() + " of rank " + rank;
-      require(others == null || members.equals(others), where + " is not that of others", members);
-      require(members.contains(rank), where + " is without it", members);
+      require(others == null || members.equals(others), where + " differs from others", members);
+      require(members.contains(rank), where + " does not contain it", members);
     }
   }
 
-  // --- judging
+  // --- Checks.
 
-  /// When all is quiet, every rank that is left is in an epoch with ranks that are left and are in
-  /// the same one; with a quorum all of them are. A rank that joins is with all of them or with
+  /// Checks that finally every remaining rank is in an epoch whose members remain and are in the
+  /// same epoch. With a quorum, all of them are in one epoch. A joiner is with all of them or with
   /// none.
   void assertAgreement() {
     List<List<Integer>> living = new ArrayList<>();
@@ -370,15 +373,15 @@ public final class AgreementSimulation {
       }
     }
     for (List<Integer> members : living) {
-      require(members.stream().noneMatch(outside::contains), "outside, and a member", outside);
+      require(members.stream().noneMatch(outside::contains), "a member is in no epoch", outside);
     }
     if (quorum == ShrinkQuorum.MAJORITY) {
       require(living.size() <= 1, "several epochs live, each with a majority", living);
     }
   }
 
-  /// Where no rank that lives was taken for lost: all who live are in one epoch, unless none is
-  /// left that was in the one before.
+  /// Checks, for a job in which no live rank was suspected, that all live ranks are in one epoch,
+  /// unless no live rank was in the previous one.
   void assertAllAreIn() {
     List<Integer> alive = aliveRanks();
     if (alive.stream().allMatch(rank -> ranks.get(rank).epoch() < 0)) {
@@ -387,11 +390,11 @@ public final class AgreementSimulation {
     for (int rank : alive) {
       require(ranks.get(rank).epoch() >= 0, "in no epoch is rank", rank);
       List<Integer> members = ranks.get(rank).members().ranks();
-      require(members.equals(alive), "rank " + rank + " is not with all who live, but", members);
+      require(members.equals(alive), "rank " + rank + " is not with all live ranks, but", members);
     }
   }
 
-  /// Throws `AssertionError` with the seed and what was found.
+  /// Throws `AssertionError` with the seed and the finding.
   private void require(boolean holds, String what, Object found) {
     if (!holds) {
       throw new AssertionError("-Dweft.test.seed=" + seed + ": " + what + ": " + found);

@@ -15,18 +15,18 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/// One job of 16 ranks on 5 hosts: random work, a random network, and faults. A function of its
-/// seed.
+/// One job of 16 ranks on 5 hosts with random work, a random network, and faults. The seed
+/// determines it.
 final class FaultRun {
 
   static final int RANKS = 16;
   static final int HOSTS = 5;
   static final int STEPS = 8;
 
-  /// When faults begin: most jobs join and work in this time.
+  /// The time within which faults begin. Most jobs join and work in this time.
   static final Duration HORIZON = Duration.ofMillis(25);
 
-  /// How long they last at most: longer than all limits but the operations' deadline.
+  /// The longest duration of a fault, which exceeds all limits except the deadline of operations.
   static final Duration LONGEST = Duration.ofSeconds(3);
 
   static final WeftConfig CONFIG =
@@ -41,13 +41,13 @@ final class FaultRun {
 
   private FaultRun() {}
 
-  /// One to so many faults of these kinds.
+  /// Returns 1 to `most` faults of these kinds.
   static FaultScript script(long seed, List<SimFaultKind> kinds, int most) {
     int number = 1 + new SplittableRandom(seed * 31).nextInt(most);
     return FaultScript.random(seed, new Scene(RANKS, HOSTS, HORIZON, LONGEST, kinds), number);
   }
 
-  /// A simulation whose links and limits depend on the seed.
+  /// Returns a simulation whose links and limits depend on the seed.
   static Simulation simulation(long seed, FaultScript script, Tamper tamper) {
     SplittableRandom random = new SplittableRandom(~seed);
     SimLink between =
@@ -69,13 +69,13 @@ final class FaultRun {
         .traceLines(0);
   }
 
-  /// Runs it; each rank returns how many results it has checked.
+  /// Runs the job. Each rank returns its number of checked results.
   static SimReport<Integer> run(long seed, FaultScript script, Tamper tamper)
       throws InterruptedException {
     return run(seed, simulation(seed, script, tamper));
   }
 
-  /// The same with a simulation that was changed.
+  /// Runs the job in `simulation`.
   static SimReport<Integer> run(long seed, Simulation simulation) throws InterruptedException {
     RandomWork work = new RandomWork(seed, STEPS);
     return simulation.runRanks(

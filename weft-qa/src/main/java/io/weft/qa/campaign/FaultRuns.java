@@ -13,9 +13,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/// The program `tools/simulate faults`: so many jobs of 16 ranks with random work and random
-/// faults, one after the other, and for each seed that shows something wrong a line that replays
-/// it.
+/// The program of `tools/simulate faults`. It runs jobs of 16 ranks with random work and random
+/// faults sequentially. For each seed with an error it prints a line that replays the job.
 public final class FaultRuns {
 
   private static final int LINES_BETWEEN = 500;
@@ -23,13 +22,13 @@ public final class FaultRuns {
   private static final String USAGE =
       """
       faults [--runs N] [--seed S] [--kind K[,K...]] [--most M] [--shrink] [--each]
-        --runs N    how many jobs (default 100)
-        --seed S    seed of the first; the others follow (default 1)
-        --kind K    kinds of faults to draw from (default: all), see below
-        --most M    at most so many faults in a job (default 3)
-        --shrink    crashes only, of ranks and hosts; the survivors go on with the next epoch
-        --each      a line for each job: seed, faults, what became of the ranks, hash
-        --trace L   with what is wrong, the last L events of the job
+        --runs N    number of jobs (default 100)
+        --seed S    seed of the first job, incremented for each job (default 1)
+        --kind K    kinds of faults (default: all), see below
+        --most M    maximum number of faults in a job (default 3)
+        --shrink    only crashes of ranks and hosts; the survivors continue in the next epoch
+        --each      print a line for each job: seed, faults, ends of the ranks, hash
+        --trace L   print the last L events of a job with an error
       """;
 
   private final PrintStream out;
@@ -48,8 +47,8 @@ public final class FaultRuns {
     this.out = out;
   }
 
-  /// Runs, and prints what comes of it; see `--help`. Returns 1 if something was wrong. Throws
-  /// `IllegalArgumentException` for arguments that cannot be.
+  /// Runs the jobs and prints the results, see `--help`. Returns 1 after an error. Throws
+  /// `IllegalArgumentException` for wrong arguments.
   public static int run(List<String> arguments, PrintStream out) throws InterruptedException {
     FaultRuns program = new FaultRuns(out);
     return program.parse(arguments) ? program.run() : 0;
@@ -91,7 +90,7 @@ public final class FaultRuns {
     try {
       return Long.parseLong(text);
     } catch (NumberFormatException e) {
-      throw new IllegalArgumentException(text + " is no number", e);
+      throw new IllegalArgumentException(text + " is not a number", e);
     }
   }
 
@@ -105,7 +104,7 @@ public final class FaultRuns {
                     .orElseThrow(
                         () ->
                             new IllegalArgumentException(
-                                "no kind of fault '" + name + "'; there are " + kindNames())))
+                                "unknown kind of fault '" + name + "'; allowed: " + kindNames())))
         .toList();
   }
 
@@ -187,7 +186,7 @@ public final class FaultRuns {
   private void summary(int done, long start) {
     out.printf(
         Locale.ROOT,
-        "%d runs, seeds %d to %d: %d as they should be, %d not; of their ranks %d returned, %d"
+        "%d runs, seeds %d to %d: %d correct, %d wrong; of their ranks %d returned, %d"
             + " failed or died; %.0f s%n",
         done,
         seed,

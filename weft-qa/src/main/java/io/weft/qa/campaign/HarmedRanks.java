@@ -5,20 +5,20 @@ import io.weft.testkit.sim.SimFault;
 import java.util.BitSet;
 import java.util.List;
 
-/// Whom the faults of a run have harmed, so whom its failures may name:
+/// The ranks that the faults of a run have harmed, which its failures may name:
 ///
-/// | fault | harmed |
+/// | fault | harmed ranks |
 /// |---|---|
-/// | slow, paused, crashed, started again, clock moved | the rank |
+/// | slow, paused, crashed, restarted, clock moved | the rank |
 /// | host crashed | all ranks of the host |
-/// | delay, cut | both ends: neither can know on which side of it the trouble is |
-/// | partition | the ranks that it cuts off; and, where the one that gave it up is one of those, any rank on the other side: two sides that do not hear each other say the same of each other |
+/// | delay, cut | both ends, because neither can know the side of the fault |
+/// | partition | the ranks that it separates; if one of them is the witness, also any rank on the other side, because both sides stop receiving from each other |
 final class HarmedRanks {
 
   private final List<SimFault> faults;
   private final BitSet ranks = new BitSet();
 
-  /// Of faults in a simulation of so many ranks and hosts.
+  /// Creates the set for faults in a simulation of `size` ranks and `hosts` hosts.
   HarmedRanks(List<SimFault> faults, int size, int hosts) {
     this.faults = faults;
     for (SimFault fault : faults) {
@@ -48,18 +48,18 @@ final class HarmedRanks {
     }
   }
 
-  /// Whether this rank was harmed in everybody's eyes.
+  /// Returns whether this rank was harmed in the view of all ranks.
   boolean of(int rank) {
     return rank >= 0 && ranks.get(rank);
   }
 
-  /// Whether `witness` may have given this rank up.
+  /// Returns whether `witness` may have declared this rank lost.
   boolean excuses(int rank, int witness) {
     return of(rank) || parted(rank, witness);
   }
 
-  /// Whether a rank may end what all others still wait for, so that nobody in particular is to
-  /// blame: one whose clock has moved.
+  /// Returns whether a rank with a moved clock may end an operation for which all others still
+  /// wait, so that no rank is the culprit.
   boolean isHasty() {
     return faults.stream().anyMatch(SimFault.ClockJump.class::isInstance);
   }

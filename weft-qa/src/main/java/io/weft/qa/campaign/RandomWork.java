@@ -23,11 +23,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
-/// What all ranks of a fault run do: random collectives, some at once, whose every element is
-/// checked. The same on all ranks for a seed; how long a rank computes in between is its own.
+/// The work of all ranks of a fault run: random collectives, some concurrent, with a check of every
+/// element. All ranks with one seed run the same collectives. Their computing times differ.
 final class RandomWork {
 
-  /// A result that is wrong: the one thing that no fault excuses.
+  /// A wrong result, which no fault excuses.
   static final class WrongResult extends AssertionError {
     private static final long serialVersionUID = 1L;
 
@@ -80,7 +80,7 @@ final class RandomWork {
     }
   }
 
-  /// Runs all steps on one rank; returns how many results it has checked.
+  /// Runs all steps on one rank. Returns the number of checked results.
   int run(Weft weft, SimRank self) throws InterruptedException {
     int checked = 0;
     for (int s = 0; s < steps.size(); s++) {

@@ -7,16 +7,16 @@ import io.weft.testkit.sim.SimReport.RankResult;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What is wrong with a run: a rank that hangs, a result that is wrong, a failure that names nobody
-/// or somebody whom the faults did not harm. Whom a failure names is read from its facts
+/// The check of a run for errors: a hanging rank, a wrong result, a failure that names no rank or a
+/// rank that the faults have not harmed. The culprit is read from fields of the failure
 /// (`PeerLost.rank`, `Aborted.culprit` and so on), not from its text.
 final class RunCheck {
 
-  /// What may happen to a run.
+  /// The failures that a run may have.
   enum Expectation {
-    /// Ranks may fail, of the faults.
+    /// Ranks may fail due to the faults.
     FAILURES,
-    /// None may, but for processes that the faults have started.
+    /// No rank may fail, except processes that the faults have started.
     SUCCESS
   }
 
@@ -31,7 +31,7 @@ final class RunCheck {
     this.expected = expected;
   }
 
-  /// A line for each thing that is wrong; empty if nothing is.
+  /// Returns a line for each error, empty without errors.
   static List<String> on(SimReport<?> report, Expectation expected) {
     HarmedRanks harm = new HarmedRanks(report.faults(), report.outcomes().size(), FaultRun.HOSTS);
     RunCheck verdict = new RunCheck(report, harm, expected);
@@ -39,7 +39,7 @@ final class RunCheck {
     return verdict.wrong;
   }
 
-  /// Whether the program returned.
+  /// Returns whether the program returned.
   static boolean returned(RankResult<?> outcome) {
     return outcome instanceof RankResult.Returned<?>;
   }
@@ -66,7 +66,7 @@ final class RunCheck {
       case RankResult.Threw<?>(int rank, Throwable cause) -> {
         String objection = objection(harm, rank, cause);
         if (allowed == Expectation.SUCCESS) {
-          wrong.add("rank " + rank + " failed where nothing forces it to: " + cause);
+          wrong.add("rank " + rank + " failed without a reason: " + cause);
         } else if (!objection.isEmpty()) {
           wrong.add("rank " + rank + " " + objection + ": " + cause);
         }
@@ -74,10 +74,10 @@ final class RunCheck {
     }
   }
 
-  /// What is wrong with a rank's failure; empty if nothing is.
+  /// Returns the error in a rank's failure, empty for a correct failure.
   static String objection(HarmedRanks harm, int self, Throwable cause) {
     if (!(cause instanceof CommException failure)) {
-      return "threw what is no failure of communication";
+      return "threw an exception other than a failure of communication";
     }
     return switch (failure) {
       case CommException.PeerLost lost -> {
@@ -96,7 +96,7 @@ final class RunCheck {
           harm.excuses(broken.culprit(), self) ? "" : "blames " + broken.culprit();
       case CommException.TimedOut late -> anyOf(harm, late.missing(), self);
       case CommException.Setup setup -> anyOf(harm, setup.ranks(), self);
-      case CommException.Mismatch mismatch -> "saw a mismatch that there is not";
+      case CommException.Mismatch mismatch -> "reported a mismatch that does not exist";
     };
   }
 

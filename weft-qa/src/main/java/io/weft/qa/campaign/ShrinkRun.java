@@ -26,29 +26,29 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/// A job that loses ranks and goes on: the survivors shrink, agree from which step on they repeat
-/// the work, and finish it, as often as it takes.
+/// A job that loses ranks and continues. The survivors shrink, agree on the step from which they
+/// repeat the work, and finish it. They do this for each loss.
 final class ShrinkRun {
 
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
-  /// By then all ranks are connected.
+  /// The time within which all ranks have connected.
   static final Duration JOINED = Duration.ofMillis(8);
 
   private static final List<SimFaultKind> CRASHES =
       List.of(SimFaultKind.CRASH, SimFaultKind.CRASH, SimFaultKind.HOST_CRASH);
 
-  /// How a rank came through.
+  /// The outcome of a surviving rank.
   ///
-  /// @param epoch its last
-  /// @param members of that epoch
-  /// @param failures what ended the epochs before, in order
+  /// @param epoch its last epoch
+  /// @param members members of that epoch
+  /// @param failures failures that ended the earlier epochs, in order
   record Survivor(long epoch, List<Integer> members, List<CommException> failures) {}
 
   private ShrinkRun() {}
 
-  /// One crash of a rank or a host while the ranks work, or a second one of a rank, which may come
-  /// while the survivors of the first still agree.
+  /// Returns one crash of a rank or a host while the ranks work. A second crash of a rank may
+  /// follow, possibly while the survivors of the first agree.
   static FaultScript script(long seed) {
     SplittableRandom random = new SplittableRandom(seed * 37);
     FaultScript script =
@@ -78,11 +78,11 @@ final class ShrinkRun {
       case SimFault.Crash(Duration at, int rank) -> new SimFault.Crash(at.plus(JOINED), rank);
       case SimFault.HostCrash(Duration at, int host) ->
           new SimFault.HostCrash(at.plus(JOINED), host);
-      default -> throw new IllegalArgumentException(crash + " is no crash");
+      default -> throw new IllegalArgumentException(crash + " is not a crash");
     };
   }
 
-  /// Runs it.
+  /// Runs the job.
   static SimReport<Survivor> run(long seed, FaultScript script, Tamper tamper)
       throws InterruptedException {
     RandomWork work = new RandomWork(seed, FaultRun.STEPS);
@@ -116,7 +116,7 @@ final class ShrinkRun {
     }
   }
 
-  /// The step that all must repeat.
+  /// Returns the first step that all ranks must repeat.
   private static int least(int step, Communicator comm) throws InterruptedException {
     TensorView at = new TensorView(DType.INT32, Shape.of(1), Arena.ofAuto().allocate(4, 64));
     at.data().set(JAVA_INT, 0, step);
@@ -124,9 +124,9 @@ final class ShrinkRun {
     return at.data().get(JAVA_INT, 0);
   }
 
-  /// What is wrong with a run, a line each: as of any fault run; and every rank that joined and did
-  /// not die has come through, in one epoch with all others that needed it. Where others had ended
-  /// their work before, those who are left may be too few to go on without the dead.
+  /// Returns the errors in a run as lines: those of any fault run, and each rank that joined, did
+  /// not die and did not survive in one epoch with the others. If some ranks completed their work
+  /// earlier, the remaining ones may be too few to continue without the dead.
   static List<String> verdict(SimReport<Survivor> report) {
     List<String> wrong = new ArrayList<>(RunCheck.on(report, Expectation.FAILURES));
     HarmedRanks harm = new HarmedRanks(report.faults(), FaultRun.RANKS, FaultRun.HOSTS);
@@ -134,7 +134,7 @@ final class ShrinkRun {
       if (outcome instanceof RankResult.Threw<Survivor>(int rank, Throwable cause)
           && !(cause instanceof CommException.Setup)
           && !(cause instanceof CommException.Aborted && noMajority(report))) {
-        wrong.add("rank " + rank + " did not go on: " + cause);
+        wrong.add("rank " + rank + " did not continue: " + cause);
       }
       if (outcome instanceof RankResult.Returned<Survivor>(int rank, Survivor survivor)) {
         for (CommException failure : survivor.failures) {
@@ -160,7 +160,7 @@ final class ShrinkRun {
     return left <= dead;
   }
 
-  /// Whether a rank has come through in a later epoch.
+  /// Returns whether a rank has survived in a later epoch.
   static boolean shrunk(SimReport<Survivor> report) {
     return report.outcomes().stream()
         .anyMatch(

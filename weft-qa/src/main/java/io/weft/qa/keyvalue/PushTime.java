@@ -19,24 +19,27 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
 
-/// How fast simulated workers push, every sum checked, and their staleness. Channel, key lists,
-/// shards and clocks are production code; the program of a server's rank turns its shards.
+/// The push rate of simulated workers and their staleness, with a check of every sum. Channel, key
+/// lists, shards and clocks are production code. The program of a server's rank runs the duty
+/// cycles of its shards.
 public final class PushTime {
 
   private static final Duration LOOK = Duration.ofMillis(10);
 
   private PushTime() {}
 
-  /// @param pushesPerSecond of all workers together, in virtual time
-  /// @param meanPush how long a worker needed for a push, and what it did besides
-  /// @param staleness most clocks by which a worker was behind another one that was answered
-  /// @param events of the simulation
-  /// @param hash of its trace: equal hashes are equal runs
+  /// The measured values.
+  ///
+  /// @param pushesPerSecond rate of all workers together in virtual time
+  /// @param meanPush mean time of a push, including the worker's other work
+  /// @param staleness largest number of clocks by which a worker was behind another one at a reply
+  /// @param events number of events of the simulation
+  /// @param hash hash of its trace; equal hashes mean equal runs
   public record Measured(
       double pushesPerSecond, Duration meanPush, long staleness, long events, String hash) {}
 
-  /// Simulates them; the simulation has as many ranks. Throws `AssertionError` where something is
-  /// wrong.
+  /// Simulates the pushes. The simulation must have `what.ranks()` ranks. Throws `AssertionError`
+  /// after an error.
   public static Measured of(Simulation simulation, SimPushes what) throws InterruptedException {
     MemorySegment ones = Arena.ofAuto().allocate(what.bytes(), 64);
     for (long i = 0; i < what.pairs(); i++) {

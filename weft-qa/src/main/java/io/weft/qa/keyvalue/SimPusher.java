@@ -14,8 +14,8 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.stream.LongStream;
 
-/// One simulated worker. Throws `IllegalStateException` with what is wrong where a sum is not
-/// exact, or another worker's pushes are further behind or ahead than the staleness allows.
+/// One simulated worker. Throws `IllegalStateException` if a sum is not exact, or if another
+/// worker's pushes are further behind or ahead than the staleness permits.
 final class SimPusher {
 
   private final SimPushes what;
@@ -24,17 +24,18 @@ final class SimPusher {
   private final int worker;
   private final KvTable pairs;
 
-  /// A row for each worker, in which it counts its pushes.
+  /// The table in which each worker counts its pushes in a row.
   private final KvTable counts;
 
-  /// Synchronous: who has pushed to it and pulled knows that all others have pushed.
+  /// A synchronous table. A worker that has pushed to it and pulled knows that all others have
+  /// pushed.
   private final KvTable meeting;
 
   private final KeyList keys;
   private final MemorySegment ones;
   private final long mostPause;
 
-  /// @param ones values of a push
+  /// @param ones the values of a push
   SimPusher(SimPushes what, SimRank self, KeyValueStore store, MemorySegment ones)
       throws InterruptedException {
     this.what = what;
@@ -53,14 +54,14 @@ final class SimPusher {
     this.mostPause = self.random().nextLong(Span.nanos(what.pace().pause()) + 1);
   }
 
-  /// When its timed pushes began and ended, in virtual time, and by how many clocks others were
-  /// behind at most.
+  /// The virtual times of the begin and the end of the timed pushes, and the largest number of
+  /// clocks by which other workers were behind.
   record Seen(Duration begin, Duration end, long staleness) {}
 
   Seen run() throws InterruptedException {
     int untimed = what.isAsynchronous() ? 1 : 0;
     for (int i = 0; i < untimed; i++) {
-      var unused = pairs.push(keys, ones).await(); // the list of keys goes along
+      var unused = pairs.push(keys, ones).await(); // This push also sends the list of keys.
     }
     meet();
     Duration begin = self.now();
@@ -120,7 +121,7 @@ final class SimPusher {
     }
     if (store.counts().staleness() > staleness) {
       throw new IllegalStateException(
-          "worker %d at clock %d: a shard says that somebody is %d clocks behind; at most %d"
+          "worker %d at clock %d: a shard reports that a worker is %d clocks behind; at most %d"
               .formatted(worker, clock, store.counts().staleness(), staleness));
     }
   }

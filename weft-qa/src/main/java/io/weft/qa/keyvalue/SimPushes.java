@@ -5,17 +5,17 @@ import io.weft.kv.spec.Consistency;
 import java.time.Duration;
 import java.util.stream.LongStream;
 
-/// What workers of a simulated parameter server do: each pushes the same pairs again and again, all
-/// values 1. In a table that is not asynchronous each push is followed by a pull that shows how far
-/// all other workers are. Servers are the first ranks.
+/// The work of the workers of a simulated parameter server. Each worker repeatedly pushes the same
+/// pairs, all with value 1. Unless the table is asynchronous, each push is followed by a pull that
+/// shows the progress of all other workers. Servers are the first ranks.
 ///
-/// @param servers at least 1
-/// @param workers at least 1
-/// @param pairs of each push, at least one for each server
-/// @param pushes of each worker that are timed
-/// @param window pushes that a worker has under way at once, where the table is asynchronous
-/// @param consistency of the table
-/// @param pace how long the ranks compute
+/// @param servers number of servers, at least 1
+/// @param workers number of workers, at least 1
+/// @param pairs number of pairs of each push, at least one for each server
+/// @param pushes number of timed pushes of each worker
+/// @param window number of pushes that a worker keeps in flight with an asynchronous table
+/// @param consistency consistency of the table
+/// @param pace computing times of the ranks
 public record SimPushes(
     int servers,
     int workers,
@@ -28,21 +28,22 @@ public record SimPushes(
   private static final long STRIDE = 7;
   private static final long LEAST_MEMORY = 4 << 20;
 
-  /// Values of 4 bytes, and at first keys of 8.
+  /// The size of a value, 4 bytes, and of a key, 8 bytes, which the first push includes.
   private static final int PAIR_BYTES = 12;
 
-  /// 32-bit floats count exactly up to here.
+  /// The limit up to which 32-bit floats are exact integers.
   private static final int EXACT = 1 << 24;
 
-  /// How long ranks compute.
+  /// The computing times of the ranks.
   ///
-  /// @param pause most that a worker computes before a push: drawn evenly for each worker, and
-  ///   below that for each push, so that some are slower than others
-  /// @param request what a server needs for anything that is asked of a shard
-  /// @param pair what it needs besides for each pair of a shard
+  /// @param pause longest computing time of a worker before a push; the limit of each worker is
+  ///     drawn uniformly below it, and each pause uniformly below that limit, so that workers
+  ///     differ in speed
+  /// @param request time that a server needs for each request to a shard
+  /// @param pair additional time that it needs for each pair of a shard
   public record Pace(Duration pause, Duration request, Duration pair) {}
 
-  /// Throws `IllegalArgumentException` for what is too few or too many.
+  /// Throws `IllegalArgumentException` for numbers out of range.
   public SimPushes {
     if (servers < 1 || workers < 1 || pairs < servers || pushes < 1 || window < 1) {
       throw new IllegalArgumentException(
@@ -51,17 +52,17 @@ public record SimPushes(
     }
     if ((pushes + 1L) * workers > EXACT) {
       throw new IllegalArgumentException(
-          "%d pushes of %d workers; 32-bit floats count exactly to %d"
+          "%d pushes of %d workers; 32-bit floats are exact up to %d"
               .formatted(pushes, workers, EXACT));
     }
   }
 
-  /// Servers and workers.
+  /// Returns the number of servers and workers.
   public int ranks() {
     return servers + workers;
   }
 
-  /// Bytes of the values of a push.
+  /// Returns the size of a push's values in bytes.
   public long bytes() {
     return 4L * pairs;
   }
@@ -70,7 +71,7 @@ public record SimPushes(
     return consistency.staleness() == Consistency.ASYNCHRONOUS;
   }
 
-  /// Keys of the pairs.
+  /// Returns the keys of the pairs.
   long[] keys() {
     return LongStream.range(0, pairs).map(it -> it * STRIDE).toArray();
   }
@@ -79,13 +80,13 @@ public record SimPushes(
     return (pairs - 1) * STRIDE;
   }
 
-  /// How long a server needs for a push.
+  /// Returns the time that a server needs for a push.
   Duration serving() {
     return pace.request().plus(pace.pair().multipliedBy(pairs / servers));
   }
 
-  /// Room for requests that have come to a rank: at a server what all workers send at once, twice.
-  /// A default for each of a thousand ranks would be more than a machine has.
+  /// Returns the memory for received requests: at a server twice the size of one window of all
+  /// workers. The default for each of a thousand ranks would exceed the memory of a machine.
   long memory(int rank) {
     long atOnce = rank < servers ? (long) workers * window * PAIR_BYTES * (pairs / servers + 1) : 0;
     return Math.max(LEAST_MEMORY, 2 * atOnce);

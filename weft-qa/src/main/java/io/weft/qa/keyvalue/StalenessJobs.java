@@ -8,8 +8,8 @@ import io.weft.testkit.sim.network.SimLink;
 import java.time.Duration;
 import java.util.SplittableRandom;
 
-/// Jobs of 16 workers and 8 servers in which messages come late by chance and workers compute for
-/// different times: synchronous, or with a staleness of 1 to 4.
+/// Jobs of 16 workers and 8 servers with random delays of messages and different computing times of
+/// the workers. The tables are synchronous or have a staleness of 1 to 4.
 public final class StalenessJobs {
 
   private static final int SERVERS = 8;
@@ -18,15 +18,15 @@ public final class StalenessJobs {
   private static final int CLOCKS = 8;
   private static final int MOST_STALENESS = 4;
 
-  /// More than a message and its answer need, so that workers are far apart.
+  /// Exceeds the time of a message and its reply, so that workers diverge.
   private static final int JITTER_NANOS = 2_000_000;
 
   private static final Duration PAUSE = Duration.ofMillis(9);
 
   private StalenessJobs() {}
 
-  /// Plays the job of a seed. Throws `AssertionError` where a sum is not exact or a pull staler
-  /// than it may be.
+  /// Simulates the job of a seed. Throws `AssertionError` if a sum is not exact or a pull exceeds
+  /// the staleness.
   public static PushTime.Measured play(long seed) throws InterruptedException {
     SimPushes what = of(seed);
     return PushTime.of(
@@ -40,7 +40,7 @@ public final class StalenessJobs {
         what);
   }
 
-  /// What the workers of that job do.
+  /// Returns the work of the workers of that job.
   public static SimPushes of(long seed) {
     int staleness = new SplittableRandom(~seed).nextInt(MOST_STALENESS + 1);
     return new SimPushes(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Parameter servers in simulation: the production protocol between very many workers and servers,
-/// and what it must keep to.
+/// Parameter servers in simulation: the production protocol between many workers and servers, and
+/// checks of its guarantees.
 @NullMarked
 package io.weft.qa.keyvalue;
 

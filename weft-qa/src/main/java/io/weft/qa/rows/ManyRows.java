@@ -23,16 +23,16 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/// `ManyRows DIRECTORY [ROWS [WIDTH]]`: inserts rows into a table with Adagrad, looks all of them
-/// up, saves them, restores them in another job and compares all again, and lets all but few be
-/// evicted. Prints how long each part took and what a row takes. Exit code 0 if all was right, 1 if
-/// not, 2 for wrong arguments.
+/// `ManyRows DIRECTORY [ROWS [WIDTH]]` inserts rows into a table with Adagrad, looks all of them
+/// up, saves them, restores them in another job, compares all again, and evicts all but few. It
+/// prints the time of each part and the memory of a row. It exits with 0 for correct results, 1 for
+/// an error, 2 for wrong arguments.
 public final class ManyRows {
 
   private static final int CHUNK = 50_000;
   private static final long SPREAD = 0x9e3779b97f4a7c15L;
 
-  /// Different gradients, one for every so many rows.
+  /// The number of different gradients. Row r has gradient r modulo this number.
   private static final int KINDS = 8;
 
   private final PrintStream out;
@@ -49,7 +49,7 @@ public final class ManyRows {
     this.width = width;
   }
 
-  /// See the type.
+  /// Runs the program, see the class.
   public static void main(String[] words) {
     int rows = number(words, 1, 10_000_000);
     int width = number(words, 2, 16);
@@ -71,11 +71,11 @@ public final class ManyRows {
   private boolean run() {
     inJob(this::fill);
     inJob(this::restore);
-    out.println(wrong ? "WRONG" : "all rows are as they should be");
+    out.println(wrong ? "WRONG" : "all rows are correct");
     return !wrong;
   }
 
-  /// What the only worker does.
+  /// The work of the only worker.
   @FunctionalInterface
   private interface Body {
     void run(KeyValueStore store) throws InterruptedException, IOException;
@@ -147,7 +147,7 @@ public final class ManyRows {
     long payload = 4L * 2 * width;
     out.printf(
         Locale.ROOT,
-        "%d rows of %d floats, as many slots: %.1f bytes a row, %.2f times payload and slots%n",
+        "%d rows of %d floats and slots: %.1f bytes a row, %.2f times payload and slots%n",
         full.rows(),
         width,
         full.bytesPerRow(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Very many rows of a parameter server: what they take, and whether all are there.
+/// Tables of very many rows on a parameter server: their memory, and checks that all rows exist.
 @NullMarked
 package io.weft.qa.rows;
 

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/// The same simulation in processes of their own: twice with one garbage collector, and with
-/// others.
+/// A simulation that is repeated in separate processes: twice with one garbage collector, and with
+/// other collectors.
 public final class DeterminismCheck {
 
   private static final List<String> COLLECTORS = List.of("Serial", "Serial", "G1", "Z");
@@ -22,17 +22,17 @@ public final class DeterminismCheck {
 
   private DeterminismCheck() {}
 
-  /// Prints the hashes; returns the exit code.
+  /// Prints the hashes. Returns the exit code.
   static int run(List<String> arguments, PrintStream out) throws InterruptedException {
     Map<String, String> hashes = hashes(arguments);
     hashes.forEach((jvm, hash) -> out.println(hash + "  " + jvm));
     return List.copyOf(hashes.values()).stream().distinct().count() == 1 ? 0 : 1;
   }
 
-  /// The trace's hash by process, in words. Throws `IllegalStateException` with a process's output
-  /// if it fails.
+  /// Returns the trace's hash of each process, which is described in words. Throws
+  /// `IllegalStateException` with the output of a process if it fails.
   ///
-  /// @param arguments of `tools/simulate hash`
+  /// @param arguments the arguments of `tools/simulate hash`
   public static Map<String, String> hashes(List<String> arguments) throws InterruptedException {
     Map<String, String> hashes = new LinkedHashMap<>();
     for (String collector : COLLECTORS) {
@@ -53,7 +53,7 @@ public final class DeterminismCheck {
     command.addAll(List.of(Simulate.class.getName(), "hash"));
     command.addAll(arguments);
     try {
-      // What it says fits into the pipe, so that it never waits for a reader.
+      // The output fits into the pipe, so the process never waits for a reader.
       Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
       try {
         if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {

@@ -17,8 +17,8 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
 
-/// A job with a bit of everything, whose trace's hash depends on the seed and on nothing else:
-/// several hosts, jitter, all algorithms, a rank that pauses, and one that dies.
+/// A job whose trace's hash depends only on the seed. It has several hosts, jitter, all algorithms,
+/// a rank that pauses, and one that dies.
 final class HashRun {
 
   private static final int HOSTS = 4;
@@ -26,7 +26,7 @@ final class HashRun {
 
   private HashRun() {}
 
-  /// Prints the hash; returns the exit code.
+  /// Prints the hash. Returns the exit code.
   static int run(List<String> arguments, PrintStream out) throws InterruptedException {
     Options options = new Options(arguments, "ranks", "seed");
     SimReport<Void> report =

@@ -7,13 +7,13 @@ import io.weft.cluster.elastic.AgreementSimulation.Trouble;
 import java.io.PrintStream;
 import java.util.List;
 
-/// Agreements of jobs that shrink and grow: who is in the next epoch, while ranks join, are lost,
-/// or are taken for lost, at random moments.
+/// Agreements on the members of the next epoch in jobs that shrink and grow, while ranks join, are
+/// lost, or are suspected at random moments.
 final class MembershipRuns {
 
   private MembershipRuns() {}
 
-  /// Prints a line for each seed that shows something wrong, and a summary; returns the exit code.
+  /// Prints a line for each seed with an error, and a summary. Returns the exit code.
   static int run(List<String> arguments, PrintStream out) {
     Options options = new Options(arguments, "runs", "seed");
     long first = options.number("seed", 1);
@@ -44,7 +44,7 @@ final class MembershipRuns {
       }
     }
     out.printf(
-        "%d jobs, seeds %d to %d: %d as they should be, %d not; %d epochs, %d ranks joined, %d were"
+        "%d jobs, seeds %d to %d: %d correct, %d wrong; %d epochs, %d ranks joined, %d were"
             + " lost%n",
         2L * runs, first, first + runs - 1, 2L * runs - wrong, wrong, epochs, joined, lost);
     return wrong == 0 ? 0 : 1;

@@ -6,18 +6,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// `--name value` pairs. Throws `IllegalArgumentException` for what is none.
+/// The parser of `--name value` pairs. Throws `IllegalArgumentException` for other arguments.
 final class Options {
 
   private final Map<String, String> values = new HashMap<>();
 
-  /// @param names that there are
+  /// @param names the allowed names
   Options(List<String> arguments, String... names) {
     for (int i = 0; i < arguments.size(); i += 2) {
       String name = arguments.get(i);
       if (!name.startsWith("--") || !Set.of(names).contains(name.substring(2))) {
         throw new IllegalArgumentException(
-            "no option '" + name + "'; there are --" + String.join(", --", names));
+            "unknown option '" + name + "'; allowed: --" + String.join(", --", names));
       }
       if (i + 1 == arguments.size()) {
         throw new IllegalArgumentException(name + " needs a value");
@@ -31,26 +31,27 @@ final class Options {
     try {
       return value == null ? otherwise : Long.parseLong(value);
     } catch (NumberFormatException none) {
-      throw new IllegalArgumentException("--" + name + " is a number, not '" + value + "'", none);
+      throw new IllegalArgumentException(
+          "--" + name + " must be a number, not '" + value + "'", none);
     }
   }
 
   int count(String name, int otherwise) {
     long number = number(name, otherwise);
     if (number < 1 || number > Integer.MAX_VALUE) {
-      throw new IllegalArgumentException("--" + name + " is at least 1, not " + number);
+      throw new IllegalArgumentException("--" + name + " must be at least 1, not " + number);
     }
     return (int) number;
   }
 
-  /// Numbers between commas.
+  /// Returns the numbers of a comma-separated list.
   List<Integer> counts(String name, String otherwise) {
     String list = text(name, otherwise);
     try {
       return List.of(list.split(",", -1)).stream().map(Integer::valueOf).toList();
     } catch (NumberFormatException none) {
       throw new IllegalArgumentException(
-          "--" + name + " is a list of numbers, not '" + list + "'", none);
+          "--" + name + " must be a list of numbers, not '" + list + "'", none);
     }
   }
 

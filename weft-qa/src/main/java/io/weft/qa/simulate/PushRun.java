@@ -20,15 +20,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/// Throughput of pushes to a parameter server over the numbers of workers and servers.
+/// The throughput of pushes to a parameter server over the numbers of workers and servers.
 final class PushRun {
 
   private static final double BYTES_OF_GBIT = 1e9 / 8;
 
   private PushRun() {}
 
-  /// Prints a table, and writes a JSON line for each row where that is asked for; returns the exit
-  /// code.
+  /// Prints a table, and writes a JSON line for each row if requested. Returns the exit code.
   static int run(List<String> arguments, PrintStream out) throws InterruptedException {
     Options options =
         new Options(

@@ -7,39 +7,39 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// Runs one of the simulations that are kept to be run by hand (docs/simulation.md). Exit code 0:
-/// all is as it should be; 1: it is not; 2: the call was wrong.
+/// Runs one of the simulations for manual use (docs/simulation.md). Exits with 0 for correct
+/// results, 1 for an error, 2 for a wrong command line.
 public final class Simulate {
 
   private static final String USAGE =
       """
       usage: tools/simulate WHAT [--OPTION VALUE]...
         scale  [--ranks 1024] [--kib 1024] [--algorithm NAME] [--seed 1]
-               one allreduce: its virtual time beside the formula's, and what it cost
+               one allreduce: its virtual time compared with the formula's, and its cost
         traffic [--workers 1,10,50,...,1000] [--servers 20] [--tensors 300] [--bytes 256]
                 [--compute-us 20000] [--message-ns 1000] [--steps 3] [--seed 1] [--json FILE]
-               steps of wide-and-deep workers a second, with requests fused and single
+               step rate of wide-and-deep workers, with requests fused and single
         kv     [--workers 1,10,100,1000] [--servers 1,10,50] [--pairs 10000] [--pushes 4] [--window 1]
                [--message-ns 1000] [--gbit 10] [--request-ns 1000] [--pair-ns 2] [--seed 1]
                [--json FILE]
-               pushes to a parameter server a second, all sums checked
+               rate of pushes to a parameter server, with a check of all sums
         staleness [--runs 1000] [--seed 1]
-               jobs of 16 workers and 8 servers with random delays: whether a pull is too stale
+               jobs of 16 workers and 8 servers with random delays: checks the staleness of pulls
         same   [--ranks 8] [--seed 1]
-               one job in several processes with several garbage collectors: one trace
+               one job in several processes with several garbage collectors: compares the traces
         hash   [--ranks 8] [--seed 1]
                the trace's hash of that job
         faults [--runs 100] [--seed 1] ...
-               jobs with random work and random faults, and what was wrong; see --help
+               jobs with random work and random faults, and their errors; see --help
         membership [--runs 1000] [--seed 1]
-               agreements on who is in the next epoch while ranks join and are lost, two jobs a seed
+               agreements on the next members while ranks join and are lost, two jobs a seed
         replay SEED ...
-               one of these jobs again, with the end of its trace where something was wrong
+               repeats one of these jobs, with the end of its trace after an error
       """;
 
   private Simulate() {}
 
-  /// See `USAGE`.
+  /// Runs the program, see `USAGE`.
   public static void main(String[] arguments) throws InterruptedException {
     System.exit(run(Arrays.asList(arguments), System.out));
   }
@@ -57,7 +57,7 @@ public final class Simulate {
         case "faults" -> FaultRuns.run(rest, out);
         case "membership" -> MembershipRuns.run(rest, out);
         case "replay" -> FaultRuns.run(again(rest), out);
-        default -> throw new IllegalArgumentException("what is to be simulated?");
+        default -> throw new IllegalArgumentException("give the name of a simulation");
       };
     } catch (IllegalArgumentException wrong) {
       out.println(wrong.getMessage());

@@ -6,13 +6,13 @@ import io.weft.qa.keyvalue.StalenessJobs;
 import java.io.PrintStream;
 import java.util.List;
 
-/// Jobs of workers that are late by chance: whether a pull is ever staler than it may be, or a sum
+/// Jobs of workers with random delays, which check that no pull exceeds the staleness and no sum is
 /// wrong.
 final class StalenessRuns {
 
   private StalenessRuns() {}
 
-  /// Prints a line for each seed that shows something wrong, and a summary; returns the exit code.
+  /// Prints a line for each seed with an error, and a summary. Returns the exit code.
   static int run(List<String> arguments, PrintStream out) throws InterruptedException {
     Options options = new Options(arguments, "runs", "seed");
     long first = options.number("seed", 1);
@@ -35,7 +35,7 @@ final class StalenessRuns {
       }
     }
     out.printf(
-        "%d jobs, seeds %d to %d: %d as they should be, %d not; workers were at most %d clocks"
+        "%d jobs, seeds %d to %d: %d correct, %d wrong; workers were at most %d clocks"
             + " apart%n",
         runs, first, first + runs - 1, runs - wrong, wrong, most);
     return wrong == 0 ? 0 : 1;

@@ -19,13 +19,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/// Throughput of wide-and-deep steps over the number of workers, with requests fused and single.
+/// The throughput of wide-and-deep steps over the number of workers, with requests fused and
+/// single.
 final class TrafficRun {
 
   private TrafficRun() {}
 
-  /// Prints a table, and writes a JSON line for each row where that is asked for; returns the exit
-  /// code.
+  /// Prints a table, and writes a JSON line for each row if requested. Returns the exit code.
   static int run(List<String> arguments, PrintStream out) throws InterruptedException {
     Options options =
         new Options(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Simulations from the command line (tools/simulate).
+/// The simulations on the command line (tools/simulate).
 @NullMarked
 package io.weft.qa.simulate;
 

@@ -6,35 +6,35 @@ import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.util.Random;
 
-/// What one stranger does with one port.
+/// An attack of one stranger on one port.
 enum Attack {
-  /// Up to 4 KiB of anything.
+  /// Up to 4 KiB of random bytes.
   RANDOM_BYTES,
-  /// As a browser or a scanner of ports has it.
+  /// The request of a browser or a port scanner.
   HTTP_REQUEST,
-  /// A client's greeting, and nothing after it.
+  /// A client's greeting without any further bytes.
   TLS_HELLO,
-  /// Frames as only a proved peer may send them, of 2^31-1 bytes, at once.
+  /// Frames of 2^31-1 bytes, which only an authenticated peer may send, without a handshake.
   LENGTH_2_31,
-  /// The same, of 2^63-1 bytes, in place of a proof.
+  /// A frame of 2^63-1 bytes in place of a proof.
   LENGTH_2_63,
-  /// A proof that is right, on another connection than that for which it was made.
+  /// A valid proof on another connection than that for which it was made.
   REPLAYED_HANDSHAKE,
-  /// All is right but the secret.
+  /// A handshake that is valid except for the secret.
   WRONG_SECRET;
 
   private static final int MESSAGE = 1;
   private static final int WRITE = 2;
   private static final int MOST_ANSWER_BYTES = 96;
 
-  /// The job as its strangers know it.
+  /// The strangers' knowledge of the job.
   ///
-  /// @param name what the job is called
-  /// @param secret to make what was recorded with; no other stranger knows it
+  /// @param name the job's name
+  /// @param secret the secret for the recorded handshake, which other attacks do not use
   record Victim(String name, Secret secret) {}
 
-  /// Whether the stranger was let in. Throws `IOException` where it was cut short, which is as it
-  /// should be.
+  /// Returns whether the stranger was let in. Throws `IOException` if the job drops the connection,
+  /// which is correct.
   boolean isLetIn(OpenPort door, Victim job, Random random) throws IOException {
     return switch (this) {
       case RANDOM_BYTES -> isLetIn(door, bytes(random, 1 + random.nextInt(4096)));
@@ -104,14 +104,14 @@ enum Attack {
     }
   }
 
-  /// The other side's nonce.
+  /// Returns the other side's nonce.
   private static byte[] greeted(OpenPort door, Visit visit, byte[] ours) throws IOException {
     if (!door.store()) {
       visit.say(HostileBytes.hello(ours));
     }
     byte[] greeting = visit.hear(HostileBytes.GREETING_BYTES);
     if (!HostileBytes.isGreeting(greeting)) {
-      throw new IOException("dropped before it was greeted, or encrypted");
+      throw new IOException("dropped before a greeting, or encrypted");
     }
     return HostileBytes.nonce(greeting);
   }

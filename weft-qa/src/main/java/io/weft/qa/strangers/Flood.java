@@ -23,8 +23,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// The program behind `tools/strangers`: trains once undisturbed and once with strangers at all
-/// ports, and compares weights and memory. Linux.
+/// The program of `tools/strangers`. It trains once undisturbed and once with strangers at all
+/// ports, and compares weights and memory. It requires Linux.
 public final class Flood {
 
   private static final String JOB = "besieged";
@@ -38,11 +38,11 @@ public final class Flood {
       """
       Usage: tools/strangers [--epochs E] [--seconds S] [--crowd N] [OPTION...]
       Trains mnist-dnn on two ranks undisturbed, then again with strangers at all of its ports.
-        --epochs    of each training; it must last longer than the strangers stay; 100 unless given
-        --seconds   how long the strangers stay; 60 unless given
-        --crowd     how many connections at each port say nothing; 1000 unless given
+        --epochs    epochs of each training, which must outlast the strangers (default 100)
+        --seconds   duration of the strangers' stay (default 60)
+        --crowd     number of silent connections at each port (default 1000)
         OPTION      more options for 'weft train', such as --secure on
-      Ends with 0 if both trainings end with the same weights, nobody was let in, and no process
+      Exits with 0 if both trainings have equal weights, no stranger was let in, and no process
       grew by more than 64 MiB.
       """;
 
@@ -54,7 +54,7 @@ public final class Flood {
   private long seconds = 60;
   private int crowd = 1000;
 
-  /// What a training left.
+  /// The result of a training.
   private record Ended(int code, String digests, Footprint footprint) {}
 
   private Flood(PrintStream out, Path directory) throws IOException {
@@ -67,7 +67,7 @@ public final class Flood {
     secret = Secret.of(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /// The options of `USAGE`. Ends with 0, 1 or, where the command line is wrong, 2.
+  /// Takes the options of `USAGE`. Exits with 0, 1 or, for a wrong command line, 2.
   public static void main(String[] arguments) throws Exception {
     Path directory = Files.createTempDirectory("weft-strangers-");
     int code;
@@ -103,7 +103,7 @@ public final class Flood {
       return 1;
     }
     boolean same = alone.digests().equals(besieged.digests());
-    out.println("weights " + (same ? "are the same: " : "DIFFER: ") + besieged.digests());
+    out.println("weights " + (same ? "are equal: " : "DIFFER: ") + besieged.digests());
     boolean small = compare("resident", alone, besieged, Footprint::residentKibibytes);
     small &= compare("direct", alone, besieged, Footprint::directKibibytes);
     return same && small ? 0 : 1;
@@ -167,7 +167,7 @@ public final class Flood {
     return found.group(1).strip();
   }
 
-  /// Watches a training to its end; lets the strangers in front of its doors for a while.
+  /// Watches a training to its end. Lets strangers attack its ports for `besiegedSeconds`.
   private void attend(Process weft, Footprint footprint, long besiegedSeconds)
       throws IOException, InterruptedException {
     long asked = System.nanoTime();
@@ -184,7 +184,7 @@ public final class Flood {
       }
       if (besiegedSeconds > 0 && came == 0) {
         List<InetSocketAddress> ports = ListeningPorts.of(processes);
-        if (ports.size() == 3) { // of the store and of two ranks
+        if (ports.size() == 3) { // The ports of the store and of two ranks.
           came = now;
           out.println("strangers at " + ports + " for " + besiegedSeconds + " s");
           strangers = Strangers.at(ports, JOB, secret, crowd, came);

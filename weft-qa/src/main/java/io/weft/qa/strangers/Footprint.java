@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// The memory of a job's processes, each at its largest: resident, as Linux counts it, and what is
-/// neither heap nor code, as the JVM counts it (direct buffers are of that kind), where the job
-/// runs with `-XX:NativeMemoryTracking=summary`. Confined to one thread.
+/// The maximum memory of each of a job's processes: the resident set that Linux counts, and the
+/// memory besides heap and code that the JVM counts, such as direct buffers. The latter requires
+/// `-XX:NativeMemoryTracking=summary`. Confined to one thread.
 final class Footprint {
 
   private static final Pattern RESIDENT = Pattern.compile("VmHWM:\\s+(\\d+) kB");
@@ -26,17 +26,17 @@ final class Footprint {
   private final Map<String, Long> resident = new TreeMap<>();
   private final Map<String, Long> direct = new TreeMap<>();
 
-  /// Largest resident set of each process, in KiB; by `launcher`, `rank 0` and so on.
+  /// Returns the maximum resident set of each process in KiB, by `launcher`, `rank 0` and so on.
   Map<String, Long> residentKibibytes() {
     return resident;
   }
 
-  /// Largest memory of direct buffers that was seen, in KiB; ranks only.
+  /// Returns the maximum observed memory of direct buffers in KiB, only for ranks.
   Map<String, Long> directKibibytes() {
     return direct;
   }
 
-  /// Takes the kernel's own high-water marks.
+  /// Reads the kernel's high-water marks.
   void look(Iterable<ProcessHandle> processes) {
     for (ProcessHandle process : processes) {
       String status = text(process, "status");
@@ -47,7 +47,7 @@ final class Footprint {
     }
   }
 
-  /// Asks the ranks' JVMs, which takes them some milliseconds.
+  /// Queries the ranks' JVMs, which takes them some milliseconds.
   void ask(Iterable<ProcessHandle> processes) throws IOException, InterruptedException {
     for (ProcessHandle process : processes) {
       String name = name(process);

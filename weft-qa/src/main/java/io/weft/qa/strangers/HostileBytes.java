@@ -13,13 +13,14 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 
-/// What strangers say: bytes as docs/protocol/tcp.md and docs/protocol/store.md have them, written
-/// from the documents, so that both are checked against each other. Pure but for `tlsHello`.
+/// The bytes of strangers. They are written from docs/protocol/tcp.md and docs/protocol/store.md,
+/// so that code and documents are checked against each other. Its methods are pure except for
+/// `tlsHello`.
 final class HostileBytes {
 
   static final int NONCE_BYTES = 32;
 
-  /// Of a greeting with its nonce, a rank's or the store's.
+  /// The size of a greeting with its nonce, which a rank or the store sends.
   static final int GREETING_BYTES = 40;
 
   private static final byte[] STORE_MAGIC = "WEFTSTO4".getBytes(StandardCharsets.US_ASCII);
@@ -38,7 +39,7 @@ final class HostileBytes {
         .getBytes(StandardCharsets.US_ASCII);
   }
 
-  /// A client's greeting as the JDK makes it.
+  /// Returns a client's greeting from the JDK.
   static byte[] tlsHello() {
     try {
       SSLEngine engine = SSLContext.getDefault().createSSLEngine();
@@ -51,7 +52,7 @@ final class HostileBytes {
     }
   }
 
-  /// The header of a frame that announces so many bytes.
+  /// Returns the header of a frame that announces `length` bytes.
   static byte[] frame(int kind, long length) {
     return ByteBuffer.allocate(32)
         .order(ByteOrder.LITTLE_ENDIAN)
@@ -66,7 +67,7 @@ final class HostileBytes {
         .array();
   }
 
-  /// A request to keep a value of so many bytes.
+  /// Returns a request to store a value of `length` bytes.
   static byte[] storePut(int length) {
     return ByteBuffer.allocate(8)
         .put((byte) 1)
@@ -80,12 +81,12 @@ final class HostileBytes {
     return start(0x11, GREETING_BYTES).put(nonce).array();
   }
 
-  /// The nonce in a greeting.
+  /// Returns the nonce in a greeting.
   static byte[] nonce(byte[] greeting) {
     return Arrays.copyOfRange(greeting, GREETING_BYTES - NONCE_BYTES, GREETING_BYTES);
   }
 
-  /// That rank 1 of this job, in epoch 0, wants to speak with rank 0.
+  /// Returns a proof that the sender is rank 1 of this job in epoch 0 and connects to rank 0.
   static byte[] proof(String job, Secret secret, byte[] ours, byte[] theirs) {
     byte[] claim =
         ByteBuffer.allocate(28).order(ByteOrder.LITTLE_ENDIAN).putInt(1).putInt(0).array();
@@ -95,19 +96,19 @@ final class HostileBytes {
     return start(0x13, 96).put(claim, 0, 24).put(tag).put(mac).array();
   }
 
-  /// What a rank tells the store: magic, nonce, proof.
+  /// Returns a rank's message to the store: magic, nonce, proof.
   static byte[] storeProof(Secret secret, byte[] ours, byte[] theirs) {
     byte[] mac = hmac(secret, ascii("weft store client"), theirs, ours);
     return ByteBuffer.allocate(72).put(STORE_MAGIC).put(ours).put(mac).array();
   }
 
-  /// Whether these bytes begin as a rank's or the store's greeting does, not encrypted.
+  /// Returns whether the bytes begin with an unencrypted greeting of a rank or the store.
   static boolean isGreeting(byte[] heard) {
     return heard.length >= GREETING_BYTES
         && Arrays.equals(heard, 0, MAGIC.length, MAGIC, 0, MAGIC.length);
   }
 
-  /// Whether this answer to a proof, which came behind a greeting, lets its maker in.
+  /// Returns whether this answer to a proof, which follows a greeting, admits the sender.
   static boolean isWelcome(OpenPort door, byte[] answer) {
     return door.store()
         ? answer.length > 0 && answer[0] == WELCOME

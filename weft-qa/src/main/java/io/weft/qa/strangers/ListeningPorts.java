@@ -15,7 +15,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// Where a process listens, as Linux tells it in `/proc` (proc(5)).
+/// The ports on which processes listen, from `/proc` (proc(5)).
 final class ListeningPorts {
 
   private static final String LISTENING = "0A";
@@ -25,7 +25,7 @@ final class ListeningPorts {
 
   private ListeningPorts() {}
 
-  /// Of these processes together; empty for one that is gone.
+  /// Returns the ports of all these processes. A process that has ended has none.
   static List<InetSocketAddress> of(List<ProcessHandle> processes) throws IOException {
     Set<String> sockets = new TreeSet<>();
     for (ProcessHandle process : processes) {
@@ -63,7 +63,7 @@ final class ListeningPorts {
     }
   }
 
-  /// Words of four bytes, each as the machine has it, here little-endian; then the port.
+  /// Parses words of four bytes in the machine's order, here little-endian, and the port.
   private static InetSocketAddress address(String text) throws IOException {
     int colon = text.indexOf(':');
     byte[] words = HexFormat.of().parseHex(text.substring(0, colon));

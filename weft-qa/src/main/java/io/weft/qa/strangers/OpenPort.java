@@ -6,18 +6,18 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.Arrays;
 
-/// A port of a job that anybody can reach.
+/// A port of a job that any client can reach.
 ///
-/// @param address where it is
-/// @param store whether the job's store listens there, else a rank does
+/// @param address its address
+/// @param store true if the job's store listens on it, false for a rank
 record OpenPort(InetSocketAddress address, boolean store) {
 
-  /// Who listens speaks first where it is the store.
+  /// The time within which a store sends its first bytes. A rank waits for the client.
   private static final int IDLE_MILLIS = 1_000;
 
   private static final int MOST_WAIT_MILLIS = 6_000;
 
-  /// Finds out who listens there.
+  /// Determines the listener at `address`.
   static OpenPort at(InetSocketAddress address) throws IOException {
     try (Socket socket = new OpenPort(address, false).open(IDLE_MILLIS)) {
       byte[] magic = HostileBytes.storeMagic();
@@ -40,12 +40,12 @@ record OpenPort(InetSocketAddress address, boolean store) {
     }
   }
 
-  /// One connection.
+  /// Opens one connection.
   Visit visit() throws IOException {
     return new Visit(open(MOST_WAIT_MILLIS));
   }
 
-  /// One connection as its stranger has it.
+  /// One connection of a stranger.
   record Visit(Socket socket) implements AutoCloseable {
 
     void say(byte[]... parts) throws IOException {
@@ -54,7 +54,7 @@ record OpenPort(InetSocketAddress address, boolean store) {
       }
     }
 
-    /// So many bytes, or what comes before the end or in 6 s.
+    /// Receives up to `bytes` bytes, fewer if the connection ends. Throws after 6 s without data.
     byte[] hear(int bytes) throws IOException {
       return socket.getInputStream().readNBytes(bytes);
     }

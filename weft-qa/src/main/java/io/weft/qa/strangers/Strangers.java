@@ -19,15 +19,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/// Strangers at all ports of a job, on virtual threads, until they are closed: random bytes, HTTP,
-/// TLS, frames of impossible lengths, replayed handshakes, wrong secrets; and at each port a crowd
-/// that says nothing and comes back when it is dropped. Any thread.
+/// Strangers at all ports of a job, on virtual threads, until they are closed. They send random
+/// bytes, HTTP, TLS, frames of impossible lengths, replayed handshakes, and wrong secrets. A crowd
+/// of silent connections at each port reconnects when it is dropped. Safe for use by any thread.
 public final class Strangers implements AutoCloseable {
 
   private static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
   private static final long RETURN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /// Of one port; who is not answered waits up to 6 s.
+  /// The limit on concurrent attacks on a port. An attack without an answer waits up to 6 s.
   private static final int MOST_AT_ONCE = 64;
 
   private static final int MOST_RETURNS = 100;
@@ -47,10 +47,10 @@ public final class Strangers implements AutoCloseable {
     this.random = new Random(seed);
   }
 
-  /// At these ports of the job of this name, of which somebody has recorded a handshake.
+  /// Starts strangers at these ports of the job `job`, from which they have a recorded handshake.
   ///
-  /// @param secret what the recorded handshake is made with
-  /// @param crowd how many say nothing, at each port
+  /// @param secret the secret of the recorded handshake
+  /// @param crowd number of silent connections at each port
   public static Strangers at(
       List<InetSocketAddress> ports, String job, Secret secret, int crowd, long seed)
       throws IOException {
@@ -65,7 +65,7 @@ public final class Strangers implements AutoCloseable {
     return strangers;
   }
 
-  /// Visits so far, of each kind; those in the crowd that say nothing are `SILENT`.
+  /// Returns the number of visits of each kind so far. Those of the silent crowd are `SILENT`.
   public Map<String, Long> visits() {
     var counts = new TreeMap<String, Long>();
     for (Attack attack : Attack.values()) {
@@ -75,7 +75,7 @@ public final class Strangers implements AutoCloseable {
     return counts;
   }
 
-  /// Strangers that got further than they may, in words; none.
+  /// Returns descriptions of the strangers that were let in, which must be empty.
   public List<String> letIn() {
     return List.copyOf(letIn);
   }
@@ -105,7 +105,7 @@ public final class Strangers implements AutoCloseable {
         letIn.add(attack + " was let in at " + door);
       }
     } catch (IOException cutShort) {
-      assert cutShort != null; // as it should be
+      assert cutShort != null; // The expected end.
     }
     visits.merge(attack, 1L, Long::sum);
   }
@@ -126,7 +126,7 @@ public final class Strangers implements AutoCloseable {
         LockSupport.parkNanos(RETURN_NANOS);
       }
     } catch (IOException full) {
-      letIn.add("the crowd could not come: " + full);
+      letIn.add("the crowd could not connect: " + full);
     } finally {
       here.forEach(Strangers::close);
     }
@@ -153,7 +153,7 @@ public final class Strangers implements AutoCloseable {
     }
   }
 
-  /// Ends all of them; those that wait for an answer end within 6 s.
+  /// Ends all strangers. Those waiting for an answer end within 6 s.
   @Override
   public void close() {
     threads.forEach(Thread::interrupt);

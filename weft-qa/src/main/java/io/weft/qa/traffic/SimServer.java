@@ -6,8 +6,8 @@ import io.weft.rendezvous.Rendezvous;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// One parameter server: has a worker's next parameters ready once all of its gradients are here.
-/// All of it runs in the callbacks of the rank's progress thread.
+/// One parameter server. It provides a worker's next parameters when all gradients of the worker
+/// have arrived. It runs in callbacks of the rank's progress thread.
 final class SimServer {
 
   private final SimTraffic traffic;
@@ -54,7 +54,7 @@ final class SimServer {
         });
   }
 
-  /// Whether a worker has steps left. Throws `IllegalStateException` with what has gone wrong.
+  /// Returns whether a worker has steps left. Throws `IllegalStateException` after an error.
   boolean isBusy() {
     if (wrong != null) {
       throw new IllegalStateException(wrong);

@@ -7,28 +7,28 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// What each worker does in each of its steps: receives every tensor from the server that holds it,
-/// computes, and sends as many gradients back. Workers do not wait for each other. Servers are the
-/// first ranks; tensor i is on server i modulo their number.
+/// The work of each worker in each step. It receives every tensor from the server that owns it,
+/// computes, and sends equally many gradients back. Workers do not wait for each other. Servers are
+/// the first ranks. Tensor i is on server i modulo their number.
 ///
-/// @param servers at least 1
-/// @param workers at least 1
-/// @param tensors of a step, at least one for each server
-/// @param bytes of each tensor and of each gradient, a multiple of 4
-/// @param compute how long a worker computes in a step
-/// @param steps of each worker, at least 2: the first is not counted
+/// @param servers number of servers, at least 1
+/// @param workers number of workers, at least 1
+/// @param tensors number of tensors of a step, at least one for each server
+/// @param bytes size of each tensor and of each gradient, a multiple of 4
+/// @param compute computing time of a worker in a step
+/// @param steps number of steps of each worker, at least 2; the first does not count
 public record SimTraffic(
     int servers, int workers, int tensors, int bytes, Duration compute, int steps) {
 
-  /// The incarnation of all: nobody is started anew.
+  /// The incarnation of all ranks, because none is restarted.
   private static final long INCARNATION = 1;
 
   private static final long LEAST_MEMORY = 1 << 20;
 
-  /// What the memory for what arrives gives out at least.
+  /// The smallest allocation for a received tensor.
   private static final int PAGE_BYTES = 4096;
 
-  /// Throws `IllegalArgumentException` for what is too few.
+  /// Throws `IllegalArgumentException` for numbers out of range.
   public SimTraffic {
     if (servers < 1 || workers < 1 || tensors < servers || steps < 2) {
       throw new IllegalArgumentException(
@@ -37,18 +37,18 @@ public record SimTraffic(
     }
     if (bytes < 4 || bytes % 4 != 0) {
       throw new IllegalArgumentException(
-          "tensors of " + bytes + " bytes; they are of 4-byte elements");
+          "tensors of " + bytes + " bytes; the size must be a multiple of 4");
     }
   }
 
-  /// Servers and workers.
+  /// Returns the number of servers and workers.
   public int ranks() {
     return servers + workers;
   }
 
-  /// Room for what arrives at a rank: at a server what all workers send at once, at a worker what
-  /// all servers do, twice. A default for each of a thousand ranks would be more than a machine
-  /// has.
+  /// Returns the memory for received tensors: twice the tensors that all workers send concurrently
+  /// to a server, or all servers to a worker. The default for each of a thousand ranks would exceed
+  /// the memory of a machine.
   long memory(int rank) {
     long tensorsAtOnce = rank < servers ? (long) workers * tensorsOf(rank).size() : tensors;
     return Math.max(LEAST_MEMORY, 2 * tensorsAtOnce * Math.max(bytes, PAGE_BYTES));
@@ -58,7 +58,7 @@ public record SimTraffic(
     return tensor % servers;
   }
 
-  /// The tensors of a server.
+  /// Returns the tensors of a server.
   List<Integer> tensorsOf(int server) {
     return IntStream.range(0, tensors).filter(t -> server(t) == server).boxed().toList();
   }
@@ -71,12 +71,13 @@ public record SimTraffic(
     return new Edge(worker, INCARNATION, server(tensor), "gradient" + tensor);
   }
 
-  /// The number of a worker's step; each worker counts its own.
+  /// Returns the number of a worker's step. Each worker has separate numbers.
   static long step(int worker, int number) {
     return RendezvousKey.step(worker, number);
   }
 
-  /// What all four bytes of an element are, so that a tensor of another step shows.
+  /// Returns the content of a tensor's first and last element, which reveals a tensor of another
+  /// step.
   static int content(int tensor, int worker, int number) {
     return (tensor * 31 + worker) * 31 + number;
   }

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 
-/// What one rank sends to a worker, or a worker to its servers, and what comes back: the tensors of
-/// one step in each direction, with contents that tell them apart.
+/// One side's tensors of a worker: those it sends and those it receives in each step, with contents
+/// that identify them.
 final class SimTransfers {
 
   private static final int ALIGNMENT = 64;
@@ -35,8 +35,8 @@ final class SimTransfers {
   private final Consumer<String> wrong;
   private final List<TensorView> memory;
 
-  /// @param tensors by number, as `out` and `in` have them
-  /// @param wrong hears what has gone wrong, on the rank's progress thread
+  /// @param tensors numbers of the tensors in the order of `out` and `in`
+  /// @param wrong receives errors on the rank's progress thread
   SimTransfers(
       SimTraffic traffic,
       Rendezvous rendezvous,
@@ -67,7 +67,7 @@ final class SimTransfers {
     return SimTraffic.step(worker, number);
   }
 
-  /// Publishes all of a step, together. `fetched` runs when all have been fetched.
+  /// Publishes all tensors of a step together. `fetched` runs when all have been fetched.
   void send(int number, Runnable fetched) {
     var left = new Countdown(tensors.size(), fetched);
     List<Rendezvous.Offer> offers = new ArrayList<>(tensors.size());
@@ -82,7 +82,8 @@ final class SimTransfers {
     rendezvous.publishAll(offers);
   }
 
-  /// Asks for all of a step. `arrived` runs when all are here; their contents are checked.
+  /// Requests all tensors of a step. `arrived` runs when all have arrived and their contents are
+  /// checked.
   void receive(int number, Runnable arrived) {
     var left = new Countdown(tensors.size(), arrived);
     List<ReceiveRequest> wishes = new ArrayList<>(tensors.size());
@@ -115,7 +116,7 @@ final class SimTransfers {
     }
   }
 
-  /// Runs something once after so many calls.
+  /// A counter that runs an action after `count` calls.
   private static final class Countdown {
     private final Runnable then;
     private int left;

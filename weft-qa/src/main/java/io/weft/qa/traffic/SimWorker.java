@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// One worker: a plain program, which waits in virtual time.
+/// One worker: a sequential program that waits in virtual time.
 final class SimWorker {
 
-  /// Looks for what it waits for after so much of the time it has waited, and at least so long: a
-  /// step is read off by 2 % too long at most.
+  /// The divisor of the time waited so far, which yields the next polling interval. The measured
+  /// time of a step is at most 2 % too long.
   private static final int LOOKS = 50;
 
   private static final Duration SHORTEST_LOOK = Duration.ofNanos(2_000);
@@ -37,7 +37,7 @@ final class SimWorker {
             traffic, rendezvous, self.rank(), tensors, gradients, parameters, what -> wrong = what);
   }
 
-  /// All steps. Returns how long one took, without the first.
+  /// Runs all steps. Returns the mean time of a step, without the first.
   Duration run() {
     Duration begin = self.now();
     for (int number = 0; number < traffic.steps(); number++) {

@@ -15,28 +15,30 @@ import io.weft.transport.limit.Span;
 import java.time.Duration;
 import java.util.List;
 
-/// How fast workers get on in a simulation of their traffic, the contents of every tensor checked.
+/// The speed of workers in a simulation of their traffic, with a check of every tensor's content.
 public final class TrafficTime {
 
   private static final Duration LOOK = Duration.ofMillis(1);
 
   private TrafficTime() {}
 
-  /// What one rank has seen.
+  /// The values of one rank.
   ///
-  /// @param step how long a step took, zero of a server
-  /// @param requests that it sent for each step, all workers' of a server
-  /// @param messages that it sent for each step
+  /// @param step mean time of a step, zero for a server
+  /// @param requests number of sent requests per step, for a server those to all workers
+  /// @param messages number of sent messages per step
   private record Seen(Duration step, double requests, double messages) {}
 
-  /// @param stepsPerSecond of all workers together
-  /// @param meanStep of a worker
-  /// @param requestsPerStep that a worker sends to all servers
-  /// @param messagesPerStep that a worker sends, its answers included
+  /// The mean values of all workers.
+  ///
+  /// @param stepsPerSecond rate of all workers together
+  /// @param meanStep mean time of a worker's step
+  /// @param requestsPerStep number of a worker's requests to all servers
+  /// @param messagesPerStep number of a worker's messages, including its replies
   public record Measured(
       double stepsPerSecond, Duration meanStep, double requestsPerStep, double messagesPerStep) {}
 
-  /// Simulates the traffic; the simulation has as many ranks.
+  /// Simulates the traffic. The simulation must have `traffic.ranks()` ranks.
   public static Measured of(Simulation simulation, SimTraffic traffic, TransferRequests requests)
       throws InterruptedException {
     SimReport<Seen> report = simulation.runRanks(self -> measure(self, traffic, requests));

@@ -29,14 +29,13 @@ class SimulateTest {
         .hasSize(3)
         .anyMatch(line -> line.startsWith("seed 5: "))
         .anyMatch(line -> line.startsWith("seed 6: "))
-        .anyMatch(line -> line.startsWith("2 runs, seeds 5 to 6: 2 as they should be"));
+        .anyMatch(line -> line.startsWith("2 runs, seeds 5 to 6: 2 correct"));
   }
 
   @Test
   void membershipPrintsASummary() throws InterruptedException {
     assertThat(run("membership", "--runs", "20", "--seed", "3")).isZero();
-    assertThat(out.toString(UTF_8))
-        .startsWith("40 jobs, seeds 3 to 22: 40 as they should be, 0 not; ");
+    assertThat(out.toString(UTF_8)).startsWith("40 jobs, seeds 3 to 22: 40 correct, 0 wrong; ");
   }
 
   @Test
@@ -55,14 +54,13 @@ class SimulateTest {
   @Test
   void stalenessPrintsASummary() throws InterruptedException {
     assertThat(run("staleness", "--runs", "2", "--seed", "9")).isZero();
-    assertThat(out.toString(UTF_8))
-        .startsWith("2 jobs, seeds 9 to 10: 2 as they should be, 0 not; ");
+    assertThat(out.toString(UTF_8)).startsWith("2 jobs, seeds 9 to 10: 2 correct, 0 wrong; ");
   }
 
   @Test
   void aListThatIsNoneIsTold() throws InterruptedException {
     assertThat(run("kv", "--workers", "1;2")).isEqualTo(2);
-    assertThat(out.toString(UTF_8)).startsWith("--workers is a list of numbers, not '1;2'");
+    assertThat(out.toString(UTF_8)).startsWith("--workers must be a list of numbers, not '1;2'");
   }
 
   @Test
