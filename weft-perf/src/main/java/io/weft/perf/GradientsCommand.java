@@ -251,8 +251,7 @@ final class GradientsCommand implements Callable<Integer> {
     }
     if (gbit != null && simulated.isEmpty() && !carrier.transport().equals("tcp")) {
       throw new IllegalArgumentException(
-          "--gbit: only tcp connects the two network namespaces, not "
-              + carrier.transport());
+          "--gbit: only tcp connects the two network namespaces, not " + carrier.transport());
     }
     if (simulated.isEmpty()) {
       UsableTransport.require(carrier.transport());

@@ -70,7 +70,7 @@ final class PerfOptions {
       paramLabel = "N",
       defaultValue = "256",
       description =
-          "requests of messages, of writes or of reads in flight"
+          "number of requests of messages, of writes or of reads in flight"
               + " (default: ${DEFAULT-VALUE})")
   private int outstanding;
 
