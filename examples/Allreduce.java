@@ -11,7 +11,7 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import java.util.Arrays;
 
-/// Adds a tensor over all ranks. On two processes:
+/// Sums a tensor over all ranks. On two processes:
 ///
 /// ```
 /// ./weft run -np 2 -- ./weft java examples/Allreduce.java

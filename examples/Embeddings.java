@@ -24,9 +24,9 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt64;
 
-/// Learns what words are worth from the sums of bags of words: a server keeps a number for each
-/// word, a worker looks up those of a batch. The words are numbers of 64 bits, of which nobody
-/// knows how many there are. On two processes:
+/// Learns the values of words from the sums of bags of words. A server stores one number per word,
+/// and a worker looks up the words of a batch. Words are arbitrary 64-bit numbers, so their count
+/// is unknown. On two processes:
 ///
 /// ```
 /// ./weft run -np 2 -- ./weft java examples/Embeddings.java
@@ -98,7 +98,7 @@ final class Embeddings {
     }
   }
 
-  /// Bags of 1 to 7 words, four on average, and what each is worth.
+  /// Draws bags of 1 to 7 words, four on average. Returns the value of each bag.
   private static float[] draw(int step, TInt64 ids, TInt64 offsets) {
     var random = new Random(step);
     float[] sums = new float[BAGS];
@@ -115,7 +115,7 @@ final class Embeddings {
     return sums;
   }
 
-  /// Any 64 bits.
+  /// Returns an arbitrary 64-bit number for each word.
   private static long word(int number) {
     return (number + 1) * 0x9e3779b97f4a7c15L;
   }

@@ -19,8 +19,8 @@ import org.tensorflow.op.Ops;
 import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.types.TFloat32;
 
-/// Fits a line to points of which the ranks have different numbers: who has no more joins, and
-/// contributes zeros while the others go on. On two processes:
+/// Fits a line to points. The ranks have different numbers of batches. A rank without further
+/// batches joins and contributes zeros while the others continue. On two processes:
 ///
 /// ```
 /// ./weft run -np 2 -- ./weft java examples/Join.java

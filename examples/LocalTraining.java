@@ -14,8 +14,8 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Random;
 
-/// Fits a line by local SGD, for slow networks: each process trains by itself on points of its own,
-/// and only every ten steps they exchange how far their weights have come. On two processes:
+/// Fits a line by local SGD, for slow networks. Each process trains on its own points, and every
+/// ten steps the processes exchange the changes of their weights. On two processes:
 ///
 /// ```
 /// ./weft run -np 2 -- ./weft java examples/LocalTraining.java
@@ -56,7 +56,7 @@ final class LocalTraining {
     }
   }
 
-  /// One step of gradient descent on points of y = 3x + 2.
+  /// Makes one step of gradient descent on points of y = 3x + 2.
   private static void descend(TensorView slope, TensorView offset, Random random) {
     float a = slope.data().get(JAVA_FLOAT, 0);
     float b = offset.data().get(JAVA_FLOAT, 0);

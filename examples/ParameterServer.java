@@ -22,7 +22,7 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// Fits a line to points with TensorFlow: a parameter server keeps the variables, a worker
+/// Fits a line to points with TensorFlow. A parameter server stores the variables, and a worker
 /// computes. On two processes:
 ///
 /// ```
@@ -67,7 +67,7 @@ final class ParameterServer {
     }
   }
 
-  /// The graph of every worker, without devices.
+  /// Builds the graph of every worker, without devices.
   private static GraphDef line() {
     try (Graph graph = new Graph()) {
       Ops tf = Ops.create(graph);

@@ -17,8 +17,8 @@ import org.tensorflow.op.Ops;
 import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.types.TFloat32;
 
-/// Fits a line to points with TensorFlow. Four lines, numbered below, make the program for one
-/// process one for many. On two processes:
+/// Fits a line to points with TensorFlow. Four lines, numbered below, extend the program from one
+/// process to many. On two processes:
 ///
 /// ```
 /// ./weft run -np 2 -- ./weft java examples/TensorFlowTraining.java

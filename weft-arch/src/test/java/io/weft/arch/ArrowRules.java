@@ -10,17 +10,18 @@ import com.tngtech.archunit.lang.ArchRule;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Who may know whom.
+/// The permitted dependencies between packages.
 final class ArrowRules {
 
   private static final String[] TESTS = {"io.weft.testkit..", "io.weft.qa.."};
 
-  /// Which no program of a user's depends on.
+  /// The packages on which no user program may depend.
   private static final String[] NOT_IN_PROGRAMS = {
     "io.weft.testkit..", "io.weft.qa..", "io.weft.perf.."
   };
 
-  /// Lowest first. What stands in one line does not know its siblings.
+  /// The layers from the lowest to the highest. The parts of one layer must not depend on each
+  /// other.
   private static final List<List<Layer>> LAYERS =
       List.of(
           List.of(part("io.weft.text..")),
@@ -72,7 +73,7 @@ final class ArrowRules {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.weft", "io.weft.comm..")
-            .because("tensor and transport are of use without the rest of Weft"));
+            .because("tensor and transport must be usable without the rest of Weft"));
     rules.add(
         noClasses()
             .that()
@@ -91,8 +92,8 @@ final class ArrowRules {
         .dependOnClassesThat(forbidden.classes())
         .because(
             siblings
-                ? "siblings can be understood, changed and left out one by one"
-                : "arrows between layers go down only")
+                ? "siblings must be understandable, changeable and removable separately"
+                : "dependencies between layers must point downward")
         .allowEmptyShould(true);
   }
 }

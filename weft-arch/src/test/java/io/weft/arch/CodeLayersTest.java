@@ -14,7 +14,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// The layer rules on the code of all modules, which this one has on its class path.
+/// Checks the layer rules on the code of all modules, which are on this module's class path.
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CodeLayersTest {
 

@@ -9,7 +9,7 @@ import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.util.List;
 
-/// Each package can be read before those that use it.
+/// The rule that packages are free of cycles, so that each can be read before its users.
 final class CycleRules {
 
   private CycleRules() {}
@@ -20,10 +20,10 @@ final class CycleRules {
             .assignedFrom(new Packages())
             .should()
             .beFreeOfCycles()
-            .because("a cycle of packages is one package in several places"));
+            .because("packages in a cycle cannot be understood separately"));
   }
 
-  /// Each package is a slice of its own.
+  /// The assignment of each package to a separate slice.
   private static final class Packages implements SliceAssignment {
 
     @Override

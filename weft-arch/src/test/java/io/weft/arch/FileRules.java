@@ -11,12 +11,12 @@ import com.tngtech.archunit.lang.ArchRule;
 import java.util.List;
 import java.util.Set;
 
-/// Where files are opened: by the package `io.weft.file`, which waits for no pipe, follows no link
-/// that others have put there and leaves nothing half-written.
+/// The rules for opening files. The package `io.weft.file` opens them: it does not wait for pipes,
+/// does not follow foreign links, and does not leave partly written files.
 final class FileRules {
 
-  /// Classes that read what the kernel makes below `/proc` and `/sys`, of which nobody else can
-  /// make anything, and the last part of their names.
+  /// The classes that read the kernel's files below `/proc` and `/sys`, which other users cannot
+  /// replace.
   private static final Set<String> OF_THE_KERNEL =
       Set.of(
           "io.weft.cluster.HostIdentity",
@@ -34,7 +34,7 @@ final class FileRules {
           "io.weft.verbs.ffm.Ibverbs",
           "io.weft.workloads.report.TrainingHost");
 
-  /// Classes that write below directories which they have made for their user alone.
+  /// The classes that write to directories that they have created for their user only.
   private static final Set<String> IN_PRIVATE_DIRECTORIES =
       Set.of(
           "io.weft.cluster.store.FileStore",
@@ -42,7 +42,8 @@ final class FileRules {
           "io.weft.launch.job.LaunchDirectory",
           "io.weft.perf.peer.FlightRocksServer");
 
-  /// Classes that list directories of the installed system, or what they have made themselves.
+  /// The classes that list directories of the installed system, or directories that they have
+  /// created.
   private static final Set<String> OF_THE_SYSTEM =
       Set.of(
           "io.weft.launch.doctor.RdmaDevice",
@@ -60,18 +61,18 @@ final class FileRules {
             .should()
             .accessTargetWhere(READING)
             .because(
-                "what somebody else may have put there is no pipe, no link and not endless:"
+                "another user may have put a pipe, a link or an endless file there: use"
                     + " ForeignFile"),
         noClasses()
-            .that(describe("write where nobody else can", FileRules::isBoundToWrite))
+            .that(describe("write outside private directories", FileRules::isBoundToWrite))
             .should()
             .accessTargetWhere(WRITING)
-            .because("a link that somebody else has put there leads nothing elsewhere: NewFile"),
+            .because("another user may have put a link there: use NewFile"),
         noClasses()
             .that(describe("list no directories of the system", FileRules::isBoundToList))
             .should()
             .accessTargetWhere(LISTING)
-            .because("a pipe in place of a directory keeps nobody waiting: ForeignDirectory"));
+            .because("a pipe in place of a directory may block: use ForeignDirectory"));
   }
 
   private static boolean isBoundToWrite(JavaClass type) {

@@ -5,13 +5,13 @@ import com.tngtech.archunit.lang.ArchRule;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// All rules for production code. Check them on the classes of all modules together: a rule about
-/// who uses what sees nothing in a module alone.
+/// All rules for production code. They must be checked on the classes of all modules together,
+/// because a rule about dependencies needs both sides.
 public final class LayerRules {
 
   private LayerRules() {}
 
-  /// The rules; each says why.
+  /// Returns the rules. Each states its reason.
   public static List<ArchRule> all() {
     return Stream.of(
             ArrowRules.all(),

@@ -8,7 +8,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.List;
 
-/// Algorithms and formats are functions of their arguments.
+/// The rule that algorithms and formats are pure functions of their arguments.
 final class PurityRules {
 
   private static final String IMPURE =
@@ -29,8 +29,8 @@ final class PurityRules {
             .should()
             .dependOnClassesThat(
                 DescribedPredicate.<JavaClass>describe(
-                    "know clock, thread, files, sockets or chance",
+                    "depend on clock, threads, files, sockets or random numbers",
                     type -> type.getFullName().matches(IMPURE)))
-            .because("a pure function is proved for all cases without a network"));
+            .because("a pure function can be verified for all cases without a network"));
   }
 }

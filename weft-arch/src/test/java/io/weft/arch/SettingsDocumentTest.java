@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/// What docs/configuration.md says of settings is what their modules declare.
+/// Checks that docs/configuration.md agrees with the settings that the modules declare.
 class SettingsDocumentTest {
 
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -66,7 +66,7 @@ class SettingsDocumentTest {
     }
   }
 
-  /// A line of the first table: names with commas between them share it.
+  /// A row of the first table. A row may list several names, separated by commas.
   private record Row(String otherwise, String allowed) {}
 
   private static Map<String, Row> rows() throws IOException {

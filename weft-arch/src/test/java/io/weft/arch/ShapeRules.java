@@ -6,7 +6,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.List;
 
-/// Names that say something.
+/// The rules for names.
 final class ShapeRules {
 
   private ShapeRules() {}

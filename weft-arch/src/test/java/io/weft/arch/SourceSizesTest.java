@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/// What is not read in one go has more than one subject: no source has more than 600 lines.
+/// Checks that no source has more than 600 lines, because a longer one has more than one subject.
 class SourceSizesTest {
 
   private static final int MOST_LINES = 600;

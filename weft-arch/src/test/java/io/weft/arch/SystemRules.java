@@ -10,10 +10,10 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.List;
 
-/// Where the program touches the machine: sockets, native code, the clock, the terminal.
+/// The rules for access to the machine: sockets, native code, clock, terminal.
 final class SystemRules {
 
-  /// Packages whose code runs in simulated time.
+  /// The packages whose code runs in simulated time.
   private static final String[] TIMELESS = {
     "io.weft",
     "io.weft.agent..",
@@ -37,42 +37,43 @@ final class SystemRules {
         noClasses()
             .that()
             .resideOutsideOfPackages(
-                "io.weft.transport..", // carries the bytes
-                "io.weft.cluster.store", // runs before there is a transport
-                "io.weft.dataparallel.metrics", // answers whoever collects metrics
-                "io.weft.launch.doctor", // tries what a transport will need
-                "io.weft.launch.job", // chooses the address that remote ranks call
-                "io.weft.perf.plain", // a socket without Weft, measured beside it
-                "io.weft.perf.turns", // tells ranks that are measured whose turn it is
+                "io.weft.transport..", // Transfers the bytes.
+                "io.weft.cluster.store", // Runs before transports exist.
+                "io.weft.dataparallel.metrics", // Serves metrics to collectors.
+                "io.weft.launch.doctor", // Checks the requirements of transports.
+                "io.weft.launch.job", // Chooses the address that remote ranks call.
+                "io.weft.perf.plain", // Measures a socket without Weft.
+                "io.weft.perf.turns", // Schedules the turns of measured ranks.
                 "io.weft.testkit..",
                 "io.weft.qa..")
             .should()
             .dependOnClassesThat(SOCKETS)
-            .because("services know tensors, never sockets"),
+            .because("services use tensors, never sockets"),
         noClasses()
             .that()
             .resideOutsideOfPackages("..ffm", "io.weft.testkit..", "io.weft.qa..")
             .should()
             .dependOnClassesThat()
             .haveFullyQualifiedName("java.lang.foreign.Linker")
-            .because("whoever looks for native calls finds them in the packages named ffm"),
+            .because("all native calls must be in the packages named ffm"),
         noClasses()
             .that()
             .resideInAnyPackage(TIMELESS)
             .and()
             .doNotHaveFullyQualifiedName("io.weft.agent.Ticker")
-            // Decides how long a kernel is warmed up; tensor knows nothing of agents.
+            // WarmUp decides the duration of a kernel's warm-up. The tensor module does not depend
+            // on agents.
             .and()
             .doNotHaveFullyQualifiedName("io.weft.tensor.kernel.WarmUp")
             .should()
             .accessTargetWhere(CLOCK)
-            .because("time is an argument, so that protocols run in simulated time"),
+            .because("time is an argument so that protocols can run in simulated time"),
         noClasses()
             .that()
             .doNotHaveFullyQualifiedName("io.weft.transport.limit.Span")
             .should()
             .accessTargetWhere(CONVERSION)
-            .because("a Duration that a user gave may be longer than a long: Span saturates"),
+            .because("a user's Duration may exceed the range of long: Span saturates"),
         noClasses()
             .that()
             .resideOutsideOfPackages(
@@ -87,21 +88,21 @@ final class SystemRules {
             .should()
             .dependOnClassesThat()
             .haveFullyQualifiedName("java.util.ServiceLoader")
-            .because("a provider file may name transports whose jars are not there"),
+            .because("a provider file may name transports whose jars are absent"),
         noClasses()
             .that()
             .resideOutsideOfPackages("io.weft.testkit..", "io.weft.qa..")
             .should()
             .accessTargetWhere(PROXIED_SOCKET)
-            .because("the JVM's settings of a proxy must not carry what goes between ranks"),
+            .because("the JVM's proxy settings must not affect connections between ranks"),
         noClasses()
             .that()
             .resideOutsideOfPackages("io.weft.testkit..", "io.weft.qa..")
             .should()
             .accessTargetWhere(VIRTUAL_THREAD)
             .because(
-                "a pipe, a file or a native call that blocks keeps the thread that carries it, and"
-                    + " where all are kept nothing runs that would end that"));
+                "a blocking pipe, file or native call pins its carrier thread, and if all carriers"
+                    + " are pinned, the code that would unblock them cannot run"));
   }
 
   private static final DescribedPredicate<JavaClass> KNOW_TRANSPORTS =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rules that the code's shape obeys, checked on its class files. Pure; any thread.
+/// The rules for the structure of the code, checked on its class files. Pure. Safe for use by any
+/// thread.
 @NullMarked
 package io.weft.arch;
 

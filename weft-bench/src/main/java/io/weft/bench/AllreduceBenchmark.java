@@ -17,14 +17,14 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/// A blocking allreduce of two ranks in this process, each a thread: submitted, matched, exchanged,
-/// awaited. What it allocates is that of both ranks.
+/// A blocking allreduce of two ranks in this process, each on a thread: submission, matching,
+/// exchange and completion. The measured allocation is that of both ranks.
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class AllreduceBenchmark {
 
-  /// Of the tensor.
+  /// The size of the tensor.
   @Param({"4", "65536"})
   public long bytes = 4;
 
@@ -34,7 +34,7 @@ public class AllreduceBenchmark {
   /// For JMH.
   public AllreduceBenchmark() {}
 
-  /// Joins two ranks, and lets the second follow the first.
+  /// Joins two ranks and lets the second follow the first.
   @Setup(Level.Trial)
   public void join() {
     var pair = new RankPair(bytes, AgentRunners.THREADS);
@@ -42,7 +42,7 @@ public class AllreduceBenchmark {
     other = Thread.ofPlatform().daemon().name("bench-rank-1").start(() -> follow(pair));
   }
 
-  /// Until a result is not zero.
+  /// Runs rank 1's calls until a result is not zero.
   private static void follow(RankPair pair) {
     try {
       do {
@@ -57,13 +57,13 @@ public class AllreduceBenchmark {
     return Objects.requireNonNull(job, "after join()");
   }
 
-  /// Rank 0's call.
+  /// Runs rank 0's call.
   @Benchmark
   public void allreduce() throws InterruptedException {
     var unused = job().allreduce(0).await();
   }
 
-  /// The last one, after which rank 1 ends too.
+  /// Runs the last call, which also ends rank 1.
   @TearDown(Level.Trial)
   public void leave() throws InterruptedException {
     job().tensor(0).data().set(ValueLayout.JAVA_FLOAT, 0, 1);

@@ -6,8 +6,8 @@ import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// A progress thread that runs an interlude once in each inline task that it is lent for: when the
-/// inline task has begun, or, where it does not begin, after it was refused. One caller at a time.
+/// A progress thread that runs an interruption once for each lent inline task: after the task has
+/// begun, or, if it does not begin, after it was refused. Only one caller at a time may use it.
 final class InterruptedAgentRunner implements AgentRunner, AgentRunner.InlineTask {
 
   private final AgentRunner real;
@@ -15,13 +15,13 @@ final class InterruptedAgentRunner implements AgentRunner, AgentRunner.InlineTas
   private @Nullable InlineTask lent;
   private boolean played;
 
-  /// What is run, on the caller's thread.
+  /// The interruption, which runs on the caller's thread.
   interface Interruption {
 
-    /// The inline task has begun.
+    /// Runs after the inline task has begun.
     void inside();
 
-    /// It does not begin.
+    /// Runs if the inline task has not begun.
     void instead();
   }
 
@@ -41,7 +41,7 @@ final class InterruptedAgentRunner implements AgentRunner, AgentRunner.InlineTas
     return over;
   }
 
-  // --- the inline task
+  // --- The inline task.
 
   @Override
   public boolean begin(long sinceNanos) {
@@ -67,7 +67,7 @@ final class InterruptedAgentRunner implements AgentRunner, AgentRunner.InlineTas
     return Objects.requireNonNull(lent);
   }
 
-  // --- the progress thread
+  // --- The progress thread.
 
   @Override
   public void start() {

@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/// One reduction of two operands in native memory, of which one takes the result.
+/// A reduction of two operands in native memory. One of them receives the result.
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -27,11 +27,11 @@ public class KernelBenchmark {
 
   private static final int LINE_BYTES = 64;
 
-  /// Type of the elements.
+  /// The type of the elements.
   @Param({"FLOAT32", "FLOAT64", "FLOAT16", "BFLOAT16", "INT32"})
   public DType dtype = DType.FLOAT32;
 
-  /// Of one operand.
+  /// The size of one operand.
   @Param({"4096", "65536", "1048576", "67108864"})
   public long bytes;
 
@@ -44,7 +44,7 @@ public class KernelBenchmark {
   /// For JMH.
   public KernelBenchmark() {}
 
-  /// Zeros: adding them keeps all values ordinary however often it is done.
+  /// Allocates zeros, whose repeated addition keeps all values normal.
   @Setup(Level.Trial)
   public void allocate() {
     Kernels.warmUp(dtype, ReduceOp.SUM);
@@ -54,7 +54,7 @@ public class KernelBenchmark {
     elements = bytes / dtype.bytes();
   }
 
-  /// `into += from`.
+  /// Adds `from` to `into`.
   @Benchmark
   public void reduce() {
     reducer.reduce(into, 0, from, 0, elements);

@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/// One message of 64 bytes through a transport: posted, polled, heard; both ends on one thread.
+/// A message of 64 bytes through a transport: post, poll and receipt, with both ends on one thread.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -41,13 +41,13 @@ public class MessageBenchmark {
     nodes = new TwoNodes(transport);
   }
 
-  /// Sends one and polls until it is heard.
+  /// Sends a message and polls until it has arrived.
   @Benchmark
   public long sendAndPoll() {
     return nodes == null ? 0 : nodes.send(message);
   }
 
-  /// Ends both nodes.
+  /// Closes both nodes.
   @TearDown(Level.Trial)
   public void close() {
     if (nodes != null) {

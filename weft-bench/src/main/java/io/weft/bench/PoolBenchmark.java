@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/// A lease from the pool of registered memory, taken and given back.
+/// The acquisition and release of a lease from the pool of registered memory.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -24,7 +24,7 @@ public class PoolBenchmark {
 
   private static final long POOL_BYTES = 64 << 20;
 
-  /// Of the lease.
+  /// The size of the lease.
   @Param({"4096", "1048576"})
   public long bytes = 4096;
 
@@ -34,13 +34,14 @@ public class PoolBenchmark {
   /// For JMH.
   public PoolBenchmark() {}
 
-  /// The pool's first block.
+  /// Allocates the pool's first block.
   @Setup(Level.Trial)
   public void grow() {
     pool.tryLease(bytes).orElseThrow().close();
   }
 
-  /// Takes a piece and gives it back; what is returned keeps the lease from being optimised away.
+  /// Acquires a lease and releases it. The return value prevents the JVM from optimizing the lease
+  /// away.
   @Benchmark
   public SliceLease takeAndGive() {
     SliceLease lease = pool.tryLease(bytes).orElseThrow();

@@ -26,7 +26,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 
-/// A job of two ranks in this process, each with a tensor of float32.
+/// A job of two ranks in this process, each with a float32 tensor.
 final class RankPair implements AutoCloseable {
 
   private static final int RANKS = 2;
@@ -36,10 +36,10 @@ final class RankPair implements AutoCloseable {
   private final List<Weft> ranks = new ArrayList<>();
   private final List<AllreduceRequest> requests = new ArrayList<>();
 
-  /// Joins both.
+  /// Joins both ranks.
   ///
-  /// @param bytes of a tensor
-  /// @param first who drives rank 0; rank 1 has a thread
+  /// @param bytes size of a tensor
+  /// @param first agent runners of rank 0; rank 1 has a progress thread
   RankPair(long bytes, AgentRunners first) {
     Store store = new InMemoryStore();
     List<CompletableFuture<Weft>> joining = new ArrayList<>();
@@ -83,17 +83,17 @@ final class RankPair implements AutoCloseable {
     return TransportProvider.find("inproc").orElseThrow();
   }
 
-  /// A rank's.
+  /// Returns the tensor of a rank.
   TensorView tensor(int rank) {
     return requests.get(rank).input();
   }
 
-  /// A rank's part of the next allreduce.
+  /// Submits a rank's part of the next allreduce.
   Handle<TensorView> allreduce(int rank) {
     return ranks.get(rank).communicator().allreduce(requests.get(rank));
   }
 
-  /// Both leave.
+  /// Closes both ranks.
   @Override
   public void close() {
     ranks.parallelStream().forEach(Weft::close);

@@ -16,8 +16,8 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/// What a message costs between posting and the socket: a place in the ring, and where it lies
-/// while it is looked at.
+/// The costs of a message between posting and the socket: the reservation of memory in the ring,
+/// and the copy that the sink reads.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -25,7 +25,7 @@ public class RingBenchmark {
 
   private static final int CAPACITY = 1 << 16;
 
-  /// Of the message.
+  /// The size of the message.
   @Param({"64", "1024"})
   public int bytes = 64;
 
@@ -37,7 +37,7 @@ public class RingBenchmark {
   /// For JMH.
   public RingBenchmark() {}
 
-  /// Reserves a place and releases it.
+  /// Reserves memory and releases it.
   @Benchmark
   public int reserveAndRelease() {
     int index = ring.reserve(bytes);
@@ -45,7 +45,7 @@ public class RingBenchmark {
     return index;
   }
 
-  /// Copies a message to where the sink looks at it.
+  /// Copies a message to the memory that the sink reads.
   @Benchmark
   public MemorySegment showToSink() {
     return buffer.copy(memory, 0, bytes);

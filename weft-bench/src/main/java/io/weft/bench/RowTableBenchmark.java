@@ -28,31 +28,31 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/// Rows of a table on one core, under Zipf keys: looked up by key and read, and updated by Adagrad.
-/// Beside it what the memory allows: the same bytes at the same frequencies, of rows whose place is
-/// known, copied out, and copied out and back. Rows a second.
+/// Lookups and Adagrad updates of table rows by Zipf keys on one core, compared with the limits of
+/// the memory. The comparisons copy the same bytes of rows in known places at the same frequencies,
+/// out, or out and back. The unit is rows per second.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
 public class RowTableBenchmark {
 
-  /// Rows of one push or pull.
+  /// The number of rows of one push or pull.
   private static final int BATCH = 4096;
 
   private static final int BATCHES = 256;
 
-  /// So that keys are no small numbers.
+  /// The factor that makes keys large numbers.
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
-  /// Rows of the table: as it is, of 1 GiB.
+  /// The number of rows of the table. The default table has 1 GiB.
   @Param("2000000")
   public int rows = 1;
 
-  /// Values of a row.
+  /// The number of values of a row.
   @Param("64")
   public int width = 1;
 
-  /// Exponent of the keys' distribution.
+  /// The exponent of the keys' distribution.
   @Param("1.05")
   public double zipf = 1;
 
@@ -71,7 +71,7 @@ public class RowTableBenchmark {
   /// For JMH.
   public RowTableBenchmark() {}
 
-  /// Makes all rows.
+  /// Creates all rows.
   @Setup(Level.Trial)
   public void fill() {
     var spec =
@@ -125,7 +125,7 @@ public class RowTableBenchmark {
     resolved(Missing.LEAVE).read(list, 0, BATCH, read, 0);
   }
 
-  /// Finds rows by key and applies a gradient each.
+  /// Finds rows by key and applies a gradient to each.
   @Benchmark
   @OperationsPerInvocation(BATCH)
   public void update() {
@@ -133,7 +133,7 @@ public class RowTableBenchmark {
     resolved(Missing.MAKE).update(list, 0, BATCH, gradients, 0, step);
   }
 
-  /// Copies the values of rows whose place is known.
+  /// Copies the values of rows in known places.
   @Benchmark
   @OperationsPerInvocation(BATCH)
   public void memoryOfLookup() {
@@ -144,7 +144,7 @@ public class RowTableBenchmark {
     }
   }
 
-  /// Copies values and slots of rows whose place is known, and back.
+  /// Copies values and slots of rows in known places, out and back.
   @Benchmark
   @OperationsPerInvocation(BATCH)
   public void memoryOfUpdate() {

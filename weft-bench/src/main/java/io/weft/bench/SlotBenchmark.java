@@ -22,16 +22,16 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/// A blocking allreduce by slots, of a tensor of at most 432 bytes, of two ranks in this process.
-/// One thread calls both: rank 1 while rank 0 waits, in the moment after it has shown its
-/// contribution. So no thread waits for another, whatever else the host does, and what is measured
-/// is what callers do. What it allocates is that of both ranks.
+/// A blocking allreduce over slots, of a tensor of at most 432 bytes, by two ranks in this process.
+/// One thread calls both ranks. It calls rank 1 while rank 0 waits, immediately after rank 0 has
+/// published its contribution. Therefore no thread waits for another, regardless of the load of the
+/// host, and the time is that of the callers' work. The measured allocation is that of both ranks.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class SlotBenchmark {
 
-  /// Of the tensor.
+  /// The size of the tensor.
   @Param({"4", "432"})
   public long bytes = 4;
 
@@ -51,7 +51,7 @@ public class SlotBenchmark {
     return Objects.requireNonNull(job, "after join()").allreduce(rank);
   }
 
-  /// Rank 0's progress thread, in whose inline tasks rank 1 is called.
+  /// Rank 0's progress thread, whose inline tasks call rank 1.
   private final class InterruptionRunners
       implements AgentRunners, InterruptedAgentRunner.Interruption {
 
@@ -80,8 +80,8 @@ public class SlotBenchmark {
     }
   }
 
-  /// Both ranks' calls. Where rank 0's progress thread is busy, so that its caller must wait for
-  /// it, rank 1 is called before that and awaited after it: the operation takes the long way.
+  /// Runs both ranks' calls. If rank 0's progress thread is busy, its caller must wait for it. Then
+  /// rank 1 is called before this wait and awaited after it, and the operation is not run inline.
   @Benchmark
   public TensorView allreduce() throws InterruptedException {
     TensorView sum = submit(0).await();

@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/// Two open transports of one kind in this process, connected, both polled by one thread: what a
-/// message costs without any waiting of threads for each other. Owned.
+/// Two connected transports of one kind in this process, which one thread polls. They show the cost
+/// of a message without waits between threads. The caller owns the object.
 final class TwoNodes implements AutoCloseable {
 
   private static final long LIMIT_NANOS = 60_000_000_000L;
@@ -27,7 +27,7 @@ final class TwoNodes implements AutoCloseable {
   private final Transport to;
   private final Endpoint endpoint;
 
-  /// Counts what arrives.
+  /// The counter of received messages.
   private static final class Ear implements FrameSink {
     private @Nullable TransportException failure;
     private boolean connected;
@@ -52,7 +52,7 @@ final class TwoNodes implements AutoCloseable {
     }
   }
 
-  /// Opens and connects; `scheme` is one that the class path has.
+  /// Opens two transports and connects them. The class path must have a transport with `scheme`.
   TwoNodes(String scheme) {
     TransportProvider provider = provider(scheme);
     Secret secret = Secret.of(new byte[Secret.MIN_BYTES]);
@@ -65,7 +65,7 @@ final class TwoNodes implements AutoCloseable {
     }
   }
 
-  /// A transport that hears nobody.
+  /// Returns an unconnected transport.
   static Transport alone(String scheme) {
     Secret secret = Secret.of(new byte[Secret.MIN_BYTES]);
     return open(provider(scheme), new Credentials("bench", 0, 0, secret), new Ear());
@@ -80,7 +80,7 @@ final class TwoNodes implements AutoCloseable {
     return provider.open(new TransportConfig("127.0.0.1", CONNECT, who), sink);
   }
 
-  /// Sends one message and polls until it is there; gives the number of messages so far.
+  /// Sends one message and polls until it has arrived. Returns the number of messages so far.
   ///
   /// Hot path.
   long send(MemorySegment message) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Microbenchmarks of what lies on hot paths, for people who work on Weft. Each is a state with one
-/// measured method; JMH runs it. `AllocationGate` in the tests holds them to what they may
-/// allocate.
+/// Microbenchmarks of hot paths for developers of Weft. Each is a state with measured methods,
+/// which JMH runs. `AllocationGateTest` limits their allocations.
 @NullMarked
 package io.weft.bench;
 

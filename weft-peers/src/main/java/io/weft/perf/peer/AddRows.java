@@ -13,26 +13,26 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// Runs where Hazelcast keeps the rows, once for each key: adds its row to what is there. Rows are
-/// kept as objects, so that none is read or written as bytes.
+/// The entry processor that Hazelcast runs for each key on the owner of the rows. It adds its row
+/// to the stored row. Rows are stored as objects, which avoids serialization.
 final class AddRows
     implements EntryProcessor<Long, float[], @Nullable Object>, IdentifiedDataSerializable {
 
   @Serial private static final long serialVersionUID = 1L;
 
-  /// Number of `FACTORY`.
+  /// The identifier of `FACTORY`.
   static final int FACTORY_ID = 1;
 
-  /// Makes one on the other side.
+  /// The factory that creates the receiver's object.
   static final DataSerializableFactory FACTORY = type -> new AddRows();
 
   private long[] keys = {};
   private float[] values = {};
 
-  /// To be read.
+  /// For deserialization.
   AddRows() {}
 
-  /// @param keys ascending
+  /// @param keys the keys in ascending order
   AddRows(long[] keys, float[] values) {
     this.keys = keys;
     this.values = values;

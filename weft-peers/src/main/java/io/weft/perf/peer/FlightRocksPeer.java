@@ -18,7 +18,7 @@ import org.apache.arrow.vector.BigIntVector;
 import org.apache.arrow.vector.FixedSizeBinaryVector;
 import org.apache.arrow.vector.VectorSchemaRoot;
 
-/// RocksDB behind Arrow Flight: keys and rows travel as columns, over one exchange for pushes and
+/// RocksDB behind Arrow Flight. Keys and rows travel as columns over one exchange for pushes and
 /// one for pulls.
 public final class FlightRocksPeer implements KvClient {
 
@@ -30,7 +30,7 @@ public final class FlightRocksPeer implements KvClient {
   private final Exchange pulls;
   private final ArrayDeque<Exchange> open = new ArrayDeque<>();
 
-  /// A stream of requests of one kind, and of their answers.
+  /// A stream of requests of one kind and their replies.
   private record Exchange(ExchangeReaderWriter stream, VectorSchemaRoot columns, boolean hasRows) {
 
     static Exchange of(FlightClient client, String kind, VectorSchemaRoot columns) {
@@ -77,7 +77,7 @@ public final class FlightRocksPeer implements KvClient {
             client, FlightSchema.PULL, VectorSchemaRoot.create(FlightSchema.keys(), allocator));
   }
 
-  /// Takes a plan's words; prints a `KvRun`.
+  /// Takes a plan's arguments and prints a `KvRun`.
   public static void main(String[] words) throws Exception {
     KvPlan plan = KvPlan.parse(List.of(words));
     int width = (int) plan.subject().floats();

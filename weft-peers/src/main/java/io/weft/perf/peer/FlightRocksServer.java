@@ -30,8 +30,9 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
-/// Rows in RocksDB, by key, behind Arrow Flight: one exchange for each kind of request, open for as
-/// long as the client. Prints its port, and ends with its standard input.
+/// A server of rows by key in RocksDB behind Arrow Flight. It has one exchange for each kind of
+/// request, which stays open until the client ends. The program prints its port and ends when its
+/// standard input is closed.
 final class FlightRocksServer extends NoOpFlightProducer {
 
   private final BufferAllocator allocator;
@@ -44,7 +45,7 @@ final class FlightRocksServer extends NoOpFlightProducer {
     this.width = width;
   }
 
-  /// Takes the floats of a row.
+  /// Takes the number of floats of a row.
   public static void main(String[] words) throws Exception {
     RocksDB.loadLibrary();
     Path directory = Files.createTempDirectory("weft-rocksdb-");

@@ -7,16 +7,16 @@ import org.apache.arrow.vector.types.pojo.Field;
 import org.apache.arrow.vector.types.pojo.FieldType;
 import org.apache.arrow.vector.types.pojo.Schema;
 
-/// Columns of what travels over Arrow Flight.
+/// The columns of requests and replies over Arrow Flight.
 final class FlightSchema {
 
   static final String KEY = "key";
   static final String ROW = "row";
 
-  /// Of a stream whose requests push rows.
+  /// The kind of a stream whose requests push rows.
   static final String PUSH = "push";
 
-  /// Of a stream whose requests ask for rows.
+  /// The kind of a stream whose requests pull rows.
   static final String PULL = "pull";
 
   private FlightSchema() {}

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/// Hazelcast: a push is an `EntryProcessor` for all its keys, a pull is `getAll`.
+/// Hazelcast. A push is an `EntryProcessor` for all its keys, and a pull is `getAll`.
 public final class HazelcastPeer implements KvClient {
 
   private static final float[] NOTHING = {};
@@ -36,7 +36,7 @@ public final class HazelcastPeer implements KvClient {
     this.width = width;
   }
 
-  /// Takes a plan's words; prints a `KvRun`.
+  /// Takes a plan's arguments and prints a `KvRun`.
   public static void main(String[] words) throws Exception {
     KvPlan plan = KvPlan.parse(List.of(words));
     try (ServerProcess server = ServerProcess.start(HazelcastServer.class)) {

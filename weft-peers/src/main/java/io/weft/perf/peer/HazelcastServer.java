@@ -10,15 +10,16 @@ import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import java.io.IOException;
 
-/// One member of Hazelcast, alone, on loopback: prints its port, and ends with its standard input.
+/// A single member of Hazelcast on loopback. The program prints its port and ends when its standard
+/// input is closed.
 final class HazelcastServer {
 
-  /// The map that has the rows.
+  /// The name of the map of rows.
   static final String MAP = "table";
 
   private HazelcastServer() {}
 
-  /// No arguments.
+  /// Takes no arguments.
   public static void main(String[] words) throws IOException {
     HazelcastInstance member = Hazelcast.newHazelcastInstance(config());
     System.out.println(member.getCluster().getLocalMember().getAddress().getPort());

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.peer;
 
-/// A client of a store of rows by key. Requests are answered in their order. One thread.
+/// A client of a store of rows by key. Replies have the order of requests. Confined to one thread.
 interface KvClient {
 
-  /// Adds rows to those that are there; one that is not is all zero.
+  /// Adds rows to the stored rows. A missing row counts as zeros.
   ///
-  /// @param keys ascending, each once
-  /// @param values row after row
+  /// @param keys distinct keys in ascending order
+  /// @param values the rows in the order of the keys
   void push(long[] keys, float[] values) throws Exception;
 
-  /// Asks for rows.
+  /// Requests rows.
   ///
-  /// @param keys ascending, each once
+  /// @param keys distinct keys in ascending order
   void pull(long[] keys) throws Exception;
 
-  /// Waits for the answer to the oldest request: the rows of a pull, nothing of a push.
+  /// Waits for the reply to the oldest request. Returns the rows of a pull, nothing for a push.
   float[] await() throws Exception;
 
-  /// Ends the connection.
+  /// Closes the connection.
   void end() throws Exception;
 }

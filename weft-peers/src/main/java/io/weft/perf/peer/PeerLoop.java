@@ -9,8 +9,8 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
-/// Asks a peer for what a worker of Weft asks its servers, times it, and compares all values at the
-/// end. A peer is given up after some seconds, with what it has done until then.
+/// The measuring loop of a peer. It makes the requests that a worker of Weft makes, times them, and
+/// compares all values at the end. After some seconds it stops with the requests made by then.
 final class PeerLoop {
 
   private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -102,7 +102,7 @@ final class PeerLoop {
     return Arrays.stream(keys).sorted().distinct().toArray();
   }
 
-  /// What there is for each key, added.
+  /// Returns the sum of the values of each distinct key.
   private float[] added(long[] keys, long[] each) {
     float[] sums = new float[each.length * width];
     for (int i = 0; i < keys.length; i++) {

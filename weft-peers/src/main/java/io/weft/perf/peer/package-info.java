@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Peers of the parameter server: what a Java shop would take for the same, client and server in
-/// processes of their own. `KvClient` is one peer's client, `PeerLoop` asks it for what Weft's
-/// worker asks.
+/// The peers of the parameter server: stores in Java, with client and server in separate processes.
+/// `KvClient` is the client of one peer. `PeerLoop` makes the requests that Weft's worker makes.
 @NullMarked
 package io.weft.perf.peer;
 
