@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The peer `gloo` of `weft perf`: Gloo over TCP on loopback, its default algorithms, measured as Weft's own rank programs
-// measure their own (see perf.h). The first argument is the number of ranks; the processes end with the first of them.
+// The peer `gloo` of `weft perf`: Gloo with its default algorithms over TCP on loopback, measured like Weft's own rank
+// programs (see perf.h). The first argument is the number of ranks. The processes end with the first of them.
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/alltoall.h>
@@ -97,7 +97,7 @@ static int run_rank(int argc, char **argv, const std::string &directory) {
   gloo::rendezvous::FileStore store(directory);
   context->connectFullMesh(store, device);
   meet();
-  // All have read what they need; nothing is left behind however this ends.
+  // All ranks have read the files, which are removed now so that none remains after a failure.
   if (world.rank == 0) std::filesystem::remove_all(directory);
   std::string peer = "gloo " + std::to_string(GLOO_VERSION_MAJOR) + "." + std::to_string(GLOO_VERSION_MINOR) + "." +
                      std::to_string(GLOO_VERSION_PATCH);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The peer `memcpy` of `weft perf`: the limit. One process on one core copies as many bytes as the benchmark moves.
+// The peer `memcpy` of `weft perf`: the limit. One process on one core copies the bytes that the benchmark moves.
 #include <gnu/libc-version.h>
 
 #include "perf.h"
@@ -10,7 +10,7 @@ static void keep(int64_t *values, long count) { (void)values, (void)count; }
 
 static void copy(struct work *w) {
   memcpy(w->out, w->in, w->bytes);
-  // The compiler must not take the copy for one that nobody reads.
+  // The compiler must not remove the copy as unused.
   __asm__ volatile("" : : "r"(w->out) : "memory");
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The peer `c` of `weft perf` over shared memory: what plain C processes reach that share memory from the start and have
-// nothing to decide. The others are children of the first and end with it.
+// The peer `c` of `weft perf` over shared memory: the speed of plain C processes that share memory from the start and make
+// no decisions. The other ranks are children of the first and end with it.
 //
-//   own      the tensors lie in common memory: rank r adds slice r of all inputs and stores the sum to all outputs; two
-//            ranks with ALONE bytes or less each add all for themselves
-//   private  two ranks: each copies half of its tensor into common memory, piece by piece, and half of the result out of
-//            it; its peer adds its own half to what lies there
+//   own      The tensors lie in shared memory. Rank r adds slice r of all inputs and stores the sum to all outputs. Two
+//            ranks with at most ALONE bytes each add the whole tensor.
+//   private  Each of two ranks copies half of its tensor into shared memory in pieces, and half of the result out of it.
+//            Its peer adds its own half to each piece there.
 //
-// Up to SLOT bytes each rank puts its whole tensor into a slot and adds all slots. Whoever waits looks SPINS times, then
-// yields; with more ranks than cores it yields at once, since the others need the core.
+// Up to SLOT bytes each rank copies its whole tensor into a slot and adds all slots. A waiting rank polls SPINS times, then
+// yields. With more ranks than cores it yields at once, because other ranks need the core.
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -26,26 +26,26 @@
 
 enum { MOST_RANKS = 16, SLOT = 4 << 10, SPINS = 2000, VALUES = 1 << 20 };
 
-// Private tensors: PIECE bytes at once stay in a cache; a rank fetches a piece when it has put in so many more.
+// Pieces of private tensors have PIECE bytes, which fit a cache. A rank fetches a piece after putting in DEPTH more.
 enum { PIECE = 64 << 10, DEPTH = 2, PIECES = DEPTH + 1 };
 
-// Own tensors of two ranks that are longer than their caches are stored past them.
+// Above this size, sums of own tensors of two ranks are stored past the caches.
 static const long PAST_CACHES = 4 << 20;
 
-// To store to lines that the other's first cache holds takes longer than to read so many.
+// Up to this size, reading all lines is faster than storing to lines in the other rank's first-level cache.
 static const long ALONE = 64 << 10;
 
-// Of address space; memory comes with use.
+// The address space of a rank's tensors. The kernel allocates memory on first use.
 static const long ARENA = 8L << 30;
 
-// What one rank tells the others; each counter on a line of its own.
+// The shared state of one rank, with each counter on a separate cache line.
 struct desk {
   _Alignas(128) atomic_long met;      // barriers entered
   _Alignas(128) atomic_long shown;    // small tensors put into a slot
   _Alignas(128) atomic_long entered;  // allreduces begun
-  _Alignas(128) atomic_long left;     // and done with
+  _Alignas(128) atomic_long left;     // allreduces completed
   _Alignas(128) atomic_long put;      // pieces put in
-  _Alignas(128) atomic_long added;    // pieces of the peer's added
+  _Alignas(128) atomic_long added;    // pieces of the peer added
   _Alignas(128) char slots[2][SLOT];
   _Alignas(128) char pieces[PIECES][PIECE];
   int64_t values[VALUES];
@@ -88,7 +88,7 @@ static void largest(int64_t *values, long count) {
   meet();
 }
 
-// All ranks ask for the same lengths in the same order, so that a tensor lies at the same place in each arena.
+// All ranks allocate equal lengths in equal order, so that a tensor lies at the same offset in each arena.
 static float *common_tensor(long bytes) {
   long room = (bytes + 4095) / 4096 * 4096;
   if (arena_used + room > ARENA) fprintf(stderr, "rank %d has no room for %ld bytes\n", world.rank, bytes), exit(1);
@@ -151,7 +151,8 @@ WIDE static void add_to(float *restrict sum, const float *restrict data, long el
 
 // ---- allreduce -------------------------------------------------------------------------------------------------------
 
-// Of two slots in turn: whoever shows the next but one has seen that all have shown the next, and so are done with this.
+// Uses two slots in turn. Before a rank overwrites a slot, it has seen all ranks publish the other slot, after which they
+// no longer read this one.
 static void by_slots(struct work *w) {
   static long times;
   int turn = ++times & 1;
@@ -168,7 +169,7 @@ static void by_slots(struct work *w) {
 static void in_place(struct work *w) {
   static long times;
   times++;
-  // Slices begin on lines of a cache.
+  // Slices begin on cache lines.
   long share = (w->elements / world.ranks + 15) / 16 * 16, begin = world.rank * share;
   long count = world.rank == world.ranks - 1 ? w->elements - begin : share;
   float *in = w->in + begin, *out = w->out + begin;
@@ -197,7 +198,7 @@ static long piece_of(long elements, long piece) {
   return rest < (long)(PIECE / sizeof(float)) ? (rest > 0 ? rest : 0) : (long)(PIECE / sizeof(float));
 }
 
-// Rank r adds half r. A piece lies in the memory of the rank that put it in, which fetches the sum from there.
+// Rank r adds half r. A piece lies in the memory of the rank that put it in. This rank fetches the sum from there.
 static void by_pieces(struct work *w) {
   static long before;
   struct desk *mine = own(), *peers = &desks[1 - world.rank];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The peer `openmpi` of `weft perf`: Open MPI, measured as Weft's own rank programs measure their own (see perf.h).
+// The peer `openmpi` of `weft perf`: Open MPI, measured like Weft's own rank programs (see perf.h).
 #include <mpi.h>
 #ifndef OMPI_MAJOR_VERSION
 #error "this compiler wrapper is not Open MPI's"
@@ -13,7 +13,7 @@ static void largest(int64_t *values, long count) {
 }
 
 static void allreduce(struct work *w) { MPI_Allreduce(w->in, w->out, w->elements, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); }
-// A step of so many tensors, each by itself, in their order.
+// Reduces the tensors of a step separately, in their order.
 static void allreduces(struct work *w) {
   for (long k = 0; k < w->tensors; k++) allreduce(w);
 }
@@ -39,7 +39,7 @@ static void pingpong(struct work *w) {
   }
 }
 
-// A word back says that all is there.
+// Rank 1 confirms the arrival by one byte.
 static void bandwidth(struct work *w) {
   char word = 0;
   if (world.rank == 0) {
@@ -51,7 +51,7 @@ static void bandwidth(struct work *w) {
   }
 }
 
-// Both ranks keep a receive posted for every message that may be under way.
+// Both ranks keep a receive posted for every message that may be in flight.
 static int messages(struct work *w, long iterations, int64_t *times) {
   long window = w->outstanding, total = iterations * w->batch, sent = 0;
   char *out = (char *)tensor(window * w->bytes), *in = (char *)tensor(window * w->bytes);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all peers of `weft perf` have in common: the data, the order of steps, the lines of output. The same as in Weft's
-// own rank programs (io.weft.perf.rank, .link). C11 and C++17.
+// The common part of all peers of `weft perf`: the data, the order of steps, and the lines of output, as in Weft's own
+// rank programs (io.weft.perf.rank, .link). C11 and C++17.
 //
 //   PROGRAM BENCHMARK[:SETTING...] WARM_UP_MILLIS BYTES:ITERATIONS...
 //
 // One iteration t:  rewrite the input - untimed barrier - timed call - compare the whole result.
-// Rank r's element i is (r+1) * tile[(i+t) mod 1024] with tile[k] = k+1: sums are exact in float32 up to 180 ranks, and a
-// result left over from iteration t-1 is wrong everywhere.
+// Rank r's element i is (r+1) * tile[(i+t) mod 1024] with tile[k] = k+1. Sums are exact in float32 up to 180 ranks. A
+// result left from iteration t-1 differs in every element.
 //
 // Rank 0 prints:  peer NAME VERSION
 //                 times BYTES checked|wrong NANOS NANOS ...      (one per case, nanoseconds of each iteration in order)
@@ -28,15 +28,15 @@
 static const long PERIOD = 1024;
 enum { SHORTEST_WARM_UP = 3, WARM_UP_BATCH = 16 };
 
-// The first pass over all sizes lasts at least so many warm-ups of one, as Weft's does while its JVM compiles: what a
-// machine gives to short work it need not give to work that lasts.
+// The first pass over all sizes lasts at least this multiple of one warm-up, as Weft's does while its JVM compiles,
+// because a machine may run short work faster than long work.
 enum { FIRST_WARM_UP_TIMES = 30 };
 
-// Where others have turns between, each size is timed in so many turns, as Weft's is.
+// The number of turns in which each size is timed, as in Weft's ranks, if contestants take turns.
 enum { PARTS = 5 };
 
-// Who runs this, and what the peer's own library gives all programs. `largest` replaces each value by the largest of all
-// ranks. `tensor` and `give_back` are there where tensors lie in memory of the peer's; the last one is given back first.
+// This rank, and the functions of the peer's library for all programs. `largest` replaces each value by the maximum over
+// all ranks. `tensor` and `give_back` are set if tensors lie in the peer's memory; the last tensor is freed first.
 struct world {
   int rank, ranks;
   void (*barrier)(void);
@@ -54,7 +54,7 @@ static inline void die(const char *what) {
 
 // ---- turns -----------------------------------------------------------------------------------------------------------
 
-// The seat of this rank's contestant where contestants take turns, or -1. See the package io.weft.perf.turns.
+// The socket over which this rank takes turns, or -1 without turns. See the package io.weft.perf.turns.
 static int seat = -1;
 
 static void await_turn(void) {
@@ -65,7 +65,7 @@ static void await_turn(void) {
   if (n != 1) fprintf(stderr, "rank %d: weft perf ended before its ranks\n", world.rank), exit(1);
 }
 
-// Lets the others have theirs.
+// Ends this contestant's turn and waits for its next one.
 static void pass_on(void) {
   char word = 1;
   if (seat < 0) return;
@@ -141,12 +141,12 @@ struct work {
   float *in, *out;
 };
 
-// Whose time an iteration takes, and whether a barrier comes first.
+// The definition of an iteration's time, and whether a barrier precedes the iteration.
 enum timing {
-  SLOWEST_RANK,      // of all ranks; after a barrier
-  MEETING,           // the same for a barrier: whether all met is judged from the clocks, which the ranks share
-  RANK_ZERO,         // of rank 0, which hears when all is there; after a barrier
-  HALF_OF_RANK_ZERO  // half of rank 0's; the ranks keep step by themselves
+  SLOWEST_RANK,      // the slowest rank's time, after a barrier
+  MEETING,           // as SLOWEST_RANK, for a barrier, which is checked by the clock that all ranks read
+  RANK_ZERO,         // rank 0's time until it is notified of the arrival, after a barrier
+  HALF_OF_RANK_ZERO  // half of rank 0's time, without a barrier
 };
 
 struct benchmark {
@@ -155,7 +155,7 @@ struct benchmark {
   void (*fill)(struct work *, long t);
   void (*call)(struct work *);
   int (*check)(struct work *, long t);
-  // Instead of the other three: `iterations` of a stream that does not pause; gives whether all was right.
+  // Used instead of the other three: runs `iterations` of a continuous stream. Returns whether all data was right.
   int (*stream)(struct work *, long iterations, int64_t *times);
 };
 
@@ -186,7 +186,7 @@ static inline int check_exchanged(struct work *w, long t) {
 }
 static inline int check_nothing(struct work *w, long t) { return (void)w, (void)t, 1; }
 
-// A message is made of its number: at either end, the last one inverted, and marked in an answer.
+// A message contains its number at both ends. The number at the end is inverted, and marked in an answer.
 static const uint64_t ANSWER = UINT64_C(0x5bd1e9959e3779b9);
 
 static inline void number(char *message, long bytes, uint64_t n, uint64_t mark) {
@@ -202,7 +202,7 @@ static inline int numbered(const char *message, long bytes, uint64_t n, uint64_t
   return first == n && last == (~n ^ mark);
 }
 
-// A loop of a peer in C, with the widest vectors that this processor has.
+// The attribute of a loop that is compiled for the widest vectors of this processor.
 #if defined(__x86_64__) && defined(__gnu_linux__)
 #define WIDE __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
 #else
@@ -217,7 +217,8 @@ static int64_t nanos(void) {
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-// One iteration; gives when this rank entered and left the timed call. Returns whether the result is right.
+// Runs one iteration. Sets the times at which this rank entered and left the timed call. Returns whether the result is
+// right.
 static int iterate(const struct benchmark *b, struct work *w, long t, int64_t *entered, int64_t *left) {
   b->fill(w, t);
   if (b->timing != HALF_OF_RANK_ZERO) world.barrier();
@@ -227,7 +228,7 @@ static int iterate(const struct benchmark *b, struct work *w, long t, int64_t *e
   return b->check(w, t);
 }
 
-// Runs until the slowest rank has worked for `nanos_wanted`, and at least three times. All ranks do the same number.
+// Runs until the slowest rank has worked for `nanos_wanted`, at least three times, equally often on all ranks.
 static void warm_up(const struct benchmark *b, struct work *w, int64_t nanos_wanted) {
   int64_t begin = nanos(), entered, left, times[WARM_UP_BATCH];
   long t = 0;
@@ -273,7 +274,7 @@ static void measure(const struct benchmark *b, struct work *w, long iterations, 
     if (b->timing == HALF_OF_RANK_ZERO) times[t] /= 2;
   }
   if (!b->stream && (b->timing == SLOWEST_RANK || b->timing == MEETING)) world.largest(times, iterations);
-  if (b->timing == MEETING) {  // Nobody may leave before everybody has entered.
+  if (b->timing == MEETING) {  // No rank may leave before all ranks have entered.
     world.largest(entered, iterations);
     for (long t = 0; t < iterations; t++) bad |= entered[t] > left[t];
   }
@@ -299,7 +300,7 @@ static void run_case(const struct benchmark *b, const char *text, int64_t warm_u
   else free(w.out), free(w.in);
 }
 
-// All of a rank's program once its world stands. `table` ends with a benchmark without name.
+// Runs a rank's program after `world` has been set. `table` ends with a benchmark without a name.
 static int run(int argc, char **argv, const char *peer, const struct benchmark *table) {
   const struct benchmark *chosen = NULL;
   size_t length = argc > 3 ? strcspn(argv[1], ":") : 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The peer `c` of `weft perf`: what a plain C program reaches over one TCP connection on loopback: 256 KiB a call, a
-// send buffer of 128 KiB, with which it is as fast in each run as it is with longer ones at best, a receive buffer of
-// 4 MiB, no delay. Two processes; the second ends with the first.
+// The peer `c` of `weft perf`: the speed of a plain C program over one TCP connection on loopback. It passes 256 KiB to a
+// call, has a receive buffer of 4 MiB, no delay, and a send buffer of 128 KiB, with which each run is as fast as the best
+// runs with larger ones. There are two processes. The second ends with the first.
 //
-// Whoever waits for bytes or for room asks SPINS times without blocking, then blocks: a sleeping peer costs 20 to 70 microseconds.
+// A rank that waits for bytes or for room tries SPINS times without blocking, then blocks. Waking a peer takes 20 to 70
+// microseconds.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -20,9 +21,9 @@
 
 enum { CHUNK = 256 << 10, SEND_BUFFER = 128 << 10, RECEIVE_BUFFER = 4 << 20, SPINS = 2000 };
 
-// Of an allreduce: up to WHOLE bytes the ranks exchange whole tensors, above it halves. A rank says a PIECE at once and
-// at most AHEAD bytes more than it has heard; what is to be added is heard in a ring, which stays in a cache. Pieces of
-// 128 KiB took 4.6 to 5.0 ms for 16 MiB instead of 4.3 to 4.5; 128 or 512 KiB ahead made no difference.
+// Sizes of an allreduce. Up to WHOLE bytes the ranks exchange whole tensors, above it halves. A rank sends a PIECE per call
+// and is at most AHEAD bytes ahead of the bytes it has received. Operands are received into a ring, which fits a cache.
+// Pieces of 128 KiB took 4.6 to 5.0 ms for 16 MiB instead of 4.3 to 4.5. 128 or 512 KiB ahead made no difference.
 enum { WHOLE = 8 << 10, PIECE = 256 << 10, AHEAD = 256 << 10, RING = 512 << 10 };
 
 static int peer;
@@ -36,7 +37,7 @@ static void put(const void *data, long bytes) {
   }
 }
 
-// What is there, at most `most`; waits for at least a byte.
+// Receives the available bytes, at least one, at most `most`.
 static long some(void *into, long most) {
   for (int spin = 0;; spin++) {
     ssize_t n = recv(peer, into, most < CHUNK ? most : CHUNK, spin < SPINS ? MSG_DONTWAIT : 0);
@@ -85,7 +86,7 @@ static void await(int room, int bytes) {
 
 static float *ring;
 
-// Adds `own` to what lies in the ring, from one element to another, into `sum`.
+// Adds the elements `from` to `to` of `own` and of the ring into `sum`.
 static void add_heard(const float *own, float *sum, long from, long to) {
   const long room = RING / sizeof *ring;
   for (long run; from < to; from += run) {
@@ -94,7 +95,8 @@ static void add_heard(const float *own, float *sum, long from, long to) {
   }
 }
 
-// Says `out` and hears as much as `in` has room for, both at once. Where there is `own`, it is added to what is heard.
+// Sends `out` and receives `in_bytes` concurrently. The result is in `in`. If `own` is given, it is added to the received
+// data.
 static void exchange(const float *out, long out_bytes, float *in, long in_bytes, const float *own) {
   long sent = 0, heard = 0, added = 0, before = 0;
   for (int spin = 0; sent < out_bytes || heard < in_bytes; spin++) {
@@ -133,18 +135,18 @@ static void allreduce(struct work *w) {
   exchange(w->out + mine, my_bytes, w->out + others, other_bytes, NULL);
 }
 
-// A byte back says that all is there.
+// Rank 1 confirms the arrival by one byte.
 static void bandwidth(struct work *w) {
   char word = 0;
   if (world.rank == 0) put(w->in, w->bytes), take(&word, 1);
   else take(w->out, w->bytes), put(&word, 1);
 }
 
-// Every turn reads what is there and writes all that may be said in one call.
+// Each round reads the available bytes and writes all permitted messages in one call.
 static int messages(struct work *w, long iterations, int64_t *times) {
   long total = iterations * w->batch, sent = 0, received = 0, kept = 0;
   long room = w->outstanding * w->bytes;
-  if (room > RECEIVE_BUFFER) {  // both ranks would wait in a write for the other to read
+  if (room > RECEIVE_BUFFER) {  // Both ranks would block in a write until the other reads.
     fprintf(stderr, "%ld messages of %ld bytes do not fit into a socket buffer of 4 MiB\n", w->outstanding, w->bytes);
     exit(2);
   }
