@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/// The tests that docs/horovod.md points at are there.
+/// Checks that the tests that docs/horovod.md names exist.
 class HorovodDocumentTest {
 
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -40,7 +40,7 @@ class HorovodDocumentTest {
     assertThat(found).isGreaterThan(80);
   }
 
-  /// The sources of all tests by the name of their class.
+  /// Returns the sources of all tests by the names of their classes.
   private static Map<String, String> sources() throws IOException {
     Map<String, String> sources = new HashMap<>();
     try (Stream<Path> modules = Files.list(ROOT)) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The peer `c` of `weft perf` over shared memory: the speed of plain C processes that share memory from the start and make
-// no decisions. The other ranks are children of the first and end with it.
+// The peer `c` of `weft perf` over shared memory: the speed of plain C processes that share memory from the start and
+// make no decisions. The other ranks are children of the first and end with it.
 //
 //   own      The tensors lie in shared memory. Rank r adds slice r of all inputs and stores the sum to all outputs. Two
 //            ranks with at most ALONE bytes each add the whole tensor.
 //   private  Each of two ranks copies half of its tensor into shared memory in pieces, and half of the result out of it.
 //            Its peer adds its own half to each piece there.
 //
-// Up to SLOT bytes each rank copies its whole tensor into a slot and adds all slots. A waiting rank polls SPINS times, then
-// yields. With more ranks than cores it yields at once, because other ranks need the core.
+// Up to SLOT bytes each rank copies its whole tensor into a slot and adds all slots. A waiting rank polls SPINS times,
+// then yields. With more ranks than cores it yields at once, because other ranks need the core.
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -151,8 +151,8 @@ WIDE static void add_to(float *restrict sum, const float *restrict data, long el
 
 // ---- allreduce -------------------------------------------------------------------------------------------------------
 
-// Uses two slots in turn. Before a rank overwrites a slot, it has seen all ranks publish the other slot, after which they
-// no longer read this one.
+// Uses two slots in turn. Before a rank overwrites a slot, it has seen all ranks publish the other slot, after which
+// they no longer read this one.
 static void by_slots(struct work *w) {
   static long times;
   int turn = ++times & 1;

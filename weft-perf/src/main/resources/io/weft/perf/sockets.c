@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The peer `c` of `weft perf`: the speed of a plain C program over one TCP connection on loopback. It passes 256 KiB to a
-// call, has a receive buffer of 4 MiB, no delay, and a send buffer of 128 KiB, with which each run is as fast as the best
-// runs with larger ones. There are two processes. The second ends with the first.
+// The peer `c` of `weft perf`: the speed of a plain C program over one TCP connection on loopback. It passes 256 KiB to
+// a call, has a receive buffer of 4 MiB, no delay, and a send buffer of 128 KiB, with which each run is as fast as the
+// best runs with larger ones. There are two processes. The second ends with the first.
 //
 // A rank that waits for bytes or for room tries SPINS times without blocking, then blocks. Waking a peer takes 20 to 70
 // microseconds.
@@ -21,9 +21,9 @@
 
 enum { CHUNK = 256 << 10, SEND_BUFFER = 128 << 10, RECEIVE_BUFFER = 4 << 20, SPINS = 2000 };
 
-// Sizes of an allreduce. Up to WHOLE bytes the ranks exchange whole tensors, above it halves. A rank sends a PIECE per call
-// and is at most AHEAD bytes ahead of the bytes it has received. Operands are received into a ring, which fits a cache.
-// Pieces of 128 KiB took 4.6 to 5.0 ms for 16 MiB instead of 4.3 to 4.5. 128 or 512 KiB ahead made no difference.
+// Sizes of an allreduce. Up to WHOLE bytes the ranks exchange whole tensors, above it halves. A rank sends a PIECE per
+// call and is at most AHEAD bytes ahead of the bytes it has received. Operands are received into a ring, which fits a
+// cache. Pieces of 128 KiB took 4.6 to 5.0 ms for 16 MiB instead of 4.3 to 4.5. 128 or 512 KiB ahead made no difference.
 enum { WHOLE = 8 << 10, PIECE = 256 << 10, AHEAD = 256 << 10, RING = 512 << 10 };
 
 static int peer;
@@ -95,8 +95,8 @@ static void add_heard(const float *own, float *sum, long from, long to) {
   }
 }
 
-// Sends `out` and receives `in_bytes` concurrently. The result is in `in`. If `own` is given, it is added to the received
-// data.
+// Sends `out` and receives `in_bytes` concurrently. The result is in `in`. If `own` is given, it is added to the
+// received data.
 static void exchange(const float *out, long out_bytes, float *in, long in_bytes, const float *own) {
   long sent = 0, heard = 0, added = 0, before = 0;
   for (int spin = 0; sent < out_bytes || heard < in_bytes; spin++) {

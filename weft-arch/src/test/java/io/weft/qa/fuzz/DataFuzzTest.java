@@ -7,7 +7,7 @@ import io.weft.workloads.data.IdxTarget;
 import io.weft.workloads.data.LibsvmTarget;
 import java.util.List;
 
-/// All readers of files that a training takes.
+/// Fuzzes all readers of a training's input files.
 class DataFuzzTest extends FuzzContract {
 
   DataFuzzTest() {

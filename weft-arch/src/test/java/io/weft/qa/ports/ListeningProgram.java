@@ -19,8 +19,8 @@ import org.tensorflow.op.Ops;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// A task that listens, under Weft or under TensorFlow's own runtime, until its standard input
-/// ends. Weft's worker runs a step at the beginning and one at the end.
+/// The program of a task that listens, under Weft or under TensorFlow's own runtime, until its
+/// standard input ends. Weft's worker runs one step at the beginning and one at the end.
 final class ListeningProgram {
 
   static final Task SERVER = new Task("ps", 0);
@@ -40,7 +40,7 @@ final class ListeningProgram {
     }
   }
 
-  /// A cluster that says loopback.
+  /// Returns a cluster with a loopback address.
   private static ClusterSpec alone(String port) {
     return ClusterSpec.of(Map.of("ps", List.of("127.0.0.1:" + port)));
   }
@@ -68,7 +68,7 @@ final class ListeningProgram {
     }
   }
 
-  /// Made on the server.
+  /// Returns a graph whose result the server computes.
   static GraphDef answer() {
     try (Graph graph = new Graph()) {
       Ops server = Ops.create(graph).withDevice(DeviceSpec.newBuilder().job("ps").task(0).build());
@@ -79,7 +79,7 @@ final class ListeningProgram {
 
   private static void awaitEnd() throws IOException {
     while (System.in.read() >= 0) {
-      // Nothing is said; the end is what counts.
+      // Input is ignored. Only its end matters.
     }
   }
 }

@@ -21,9 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What somebody on another host can reach of the tasks of a cluster: under Weft nothing, or
-/// nothing without the secret; under TensorFlow's own runtime everything. Two network namespaces of
-/// this machine stand for the hosts.
+/// Checks the access of strangers on another host to the tasks of a cluster. Under Weft they reach
+/// nothing, or nothing without the secret. Under TensorFlow's own runtime they reach everything.
+/// Two network namespaces of this machine represent the hosts.
 @Needs(OptionalProgram.NETWORKS)
 class OpenPortsTest {
 
@@ -82,7 +82,7 @@ class OpenPortsTest {
     return program;
   }
 
-  /// What a stranger prints.
+  /// Runs a stranger and returns its output.
   private String stranger(List<String> network, String... arguments) throws Exception {
     return started(network, Map.of("RECORDED_SECRET", SECRET), StrangerProgram.class, arguments)
         .end();
@@ -126,7 +126,7 @@ class OpenPortsTest {
     Program server = rank(0, networks.here(), Map.of("WEFT_BIND", NEAR, "WEFT_SECURE", secure));
     Program worker = rank(1, far(), Map.of("WEFT_BIND", FAR, "WEFT_SECURE", secure));
     server.await("serving");
-    worker.await("answer 42.0"); // who knows the secret gets in from there
+    worker.await("answer 42.0"); // A rank with the secret is let in from the other host.
     TreeSet<String> listeners = server.listeners();
     assertThat(listeners).isNotEmpty().allMatch(at -> at.startsWith(NEAR + ":"));
 
@@ -138,7 +138,7 @@ class OpenPortsTest {
     assertThat(server.end()).isEqualTo("serving\n");
   }
 
-  /// Why this runtime is only there to be compared with.
+  /// Shows why this runtime is used only for comparisons.
   @Test
   void tensorFlowsOwnServerRunsGraphsOfAnybody() throws Exception {
     String port = "2222";

@@ -26,7 +26,7 @@ record Program(Process process, Path printed, Path said) {
   private static final String LISTENING = "0A";
   private static final int IPV4_BYTES = 4;
 
-  /// @param network what a command begins with that runs there
+  /// @param network prefix of a command that runs in the network
   static Program start(
       List<String> network,
       Path directory,
@@ -57,7 +57,7 @@ record Program(Process process, Path printed, Path said) {
     return Files.readString(printed, UTF_8);
   }
 
-  /// Waits until it has printed a line that begins so.
+  /// Waits until the program has printed a line with the prefix `line`.
   void await(String line) throws IOException {
     long begin = System.nanoTime();
     while (text().lines().noneMatch(each -> each.startsWith(line))) {
@@ -68,7 +68,7 @@ record Program(Process process, Path printed, Path said) {
     }
   }
 
-  /// Ends its standard input, and waits until it has ended; what it printed.
+  /// Closes the program's standard input and waits for its end. Returns its output.
   String end() throws IOException, InterruptedException {
     process.getOutputStream().close();
     if (!process.waitFor(LIMIT_NANOS, TimeUnit.NANOSECONDS)) {
@@ -77,7 +77,7 @@ record Program(Process process, Path printed, Path said) {
     return text();
   }
 
-  /// Where anybody listens in its network: `ADDRESS:PORT` (proc(5)).
+  /// Returns all listeners in the program's network as `ADDRESS:PORT` (proc(5)).
   TreeSet<String> listeners() throws IOException {
     var found = new TreeSet<String>();
     for (String table : List.of("tcp", "tcp6")) {
@@ -92,7 +92,7 @@ record Program(Process process, Path printed, Path said) {
     return found;
   }
 
-  /// Words of four bytes, each as this machine has it; then the port.
+  /// Parses words of four bytes in this machine's order, and the port.
   private static String address(String text) throws IOException {
     int colon = text.indexOf(':');
     byte[] words = HexFormat.of().parseHex(text.substring(0, colon));
@@ -105,7 +105,7 @@ record Program(Process process, Path printed, Path said) {
         + Integer.parseInt(text.substring(colon + 1), 16);
   }
 
-  /// Whatever it does.
+  /// Kills the program.
   void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
   }

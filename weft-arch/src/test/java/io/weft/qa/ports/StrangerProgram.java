@@ -19,7 +19,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.tensorflow.types.TFloat32;
 
-/// Somebody on another host, who knows addresses and no secret. Prints how far he gets.
+/// The program of a stranger on another host, which knows addresses but no secret. It prints the
+/// access that it gains.
 final class StrangerProgram {
 
   private static final int CONNECT_MILLIS = 5000;
@@ -63,8 +64,8 @@ final class StrangerProgram {
     }
   }
 
-  /// Everything that Weft's own strangers try. What they replay is a handshake that was recorded
-  /// elsewhere, and is made here with the job's secret.
+  /// Runs all attacks of `Strangers`. The replayed handshake represents a recorded one and is made
+  /// with the job's secret.
   private static void besiege(String job, List<InetSocketAddress> ports) throws IOException {
     List<String> letIn = new ArrayList<>();
     Secret recorded = Secret.of(System.getenv("RECORDED_SECRET").getBytes(UTF_8));
@@ -79,7 +80,7 @@ final class StrangerProgram {
     System.out.println("let in " + letIn);
   }
 
-  /// Runs a graph in the process that serves there.
+  /// Runs a graph in the server process at `target`.
   private static void compute(String target) {
     Duration limit = Duration.ofMinutes(1);
     GraphCall call = new GraphCall(List.of(), List.of("answer:0"), List.of());

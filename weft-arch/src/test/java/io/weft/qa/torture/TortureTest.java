@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Once, and with little to do, what `tools/torture` does with a training many times.
+/// Runs each harm of `tools/torture` once on a small job.
 class TortureTest {
 
   @TempDir private Path directory;
@@ -33,7 +33,7 @@ class TortureTest {
     assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to find the ranks");
     var program = new ArrayList<>(List.of("--"));
     program.addAll(java(EndlessSums.class));
-    // How soon is not for a busy machine to say.
+    // The limit is long because the machine may be busy.
     Duration limit = Duration.ofSeconds(50);
     var scenario =
         new FaultScenario(

@@ -8,7 +8,7 @@ import java.lang.foreign.Linker;
 import java.net.Socket;
 import java.util.List;
 
-/// Breaks one rule with each member, and one with its name.
+/// A class that breaks one rule with each member, and one with its name.
 public final class OffenderHelper {
 
   Communicator sibling;

@@ -10,7 +10,7 @@ import io.weft.workloads.data.Examples;
 import java.io.IOException;
 import java.util.List;
 
-/// The census's own CSV.
+/// The reader of the census's CSV.
 public final class CensusCsvTarget implements FuzzTarget {
 
   private static final String ROW =

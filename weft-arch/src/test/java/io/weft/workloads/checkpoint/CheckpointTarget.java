@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.zip.CRC32C;
 
-/// A checkpoint of a run of one tensor.
+/// The reader of a checkpoint with one tensor.
 public final class CheckpointTarget implements FuzzTarget {
 
   private final ScratchFile file = new ScratchFile();
@@ -55,7 +55,7 @@ public final class CheckpointTarget implements FuzzTarget {
     }
   }
 
-  /// As it is, and with its checksum mended, behind which the parser is.
+  /// Reads the input unchanged, and with a corrected checksum, which lets it reach the parser.
   @Override
   public void decode(byte[] input) throws IOException {
     read(input);

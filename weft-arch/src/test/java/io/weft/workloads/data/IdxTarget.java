@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
 
-/// A file of images or labels, gzip or not.
+/// The reader of a file of images or labels, with or without gzip.
 public final class IdxTarget implements FuzzTarget {
 
   private final ScratchFile file = new ScratchFile();

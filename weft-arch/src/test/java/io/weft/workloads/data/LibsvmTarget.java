@@ -6,7 +6,7 @@ import io.weft.qa.fuzz.ScratchFile;
 import java.io.IOException;
 import java.util.List;
 
-/// LIBSVM text.
+/// The reader of LIBSVM text.
 public final class LibsvmTarget implements FuzzTarget {
 
   private static final int FEATURES = 123;

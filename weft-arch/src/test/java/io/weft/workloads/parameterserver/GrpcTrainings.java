@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// All small trainings, one after the other, under TensorFlow's own runtime, all tasks of it in one
-/// process of its own: with it end the ports that TensorFlow opens. The losses of each are left in
-/// a file.
+/// The program that runs all small trainings sequentially under TensorFlow's own runtime. All tasks
+/// are in one separate process, because the ports that TensorFlow opens stay open until it ends.
+/// The losses of each training are written to a file.
 final class GrpcTrainings {
 
   private GrpcTrainings() {}
@@ -40,7 +40,7 @@ final class GrpcTrainings {
     return directory.resolve("printed");
   }
 
-  /// The losses that were left of a training, step by step.
+  /// Reads the losses of a training in the order of its steps.
   static List<Double> losses(Path directory, SmallTraining training) throws IOException {
     try (Stream<String> lines = Files.lines(directory.resolve(training.name()))) {
       return lines.map(Double::valueOf).toList();
@@ -63,6 +63,6 @@ final class GrpcTrainings {
           served.outcome().losses().stream().map(loss -> loss + "\n").collect(Collectors.joining());
       Files.writeString(directory.resolve(training.name()), losses);
     }
-    System.exit(0); // TensorFlow's servers know no end
+    System.exit(0); // TensorFlow's servers cannot be stopped.
   }
 }

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Synchronous steps lose the same whoever carries the tensors: nobody, TensorFlow, Weft; and over
-/// each of Weft's transports the same to the bit.
+/// Checks that synchronous steps have equal losses in one process, under TensorFlow and under Weft,
+/// and bitwise equal losses over each of Weft's transports.
 @Timeout(600)
 class SameLossesTest {
 
@@ -50,7 +50,7 @@ class SameLossesTest {
     }
   }
 
-  /// Returns what one rank loses.
+  /// Returns the losses of one rank.
   private static List<Double> assertWeftLosesWhatOneRankLoses(SmallTraining training) {
     List<Double> alone = ServedRuns.alone(training.settings(), training.source()).losses();
     assertThat(alone.getFirst()).isNotEqualTo(alone.getLast());
