@@ -143,7 +143,7 @@ final class PsLite implements KvPeer {
     return job;
   }
 
-  /// Starts one process. Its output is on standard error.
+  /// Starts one process. The program writes to standard error, which joins standard output here.
   private Child start(String role, Map<String, String> job, KvPlan plan) {
     Map<String, String> variables = new HashMap<>(job);
     variables.put("DMLC_ROLE", role);

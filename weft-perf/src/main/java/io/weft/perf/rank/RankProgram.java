@@ -9,8 +9,8 @@ import java.util.List;
 /// The main program of one rank of a measurement, from its arguments to its exit code.
 public interface RankProgram {
 
-  /// Measures. One rank prints the report. Throws `IllegalArgumentException` for wrong arguments,
-  /// and the exceptions with which a job can fail.
+  /// Runs the measurement. One rank prints the report. Throws `IllegalArgumentException` for wrong
+  /// arguments, and the exceptions with which a job can fail.
   void measure(List<String> words, PrintStream out, PrintStream err) throws InterruptedException;
 
   /// Runs `measure` in place of a `main`. Returns the exit code: 0, 1 if the job failed, 2 for

@@ -15,7 +15,7 @@ sealed interface Work {
   /// Rewrites this rank's input for iteration `t`.
   void fill(long t);
 
-  /// The timed part: one blocking call. Hot path.
+  /// Runs the timed part, one blocking call. Hot path.
   void call() throws InterruptedException;
 
   /// Returns whether this rank's whole result of iteration `t` is right. Releases the result.

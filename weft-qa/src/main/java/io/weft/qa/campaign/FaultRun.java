@@ -26,7 +26,7 @@ final class FaultRun {
   /// The time within which faults begin. Most jobs join and work in this time.
   static final Duration HORIZON = Duration.ofMillis(25);
 
-  /// The longest duration of a fault, which exceeds all limits except the deadline of operations.
+  /// The longest duration of a fault, which exceeds the silence limit but not the deadlines.
   static final Duration LONGEST = Duration.ofSeconds(3);
 
   static final WeftConfig CONFIG =
