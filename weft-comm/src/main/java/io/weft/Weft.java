@@ -550,14 +550,14 @@ public final class Weft implements AutoCloseable {
     return threads.connections();
   }
 
-  /// Payload and protocol bytes sent to other ranks. Bytes that other ranks access in mapped
-  /// memory do not count; see `bytesMapped`.
+  /// Payload and protocol bytes sent to other ranks. Bytes that other ranks access in mapped memory
+  /// do not count; see `bytesMapped`.
   public long bytesSent() {
     return threads.bytesSent();
   }
 
-  /// Bytes that collectives of this rank have read and written in tensors of other ranks,
-  /// where the ranks of a host map each other's memory.
+  /// Bytes that collectives of this rank have read and written in tensors of other ranks, where the
+  /// ranks of a host map each other's memory.
   public long bytesMapped() {
     return collectives.mappedBytes();
   }

@@ -30,8 +30,7 @@ final class SameOptions {
       found = written(weft.store(), options.application(), mine, weft.rank());
     } catch (CommException.Setup unreachable) {
       LOG.warn(
-          "rank {}: the options of the parameter server on the other ranks are not known:"
-              + " {}",
+          "rank {}: the options of the parameter server on the other ranks are not known:" + " {}",
           weft.rank(),
           unreachable.getMessage());
       return;

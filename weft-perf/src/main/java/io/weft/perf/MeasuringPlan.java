@@ -13,7 +13,7 @@ import java.util.List;
 /// @param transport "tcp", "shm", "verbs"
 /// @param secure the encryption of Weft's connections; peers have no such setting
 /// @param memory the memory of the tensors of Weft's collectives, or the memory that `REGISTRATION`
-///     registers
+///   registers
 /// @param outstanding number of requests of `MESSAGES`, of `WRITES` or of `READS` in flight
 /// @param ranks number of ranks, at least 1
 /// @param cases the cases in ascending order of size, for `SENDRECV` within each number of tensors
@@ -41,7 +41,7 @@ record MeasuringPlan(
   /// One size.
   ///
   /// @param tensors number of tensors of an iteration of `SENDRECV`, 0 for its empty step;
-  ///     otherwise 1
+  ///   otherwise 1
   record PlannedCase(long bytes, int iterations, int tensors) {
 
     /// Creates a case of one tensor.

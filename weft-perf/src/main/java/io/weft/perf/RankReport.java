@@ -28,7 +28,7 @@ record RankReport(String peer, List<Sample> samples) {
   ///
   /// @param bytes size of the tensor
   /// @param checked true if every result of every rank was compared and right, null if the
-  ///     contestant compares nothing
+  ///   contestant compares nothing
   /// @param latencies latencies of the slowest rank of each iteration
   /// @param requests number of requests of one iteration, null if unknown
   /// @param registered memory registered with a device during all iterations, null if unknown

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// @param plan the plan of each round
 /// @param rounds number of rounds, at least 1
 /// @param mostHandover limit in nanoseconds of a handover before and after a valid series, null for
-///     none
+///   none
 /// @param meter measures a handover
 /// @param longestWait longest wait until the processors are near each other
 /// @param progress receives a line before each round on the running thread

@@ -264,7 +264,7 @@ final class ShmInbound {
   /// Cancels a write whose memory the sender has lost.
   private void withdrawn() throws ShmFault {
     if (remaining == 0 || read != null) {
-        throw new ShmFault("the cancellation of a write that has not begun");
+      throw new ShmFault("the cancellation of a write that has not begun");
     }
     ring.skip(0);
     remaining = 0;

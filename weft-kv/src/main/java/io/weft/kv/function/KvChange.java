@@ -21,8 +21,8 @@ public interface KvChange {
   /// Returns the argument of `run`.
   byte[] argument();
 
-  /// Changes the shard's values. It blocks the thread of the shard. The caller
-  /// receives a thrown exception. Changes made before the exception remain, on both servers.
+  /// Changes the shard's values. It blocks the thread of the shard. The caller receives a thrown
+  /// exception. Changes made before the exception remain, on both servers.
   ///
   /// @param argument the caller's argument, which may differ from that of this object
   void run(ShardChanges shard, byte[] argument);

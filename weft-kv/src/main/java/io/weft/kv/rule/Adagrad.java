@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.rule;
 
-/// Adagrad [DUCHI11 §1.1], by TensorFlow's definition, which adds epsilon to the root:
-/// `a += gradient²`, `value -= lr * gradient / (sqrt(a) + eps)`.
+/// Adagrad [DUCHI11 §1.1], by TensorFlow's definition, which adds epsilon to the root: `a +=
+/// gradient²`, `value -= lr * gradient / (sqrt(a) + eps)`.
 ///
 /// @param lr the learning rate
 /// @param init the initial value of `a`

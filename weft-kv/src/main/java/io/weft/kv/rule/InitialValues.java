@@ -50,8 +50,7 @@ public abstract sealed class InitialValues {
             float limit = (float) Math.sqrt(6.0 / (in + p.positive("out", width)));
             yield new Uniform(-limit, 2 * limit);
           }
-          default ->
-              throw p.wrong("unknown; there are zero, constant, uniform, normal, xavier");
+          default -> throw p.wrong("unknown; there are zero, constant, uniform, normal, xavier");
         };
     p.end();
     return values;

@@ -204,8 +204,8 @@ public record TableSpec(
         retention.text());
   }
 
-  /// Returns the differences between this and another specification, in words:
-  /// `rule: 'sum', now 'sgd:lr=0.1'`. Empty if they are equal.
+  /// Returns the differences between this and another specification, in words: `rule: 'sum', now
+  /// 'sgd:lr=0.1'`. Empty if they are equal.
   public List<String> differences(TableSpec now) {
     return Stream.of(
             difference("name", name, now.name),

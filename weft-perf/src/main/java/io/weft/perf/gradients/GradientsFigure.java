@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 /// @param gbit speed of the link between the ranks in gigabits a second, absent on one host
 /// @param computeMicros time of forward and backward pass together
 /// @param bytesPerStep bytes that rank 0 sends, payload and protocol, and reads and writes in
-///     mapped memory; absent for a peer and in a simulation
+///   mapped memory; absent for a peer and in a simulation
 /// @param collectivesPerStep number of rank 0's collectives, with fusion those of buffers and of
-///     negotiation; absent for a peer and in a simulation
+///   negotiation; absent for a peer and in a simulation
 /// @param checked true if all averages were compared and right, absent without transfers
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GradientsFigure(

@@ -11,7 +11,7 @@ import java.util.Map;
 /// COLLECTIVES` if traffic was counted, and finally `done`.
 ///
 /// @param steps for each setting of fusion or recording, the steps' times on the slowest rank in
-///     nanoseconds
+///   nanoseconds
 /// @param traffic traffic of a step of each setting
 /// @param checked true if all averages were right
 record GradientsReport(

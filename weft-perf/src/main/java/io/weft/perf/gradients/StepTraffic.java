@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.LongAdder;
 /// The mean traffic of a rank in a step.
 ///
 /// @param bytes bytes that a rank sends, payload and protocol, and reads and writes in mapped
-///     memory
+///   memory
 /// @param collectives number of a communicator's collectives, with fusion those of buffers and of
-///     negotiation
+///   negotiation
 record StepTraffic(double bytes, double collectives) {
 
   /// The counter of all collectives except those of the measurement.

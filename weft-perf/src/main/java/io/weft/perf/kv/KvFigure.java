@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param benchmark always "kv"
 /// @param op push, pull, pushpull, lookup or update; memcpy and loopback figures repeat that of the
-///     case
+///   case
 /// @param peer "weft", another system, or the comparisons "memcpy" and "loopback"
 /// @param clients "processes" if each worker has a process, "threads" if the workers share one
 /// @param pairs number of keys of a request

@@ -72,7 +72,7 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
     /// @param rows rows of the table
     /// @param zipf exponent of the distribution
     /// @param memoryBytes size of a server's rows in memory, beyond which rows lie on its disk; 0
-    ///     means that none do
+    ///   means that none do
     record Rows(int keys, int width, int rows, double zipf, long memoryBytes) implements Subject {}
 
     /// Returns the number of keys of a request.

@@ -47,7 +47,7 @@ public final class GrpcServer {
   /// Starts `task` with a number of threads.
   ///
   /// @param threads number of threads that share the computation of a node, 0 for one per
-  ///     processor; the first session or server of a process determines it for all
+  ///   processor; the first session or server of a process determines it for all
   public static GrpcServer start(ClusterSpec cluster, Task task, int threads) {
     byte[] definition = definition(cluster, cluster.require(task), threads).toByteArray();
     var unused = TensorFlowLibraries.load();

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /// `tools/simulate traffic` simulates the same traffic.
 ///
 /// @param servers number of server processes, at least 1; tensor i is on server i modulo this
-///     number
+///   number
 /// @param tensors number of tensors of a step, at least one for each server
 /// @param bytes size of each tensor and gradient, a multiple of 4
 /// @param compute a worker's pause between the last tensor and the first gradient

@@ -37,8 +37,8 @@ public record SimPushes(
   /// The computing times of the ranks.
   ///
   /// @param pause longest computing time of a worker before a push; the limit of each worker is
-  ///     drawn uniformly below it, and each pause uniformly below that limit, so that workers
-  ///     differ in speed
+  ///   drawn uniformly below it, and each pause uniformly below that limit, so that workers differ
+  ///   in speed
   /// @param request time that a server needs for each request to a shard
   /// @param pair additional time that it needs for each pair of a shard
   public record Pace(Duration pause, Duration request, Duration pair) {}

@@ -14,7 +14,7 @@ import java.util.List;
 /// @param spread longest time between the job's readiness for harm and the harm
 /// @param limit time within which all survivors must have ended after harm that the system reports
 /// @param silence time within which all survivors must have ended after harm that only silence
-///     reveals
+///   reveals
 /// @param directory directory of the repetitions' files; those of failed repetitions remain
 public record FaultScenario(
     List<String> launcher,

@@ -14,8 +14,8 @@ import java.util.Set;
 import org.tensorflow.proto.NodeDef;
 
 /// The strongly connected components of a graph [TARJAN72 §4]: single nodes, and cycles of loops.
-/// Iterative, because graphs are deep. The names are the paper's: `number` and `lowlink` of a
-/// node, and the stack of nodes whose component is still unknown.
+/// Iterative, because graphs are deep. The names are the paper's: `number` and `lowlink` of a node,
+/// and the stack of nodes whose component is still unknown.
 final class Components {
 
   private record Visit(String node, int[] next) {}

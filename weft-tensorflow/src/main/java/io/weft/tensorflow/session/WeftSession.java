@@ -87,8 +87,8 @@ public final class WeftSession implements AutoCloseable {
   /// Opens a session and returns when all variables of the graph have a value. The chief
   /// (`ClusterSpec.chief`, by default worker 0) runs the graph's initializers unless all variables
   /// have a value; the other tasks wait for it. Each of these tasks may call it at any time. The
-  /// initializers are the operations built in `withInitScope`. For a variable without one, it
-  /// is the only assignment whose value depends on no variable and no placeholder.
+  /// initializers are the operations built in `withInitScope`. For a variable without one, it is
+  /// the only assignment whose value depends on no variable and no placeholder.
   ///
   /// Throws `IllegalArgumentException`, which names the variable, if a variable has no initializer,
   /// or has no task while another task initializes. Throws `StepException`, which names the chief,
