@@ -10,7 +10,6 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.tensorflow.embedding.Combiner;
 import io.weft.tensorflow.embedding.Lookup;
 import io.weft.tensorflow.embedding.WeftEmbedding;
-import java.time.Duration;
 import java.util.Locale;
 import java.util.Random;
 import org.tensorflow.Graph;
@@ -42,9 +41,8 @@ final class Embeddings {
   static void main() throws InterruptedException {
     try (Weft weft = Weft.init();
         KeyValue kv = KeyValue.over(weft, KvOptions.servers(1))) {
-      if (kv.server().isPresent()) {
-        kv.server().get().join(Duration.ofHours(8)); // until the workers have left
-        return;
+      if (kv.serve()) {
+        return; // a server whose workers have left
       }
       KvTable table =
           kv.store()

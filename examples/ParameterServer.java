@@ -41,7 +41,7 @@ final class ParameterServer {
     try (Weft weft = Weft.init();
         WeftServer server = WeftServer.start(weft, cluster)) {
       if (server.task().job().equals("ps")) {
-        server.join(Duration.ofHours(8)); // until the workers have left
+        server.join(); // until the workers have left
         return;
       }
       GraphDef graph = ReplicaDeviceSetter.of(cluster, server.task(), BALANCED_BYTES).place(line());

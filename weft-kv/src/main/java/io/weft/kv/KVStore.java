@@ -33,9 +33,8 @@ import org.jspecify.annotations.Nullable;
 /// ```java
 /// try (Weft weft = Weft.init();
 ///     KVStore kv = KVStore.over(weft, KVStoreOptions.servers(2).withOptimizer("sgd:lr=0.1"))) {
-///   if (kv.server().isPresent()) {
-///     kv.server().get().join(Duration.ofHours(8));
-///     return;
+///   if (kv.serve()) {
+///     return; // a server whose workers have left
 ///   }
 ///   kv.init(weights);                 // by name; the lowest worker's values count
 ///   for (...) {
@@ -84,6 +83,12 @@ public final class KVStore implements AutoCloseable {
   /// Returns the server side, or empty on a worker.
   public Optional<KvServer> server() {
     return member.server();
+  }
+
+  /// Serves until all workers have left or are lost, if this rank is a server, and returns true.
+  /// Returns false at once on a worker. See `KeyValue.serve`.
+  public boolean serve() throws InterruptedException {
+    return member.serve();
   }
 
   /// Returns the rank of this worker among the workers.

@@ -18,9 +18,8 @@ import org.jspecify.annotations.Nullable;
 /// ```java
 /// try (Weft weft = Weft.init();
 ///     KeyValue kv = KeyValue.over(weft, KvOptions.servers(1))) {
-///   if (kv.server().isPresent()) {
-///     kv.server().get().join(Duration.ofHours(8)); // until the workers have left
-///     return;
+///   if (kv.serve()) {
+///     return; // a server whose workers have left
 ///   }
 ///   KvTable table = kv.store().register(TableSpec.rows("embedding", 64).withRule("adagrad"));
 ///   table.push(keys, gradients).await();
@@ -30,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Any thread.
 public final class KeyValue implements AutoCloseable {
+
+  /// Ends by itself: a worker that does not leave is found lost within the silence limit.
+  private static final Duration FOREVER = Duration.ofDays(365);
 
   private final @Nullable KvServer server;
   private final @Nullable KeyValueStore store;
@@ -105,6 +107,18 @@ public final class KeyValue implements AutoCloseable {
   /// Returns the server side, or empty if this rank is only a worker.
   public Optional<KvServer> server() {
     return Optional.ofNullable(server);
+  }
+
+  /// Serves until all workers have left or are lost, if this rank is only a server, and returns
+  /// true. Returns false at once on every rank that is a worker. If the program's thread serves the
+  /// shards, the calling thread serves them. Throws `CommException.Excluded` if the other ranks
+  /// have excluded this server.
+  public boolean serve() throws InterruptedException {
+    if (server == null || store != null) {
+      return false;
+    }
+    boolean unused = server.join(FOREVER);
+    return true;
   }
 
   /// Returns the worker side. Throws `IllegalStateException` if this rank is only a server.

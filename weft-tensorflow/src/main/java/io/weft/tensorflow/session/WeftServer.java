@@ -38,7 +38,7 @@ import org.tensorflow.proto.RewriterConfig;
 /// ```java
 /// try (Weft weft = Weft.init(); WeftServer server = WeftServer.start(weft, cluster)) {
 ///   if (server.task().job().equals("ps")) {
-///     server.join(Duration.ofHours(1));
+///     server.join();
 ///   } else {
 ///     try (WeftSession session = WeftSession.open(server, graph, Duration.ofMinutes(1))) {
 ///       session.run(call, feeds, Duration.ofSeconds(10)).close();
@@ -52,6 +52,9 @@ public final class WeftServer implements AutoCloseable {
 
   private static final long FIRST_SERIES = 2; // 0 is for other uses, 1 for control messages
   private static final Duration CLOSING = Duration.ofSeconds(5);
+
+  /// Ends by itself: a task that does not leave is found lost within the silence limit.
+  private static final Duration FOREVER = Duration.ofDays(365);
 
   private final Weft weft;
   private final ClusterSpec cluster;
@@ -139,6 +142,11 @@ public final class WeftServer implements AutoCloseable {
   /// Returns the tasks that have left the job or are lost. Any thread; does not wait.
   public List<Task> gone() {
     return IntStream.range(0, tasks.size()).filter(mailboxes::isGone).mapToObj(tasks::get).toList();
+  }
+
+  /// Serves until all tasks of other cluster jobs have left or are lost.
+  public void join() throws InterruptedException {
+    join(FOREVER);
   }
 
   /// Serves until all tasks of other cluster jobs have left or are lost; a parameter server thus

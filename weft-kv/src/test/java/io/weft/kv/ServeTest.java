@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.kv;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.weft.kv.spec.TableSpec;
+import io.weft.testkit.job.LocalJob;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// The program of a server and of a worker, which one line tells apart.
+@Timeout(120)
+class ServeTest {
+
+  @ParameterizedTest
+  @EnumSource(KvServer.Turns.class)
+  void aServerServesUntilItsWorkersHaveLeftAndAWorkerGoesOn(KvServer.Turns turns) {
+    try (LocalJob job = LocalJob.over("inproc", 3)) {
+      job.run(
+          weft -> {
+            try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(1), turns)) {
+              if (kv.serve()) {
+                assertThat(weft.rank()).isZero();
+                assertThat(kv.server().orElseThrow().hasWorkers()).isFalse();
+                return true;
+              }
+              assertThat(weft.rank()).isPositive();
+              pushAndPull(kv, weft.rank());
+            }
+            weft.close();
+            return true;
+          });
+    }
+  }
+
+  @Test
+  void aRankThatIsServerAndWorkerGoesOn() {
+    try (LocalJob job = LocalJob.over("inproc", 2)) {
+      job.run(
+          weft -> {
+            try (KeyValue kv = KeyValue.over(weft, KvOptions.everyRank())) {
+              assertThat(kv.serve()).isFalse();
+              pushAndPull(kv, weft.rank());
+              kv.store().barrier();
+            }
+            return true;
+          });
+    }
+  }
+
+  @Test
+  void aServerOfAKvStoreServesUntilItsWorkersHaveLeft() {
+    try (LocalJob job = LocalJob.over("inproc", 3)) {
+      job.run(
+          weft -> {
+            try (KVStore kv = KVStore.over(weft, KVStoreOptions.servers(1))) {
+              if (kv.serve()) {
+                assertThat(weft.rank()).isZero();
+                return true;
+              }
+              kv.barrier();
+            }
+            weft.close();
+            return true;
+          });
+    }
+  }
+
+  private static void pushAndPull(KeyValue kv, long key) throws InterruptedException {
+    KvTable table = kv.store().register(TableSpec.rows("t", 1));
+    float[] pulled = new float[1];
+    table.push(new long[] {key}, new float[] {2}).await();
+    table.pull(new long[] {key}, pulled).await();
+    assertThat(pulled[0]).isEqualTo(2);
+  }
+}
