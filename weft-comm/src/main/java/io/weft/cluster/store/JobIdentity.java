@@ -20,7 +20,7 @@ import java.util.UUID;
 /// which they meet. It is also shown to users. Pure except for `ofSiblings`.
 public final class JobIdentity {
 
-  /// Longest identity, in UTF-8 bytes. A longer one is cut and ends in a digest of the whole text.
+  /// Longest identity, in UTF-8 bytes. Of a longer text, the first characters and a digest remain.
   static final int MAX_BYTES = 512;
 
   private static final int KEPT_CHARACTERS = 100;
@@ -34,15 +34,15 @@ public final class JobIdentity {
     return bounded(name);
   }
 
-  /// Returns the identity that ranks prove to each other in addition to the secret: the job's name,
-  /// and the store in which they have met.
+  /// Returns the identity that ranks prove to each other in addition to the secret: `job`, and the
+  /// store's meeting if it has one.
   public static String met(String job, Store store) {
     Objects.requireNonNull(job, "job");
     return store.meeting().isEmpty() ? job : job + ", meeting " + store.meeting();
   }
 
   /// Returns the identity of a job whose launcher serves the store, on a rank that knows the
-  /// store's address.
+  /// store's address: the user's name of the job, otherwise the launcher's, otherwise the address.
   public static String ofHosted(
       LaunchEnvironment launch, Settings settings, StoreLocation.Hosted at) {
     return bounded(

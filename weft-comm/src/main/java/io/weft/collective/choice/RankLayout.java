@@ -23,12 +23,13 @@ public record RankLayout(
         hosts.size(), different, sharesMemory, different == 1 && !oneSided, false);
   }
 
-  /// Returns the layout of these ranks without shared memory.
+  /// Returns the layout of these ranks without shared memory, so that no tensor passes through a
+  /// bounce buffer.
   public RankLayout withoutSharedMemory() {
     return new RankLayout(ranks, hosts, false, throughKernel, false);
   }
 
-  /// Returns the layout of these ranks with a private tensor.
+  /// Returns the layout of these ranks where some rank's tensor passes through a bounce buffer.
   public RankLayout bounced() {
     return new RankLayout(ranks, hosts, sharesMemory, throughKernel, true);
   }

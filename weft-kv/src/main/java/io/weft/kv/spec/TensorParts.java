@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.spec;
 
-/// The parts of a dense tensor, with their offsets, lengths and shards. Pure; equal on workers and
-/// servers. The name determines the shard of the first part. The next parts follow on the next
-/// shards in turn.
+/// The parts of a dense tensor, with their offsets, lengths and shards. Its values are equal on
+/// workers and servers. The name determines the shard of the first part. The next parts are on the
+/// next shards, round-robin.
 ///
-/// @param elements of the tensor
+/// @param elements number of elements of the tensor
 /// @param slicer of the tensor
 /// @param first the offset that is added to a part's index to find its shard
 public record TensorParts(long elements, Slicer.Parts slicer, long first) {
 
   private static final int NAME_BITS = 31;
 
-  /// Returns the parts of a tensor. Throws `IllegalArgumentException` if it has no `Slicer.parts`.
+  /// Returns the parts of a tensor. Throws `IllegalArgumentException` if the table is not a tensor
+  /// with a slicer from `Slicer.parts`.
   public static TensorParts of(TableSpec spec) {
     if (spec.kind() == TableSpec.Kind.TENSOR && spec.slicer() instanceof Slicer.Parts parts) {
       String name = parts.name().isEmpty() ? spec.name() : parts.name();

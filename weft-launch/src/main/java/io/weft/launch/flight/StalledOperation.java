@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param operation the record of a rank that waited
 /// @param waited ranks that waited in it, with their records
-/// @param missing ranks whose log has it neither in flight nor completed
+/// @param missing ranks with a log that neither waited in it nor completed it
 /// @param finished ranks that had completed it
 /// @param submittedNanos time of the first submission by a waiting rank
 record StalledOperation(
@@ -68,8 +68,8 @@ record StalledOperation(
         .orElse(null);
   }
 
-  /// Returns true if the rank completed the operation. In a log that begins later, a later use of
-  /// the name shows this.
+  /// Returns true if the rank completed the operation. If the log no longer has the operation, a
+  /// later use of its name proves this.
   private static boolean passed(FlightLog log, OperationKey key) {
     return log.operations().stream()
         .filter(f -> f.communicator() == key.communicator() && f.name().equals(key.name()))

@@ -8,13 +8,14 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// The figures of one setting: one JSON object of the report. `stepMicros` is the median of all
-/// steps, each as long as on its slowest rank. `exposedMicros` is the part of it without
-/// computation, and `efficiency` the fraction with computation, absent for a model without
-/// computation. A simulated figure has no host.
+/// The figures of one setting: one JSON object of the report. `stepMicros` is the median step time,
+/// where the time of a step is that of its slowest rank. `exposedMicros` is `stepMicros` minus
+/// `computeMicros`, at least 0. `efficiency` is `computeMicros / stepMicros`, absent for a model
+/// that computes nothing. A simulated figure has no host.
 ///
 /// @param benchmark always "gradients"
-/// @param peer "weft", or the peer, which reduces each tensor separately
+/// @param peer "weft", or the name of the system compared with it, which reduces each tensor
+///   separately
 /// @param tensors number of tensors of a step
 /// @param bytes size of all tensors together
 /// @param fusion true if tensors share buffers, absent for a peer
@@ -22,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /// @param computeMicros time of forward and backward pass together
 /// @param bytesPerStep bytes that rank 0 sends, payload and protocol, and reads and writes in
 ///   mapped memory; absent for a peer and in a simulation
-/// @param collectivesPerStep number of rank 0's collectives, with fusion those of buffers and of
-///   negotiation; absent for a peer and in a simulation
+/// @param collectivesPerStep mean number of rank 0's collectives; with fusion, those of fusion
+///   buffers and of negotiation; absent for a peer and in a simulation
 /// @param checked true if all averages were compared and right, absent without transfers
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GradientsFigure(

@@ -6,7 +6,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The plan that the ranks replay, which they receive as arguments.
+/// The steps that the ranks replay: a model's gradients, at the times of a backward pass. Ranks
+/// receive the plan as arguments. A turn is `steps` timed steps of one setting; a round has `TURNS`
+/// turns of each setting.
 ///
 /// @param model name of the model
 /// @param tensors number of tensors of the model `uniform`, 0 for others

@@ -16,13 +16,14 @@ import java.util.concurrent.ScheduledExecutorService;
 /// lines that `TrafficReport` reads.
 public final class TrafficRank {
 
-  /// The time in which a slow worker may end after the window.
+  /// The time after the window in which a slow worker may still end.
   private static final Duration ENDING = Duration.ofMinutes(2);
 
-  /// The factor of the first warm-up, during which the JVM compiles the timed code.
+  /// The first warm-up is this many times longer, because the JVM compiles the timed code in it.
   private static final int COMPILING_TIMES = 5;
 
-  /// A bound on a worker's steps in a case, which separates the step numbers of cases.
+  /// A number above a worker's steps in one case. The step numbers of case n begin at n times this
+  /// number.
   private static final long STEPS_OF_A_CASE = 1L << 24;
 
   private final Weft weft;
@@ -70,7 +71,7 @@ public final class TrafficRank {
     }
   }
 
-  /// Runs one case on all ranks and returns the words of its report.
+  /// Runs this rank's part of one case, which all ranks call. Returns the end of its report line.
   private String run(int workers, Duration warmUp, Duration length) throws InterruptedException {
     long first = cases++ * STEPS_OF_A_CASE;
     CaseEnd end = new CaseEnd(workers);

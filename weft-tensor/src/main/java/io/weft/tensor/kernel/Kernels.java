@@ -51,9 +51,10 @@ public final class Kernels {
     present(DIVIDERS, dtype).divide(data, offset, elements, divisor);
   }
 
-  /// Writes `from` times `factor` to `into`, which may be the same memory. Both must have one shape
-  /// and one floating type. The 16-bit types are multiplied in binary32 by the factor rounded to
-  /// binary32, and rounded to nearest even. Throws `IllegalArgumentException` for other tensors.
+  /// Writes `from` times `factor` to `into`, which may be the same memory. Both must have the same
+  /// shape and the same floating-point type. The 16-bit types are multiplied in binary32 by the
+  /// factor rounded to binary32, and rounded to nearest even. Throws `IllegalArgumentException` for
+  /// other tensors.
   public static void scale(TensorView from, TensorView into, double factor) {
     ElementwiseTiles.scale(from, into, factor);
   }
@@ -104,7 +105,7 @@ public final class Kernels {
     }
   }
 
-  /// Returns "vector 512" or "heap tiles", for reports.
+  /// Returns the kind of the kernels for reports, such as "vector 512" or "heap tiles".
   public static String description() {
     return FASTEST.description();
   }

@@ -16,16 +16,16 @@ import java.lang.foreign.MemorySegment;
 import org.tensorflow.proto.DataType;
 
 /// The kernels of `WeftWatch`, which outputs a tensor of one byte in memory owned by Weft. A
-/// `_Send` without a receiver (`FailureWatch`) depends on it, so TensorFlow holds the tensor until
-/// it ends or abandons the step's run, and then reports that it no longer uses the memory. A kernel
-/// is identified by the number of its part.
+/// `_Send` node (see `FailureWatch`) consumes it, and its `_Recv` runs only after all other nodes.
+/// TensorFlow therefore keeps the tensor until the step's run ends or is abandoned, and then calls
+/// back that it has released the memory. A kernel is identified by the number of its part.
 ///
 /// @param parts resolves the attribute `part`
 record WatchKernels(HandleTable<GraphPart> parts) implements KernelCallbacks {
 
   private static final int TYPE = DataType.DT_UINT8.getNumber();
 
-  /// Aligned as TensorFlow requires; otherwise TensorFlow would copy it and release it immediately.
+  /// Aligned as TensorFlow requires; otherwise TensorFlow would copy the tensor and release it.
   private static final MemorySegment BYTE = Arena.global().allocate(64, 64).asSlice(0, 1);
 
   @Override

@@ -127,7 +127,7 @@ final class SimTransport implements Transport {
     return end;
   }
 
-  /// Returns the end that is connected with this rank; null if there is none.
+  /// Returns the open endpoint to `rank`, or null.
   @Nullable SimEndpoint openTo(int rank) {
     for (SimEndpoint end : endpoints) {
       if (end.isOpen() && end.node() == rank) {
@@ -179,7 +179,8 @@ final class SimTransport implements Transport {
     return work;
   }
 
-  /// Checks the handshakes that have begun since the last poll, and all of them when one is due.
+  /// Checks the handshakes that have begun since the last poll. If a check is due, first checks all
+  /// earlier unfinished handshakes.
   private void tick(long nowNanos) {
     if (nowNanos >= dueNanos) {
       dueNanos = Long.MAX_VALUE;
@@ -216,7 +217,7 @@ final class SimTransport implements Transport {
     }
   }
 
-  /// Discards the arrivals that an end has not read, because of a reset.
+  /// After a reset, discards an endpoint's unread arrivals, except the reset.
   void forgetUnread(SimEndpoint end) {
     arrivals.removeIf(
         arrival ->
@@ -277,7 +278,7 @@ final class SimTransport implements Transport {
     end();
   }
 
-  /// Ends the transport of a dead process without notification. Unsent bytes are lost.
+  /// Ends the transport of a dead process without a callback to its sink. Unsent bytes are lost.
   void die(long nowNanos) {
     if (!closed) {
       for (SimEndpoint end : endpoints) {
