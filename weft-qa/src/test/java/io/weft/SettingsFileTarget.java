@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 
-/// A settings file as `WEFT_CONFIG_FILE` names it.
+/// A settings file that `WEFT_CONFIG_FILE` names.
 public final class SettingsFileTarget implements FuzzTarget {
 
   private final ScratchFile file = new ScratchFile();
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public SettingsFileTarget() {}
 
   @Override

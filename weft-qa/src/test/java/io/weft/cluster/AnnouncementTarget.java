@@ -5,10 +5,10 @@ import io.weft.qa.fuzz.FuzzTarget;
 import io.weft.transport.Address;
 import java.util.List;
 
-/// What another rank put into the store.
+/// The value that another rank has put into the store.
 public final class AnnouncementTarget implements FuzzTarget {
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public AnnouncementTarget() {}
 
   @Override

@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Variables that any launcher may have set, one `NAME=value` a line.
+/// Environment variables that a launcher may set, one `NAME=value` per line.
 public final class EnvironmentTarget implements FuzzTarget {
 
   private static final List<String> NAMES =
@@ -34,7 +34,7 @@ public final class EnvironmentTarget implements FuzzTarget {
           "MASTER_ADDR=",
           "MASTER_PORT=");
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public EnvironmentTarget() {}
 
   @Override

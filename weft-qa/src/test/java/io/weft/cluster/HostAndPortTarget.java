@@ -6,10 +6,10 @@ import io.weft.qa.fuzz.FuzzTarget;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// Where the job's store is said to be.
+/// The address of the job's store in a setting.
 public final class HostAndPortTarget implements FuzzTarget {
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public HostAndPortTarget() {}
 
   @Override

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.BitSet;
 import java.util.List;
 
-/// What a peer says for the mesh itself: heartbeats, losses, good-byes.
+/// The mesh's own frames of a peer: heartbeats, losses and good-byes.
 public final class MeshFrameTarget implements FuzzTarget {
 
   private static final int MOST_RANKS = 16_384;
@@ -24,7 +24,7 @@ public final class MeshFrameTarget implements FuzzTarget {
           new Processors("0-3,8"),
           List.of(new Address("tcp", "127.0.0.1:4000"), new Address("tcp", "127.0.0.1:4001")));
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public MeshFrameTarget() {}
 
   @Override

@@ -6,10 +6,10 @@ import io.weft.qa.fuzz.FuzzTarget;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// A list of hosts as Slurm writes it.
+/// A list of hosts in Slurm's notation.
 public final class SlurmHostsTarget implements FuzzTarget {
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public SlurmHostsTarget() {}
 
   @Override
@@ -27,7 +27,7 @@ public final class SlurmHostsTarget implements FuzzTarget {
     return FuzzTarget.texts("[0-9]", "[0-999999999]", ",");
   }
 
-  /// 65,536 hosts of 253 characters are allowed.
+  /// Allows for 65,536 hosts of 253 characters each.
   @Override
   public long allocationLimit() {
     return 48L << 20;

@@ -16,10 +16,10 @@ import io.weft.qa.fuzz.FuzzTarget;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// A flight file that lies in a directory, whoever put it there.
+/// A flight file of unknown origin.
 public final class FlightFileTarget implements FuzzTarget {
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public FlightFileTarget() {}
 
   @Override
@@ -63,7 +63,7 @@ public final class FlightFileTarget implements FuzzTarget {
     return FuzzTarget.texts("0-65535", "0-2,7", "\\u", "\n");
   }
 
-  /// A log may list a million ranks, once read and once written and read again.
+  /// Allows for a log of a million ranks that is read, written and read again.
   @Override
   public long allocationLimit() {
     return 192L << 20;

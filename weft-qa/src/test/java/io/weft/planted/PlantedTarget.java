@@ -5,14 +5,14 @@ import io.weft.qa.fuzz.FuzzTarget;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/// A decoder with a fault that is planted: behind a magic number, a kind and a length it believes a
-/// negative length.
+/// A decoder with a planted fault: after a magic number, a kind and a length it accepts a negative
+/// length.
 public final class PlantedTarget implements FuzzTarget {
 
   private static final int MAGIC = 0x7A3C_91E5;
   private static final int HEADER_BYTES = 9;
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public PlantedTarget() {}
 
   @Override

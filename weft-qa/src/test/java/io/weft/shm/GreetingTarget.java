@@ -6,10 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 
-/// What a peer says of its memory over TCP.
+/// A peer's announcement of its memory over TCP.
 public final class GreetingTarget implements FuzzTarget {
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public GreetingTarget() {}
 
   @Override

@@ -9,11 +9,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 
-/// What a proved peer says over TCP before its queue pair is connected, and beside it. Accepted is
-/// what can be said again and is the same.
+/// The messages that a proved peer sends over TCP before and after its queue pair is connected. An
+/// accepted message must be the same after encoding and decoding.
 public final class VerbsGreetingTarget implements FuzzTarget {
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public VerbsGreetingTarget() {}
 
   @Override

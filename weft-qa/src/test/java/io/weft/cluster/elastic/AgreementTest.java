@@ -29,7 +29,7 @@ class AgreementTest {
   }
 
   @Test
-  void oneRankThatWantsToShrinkBringsAllOthers() {
+  void oneRankThatShrinksMakesAllOthersShrink() {
     AgreementSimulation job = calm(3, ShrinkQuorum.MAJORITY);
     job.enter(1);
     job.settle();
@@ -40,7 +40,7 @@ class AgreementTest {
   }
 
   @Test
-  void oneRankAfterTheOtherMayBeLost() {
+  void ranksMayBeLostInTurn() {
     AgreementSimulation job = calm(4, ShrinkQuorum.MAJORITY);
     for (int lost : List.of(3, 0, 2)) {
       job.crash(lost);
@@ -51,7 +51,7 @@ class AgreementTest {
   }
 
   @Test
-  void halfTheRanksGoOnOnlyWithTheLowest() {
+  void halfTheRanksContinueOnlyWithTheLowestRank() {
     AgreementSimulation low = calm(2, ShrinkQuorum.MAJORITY);
     low.crash(1);
     low.settle();
@@ -67,7 +67,7 @@ class AgreementTest {
   }
 
   @Test
-  void whoLeftInOrderIsNotCounted() {
+  void ranksThatLeftInOrderDoNotCountForTheQuorum() {
     AgreementSimulation job = calm(4, ShrinkQuorum.MAJORITY);
     job.leave(0);
     job.leave(1);
@@ -77,7 +77,7 @@ class AgreementTest {
   }
 
   @Test
-  void whoComesBackIsToldThatItIsOut() {
+  void aRankThatReturnsLearnsThatItIsExcluded() {
     AgreementSimulation job = calm(3, ShrinkQuorum.MAJORITY);
     job.rank(0).onGone(2, false);
     job.enter(0);
@@ -89,7 +89,7 @@ class AgreementTest {
   }
 
   @Test
-  void missingAreThoseWhoDidNotCome() {
+  void ranksThatDidNotEnterAreMissing() {
     AgreementSimulation job = calm(4, ShrinkQuorum.MAJORITY);
     job.enter(0);
     job.enter(3);
@@ -103,9 +103,9 @@ class AgreementTest {
     assertThat(job.rank(2).members().ranks()).containsExactly(0, 1, 2, 3);
   }
 
-  /// Messages of different ranks overtake each other, ranks crash while they speak.
+  /// Messages of different ranks overtake each other, and ranks crash while they send.
   @Test
-  void crashesAtAnyPointLeaveOneEpoch() {
+  void crashesAtAnyPointLeaveAllSurvivorsInOneEpoch() {
     Long replay = Long.getLong("weft.test.seed");
     long first = replay == null ? 0 : replay;
     for (long seed = first; seed < (replay == null ? RANDOM_RUNS : first + 1); seed++) {
@@ -121,10 +121,10 @@ class AgreementTest {
     }
   }
 
-  /// As before, and ranks that live are taken for lost, in one direction or both: the job may fall
-  /// apart, but only one part goes on.
+  /// As above, and in addition ranks suspect live ranks, in one direction or in both. The job may
+  /// be partitioned, but only one part continues.
   @Test
-  void ranksThatAreTakenForLostNeverMakeTwoJobsOfOne() {
+  void suspectedRanksNeverSplitTheJobInTwo() {
     Long replay = Long.getLong("weft.test.seed");
     long first = replay == null ? 0 : replay;
     for (long seed = first; seed < (replay == null ? RANDOM_RUNS : first + 1); seed++) {
@@ -136,7 +136,7 @@ class AgreementTest {
   }
 
   @Test
-  void rankThatJoinsEntersTheNextEpochWithAllOthers() {
+  void aRankThatJoinsEntersTheNextEpochWithAllOthers() {
     AgreementSimulation job = calm(3, ShrinkQuorum.MAJORITY);
     int joiner = job.join();
     job.settle();
@@ -152,7 +152,7 @@ class AgreementTest {
   }
 
   @Test
-  void nobodyTalksToRankThatNobodyHasAdmitted() {
+  void aRankThatIsNotAdmittedTakesNoPartInTheAgreement() {
     Agreement joiner = Agreement.ofJoiner(3, ShrinkQuorum.ANY);
     joiner.enter();
     assertThat(joiner.said()).isNull();
@@ -168,7 +168,7 @@ class AgreementTest {
   }
 
   @Test
-  void whoHasCommittedAdmitsNobodyBeforeTheNextEpoch() {
+  void aCommittedRankAdmitsNoRankBeforeTheNextEpoch() {
     AgreementSimulation job = calm(3, ShrinkQuorum.MAJORITY);
     for (int rank = 0; rank < 3; rank++) {
       job.enter(rank);
@@ -187,10 +187,10 @@ class AgreementTest {
     assertThat(job.rank(0).wantsMore()).isFalse();
   }
 
-  /// Who has committed to enter with three joiners does not go on with half of the rest: the other
-  /// half may have entered with them.
+  /// A member that has committed to an epoch with three joiners does not continue with half of the
+  /// other ranks, because the other half may have entered that epoch.
   @Test
-  void membersThatMayHaveGrownCountTheJoiners() {
+  void joinersOfACommittedEpochCountForTheQuorum() {
     List<Agreement> all = new ArrayList<>();
     for (int rank = 0; rank < 6; rank++) {
       all.add(
@@ -228,7 +228,7 @@ class AgreementTest {
     }
   }
 
-  /// What each has to say at this moment.
+  /// Delivers the current statements of the ranks `from` to the ranks `to`.
   private static void tell(List<Agreement> all, List<Integer> from, List<Integer> to) {
     List<Statement> said = new ArrayList<>();
     for (int rank : from) {
@@ -243,9 +243,9 @@ class AgreementTest {
     }
   }
 
-  /// Whichever rank is lost, and however far the agreement is by then.
+  /// Checks each victim at each step of the agreement.
   @Test
-  void lossAtAnyStepLeavesAllWithTheJoinerOrNone() {
+  void aLossAtAnyStepLeavesAllRanksWithTheJoinerOrNone() {
     for (int victim = 0; victim < 5; victim++) {
       for (int step = 0; step < 80; step++) {
         for (ShrinkQuorum quorum : ShrinkQuorum.values()) {
@@ -262,12 +262,12 @@ class AgreementTest {
   }
 
   @Test
-  void crashesWhileRanksJoinLeaveOneEpochWithThem() {
+  void crashesWhileRanksJoinLeaveAllRanksInOneEpoch() {
     playAll(AgreementSimulation.Trouble.CRASHES);
   }
 
   @Test
-  void jobThatGrowsNeverBecomesTwo() {
+  void aJobThatGrowsNeverSplitsInTwo() {
     playAll(AgreementSimulation.Trouble.SUSPICIONS);
   }
 

@@ -7,13 +7,14 @@ import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.List;
 
-/// What proved peers say in the agreement of the survivors, to rank 0. The first byte says how many
-/// ranks the job has, 2 to 129; then come statements, each a byte for its sender and the frame.
+/// The statements that proved peers send to rank 0 in the agreement of the survivors. The first
+/// byte selects the size of the job, 2 to 129. The statements follow, each as a byte for its sender
+/// and a frame.
 public final class StatementTarget implements FuzzTarget {
 
   private static final int MOST_STATEMENTS = 64;
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public StatementTarget() {}
 
   @Override
@@ -42,7 +43,7 @@ public final class StatementTarget implements FuzzTarget {
     return joiner;
   }
 
-  /// The same statement twice, and once as a commitment.
+  /// Returns the same statement twice, and once as a commitment.
   private static byte[] input(int size, Statement statement, int from) {
     int bytes = StatementFrame.bytes(statement);
     byte[] frame = new byte[bytes];
@@ -69,7 +70,7 @@ public final class StatementTarget implements FuzzTarget {
     var agreement = Agreement.ofMember(0, size, ShrinkQuorum.MAJORITY);
     agreement.enter();
     ByteBuffer in = ByteBuffer.wrap(input, 1, input.length - 1);
-    // Of statements about ranks 0 to 63; the last one may be longer.
+    // The size of a statement about ranks 0 to 63. The last statement may be longer.
     byte[] frame = new byte[24 + 5 * 8];
     for (int i = 0; i < MOST_STATEMENTS && in.remaining() > frame.length; i++) {
       int from = 1 + (in.get() & 0xff) % (size - 1);

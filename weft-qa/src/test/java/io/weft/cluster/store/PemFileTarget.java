@@ -12,10 +12,10 @@ import java.security.KeyPairGenerator;
 import java.util.Base64;
 import java.util.List;
 
-/// A file of certificates, and of the private key that belongs to one.
+/// A PEM file with certificates and the private key of one of them.
 public final class PemFileTarget implements FuzzTarget {
 
-  // Of a key on P-256 that nobody kept.
+  // The certificate of a P-256 key that was discarded.
   private static final String CERTIFICATE =
       """
       -----BEGIN CERTIFICATE-----
@@ -33,7 +33,7 @@ public final class PemFileTarget implements FuzzTarget {
   private final ScratchFile file = new ScratchFile();
   private final KeyPair pair = pair();
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public PemFileTarget() {}
 
   private static KeyPair pair() {

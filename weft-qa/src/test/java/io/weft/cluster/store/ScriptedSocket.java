@@ -13,8 +13,8 @@ import java.net.SocketAddress;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/// A socket in memory whose peer sends given bytes and then ends; in between, if asked to, an
-/// answer to what it was sent until then.
+/// A socket in memory whose peer sends given bytes and then ends the stream. Between the given
+/// bytes it may send an answer to the bytes that were written so far.
 final class ScriptedSocket extends Socket {
 
   private final ByteArrayOutputStream sent = new ByteArrayOutputStream();
@@ -30,7 +30,7 @@ final class ScriptedSocket extends Socket {
     received = new SequenceInputStream(new ByteArrayInputStream(first), said);
   }
 
-  /// What was written so far.
+  /// Returns the bytes that were written so far.
   byte[] sent() {
     return sent.toByteArray();
   }
@@ -59,7 +59,7 @@ final class ScriptedSocket extends Socket {
   @Override
   public void close() {}
 
-  /// Made when it is first read.
+  /// The answer, which is computed at the first read.
   private final class Answer extends InputStream {
     private final UnaryOperator<byte[]> answer;
     private @Nullable InputStream made;

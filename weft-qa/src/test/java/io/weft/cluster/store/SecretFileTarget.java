@@ -9,12 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
 
-/// A file that should hold the job's secret.
+/// A file in the place of the job's secret file.
 public final class SecretFileTarget implements FuzzTarget {
 
   private final ScratchFile file = new ScratchFile();
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public SecretFileTarget() {}
 
   @Override

@@ -13,16 +13,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/// A connection to the job's store, as a rank sees it. The first byte says what the rest is: 0 what
-/// anything that listens there answers; 1 what a store that proved the secret answers to two
-/// questions and a value.
+/// A rank's connection to the job's store. The first byte selects the meaning of the other bytes: 0
+/// for the answers of an arbitrary process that listens at the address, 1 for the answers of a
+/// store that has proved the secret, to two requests and a value.
 public final class StoreClientTarget implements FuzzTarget {
 
   private static final Secret SECRET =
       Secret.of("the secret of this job".getBytes(StandardCharsets.UTF_8));
   private static final byte[] SERVER_NONCE = new byte[StoreWire.NONCE_BYTES];
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public StoreClientTarget() {}
 
   @Override
@@ -53,7 +53,7 @@ public final class StoreClientTarget implements FuzzTarget {
     return with(-1, StoreWire.magic(), SERVER_NONCE);
   }
 
-  /// A first byte of -1 is left out.
+  /// Concatenates the mode and the parts; omits a mode of -1.
   private static byte[] with(int mode, byte[]... parts) {
     var bytes = new ByteArrayOutputStream();
     if (mode >= 0) {
@@ -117,7 +117,7 @@ public final class StoreClientTarget implements FuzzTarget {
     }
   }
 
-  /// What a server answers to a client's magic, nonce and proof, and to its job.
+  /// Returns a server's answer to a client's magic, nonce, proof and job.
   private static byte[] welcome(byte[] said) {
     int magic = StoreWire.magicBytes();
     byte[] nonce = Arrays.copyOfRange(said, magic, magic + StoreWire.NONCE_BYTES);

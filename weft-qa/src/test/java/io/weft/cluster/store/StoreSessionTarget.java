@@ -15,9 +15,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/// A connection to the job's store, as its server sees it. The first byte says what the rest is: 0
-/// what a stranger sends, 1 what a rank sends once it has proved the secret, 2 the same behind the
-/// proof.
+/// The server side of a connection to the job's store. The first byte selects the meaning of the
+/// other bytes: 0 for the bytes of a stranger, 1 for the requests of a rank that has proved the
+/// secret, 2 for such requests with the proof before them.
 public final class StoreSessionTarget implements FuzzTarget {
 
   private static final Secret SECRET =
@@ -26,7 +26,7 @@ public final class StoreSessionTarget implements FuzzTarget {
   private static final StoreSession.StoreIdentity IDENTITY =
       new StoreSession.StoreIdentity("job", "meeting");
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public StoreSessionTarget() {}
 
   @Override
@@ -114,7 +114,7 @@ public final class StoreSessionTarget implements FuzzTarget {
     }
   }
 
-  /// What a rank answers to the server's first bytes.
+  /// Returns a rank's answer to the server's first bytes.
   private static byte[] opening(byte[] greeting) {
     int magic = StoreWire.magicBytes();
     byte[] theirs = Arrays.copyOfRange(greeting, magic, magic + StoreWire.NONCE_BYTES);
@@ -128,7 +128,7 @@ public final class StoreSessionTarget implements FuzzTarget {
         .array();
   }
 
-  /// A job's identity, or a meeting's, as it is sent.
+  /// Returns the identity of a job or of a meeting as it is sent.
   static byte[] text(int status, byte[] nonces) {
     var bytes = new ByteArrayOutputStream();
     try (var out = new DataOutputStream(bytes)) {
@@ -139,7 +139,7 @@ public final class StoreSessionTarget implements FuzzTarget {
     return bytes.toByteArray();
   }
 
-  /// The real store, but whoever waits for a key gets its answer at once.
+  /// The real store, except that a wait for a key returns at once.
   private static final class NeverWaiting implements Store {
     private final InMemoryStore values = new InMemoryStore();
 

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 
-/// A file of rules as the setting `algorithms` names it.
+/// A rules file that the setting `algorithms` names.
 public final class AlgorithmsFileTarget implements FuzzTarget {
 
   private static final List<List<Integer>> HOSTS =
@@ -21,7 +21,7 @@ public final class AlgorithmsFileTarget implements FuzzTarget {
 
   private final ScratchFile file = new ScratchFile();
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public AlgorithmsFileTarget() {}
 
   @Override
@@ -89,7 +89,7 @@ public final class AlgorithmsFileTarget implements FuzzTarget {
     }
   }
 
-  /// What is chosen can be run there.
+  /// Checks that the chosen algorithm can run on these hosts.
   private static void choose(
       AlgorithmTable table, CollectiveKind kind, long bytes, List<Integer> hosts) {
     RankLayout layout = RankLayout.of(hosts, false, false);

@@ -11,19 +11,20 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 
-/// A rank whose peers are proved and broken: messages, notifications, grants and ends in any order.
-/// The input is a list of events, each a byte that says what happens and the bytes that it needs:
-/// what the own rank submits, what a peer sends, how posted writes end, how time passes.
+/// A rank whose peers are proved but broken: messages, notifications, grants and completions arrive
+/// in any order. The input is a list of events, each a byte that selects the event, followed by its
+/// arguments. An event submits an operation, delivers a peer's message, completes posted writes or
+/// advances the time.
 public final class CollectivesTarget implements FuzzTarget {
 
   private static final int MAX_EVENTS = 200;
   private static final long MANY_ROWS = 1 << 16;
   private static final List<String> NAMES = List.of("a", "b");
 
-  // A table for all inputs: opening one costs a random number of the system's.
+  // One table for all inputs, because opening a table draws a random number from the system.
   private final RegionTable table = new RegionTable("script");
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public CollectivesTarget() {}
 
   @Override
@@ -34,21 +35,21 @@ public final class CollectivesTarget implements FuzzTarget {
   @Override
   public List<byte[]> seeds() {
     return List.of(
-        // An allreduce of 3 elements, and the answers of both peers.
+        // An allreduce of 3 elements and the answers of both peers.
         new byte[] {0, 0, 0, 0, 3, 4, 1, 1, 0, 0, 0, 0, 4, 1, 1, 1, 0, 0, 0, 4, 1, 9},
-        // One of 100 elements: grants, writes, credit.
+        // An allreduce of 100 elements: grants, writes and credit.
         new byte[] {0, 0, 0, 0, 100, 4, 1, 1, 0, 0, 0, 0, 3, 0, 0, 0, 3, 1, 0, 0, 5, 0, 0, 4, 1},
         new byte[] {0, 0, 1, 0, 5, 1, 0, 0, 3, 0, 0, 0, 8, 0, 0, 0, 0, 4, 200 - 256},
         new byte[] {0, 0, 2, 1, 2, 4, 1, 2, 0, 40, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0},
         new byte[] {0, 1, 3, 0, 4, 4, 1, 6, 0, 7, 1, 4, 1},
-        // One on shared memory: the peer says back what this rank has said.
+        // An allreduce on shared memory: the peer echoes this rank's messages.
         new byte[] {0, 1, 6, 0, 100, 4, 1, 10, 0, 0, 0, 0, 4, 1, 10, 0, 1, 0, 0, 4, 1},
-        // An allgather in which the peer's memory is this rank's own, and a broadcast.
+        // An allgather in which the peer's memory is this rank's own memory, and a broadcast.
         new byte[] {0, 1, 8, 0, 100, 4, 1, 10, 0, 0, 0, 0, 4, 1, 9, 0, 0, 8, 0, 4, 1},
         new byte[] {0, 1, 7, 0, 100, 4, 1, 9, 0, 0, 8, 0, 4, 1},
         new byte[] {0, 0, 5, 0, 1, 8, 0, 4, 255 - 256, 4, 255 - 256},
-        // The mesh's own: a heartbeat of one peer, a good-bye of the other, who is then said to be
-        // lost.
+        // The mesh's own frames: a heartbeat of one peer, and a good-bye of the other peer, which
+        // is then reported lost.
         new byte[] {
           0, 0, 0, 0, 100, 1, 0, 8, -1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 8, -1, 0, 0, 0, 0, 0, 0, 0, 1, 0,
           14, -1, 2, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'a', '\n', 4, 1
@@ -85,7 +86,7 @@ public final class CollectivesTarget implements FuzzTarget {
     }
   }
 
-  /// Reads the input; bytes behind its end are 0.
+  /// Reads the input. Bytes beyond its end are 0.
   private record Events(ByteBuffer in, ScriptedRank rank) {
 
     private int one() {
@@ -134,7 +135,7 @@ public final class CollectivesTarget implements FuzzTarget {
       return true;
     }
 
-    /// A name that is in flight already is left alone.
+    /// Submits an operation, except under a name that is already in flight.
     private void submit(int which, int kind, String name, int elements) {
       try {
         Handle<?> unused = rank.submit(which, kind, name, elements);
@@ -145,7 +146,8 @@ public final class CollectivesTarget implements FuzzTarget {
       }
     }
 
-    /// Not what may be a count of rows for which there is memory: taking that is right, and slow.
+    /// Delivers a frame, except one that may be a count of rows for which there is enough memory:
+    /// accepting it is correct but slow.
     private static void says(ScriptedTransport.Peer peer, byte[] frame) {
       if (frame.length == CollectiveFrame.HEADER_BYTES + Long.BYTES
           || frame.length == PartDescriptor.MESSAGE_BYTES) {
@@ -166,7 +168,7 @@ public final class CollectivesTarget implements FuzzTarget {
           });
     }
 
-    /// What this rank has sent, sent back with some bytes changed.
+    /// Sends back a message of this rank with some bytes changed.
     private void echo() {
       ScriptedTransport.Peer peer = peer();
       byte[] frame = sent(one()).clone();
@@ -178,7 +180,7 @@ public final class CollectivesTarget implements FuzzTarget {
       says(peer, Arrays.copyOf(frame, Math.max(0, frame.length - shorter)));
     }
 
-    /// A permission to write, in the name of an operation that runs.
+    /// Sends a permission to write for an operation in flight.
     private void grant() {
       ScriptedTransport.Peer peer = peer();
       byte[] header = like(one(), 2, new byte[0]);
@@ -194,7 +196,7 @@ public final class CollectivesTarget implements FuzzTarget {
       peer.says(frame);
     }
 
-    /// A message with the header of one that this rank sent, of another type and with another body.
+    /// Returns a message with the header of a message of this rank, another type and another body.
     private byte[] like(int which, int type, byte[] body) {
       byte[] header = Arrays.copyOf(sent(which), CollectiveFrame.HEADER_BYTES + body.length);
       header[1] = (byte) type;
@@ -207,7 +209,7 @@ public final class CollectivesTarget implements FuzzTarget {
       return sent.isEmpty() ? new byte[] {0, 1} : sent.get(which % sent.size());
     }
 
-    /// Of a grant that this rank gave.
+    /// Returns the token of a grant that this rank has sent.
     private int token(int which) {
       List<Integer> tokens =
           rank.transport().sent().stream()

@@ -24,22 +24,22 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 
-/// The rendezvous of a rank whose peers are proved and broken. The input is a list of events, each
-/// a byte that says what happens and the bytes that it needs: what the own rank publishes, asks for
-/// and ends, items that peers send in any order and with any content, how posted reads and writes
-/// end, how time passes. Afterwards everything that was asked for has been answered, and everything
-/// that was published is released.
+/// The rendezvous of a rank whose peers are proved but broken. The input is a list of events, each
+/// a byte that selects the event, followed by its arguments. An event publishes or requests a
+/// tensor, ends a step, delivers a peer's items in any order and with any content, completes posted
+/// reads and writes or advances the time. At the end every request must be answered and every
+/// published tensor released.
 public final class RendezvousTarget implements FuzzTarget {
 
   private static final int MAX_EVENTS = 200;
   private static final Duration LIMIT = Duration.ofSeconds(1);
 
-  // A table for all inputs: opening one costs a random number of the system's.
+  // One table for all inputs, because opening a table draws a random number from the system.
   private final RegionTable table = new RegionTable("script");
   private final MemorySegment message =
       Arena.ofAuto().allocate(ScriptedTransport.MAX_MESSAGE_BYTES, 64);
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public RendezvousTarget() {}
 
   @Override
@@ -50,12 +50,12 @@ public final class RendezvousTarget implements FuzzTarget {
   @Override
   public List<byte[]> seeds() {
     return List.of(
-        // Asked for, and answered inside a message, from memory, as dead, as failed.
+        // Receives that are answered inside a message, from memory, as dead and as failed.
         new byte[] {0, 0, 0, 0, 1, 1, 4, 0, 7, 0, 3, 1, 1},
         new byte[] {0, 0, 0, 0, 1, 1, 4, 0, 8, 0, 1, 9, 1, 1, 8, 0, 0, 1, 1},
         new byte[] {1, 0, 0, 0, 1, 1, 4, 0, 9, 0, 1, 9, 1, 1, 6, 0, 1, 1, 1},
         new byte[] {0, 0, 0, 0, 1, 1, 4, 0, 10, 0, 0, 0, 0, 1, 1, 4, 0, 11, 1},
-        // Published, and fetched by a peer: short, long by reads, long by writes.
+        // Tensors that a peer fetches: a short one, a long one by reads, a long one by writes.
         new byte[] {0, 1, 0, 0, 3, 4, 0, 1, 0, 4, 0, 2, 0, 0, 0, 1, 1},
         new byte[] {0, 1, 0, 0, -1, 4, 0, 1, 0, 4, 0, 2, 0, 0, 0, 1, 1, 4, 0, 5, 0, 1, 1},
         new byte[] {1, 1, 0, 0, -1, 4, 0, 1, 0, 4, 0, 3, 0, 0, -1, 1, 1, 8, 0, 0, 1, 1},
@@ -101,7 +101,7 @@ public final class RendezvousTarget implements FuzzTarget {
     }
   }
 
-  /// Reads the input; bytes behind its end are 0.
+  /// Reads the input. Bytes beyond its end are 0.
   private static final class Events {
     private final ByteBuffer in;
     private final ScriptedRank rank;
@@ -182,7 +182,7 @@ public final class RendezvousTarget implements FuzzTarget {
           .publish(key, new TensorView(DType.FLOAT32, shape, memory), () -> unreleased--);
     }
 
-    /// A message of up to 4 items that are written as a peer would, with numbers from the input.
+    /// Delivers a message of up to 4 well-formed items with numbers from the input.
     private void says(ScriptedTransport.Peer peer) {
       items.begin();
       for (int count = 0; count < 4; count++) {
@@ -225,7 +225,7 @@ public final class RendezvousTarget implements FuzzTarget {
       return new RemoteRegion(0, kind == 0 ? Long.MIN_VALUE : 1 << 16, 0x10000 + kind, 0);
     }
 
-    /// What this rank has sent, sent back with some bytes changed.
+    /// Sends back a message of this rank with some bytes changed.
     private void echo(ScriptedTransport.Peer peer) {
       List<byte[]> sent = rank.transport().sent();
       if (sent.isEmpty()) {

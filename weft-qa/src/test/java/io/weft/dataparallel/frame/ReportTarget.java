@@ -7,10 +7,10 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import java.util.List;
 
-/// What a rank tells the others when they negotiate.
+/// The report that a rank sends to the others during negotiation.
 public final class ReportTarget implements FuzzTarget {
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public ReportTarget() {}
 
   @Override

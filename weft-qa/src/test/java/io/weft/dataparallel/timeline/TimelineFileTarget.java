@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.zip.CRC32C;
 
-/// A timeline that lies in a directory, whoever put it there. The checksum of each frame is mended
-/// before the reader gets it, else chance would hardly ever come behind it.
+/// A timeline file of unknown origin. The target corrects the checksum of each frame before it
+/// reads the file, because random inputs would hardly ever pass the check.
 public final class TimelineFileTarget implements FuzzTarget {
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public TimelineFileTarget() {}
 
   @Override

@@ -22,12 +22,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// What workers and shards of a parameter server tell each other: the first byte says which. A push
-/// of few bits: its format, how many elements, its values. Values of any length: their payload, and
-/// as checkpoints and mirrors have them. Rings of servers.
+/// The frames between workers and shards of a parameter server. The first byte selects the frame: a
+/// push of few bits with its format, count of elements and values; values of any length as a
+/// payload, in a checkpoint and to a mirror; or replica sets of servers.
 public final class KvFramesTarget implements FuzzTarget {
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public KvFramesTarget() {}
 
   @Override
@@ -52,8 +52,8 @@ public final class KvFramesTarget implements FuzzTarget {
     byte[] stored = new byte[1 + 2 * (int) ValueTable.exportedBytes(2, 1)];
     stored[0] = 6;
     for (int at = 1; at < stored.length; at += stored.length / 2) {
-      stored[at] = (byte) at; // its key
-      stored[at + 12] = 2; // its length
+      stored[at] = (byte) at; // the key
+      stored[at + 12] = 2; // the length
     }
     byte[] ring = " 3 4 0:12 2:7".getBytes(StandardCharsets.UTF_8);
     ring[0] = 8;
@@ -130,7 +130,7 @@ public final class KvFramesTarget implements FuzzTarget {
     }
   }
 
-  /// What is taken is taken out again, and taken by another table.
+  /// Checks that a stored table can be read, written and read by another table.
   private static void decodeStored(MemorySegment bytes) {
     UpdateRule rule = UpdateRules.parse("momentum");
     var budget = new MemoryBudget(4 << 20);
@@ -163,7 +163,7 @@ public final class KvFramesTarget implements FuzzTarget {
     int elements = Short.toUnsignedInt(bytes.get(JAVA_SHORT_UNALIGNED, 1));
     MemorySegment payload = bytes.asSlice(3);
     if (!format.isQuantized() || payload.byteSize() != format.bytes(elements)) {
-      return; // a shard refuses it before it decodes
+      return; // A shard refuses it before it decodes.
     }
     var quantizer = new Quantizer(format.bits());
     MemorySegment values = MemorySegment.ofArray(new float[elements]);

@@ -57,21 +57,21 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Every public method and constructor of the exported packages refuses `null` at the call, on the
-/// caller's thread, for each parameter that is not `@Nullable`; and a job whose objects were called
-/// so works on.
+/// Checks that every public method and constructor of the exported packages refuses `null` for each
+/// parameter that is not `@Nullable`, at the call and on the caller's thread, and that the job
+/// still works afterwards.
 @Timeout(120)
 class NullArgumentsTest {
 
   private static final long CALL_SECONDS = 5;
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
-  /// Of the modules that programs call.
+  /// One class of each module that programs call.
   private static final List<Class<?>> OF_MODULES =
       List.of(Weft.class, DataParallel.class, KeyValue.class, LocalJob.class);
 
-  /// Parts of a rank's own start and end and of its progress thread, and what acts on the machine
-  /// when it is made or called; no program calls them.
+  /// The parts of a rank's start, end and progress thread, and the classes that change the machine
+  /// when they are created or called. No program calls them.
   private static final Set<String> LEFT_OUT =
       Set.of(
           "AddressClaim",
@@ -163,7 +163,7 @@ class NullArgumentsTest {
     }
   }
 
-  /// A rank that is not called with null: server 0, and a worker beside the one that is.
+  /// Runs a rank that is not called with null: server 0, or a second worker.
   private static boolean onlyUse(Weft weft) throws Exception {
     try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(1));
         DataParallel parallel = parallel(weft)) {
@@ -184,7 +184,7 @@ class NullArgumentsTest {
     return store.register(TableSpec.rows("rows", 4).withRule("assign"));
   }
 
-  /// That all of the job still works.
+  /// Checks that all services of the job still work.
   private static void use(Weft weft, Reducer reducer, Optional<KvTable> table) throws Exception {
     try (TensorLease lease = weft.allocate(DType.FLOAT32, Shape.of(4))) {
       TensorView tensor = lease.view();
@@ -200,12 +200,12 @@ class NullArgumentsTest {
     }
   }
 
-  /// At one place of the program, as ranks that do the same.
+  /// Creates the object at one place of the program, because the ranks must agree on it.
   private static DataParallel parallel(Weft weft) {
     return DataParallel.over(weft);
   }
 
-  /// Nobody closes what another still uses.
+  /// Meets the other ranks, so that no rank closes objects that another one still uses.
   private static void end(Weft weft) throws InterruptedException {
     var unused = weft.communicator().barrier(named("end")).await(LIMIT);
   }
@@ -311,7 +311,7 @@ class NullArgumentsTest {
         || parameter.getAnnotatedType() instanceof AnnotatedTypeVariable;
   }
 
-  /// Empty where it was refused; else what happened.
+  /// Returns an empty value if the call was refused, else a description of its outcome.
   private static Optional<String> outcome(
       Executable executable, @Nullable Object on, @Nullable Object[] arguments) {
     FutureTask<@Nullable Object> call =

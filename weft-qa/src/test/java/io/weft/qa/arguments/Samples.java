@@ -25,9 +25,9 @@ import java.util.Properties;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Makes an object of almost any type, to be an argument: objects that are given, else plain values
-/// of the JDK's types, a constant of an enum, an object made by a constructor or a static method
-/// from further samples, or an interface whose methods return nothing.
+/// Creates arguments of almost any type: a given object, a plain value of a JDK type, a constant of
+/// an enum, an object from a constructor or static method with further samples as arguments, or an
+/// interface whose methods return nothing.
 final class Samples {
 
   private static final int MOST_DEPTH = 5;
@@ -35,7 +35,7 @@ final class Samples {
   private final Map<Class<?>, Object> given = new HashMap<>();
   private final Map<Class<?>, Optional<Object>> made = new HashMap<>();
 
-  /// @param directory where what is written goes
+  /// @param directory the directory for files that the objects write
   Samples(Path directory) {
     give(String.class, "sample");
     give(CharSequence.class, "sample");
@@ -74,12 +74,12 @@ final class Samples {
     given.put(type, object);
   }
 
-  /// An object of this type; empty where none can be made.
+  /// Returns an object of this type, or an empty value if none can be created.
   Optional<Object> of(Class<?> type) {
     return of(type, 0);
   }
 
-  /// Closes the objects that were made, not those that were given.
+  /// Closes the created objects, but not the given ones.
   void close() throws Exception {
     for (Optional<Object> sample : made.values()) {
       if (sample.isPresent() && sample.get() instanceof AutoCloseable open) {
@@ -88,7 +88,7 @@ final class Samples {
     }
   }
 
-  /// Whether it is an interface that does nothing.
+  /// Returns whether the object is an interface whose methods do nothing.
   static boolean isIdle(Object object) {
     return Proxy.isProxyClass(object.getClass());
   }
@@ -161,7 +161,7 @@ final class Samples {
     }
   }
 
-  /// What it can be called with.
+  /// Returns arguments for the method or constructor, or an empty value if some cannot be created.
   Optional<@Nullable Object[]> arguments(Executable executable) {
     return arguments(executable, 0);
   }

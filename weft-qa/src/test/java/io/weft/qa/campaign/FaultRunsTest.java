@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A share of what `tools/simulate faults` runs. `-Dweft.sim.seed` runs that seed only.
+/// Checks some of the seeds that `tools/simulate faults` runs. `-Dweft.sim.seed` selects one seed.
 @Timeout(300)
 class FaultRunsTest {
 
@@ -51,55 +51,55 @@ class FaultRunsTest {
     assertThat(ShrinkRun.verdict(report)).as(report.summary()).isEmpty();
   }
 
-  /// An abort was overtaken by the good-byes that followed from it.
+  /// Once, the good-byes that followed an abort overtook it.
   @ParameterizedTest
   @ValueSource(longs = {3603, 5441, 7845})
   void abortIsPassedOnBeforeTheGoodbye(long seed) throws InterruptedException {
     run(seed, List.of(SimFaultKind.values()), 3);
   }
 
-  /// A rank that woke up after it had been given up came to its deadline before it knew.
+  /// Once, a rank that had been given up while it was paused reached its deadline before it learned
+  /// of that.
   @Test
-  void whoMayHaveBeenGivenUpBlamesNobody() throws InterruptedException {
+  void aRankThatMayHaveBeenGivenUpBlamesNoRank() throws InterruptedException {
     run(7149, List.of(SimFaultKind.values()), 3);
   }
 
-  /// The way to a rank that was given up was full of segments.
   @Test
-  void whoseClockMovesBlamesNobodyThatWaitsToo() throws InterruptedException {
+  void aRankWhoseClockJumpsBlamesNoWaitingRank() throws InterruptedException {
     run(20268690L, List.of(SimFaultKind.values()), 3);
   }
 
   @Test
-  void whoIsGivenUpIsToldAlsoWhereThereIsNoRoom() throws InterruptedException {
+  void aGivenUpRankIsNotifiedEvenOverAFullConnection() throws InterruptedException {
     run(4573, List.of(SimFaultKind.values()), 3);
   }
 
-  /// That others go on was heard before who is lost.
+  /// Once, a rank learned of the next epoch before it learned of the loss.
   @Test
-  void lossIsToldBeforeTheNextEpoch() throws InterruptedException {
+  void aLossIsReportedBeforeTheNextEpoch() throws InterruptedException {
     runShrinking(264);
   }
 
-  /// Most ranks had ended their work when others died.
+  /// Most ranks had completed their work when other ranks died.
   @Test
-  void tooFewAreLeftWhereOthersHadEnded() throws InterruptedException {
+  void tooFewRanksAreLeftAfterOthersHaveLeft() throws InterruptedException {
     runShrinking(401);
   }
 
   @Test
-  void severalFaultsEndInFailuresThatNameWhomTheyHarmed() throws InterruptedException {
+  void failuresUnderSeveralFaultsNameHarmedRanks() throws InterruptedException {
     runFirst(MIXED, List.of(SimFaultKind.values()), 3);
   }
 
   @ParameterizedTest
   @EnumSource
-  void oneFaultEndsInFailuresThatNameWhomItHarmed(SimFaultKind kind) throws InterruptedException {
+  void failuresUnderOneFaultNameHarmedRanks(SimFaultKind kind) throws InterruptedException {
     runFirst(EACH_KIND, List.of(kind), 1);
   }
 
   @Test
-  void withoutFaultsNobodyFails() throws InterruptedException {
+  void noRankFailsWithoutFaults() throws InterruptedException {
     for (long seed : seeds(20)) {
       SimReport<Integer> report = FaultRun.run(seed, FaultScript.NONE, Tamper.NONE);
       assertThat(RunCheck.on(report, Expectation.SUCCESS)).as(report.summary()).isEmpty();
@@ -107,7 +107,7 @@ class FaultRunsTest {
   }
 
   @Test
-  void survivorsGoOn() throws InterruptedException {
+  void survivorsContinue() throws InterruptedException {
     int shrunk = 0;
     for (long seed : seeds(SHRINKING)) {
       SimReport<ShrinkRun.Survivor> report =

@@ -9,8 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Defects of the protocol of collectives, as a network shows them that sends what a broken rank
-/// would send, or what a broken rank would accept. Offsets: docs/protocol/collective.md.
+/// Defects of the collective protocol. The simulated network sends what a broken rank would send,
+/// or accepts what a broken rank would accept. docs/protocol/collective.md lists the offsets.
 final class Mutations {
 
   static final int EAGER = 1;
@@ -30,12 +30,12 @@ final class Mutations {
     return MemorySegment.ofArray(message).get(ValueLayout.JAVA_LONG_UNALIGNED, COMMUNICATOR);
   }
 
-  /// Which exchange of which operation a message belongs to.
+  /// Returns the operation and exchange that a message belongs to.
   private static String exchange(byte[] message) {
     return message[2] + " " + Arrays.toString(Arrays.copyOfRange(message, 8, 20));
   }
 
-  /// One rank forgets to send the first so many messages of a type to one peer in one exchange.
+  /// One rank omits the first messages of a type to one peer in one exchange.
   static final class Forgotten implements Tamper {
     private final int rank;
     private final int type;
@@ -119,7 +119,7 @@ final class Mutations {
     }
   }
 
-  /// One rank takes one segment of the epoch before for one of its present epoch.
+  /// One rank accepts a segment of the previous epoch as one of its current epoch.
   static final class OldEpoch implements Tamper {
     private final Map<String, byte[]> before = new HashMap<>();
     private boolean done;
@@ -145,7 +145,7 @@ final class Mutations {
     }
   }
 
-  /// All ranks take another process of a rank for the one that they are connected with.
+  /// All ranks accept another process of a rank in place of the connected one.
   static final class OldProcess implements Tamper {
     @Override
     public boolean takesOldForNew() {

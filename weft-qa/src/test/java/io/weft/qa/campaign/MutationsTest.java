@@ -19,8 +19,8 @@ import java.util.function.LongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Each defect that is put into the protocol shows in one of the first 1,000 seeds, and none of the
-/// seeds up to that one shows anything without it.
+/// Checks that each defect of the protocol is detected within the first 1,000 seeds, and that none
+/// of the seeds up to that one fails without the defect.
 @Timeout(300)
 class MutationsTest {
 
@@ -56,18 +56,18 @@ class MutationsTest {
   }
 
   @Test
-  void aForgottenGrant() throws InterruptedException {
+  void anOmittedGrantIsDetected() throws InterruptedException {
     isCaught(seed -> new Forgotten(rank(seed), Mutations.GRANT, 1), MutationsTest::undisturbed);
   }
 
   @Test
-  void twoForgottenCreditsOfOneExchange() throws InterruptedException {
+  void twoOmittedCreditsOfOneExchangeAreDetected() throws InterruptedException {
     isCaught(seed -> new Forgotten(rank(seed), Mutations.CREDIT, 2), MutationsTest::undisturbed);
   }
 
-  /// Half of the window is left, and comes back with each further credit.
+  /// Half of the window remains, and each further credit returns it.
   @Test
-  void aSingleForgottenCreditDoesNoHarm() throws InterruptedException {
+  void aSingleOmittedCreditDoesNoHarm() throws InterruptedException {
     int forgotten = 0;
     for (long seed = 1; seed <= 40; seed++) {
       Forgotten mutation = new Forgotten(rank(seed), Mutations.CREDIT, 1);
@@ -78,26 +78,26 @@ class MutationsTest {
   }
 
   @Test
-  void aSegmentThatIsSentTwiceInAMessage() throws InterruptedException {
+  void aSegmentThatIsSentTwiceInMessagesIsDetected() throws InterruptedException {
     isCaught(seed -> new Doubled(rank(seed)), MutationsTest::undisturbed);
   }
 
   @Test
-  void aSegmentThatIsWrittenTwice() throws InterruptedException {
+  void aSegmentThatIsWrittenTwiceIsDetected() throws InterruptedException {
     isCaught(seed -> new DoubledWrite(rank(seed)), MutationsTest::undisturbed);
   }
 
   @Test
-  void aFrameOfAnOldEpochThatIsAccepted() throws InterruptedException {
+  void anAcceptedFrameOfAnOldEpochIsDetected() throws InterruptedException {
     isCaught(
         seed -> new OldEpoch(),
         (seed, tamper) -> ShrinkRun.verdict(ShrinkRun.run(seed, ShrinkRun.script(seed), tamper)));
   }
 
-  /// The last rank is started once more with what it knew at the start, while its first process is
-  /// at work. Where nothing is mutated, the second is sent away and disturbs nobody.
+  /// The last rank is started a second time with the state of its start while its first process
+  /// works. Without the defect, the second process is refused and disturbs no rank.
   @Test
-  void anOldProcessThatIsAccepted() throws InterruptedException {
+  void anAcceptedOldProcessIsDetected() throws InterruptedException {
     isCaught(
         seed -> new OldProcess(),
         (seed, tamper) -> {

@@ -24,7 +24,7 @@ class RunCheckTest {
   }
 
   @Test
-  void whoCrashedMayBeNamedAndNobodyElse() {
+  void onlyACrashedRankMayBeNamed() {
     HarmedRanks harm = harm(new SimFault.Crash(NOW, 3));
     assertThat(objection(harm, new CommException.PeerLost("", 3, 7, null))).isEmpty();
     assertThat(objection(harm, new CommException.PeerLost("", 7, 3, null))).contains("7");
@@ -37,7 +37,7 @@ class RunCheckTest {
   }
 
   @Test
-  void whoseClockMovesMayEndWhatAllOthersStillWaitForAndNamesNobody() {
+  void aRankWhoseClockJumpsMayAbortWithoutNamingARank() {
     HarmedRanks harm = harm(new SimFault.ClockJump(NOW, 8, LONG));
     assertThat(objection(harm, new CommException.Aborted("", -1, null))).isEmpty();
     assertThat(objection(harm, new CommException.Aborted("", 7, null))).contains("7");
@@ -50,7 +50,7 @@ class RunCheckTest {
   }
 
   @Test
-  void acrossAPartitionEitherSideMayNameTheOther() {
+  void eitherSideOfAPartitionMayNameTheOtherSide() {
     HarmedRanks harm =
         harm(new SimFault.Partition(NOW, LONG, Set.of(4, 5), SimFault.Direction.BOTH, LONG));
     assertThat(objection(harm, new CommException.PeerLost("", 4, 9, null))).isEmpty();
@@ -60,7 +60,7 @@ class RunCheckTest {
   }
 
   @Test
-  void wrongResultsAreNoFailuresOfCommunication() {
+  void aWrongResultIsNotACommunicationFailure() {
     HarmedRanks harm = harm(new SimFault.Crash(NOW, 3));
     assertThat(RunCheck.objection(harm, 0, new RandomWork.WrongResult("rank 3"))).isNotEmpty();
   }

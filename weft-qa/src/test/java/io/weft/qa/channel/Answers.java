@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/// What becomes of one request, to be waited for.
+/// The awaited outcome of one request.
 final class Answers {
 
   private record Answer(int number, long written, @Nullable CommException failure) {}
@@ -54,7 +54,7 @@ final class Answers {
     return answer.get(50, TimeUnit.SECONDS);
   }
 
-  /// The number that the reply begins with.
+  /// Returns the number that the reply begins with.
   int number() throws InterruptedException, ExecutionException, TimeoutException {
     CommException failure = get().failure();
     if (failure != null) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// No argument of a request or reply ends the progress thread, or keeps a place.
+/// Checks that no argument of a request or reply stops the progress thread or leaks a slot.
 @Timeout(60)
 class ChannelArgumentsTest {
 
@@ -39,7 +39,7 @@ class ChannelArgumentsTest {
     return job.ranks().get(rank).channel();
   }
 
-  /// That the job still works.
+  /// Checks that the job still works.
   private static void use(LocalJob job) throws Exception {
     channel(job, 1).serve(FIRST_FREE_KIND + 1, request -> request.reply(request.head()));
     MemorySegment seven = Arena.ofAuto().allocate(4);
@@ -55,7 +55,7 @@ class ChannelArgumentsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void memoryThatOthersCannotReachIsRefusedAtTheCall(String transport) throws Exception {
+  void memoryThatOtherThreadsCannotAccessIsRefusedAtTheCall(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       for (long bytes : new long[] {16, 200_000}) {
         try (Arena confined = Arena.ofConfined()) {
@@ -83,10 +83,10 @@ class ChannelArgumentsTest {
     }
   }
 
-  /// The progress thread of rank 0 stands still until the arena is closed.
+  /// The progress thread of rank 0 is blocked until the arena is closed.
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void payloadThatIsClosedUnderWayCostsItsRequestAndNothingElse(String transport) throws Exception {
+  void aPayloadClosedDuringItsRequestFailsThatRequestOnly(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       channel(job, 1).serve(FIRST_FREE_KIND, request -> request.reply(NOTHING));
       for (long bytes : new long[] {16, 200_000}) {
@@ -123,7 +123,7 @@ class ChannelArgumentsTest {
   }
 
   @Test
-  void whatARequestMustHaveIsAskedForAtTheCallAndKeepsNoPlace() throws Exception {
+  void missingPartsOfARequestAreRefusedAndLeakNoSlot() throws Exception {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       Request whole = of(NOTHING);
       for (int i = 0; i < 2 * RequestChannel.MAX_OPEN; i++) {
@@ -146,7 +146,7 @@ class ChannelArgumentsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void repliesAreCheckedAtTheCallToo(String transport) throws Exception {
+  void argumentsOfRepliesAreCheckedAtTheCall(String transport) throws Exception {
     Queue<Throwable> thrown = new ConcurrentLinkedQueue<>();
     try (LocalJob job = LocalJob.over(transport, 2)) {
       channel(job, 1)
@@ -184,9 +184,9 @@ class ChannelArgumentsTest {
     }
   }
 
-  /// As where a handler passes on the message of an exception that has none.
+  /// A handler may pass on the message of an exception that has none.
   @Test
-  void handlerThatFailsWithoutAReasonIsNamedToWhoAsked() throws Exception {
+  void aFailureWithoutAReasonNamesTheHandlerToTheRequester() throws Exception {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       channel(job, 1)
           .serve(
@@ -200,7 +200,7 @@ class ChannelArgumentsTest {
   }
 
   @Test
-  void storeIsRefusedInCallbacksOfEveryKind() throws Exception {
+  void callbacksOfEveryKindMustNotUseTheStore() throws Exception {
     Queue<Throwable> thrown = new ConcurrentLinkedQueue<>();
     CountDownLatch told = new CountDownLatch(3);
     WeftConfig config = WeftConfig.builder().transport("inproc").build();

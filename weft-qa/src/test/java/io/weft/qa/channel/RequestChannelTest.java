@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Two ranks in this process, over each transport.
+/// Checks requests between two ranks of this process over each transport.
 @Timeout(60)
 class RequestChannelTest {
 
@@ -89,7 +89,7 @@ class RequestChannelTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void repliesAreWrittenToWhereTheRequestSays(String transport) throws Exception {
+  void aReplyIsWrittenIntoTheMemoryThatTheRequestNames(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       AtomicInteger released = new AtomicInteger();
       channel(job, 1)
@@ -114,7 +114,7 @@ class RequestChannelTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void requestsWaitForAHandlerAndPushBackBeyondTheirBound(String transport) throws Exception {
+  void requestsWaitForAHandlerAndAreRefusedBeyondTheBound(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       List<Answers> answers = new ArrayList<>();
       Answers answer =
@@ -137,7 +137,7 @@ class RequestChannelTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void eachKindHasAHandlerAndPassesThoseThatHaveNone(String transport) throws Exception {
+  void aKindWithAHandlerOvertakesAKindWithoutOne(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       int other = RequestChannel.MAX_KIND;
       MemorySegment payload = bytes(200_000, 1);
@@ -158,8 +158,7 @@ class RequestChannelTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void aRequestThatIsNotAnsweredInTimeFailsAndALateAnswerFindsNobody(String transport)
-      throws Exception {
+  void aRequestTimesOutAndItsLateReplyIsIgnored(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       var kept = new ConcurrentLinkedQueue<IncomingRequest>();
       channel(job, 1).serve(FIRST_FREE_KIND, kept::add);
@@ -181,7 +180,7 @@ class RequestChannelTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void aRefusalSaysWhyAndWho(String transport) throws Exception {
+  void aFailedRequestNamesTheReasonAndTheRank(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       channel(job, 1)
           .serve(

@@ -22,7 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Requests of all ranks to all others in virtual time.
+/// Checks requests of all ranks to all other ranks in virtual time.
 @Timeout(120)
 class SimulatedChannelTest {
 
@@ -35,7 +35,7 @@ class SimulatedChannelTest {
     return simulation.runRanks(SimulatedChannelTest::askAll);
   }
 
-  /// Asks all others, round after round; how many replies were right.
+  /// Sends requests to all other ranks in each round, and returns the number of correct replies.
   private static int askAll(SimRank self) throws InterruptedException {
     int right = 0;
     try (Weft weft = self.join()) {
@@ -96,7 +96,7 @@ class SimulatedChannelTest {
   }
 
   @Test
-  void requestsToADeadRankNameItAndAPauseHarmsNobody() throws InterruptedException {
+  void requestsToADeadRankNameItAndAPauseHarmsNoRank() throws InterruptedException {
     SimReport<Integer> report =
         simulate(
             Simulation.of(RANKS)

@@ -39,11 +39,11 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Requests as data: through hooks, and several at once.
+/// Checks allreduce requests with hooks, and groups of requests.
 @Timeout(120)
 class AllreduceRequestTest {
 
-  /// Short enough for one slot, for a published tensor, and longer than a window.
+  /// Lengths for one slot, for a published tensor, and beyond a window.
   private static final List<Integer> LENGTHS = List.of(1, 3_000, 400_000);
 
   private static Stream<Arguments> cases() {
@@ -70,7 +70,7 @@ class AllreduceRequestTest {
 
   @ParameterizedTest
   @MethodSource("cases")
-  void scalesBeforeAndAfterTheWire(String transport, int length) {
+  void theHookScalesBeforeAndAfterTheWire(String transport, int length) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       job.run(
           weft -> {
@@ -91,7 +91,7 @@ class AllreduceRequestTest {
 
   @ParameterizedTest
   @MethodSource("cases")
-  void sendsHalfTheBytesOfNarrowedElements(String transport, int length) {
+  void theHookNarrowsElementsOnTheWire(String transport, int length) {
     for (DType narrow : List.of(DType.FLOAT16, DType.BFLOAT16)) {
       try (LocalJob job = LocalJob.over(transport, 2)) {
         job.run(
@@ -171,7 +171,7 @@ class AllreduceRequestTest {
 
   @ParameterizedTest
   @MethodSource("cases")
-  void hookThatThrowsFailsItsOperationAndNothingElse(String transport, int length) {
+  void aHookThatThrowsFailsItsOperationOnly(String transport, int length) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
@@ -209,7 +209,7 @@ class AllreduceRequestTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void groupCompletesWithAllOutputsInOrder(String transport) {
+  void aGroupCompletesWithAllOutputsInOrder(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       job.run(
           weft -> {
@@ -237,7 +237,7 @@ class AllreduceRequestTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void groupFailsInTheNameOfTheTensorOnWhichRanksDisagree(String transport) {
+  void aFailedGroupNamesTheTensorOnWhichRanksDisagree(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
@@ -268,7 +268,7 @@ class AllreduceRequestTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void groupThatIsRefusedHasSubmittedNothing(String transport) {
+  void aRefusedGroupSubmitsNoOperation(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
@@ -298,7 +298,7 @@ class AllreduceRequestTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void groupEndsAtTheDeadlineOfTheTensorThatIsMissing(String transport) {
+  void aGroupFailsAtTheDeadlineOfItsMissingTensor(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
@@ -338,7 +338,7 @@ class AllreduceRequestTest {
   }
 
   @Test
-  void memoryOfADeviceIsRefused() {
+  void deviceMemoryIsRefused() {
     try (LocalJob job = LocalJob.over("inproc", 1);
         OwnedTensor host = OwnedTensor.allocate(DType.FLOAT32, Shape.of(4))) {
       TensorView view = host.view();
@@ -352,7 +352,7 @@ class AllreduceRequestTest {
   }
 
   @Test
-  void groupsAndHooksRunInTheSimulator() throws InterruptedException {
+  void groupsWithHooksRunInTheSimulator() throws InterruptedException {
     SimReport<Integer> report =
         Simulation.of(5)
             .hosts(2)

@@ -16,8 +16,8 @@ import io.weft.transport.spi.TransportProvider;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// A provider whose named nodes cannot map the memory of any peer, though the peers offer it. The
-/// rest is another provider's.
+/// A provider whose `blind` nodes cannot map the memory of any peer, though the peers offer it. All
+/// other behavior is that of the `real` provider.
 record BlindProvider(TransportProvider real, Set<Integer> blind) implements TransportProvider {
 
   @Override

@@ -32,7 +32,7 @@ class CommunicatorFailureTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void differentShapesFailOnAllRanksWithBothInWords(String transport) {
+  void differentShapesFailOnAllRanksAndBothAreNamed(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       List<String> messages =
           job.run(
@@ -74,7 +74,7 @@ class CommunicatorFailureTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void aRootHearsThatItsTensorIsNotWhatOthersExpect(String transport) {
+  void aRootLearnsThatOtherRanksExpectAnotherTensor(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
@@ -94,7 +94,7 @@ class CommunicatorFailureTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void aRankThatHasCompletedStillSaysWhatItSubmitted(String transport) {
+  void aRankReportsItsSubmissionAfterItsCompletion(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       var completed = new CountDownLatch(1);
       job.run(
@@ -109,7 +109,7 @@ class CommunicatorFailureTest {
               if (weft.rank() == 2) {
                 completed.await();
               }
-              int root = weft.rank() == 2 ? 1 : 0; // rank 2 expects it of rank 1
+              int root = weft.rank() == 2 ? 1 : 0; // rank 2 expects the tensor from rank 1
               CommException e = ExpectedFailures.of(comm.broadcast(t.view(), root, named("b")));
               assertThat(e)
                   .isInstanceOf(CommException.Mismatch.class)
@@ -163,7 +163,7 @@ class CommunicatorFailureTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void aRankThatLeavesFailsThoseThatWaitForIt(String transport) {
+  void aRankThatLeavesFailsTheOperationsThatWaitForIt(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       List<String> messages =
           job.run(
@@ -229,7 +229,7 @@ class CommunicatorFailureTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void whatOnlyOneRankHasSubmittedHoldsUpNothingElse(String transport) {
+  void anOperationOfOneRankDoesNotDelayOtherOperations(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       var begun = new CountDownLatch(1);
       job.run(
@@ -237,7 +237,7 @@ class CommunicatorFailureTest {
             Communicator comm = weft.communicator();
             try (OwnedTensor t = floats(10)) {
               if (weft.rank() == 0) {
-                // The first of all operations: it begins before rank 1's memory is known here.
+                // This first operation of all begins before rank 0 knows rank 1's memory.
                 Handle<TensorView> first = sum(comm, t.view(), "first");
                 assertThatThrownBy(() -> first.await(Duration.ofMillis(50)))
                     .isInstanceOf(CommException.TimedOut.class);
@@ -255,7 +255,7 @@ class CommunicatorFailureTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void aNameInFlightIsRefused(String transport) {
+  void aNameThatIsInFlightIsRefused(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
@@ -279,7 +279,7 @@ class CommunicatorFailureTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void closingACommunicatorFailsWhatIsPending(String transport) throws Exception {
+  void closingACommunicatorFailsItsPendingOperations(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       Weft weft = job.ranks().getFirst();
       try (OwnedTensor t = floats(10)) {

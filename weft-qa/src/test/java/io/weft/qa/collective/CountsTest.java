@@ -20,8 +20,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Counts that no tensor has: what a caller gives is refused where it is given, in the same words
-/// over every transport; what ranks give together fails on all, and blames nobody.
+/// Checks counts that no tensor can have. A caller's wrong count is refused at the call, with the
+/// same message over every transport. A wrong total of all ranks fails on all ranks and blames
+/// none.
 @Timeout(120)
 class CountsTest {
 
@@ -33,7 +34,7 @@ class CountsTest {
     List<List<Long>> wrong =
         List.of(
             List.of(MOST, MOST, 8L), // the sum wraps to 6
-            List.of(Long.MIN_VALUE, Long.MIN_VALUE, 6L), // so does this one
+            List.of(Long.MIN_VALUE, Long.MIN_VALUE, 6L), // this sum wraps, too
             List.of(-1L, 3L, 4L),
             List.of(2L, 2L, 1L),
             List.of(2L, 2L, 3L),
@@ -63,7 +64,7 @@ class CountsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void rowsThatNoTensorHasAreRefusedAtOnce(String transport) {
+  void rowsLargerThanAnyTensorAreRefusedAtOnce(String transport) {
     List<Shape> wrong = List.of(Shape.of(0, 1L << 61), Shape.of(0, 1L << 40, 1L << 40));
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
@@ -90,11 +91,11 @@ class CountsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void rowsOfAllRanksThatNoTensorHasBlameNobody(String transport) {
+  void tooManyRowsOfAllRanksFailAndBlameNoRank(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       job.run(
           weft -> {
-            Shape shape = Shape.of(1L << 62, 0); // rows of no bytes
+            Shape shape = Shape.of(1L << 62, 0); // rows without bytes
             TensorView none = new TensorView(DType.FLOAT32, shape, Arena.ofAuto().allocate(0));
             CommException e = ExpectedFailures.of(weft.communicator().allgather(none, named("g")));
             assertThat(e)

@@ -30,20 +30,20 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Ranks that submit different operations under one name: for each pair of them, short and long,
-/// all ranks hear it soon, and the communicator works on.
+/// Checks ranks that submit different operations under one name: for each pair of operations, short
+/// and long, all ranks fail soon and the communicator remains usable.
 @Timeout(240)
 class DisagreementTest {
 
-  /// Long before the operations' own deadline, and long enough for a machine that is crowded.
+  /// Far below the operations' own deadline, and long enough for a busy machine.
   private static final Duration SOON = Duration.ofSeconds(20);
 
   private static final Duration DEADLINE = Duration.ofSeconds(60);
   private static final int SHORT = 60;
   private static final int LONG = 60_000;
 
-  /// What a rank may submit. Each stands for a kind, or for something else that ranks may disagree
-  /// on: type, shape, reduction, root, algorithm.
+  /// An operation that a rank may submit. Each stands for a kind or for another property on which
+  /// ranks may disagree: type, shape, reduction, root, algorithm.
   private enum Act {
     ALLREDUCE,
     ALLREDUCE_MAX,
@@ -74,11 +74,12 @@ class DisagreementTest {
 
   @ParameterizedTest
   @MethodSource("jobs")
-  void isHeardByAllAndLeavesTheCommunicatorUsable(String transport, int size) {
+  void aDisagreementFailsOnAllRanksAndTheCommunicatorRemainsUsable(String transport, int size) {
     List<String> wrong = Collections.synchronizedList(new ArrayList<>());
     try (LocalJob job = LocalJob.over(transport, size)) {
       for (int elements : new int[] {SHORT, LONG}) {
-        // All pairs at once, under names of their own: those in which nobody sends are heard late.
+        // All pairs run at once under different names, because ranks detect pairs in which no rank
+        // sends late.
         var unused =
             job.run(
                 weft -> {
@@ -96,7 +97,8 @@ class DisagreementTest {
     assertThat(wrong).isEmpty();
   }
 
-  /// What each rank submits. Of three ranks two agree, or none.
+  /// Returns the operations of the ranks for each case. Of three ranks, two submit the same
+  /// operation or all differ.
   private static List<List<Act>> cases(int size) {
     List<List<Act>> cases = new ArrayList<>();
     Act[] acts = Act.values();
@@ -118,7 +120,7 @@ class DisagreementTest {
     return cases.stream().distinct().toList();
   }
 
-  /// What one rank has submitted.
+  /// The operation that one rank has submitted.
   private record Attempt(int rank, List<Act> acts, Handle<?> handle, List<OwnedTensor> tensors) {
 
     void judge(List<String> wrong) throws InterruptedException {
@@ -140,8 +142,8 @@ class DisagreementTest {
       tensors.forEach(OwnedTensor::close);
     }
 
-    /// As the contract says: in a broadcast, who has got the tensor and need not hand it on, or
-    /// hands it on to ranks that agree.
+    /// Returns whether the rank may complete by the contract: in a broadcast, a rank that has
+    /// received the tensor and forwards it to no rank, or to ranks that agree.
     private boolean mayComplete() {
       Act own = acts.get(rank);
       return own.isBroadcast() && rank != own.root() && acts.get(own.root()) == own;
@@ -198,10 +200,10 @@ class DisagreementTest {
     return true;
   }
 
-  /// The same one after the other, each waited for at once: as a program does it.
+  /// Submits the operations in turn and awaits each at once, as programs do.
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void isHeardByWhoWaitsAtOnce(String transport) {
+  void aDisagreementFailsOnARankThatWaitsAtOnce(String transport) {
     List<String> wrong = Collections.synchronizedList(new ArrayList<>());
     List<List<Act>> few =
         List.of(

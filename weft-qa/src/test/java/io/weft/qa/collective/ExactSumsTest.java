@@ -27,11 +27,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Sums of integers of random lengths, up to 8 MiB, are exact to the last bit. As many lengths are
-/// below 3 KiB as above.
+/// Checks that sums of integers of random lengths up to 8 MiB are exact to the last bit. Half of
+/// the lengths are below 3 KiB.
 class ExactSumsTest {
 
-  /// `-Dweft.test.seed=N` replays; `-Dweft.test.sums=N` sets how many a job sums.
+  /// `-Dweft.test.seed=N` replays a run. `-Dweft.test.sums=N` sets the number of sums per job.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
   private static final int SUMS =
@@ -41,10 +41,10 @@ class ExactSumsTest {
   private static final List<DType> INTEGERS =
       Stream.of(DType.values()).filter(type -> !type.floating()).toList();
 
-  /// One sum, the same on all ranks but for where tensors lie.
+  /// One sum, which is the same on all ranks except for the memory of its tensors.
   ///
-  /// @param algorithm empty: the one that Weft takes
-  /// @param own whether tensors lie in memory that Weft gave
+  /// @param algorithm the algorithm, or an empty string for Weft's choice
+  /// @param own true if the tensors are in memory that Weft allocates
   private record Sum(
       String name,
       DType dtype,
@@ -103,7 +103,7 @@ class ExactSumsTest {
     }
   }
 
-  /// Mixed: of neighbouring ranks none share memory, of those beyond them all do.
+  /// Starts a job. In a mixed one, neighboring ranks share no memory, and all other ranks do.
   private static LocalJob start(String transport, int size) {
     if (!transport.equals("mixed")) {
       return LocalJob.over(transport, size);

@@ -23,15 +23,16 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Sums in a fixed order have the same bits in one tensor as in parts of any length, which go by
-/// other algorithms, on ranks that are spread over hosts evenly or not.
+/// Checks that sums in a fixed order have the same bits in one tensor as in parts of any length,
+/// which other algorithms reduce, with ranks that are spread over the hosts evenly or not.
 @Timeout(60)
 class FixedOrderBitsTest {
 
   private static final long SEED = 4_711;
   private static final int LONG = 40_000;
 
-  /// Elements: of one, of some that go by doubling, and of more that go by nested exchanges.
+  /// Lengths of the parts in elements: one element, lengths for recursive doubling, and lengths for
+  /// nested exchanges.
   private static final List<Integer> PARTS = List.of(1, 3, 2_000, 2_100, 5_000, 9_001, 21_895);
 
   private static float value(int rank, long element) {
@@ -53,7 +54,7 @@ class FixedOrderBitsTest {
     }
   }
 
-  /// What each rank gets: of the whole tensor, and of its parts one after the other.
+  /// Returns each rank's results: of the whole tensor, and then of its parts in turn.
   private static List<byte[]> bits(int ranks, int hosts, boolean inRankOrder)
       throws InterruptedException {
     WeftConfig config =
@@ -96,12 +97,12 @@ class FixedOrderBitsTest {
 
   @ParameterizedTest(name = "{0} ranks on {1} hosts")
   @CsvSource({"3, 1", "5, 2", "7, 3", "6, 3", "9, 9", "13, 4"})
-  void aPartHasTheBitsOfTheWhole(int ranks, int hosts) throws InterruptedException {
+  void partsHaveTheSameBitsAsTheWholeTensor(int ranks, int hosts) throws InterruptedException {
     assertThat(bits(ranks, hosts, false)).hasSize(ranks);
   }
 
   @Test
-  void hostsOfAPowerOfTwoOfRanksHaveTheBitsOfOneHost() throws InterruptedException {
+  void hostsOfAPowerOfTwoOfRanksGiveTheBitsOfOneHost() throws InterruptedException {
     byte[] one = bits(8, 1, false).getFirst();
     for (int hosts : new int[] {2, 4, 8}) {
       assertThat(bits(8, hosts, false).getFirst()).as("%d hosts", hosts).isEqualTo(one);
@@ -109,7 +110,7 @@ class FixedOrderBitsTest {
   }
 
   @Test
-  void inTheOrderOfRanksUnevenHostsHaveTheBitsOfOneHostToo() throws InterruptedException {
+  void rankOrderGivesTheBitsOfOneHostOnUnevenHosts() throws InterruptedException {
     byte[] one = bits(7, 1, true).getFirst();
     assertThat(bits(7, 3, true).getFirst()).isEqualTo(one);
     assertThat(bits(7, 3, false).getFirst()).isNotEqualTo(one);

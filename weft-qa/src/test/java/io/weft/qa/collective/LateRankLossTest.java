@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Ranks that join a job that runs, and are lost, or replace one that was.
+/// Checks ranks that join a running job and are lost, or that replace a lost rank.
 @Timeout(120)
 class LateRankLossTest {
 
@@ -59,7 +59,7 @@ class LateRankLossTest {
     return config(transport).set(JobConfig.JOIN, "true").build();
   }
 
-  /// Replies to each request, and keeps who is gone.
+  /// Replies to each request and records lost ranks.
   private static final class Answering implements RequestHandler {
     final BlockingQueue<Integer> gone = new LinkedBlockingQueue<>();
 
@@ -101,7 +101,7 @@ class LateRankLossTest {
                         lost -> assertThat(lost.rank()).isEqualTo(peer)));
   }
 
-  /// Sums ones until it is told to end.
+  /// Sums ones until `end` is set.
   private static int sums(Weft weft, AtomicBoolean end) throws InterruptedException {
     int done = 0;
     float ends = 0;
@@ -124,7 +124,7 @@ class LateRankLossTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void lossOfALateRankFailsNoCollective(String transport) throws Exception {
+  void theLossOfALateRankFailsNoCollective(String transport) throws Exception {
     var end = new AtomicBoolean();
     try (MortalJob job = new MortalJob(3, config(transport).build())) {
       List<Future<Integer>> summing =
@@ -149,7 +149,7 @@ class LateRankLossTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void lateRankTakesThePlaceOfALostOne(String transport) throws Exception {
+  void aLateRankReplacesALostRank(String transport) throws Exception {
     try (MortalJob job = new MortalJob(3, config(transport).build())) {
       job.kill(1);
       Answering zero = new Answering(job.rank(0));
@@ -173,7 +173,7 @@ class LateRankLossTest {
   }
 
   @Test
-  void numberOfAProcessThatEndsWhileItJoinsIsUsedUp() throws Exception {
+  void theNumberOfAProcessThatDiesWhileItJoinsIsNotReused() throws Exception {
     try (MortalJob job = new MortalJob(2, config("tcp").build())) {
       try (JoinClaim claim =
           JoinClaim.take(
@@ -198,7 +198,7 @@ class LateRankLossTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "shm"})
-  void severalJoinAtOnceWithSeveralProgressThreads(String transport) throws Exception {
+  void severalRanksJoinAtOnceWithSeveralProgressThreads(String transport) throws Exception {
     String threads = "collectives+rendezvous,channel";
     ExecutorService starts = Executors.newCachedThreadPool();
     try (MortalJob job =
@@ -229,10 +229,10 @@ class LateRankLossTest {
     }
   }
 
-  /// Whoever is lost or leaves while a rank joins is not waited for until the deadline.
+  /// The joining rank does not wait until the deadline for ranks that are lost or leave.
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void ranksThatGoWhileOneJoinsAreNotWaitedFor(String transport) throws Exception {
+  void aJoiningRankDoesNotWaitForRanksThatLeaveOrDie(String transport) throws Exception {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     var random = new Random(seed);
     ExecutorService starts = Executors.newCachedThreadPool();
@@ -265,7 +265,7 @@ class LateRankLossTest {
   }
 
   @Test
-  void wrongSecretOrOtherSettingsDoNotJoin() throws Exception {
+  void aProcessWithAnotherSecretOrOtherSettingsCannotJoin() throws Exception {
     try (MortalJob job = new MortalJob(2, config("tcp").build())) {
       WeftConfig quick =
           config("tcp").startDeadline(Duration.ofSeconds(2)).set(JobConfig.JOIN, "true").build();
@@ -286,7 +286,7 @@ class LateRankLossTest {
   }
 
   @Test
-  void jobThatIsNotThereCannotBeJoined() throws Exception {
+  void aProcessCannotJoinAJobThatHasEnded() throws Exception {
     WeftConfig quick =
         config("tcp").startDeadline(Duration.ofSeconds(1)).set(JobConfig.JOIN, "true").build();
     MortalJob job = new MortalJob(2, config("tcp").build());

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// What memory a user may lend to an operation, the same over all transports and for all lengths;
-/// what he may not is refused when it is submitted, and nothing else suffers.
+/// Checks which memory a user may lend to an operation: the same memory over all transports and for
+/// all lengths. Other memory is refused at submission, and nothing else fails.
 @Timeout(120)
 class LentMemoryTest {
 
@@ -58,7 +58,7 @@ class LentMemoryTest {
     void submit(Communicator all, TensorView bad, TensorView good);
   }
 
-  /// Every place of a tensor.
+  /// Submissions that use the tested tensor as each input.
   private static final List<Submission> INPUTS =
       List.of(
           (all, bad, good) -> all.allreduce(bad, good, ReduceOp.SUM, named("tensor-x")),
@@ -87,7 +87,7 @@ class LentMemoryTest {
 
   @ParameterizedTest(name = "{0}, {1} elements")
   @MethodSource("cases")
-  void whatCannotBeLentIsRefusedAtOnce(String scheme, int elements) {
+  void memoryThatCannotBeLentIsRefusedAtOnce(String scheme, int elements) {
     try (LocalJob job = LocalJob.over(scheme, 2)) {
       var unused =
           job.run(
@@ -168,7 +168,7 @@ class LentMemoryTest {
   }
 
   @Test
-  void theRendezvousRefusesWhatItCannotBorrow() {
+  void theRendezvousRefusesMemoryThatCannotBeLent() {
     try (LocalJob job = LocalJob.over("inproc", 2);
         Arena confined = Arena.ofConfined()) {
       var key = new RendezvousKey(new Edge(0, 1, 1, "tensor-x"), 1, 0, 0);

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Allreduce of private tensors among ranks that share memory, which pass through bounce buffers in
-/// one part or in many, or not at all, because the pool has no room.
+/// Checks allreduce of private tensors among ranks that share memory. The tensors pass through
+/// bounce buffers in one part or in several, or not at all if the pool has no room.
 @Timeout(120)
 class LongPrivateTensorsTest {
 

@@ -32,8 +32,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/// A job inside this process whose ranks can be made to die: their connections break without a
-/// word.
+/// A job inside this process whose ranks can be killed: their connections break without a good-bye.
 final class MortalJob implements AutoCloseable {
 
   private static final int LIMIT_SECONDS = 50;
@@ -45,7 +44,7 @@ final class MortalJob implements AutoCloseable {
   private final Secret secret;
   private final int size;
 
-  /// What one rank does.
+  /// The program of one rank.
   @FunctionalInterface
   interface Body<T> {
     T run(Weft weft) throws Exception;
@@ -78,22 +77,22 @@ final class MortalJob implements AutoCloseable {
         JobProcess.current());
   }
 
-  /// One more process, while the job runs.
+  /// Adds a process to the running job.
   ///
-  /// @param rank that it will have
-  /// @param config with the setting `join`
+  /// @param rank the rank that the process will get
+  /// @param config a configuration with the setting `join`
   Weft join(int rank, WeftConfig config) {
     return join(rank, config, secret);
   }
 
-  /// The same with a secret that may be another job's.
+  /// Adds a process that may have another job's secret.
   Weft join(int rank, WeftConfig config, Secret proof) {
     Weft late = Weft.init(config, environment(0, size), around(config, rank, proof));
     ranks.put(late.rank(), late);
     return late;
   }
 
-  /// Where its ranks meet.
+  /// Returns the store in which the ranks meet.
   InMemoryStore store() {
     return store;
   }
@@ -131,14 +130,14 @@ final class MortalJob implements AutoCloseable {
     return ranks.get(rank);
   }
 
-  /// Ends a rank at once; its own operations fail too.
+  /// Kills a rank at once. Its own operations fail, too.
   void kill(int rank) {
     doomed.add(rank);
     ranks.remove(rank);
   }
 
-  /// Runs the body on all ranks that live, at once; returns what each brought, by ascending rank.
-  /// Throws the first failure, as it was, with the others inside.
+  /// Runs the body on all live ranks at once and returns their results by ascending rank. Throws
+  /// the first failure, with the others as suppressed exceptions.
   <T> List<T> run(Body<T> body) throws Exception {
     List<Future<T>> futures = new ArrayList<>();
     ranks.keySet().stream()
@@ -162,7 +161,7 @@ final class MortalJob implements AutoCloseable {
     return results;
   }
 
-  /// Runs one rank's body beside others.
+  /// Runs one rank's body in the background.
   <T> Future<T> start(int rank, Body<T> body) {
     Weft weft = ranks.get(rank);
     return threads.submit(() -> body.run(weft));
@@ -182,8 +181,8 @@ final class MortalJob implements AutoCloseable {
     threads.shutdownNow();
   }
 
-  /// Throws out of its duty cycle when its time has come, upon which the progress thread closes the
-  /// transport.
+  /// An agent that throws from its duty cycle once its rank is killed, upon which the progress
+  /// thread closes the transport.
   private final class Mortal implements Agent {
 
     private final Agent agent;

@@ -22,13 +22,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Two ranks that submit the same operations in opposite orders, and await none before the last.
+/// Checks two ranks that submit the same operations in opposite orders and await the first one
+/// after they have submitted the last one.
 @Timeout(240)
 class OppositeOrdersTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "shm"})
-  void manyEndWell(String transport) {
+  void manyOperationsCompleteSuccessfully(String transport) {
     int count = 20_000;
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
@@ -54,14 +55,14 @@ class OppositeOrdersTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "shm"})
-  void tooManyAreRefusedInWords(String transport) {
+  void tooManyOperationsAreRefusedWithAReason(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
             try (OwnedTensor t = OwnedTensor.allocate(DType.INT32, Shape.of(40_000))) {
               List<Handle<TensorView>> handles = new ArrayList<>();
               CommException refused = submit(weft, t, Duration.ofSeconds(6), handles);
-              if (refused != null) { // else the other rank has been refused, and has closed
+              if (refused != null) { // otherwise the other rank has been refused and has closed
                 assertThat(refused)
                     .isInstanceOf(CommException.TimedOut.class)
                     .hasMessageContaining("rank " + weft.rank())
@@ -76,7 +77,8 @@ class OppositeOrdersTest {
     }
   }
 
-  /// Rank 0 from the first to the last, rank 1 from the last to the first; until one is refused.
+  /// Submits in ascending order on rank 0 and in descending order on rank 1, until an operation is
+  /// refused.
   private static @Nullable CommException submit(
       Weft weft, OwnedTensor t, Duration limit, List<Handle<TensorView>> handles) {
     int count = (int) t.view().shape().elements();
@@ -84,7 +86,7 @@ class OppositeOrdersTest {
       int number = weft.rank() == 0 ? i : count - 1 - i;
       TensorView one = t.view().rows(number, 1);
       try {
-        // Long enough for the first ones to wait until there is room for no more.
+        // The first operations must wait until there is no room for more.
         Duration deadline = i < 16_000 ? Duration.ofSeconds(100) : limit;
         handles.add(
             weft.communicator()

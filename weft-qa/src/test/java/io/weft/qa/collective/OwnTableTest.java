@@ -23,7 +23,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Rules of the user's decide what a job runs.
+/// Checks that the user's rules select the algorithms of a job.
 class OwnTableTest {
 
   @TempDir private Path directory;
@@ -45,7 +45,7 @@ class OwnTableTest {
   }
 
   @Test
-  void theTableOfTheSettingsIsTaken() throws IOException {
+  void theRulesOfTheSettingSelectTheAlgorithm() throws IOException {
     WeftConfig config =
         config("allreduce | ranks=3 bytes<=12 | wire binomial-tree | for this test");
     try (LocalJob job = LocalJob.start(3, config)) {
@@ -59,7 +59,7 @@ class OwnTableTest {
   }
 
   @Test
-  void ranksThatChooseDifferentlyAreToldBothChoices() throws IOException {
+  void ranksWithDifferentChoicesFailAndBothChoicesAreNamed() throws IOException {
     try (LocalJob job = LocalJob.start(2, config("allreduce | | wire ring | for this test"))) {
       List<CommException> failures =
           job.run(

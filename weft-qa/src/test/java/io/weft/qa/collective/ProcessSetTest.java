@@ -50,7 +50,7 @@ class ProcessSetTest {
   }
 
   @Test
-  void aStrangerToTheSetIsRefused() {
+  void aRankOutsideTheSetIsRefused() {
     try (LocalJob job = LocalJob.start(2, WeftConfig.builder().transport("inproc").build())) {
       assertThatThrownBy(() -> job.ranks().getFirst().communicator(new ProcessSet(List.of(1))))
           .hasMessageContaining("rank 0 is not in the process set [1]");
@@ -60,7 +60,7 @@ class ProcessSetTest {
   }
 
   @Test
-  void theSumIsTheSameToTheBitInAnyOrderOfSubmission() {
+  void anyOrderOfSubmissionGivesTheSameBits() {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     for (String algorithm : Algorithms.allreduceNames()) {
       var digests = new HashSet<List<Integer>>();

@@ -16,7 +16,8 @@ import java.util.SplittableRandom;
 /// Random collectives, the same on all ranks, in jobs whose ranks may share memory.
 final class RandomCases {
 
-  /// `-Dweft.test.seed=N` replays; `-Dweft.test.collectives=N` sets how many a job runs.
+  /// `-Dweft.test.seed=N` replays a run. `-Dweft.test.collectives=N` sets the number of cases per
+  /// job.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
   private static final int CASES =
@@ -24,21 +25,21 @@ final class RandomCases {
 
   private RandomCases() {}
 
-  /// Makes the case of this number, for so many ranks.
+  /// Creates the case with this number for a job of `size` ranks.
   interface Dice<C> {
     C roll(int number, int size, SplittableRandom random);
   }
 
-  /// Runs a case on one rank, and gives what that has then.
+  /// Runs a case on one rank and returns its result.
   interface Run<C> {
     byte[] on(Weft weft, C one) throws Exception;
   }
 
-  /// What the ranks had after a case.
+  /// The results of all ranks for a case.
   record Result<C>(C one, List<byte[]> byRank) {}
 
-  /// Runs cases one after the other, over a transport that may not be there, where these ranks
-  /// cannot map the memory of others.
+  /// Runs cases in turn over a transport, on a job whose `blind` ranks cannot map the memory of
+  /// other ranks. Skips the test if the transport is unavailable.
   static <C> List<Result<C>> results(
       String scheme, int size, Set<Integer> blind, Dice<C> dice, Run<C> run) {
     TransportProvider provider = present(scheme);
@@ -71,7 +72,7 @@ final class RandomCases {
     }
   }
 
-  /// A job over this transport alone; where that is not there, the test is skipped.
+  /// Starts a job over this transport alone. Skips the test if the transport is unavailable.
   static LocalJob job(String scheme, int size) {
     TransportProvider unused = present(scheme);
     return LocalJob.start(size, WeftConfig.builder().transport(scheme).build());

@@ -30,10 +30,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Thousands of random collectives, submitted in another order on each rank, against a model.
+/// Checks thousands of random collectives, which each rank submits in another order, against a
+/// model.
 class RandomCollectivesTest {
 
-  /// `-Dweft.test.seed=N` replays; `-Dweft.test.collectives=N` sets how many a job runs.
+  /// `-Dweft.test.seed=N` replays a run. `-Dweft.test.collectives=N` sets the number of collectives
+  /// per job.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
   private static final int COLLECTIVES =
@@ -50,7 +52,7 @@ class RandomCollectivesTest {
     BARRIER
   }
 
-  /// One collective, the same on all ranks; `rows` and `splits` are by rank.
+  /// One collective, which is the same on all ranks. `rows` and `splits` have one element per rank.
   record Case(
       String name,
       What what,
@@ -233,7 +235,7 @@ class RandomCollectivesTest {
       for (int i = 0; i < got.shape().elements(); i++) {
         double want = expected[(int) firstElement + i];
         double have = floating ? TensorModel.get(got, i) : TensorModel.getLong(got, i);
-        // The model rounds too; that counts only where it is no more exact than the type.
+        // The model rounds, too, which matters only if it is no more exact than the type.
         double bound = 2 * size * TensorModel.roundoff(c.dtype()) * Math.abs(want);
         if (Math.abs(have - want) > bound) {
           assertThat(have).as(what() + " at " + i).isCloseTo(want, within(bound));

@@ -7,17 +7,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.SplittableRandom;
 
-/// A run of random integers, again and again to the end of a tensor. The run has a prime number of
-/// elements, so that a chunk in the wrong place is found.
+/// A sequence of random integers that repeats up to the end of a tensor. The sequence has a prime
+/// number of elements, so that a misplaced chunk is detected.
 ///
 /// @param dtype an integer type
-/// @param run some repetitions of the run
+/// @param run some repetitions of the sequence
 record Repeated(DType dtype, MemorySegment run) {
 
   private static final int PRIME = 1021;
   private static final int TIMES = 32;
 
-  /// Random elements over the whole range of the type.
+  /// Returns random elements over the whole range of the type.
   static Repeated of(DType dtype, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     long[] elements = new long[PRIME];
@@ -27,8 +27,8 @@ record Repeated(DType dtype, MemorySegment run) {
     return repeated(dtype, elements);
   }
 
-  /// What ranks 0 to `size` - 1 sum to, of which rank r has `of(dtype, seed + r)`: sums wrap
-  /// around.
+  /// Returns the sum of ranks 0 to `size` - 1, of which rank r contributes `of(dtype, seed + r)`.
+  /// Sums wrap around.
   static Repeated sum(DType dtype, long seed, int size) {
     long[] sum = new long[PRIME];
     for (int rank = 0; rank < size; rank++) {
@@ -65,7 +65,7 @@ record Repeated(DType dtype, MemorySegment run) {
     }
   }
 
-  /// The first byte that differs, -1 if none does.
+  /// Returns the index of the first byte that differs, or -1 if none does.
   long mismatch(TensorView tensor) {
     MemorySegment data = tensor.data();
     for (long at = 0; at < data.byteSize(); at += run.byteSize()) {

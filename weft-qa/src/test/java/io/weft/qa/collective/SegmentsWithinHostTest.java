@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Two ranks of a host send each other segments of any length over TCP.
+/// Checks two ranks of a host that send each other segments of various lengths over TCP.
 @Timeout(60)
 class SegmentsWithinHostTest {
 

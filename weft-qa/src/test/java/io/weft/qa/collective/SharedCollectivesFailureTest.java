@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Ranks that copy out of each other's memory when one of them fails: all end, and whoever still
-/// completes has what was there before the failure.
+/// Checks ranks that read each other's memory when one of them fails: all ranks fail, and an
+/// operation that still completes has the data from before the failure.
 @Timeout(120)
 class SharedCollectivesFailureTest {
 
@@ -44,7 +44,7 @@ class SharedCollectivesFailureTest {
 
   @ParameterizedTest(name = "{0}, a rank {1}")
   @MethodSource("ends")
-  void nobodyCompletesWithBytesOfATensorThatWasGivenBack(String scheme, End end) throws Exception {
+  void noRankCompletesWithBytesOfAReturnedTensor(String scheme, End end) throws Exception {
     assumeThat(MortalJob.provider(scheme).probe()).isInstanceOf(Availability.Available.class);
     for (int round = 0; round < 2; round++) {
       WeftConfig config =
@@ -68,7 +68,7 @@ class SharedCollectivesFailureTest {
     }
   }
 
-  /// Gathers and broadcasts until one fails, and then overwrites its tensor at once.
+  /// Gathers and broadcasts until an operation fails, and then overwrites its tensor at once.
   private static CommException exchangeUntilItFails(Weft weft, AtomicInteger completed)
       throws Exception {
     try (TensorLease lease = weft.allocate(DType.INT8, Shape.of(BYTES))) {

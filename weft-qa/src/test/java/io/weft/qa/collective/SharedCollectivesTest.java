@@ -33,9 +33,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Broadcast, allgather, reduceScatter and alltoall on the memory of the ranks where it lies,
-/// against a model, with memory that some ranks share and some do not, and ranks that cannot reach
-/// what others offer.
+/// Checks broadcast, allgather, reduceScatter and alltoall on the ranks' memory in place against a
+/// model. Some ranks share their memory and some do not, and some ranks cannot map the memory that
+/// others offer.
 @Timeout(120)
 class SharedCollectivesTest {
 
@@ -48,9 +48,9 @@ class SharedCollectivesTest {
     ALLTOALL
   }
 
-  /// One collective, the same on all ranks. Rank r's tensors are in shared memory if bit r of
-  /// `shared` is set; `rows[r][d]` is what rank r has for rank d of an alltoall, and the sum of a
-  /// line what it has for all otherwise.
+  /// One collective, which is the same on all ranks. Rank r's tensors are in shared memory if bit r
+  /// of `shared` is set. `rows[r][d]` is the number of rows from rank r to rank d in an alltoall;
+  /// in other collectives the sum of line r is rank r's number of rows.
   record Case(
       int number,
       What what,
@@ -112,7 +112,7 @@ class SharedCollectivesTest {
       return TensorModel.random(dtype, shape(rank), new SplittableRandom(seed + rank));
     }
 
-    /// Whether the bits are those of additions in the tree of all ranks.
+    /// Returns whether the bits are those of additions in the tree of all ranks.
     boolean inOrder(int size) {
       return !dtype.floating() || (chosen && shared == (1 << size) - 1);
     }
@@ -182,7 +182,7 @@ class SharedCollectivesTest {
 
   @ParameterizedTest(name = "{0}, {1} ranks, of which {2} cannot reach the others'' memory")
   @MethodSource("jobs")
-  void allRanksGetWhatTheModelSays(String scheme, int size, Set<Integer> blind) {
+  void allRanksGetTheResultsOfTheModel(String scheme, int size, Set<Integer> blind) {
     for (var result :
         RandomCases.results(scheme, size, blind, Case::random, SharedCollectivesTest::result)) {
       Case c = result.one();
@@ -239,8 +239,8 @@ class SharedCollectivesTest {
     }
   }
 
-  /// The output may lie inside the input: at the rank's own rows, which nobody else reads, or
-  /// anywhere else, where it must wait.
+  /// The output may be part of the input: at the rank's own rows, which no other rank reads, or at
+  /// other rows, where the rank must wait.
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
   void reduceScatterMayStoreIntoItsInput(String scheme) {
@@ -279,7 +279,7 @@ class SharedCollectivesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
-  void whatGoesByMappedMemoryIsCounted(String scheme) {
+  void bytesThroughMappedMemoryAreCounted(String scheme) {
     try (LocalJob job = RandomCases.job(scheme, 3)) {
       long bytes = 4 * 300_000;
       List<Long> mapped =
@@ -293,15 +293,15 @@ class SharedCollectivesTest {
                   return weft.bytesMapped();
                 }
               });
-      // Of an allreduce each slice is read from two ranks and written to two; a broadcast is read
-      // by two.
+      // In the allreduce, each slice is read from two ranks and written to two. In the broadcast,
+      // two ranks read the tensor.
       assertThat(mapped.stream().mapToLong(Long::longValue).sum()).isEqualTo(6 * bytes);
     }
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
-  void whatAnAllgatherBringsCanBeWorkedOnWhereItLies(String scheme) {
+  void theResultOfAnAllgatherIsMappable(String scheme) {
     try (LocalJob job = RandomCases.job(scheme, 2)) {
       List<Boolean> mappable =
           job.run(
@@ -320,7 +320,7 @@ class SharedCollectivesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
-  void aRankThatDoesNotComeIsNamedAtTheDeadline(String scheme) {
+  void aRankThatDoesNotSubmitIsNamedAtTheDeadline(String scheme) {
     for (What what : What.values()) {
       try (LocalJob job = RandomCases.job(scheme, 3)) {
         List<String> messages = job.run(weft -> weft.rank() == 1 ? "" : overdue(weft, what));
@@ -365,7 +365,7 @@ class SharedCollectivesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
-  void ranksThatDisagreeAreToldSo(String scheme) {
+  void ranksThatDisagreeFailAndBothShapesAreNamed(String scheme) {
     try (LocalJob job = RandomCases.job(scheme, 2)) {
       var unused =
           job.run(

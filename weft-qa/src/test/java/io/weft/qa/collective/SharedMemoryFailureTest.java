@@ -30,20 +30,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Ranks that work on each other's memory when one of them fails: all end, and nobody touches a
-/// tensor any more that its owner has got back.
+/// Checks ranks that work on each other's memory when one of them fails: all ranks fail, and no
+/// rank accesses a tensor after its owner has got it back.
 @Timeout(120)
 class SharedMemoryFailureTest {
 
   private static final int RANKS = 3;
   private static final int VICTIM = 1;
 
-  /// One by messages, one by slots.
+  /// One length that is announced by messages and one that is announced in slots.
   private static final int[] ELEMENTS = {900_001, 100_001};
 
   private static final byte MARK = 0x5a;
 
-  /// What happens to the victim.
+  /// The fate of the victim.
   enum End {
     DIES,
     ABORTS,
@@ -71,10 +71,10 @@ class SharedMemoryFailureTest {
 
   @ParameterizedTest(name = "{0}, a rank {1}, {2} elements")
   @MethodSource("ends")
-  void nobodyTouchesATensorThatWasGivenBack(String scheme, End end, int elements) throws Exception {
+  void noRankAccessesAReturnedTensor(String scheme, End end, int elements) throws Exception {
     assumeThat(MortalJob.provider(scheme).probe()).isInstanceOf(Availability.Available.class);
     for (int round = 0; round < 3; round++) {
-      // Nobody waits for the deadline.
+      // No rank waits for this deadline.
       WeftConfig config =
           WeftConfig.builder().transport(scheme).deadline(Duration.ofMinutes(10)).build();
       try (MortalJob job = new MortalJob(RANKS, config)) {
@@ -99,7 +99,8 @@ class SharedMemoryFailureTest {
     }
   }
 
-  /// Sums until one sum fails, marks its tensor, and looks at it when all others have failed too.
+  /// Sums until a sum fails, marks its tensor, and checks the marks after all other ranks have
+  /// failed, too.
   private static CommException sumUntilItFails(
       Weft weft, int elements, boolean isPrivate, AtomicInteger sums, CyclicBarrier all)
       throws Exception {

@@ -26,15 +26,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Allreduce on the memory of all ranks where it lies, against a model, with memory that some ranks
-/// share and some do not, and ranks that cannot reach what others offer.
+/// Checks allreduce on the ranks' memory in place against a model. Some ranks share their memory
+/// and some do not, and some ranks cannot map the memory that others offer.
 @Timeout(120)
 class SharedMemoryTest {
 
   private static final int LONG_ELEMENTS = 400_000;
 
-  /// One allreduce, the same on all ranks. Rank r's tensors are in shared memory if bit r of
-  /// `shared` is set.
+  /// One allreduce, which is the same on all ranks. Rank r's tensors are in shared memory if bit r
+  /// of `shared` is set.
   record Case(
       int number,
       DType dtype,
@@ -136,7 +136,7 @@ class SharedMemoryTest {
   }
 
   @Test
-  void ranksThatShareNothingAreToldSo() {
+  void mappedAlgorithmIsRefusedWithoutSharedMemory() {
     try (LocalJob job = LocalJob.start(2, WeftConfig.builder().transport("tcp").build())) {
       Weft weft = job.ranks().getFirst();
       try (TensorLease tensor = weft.allocate(DType.FLOAT32, Shape.of(8))) {

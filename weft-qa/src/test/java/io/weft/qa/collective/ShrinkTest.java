@@ -38,7 +38,7 @@ class ShrinkTest {
     return new MortalJob(size, WeftConfig.builder().transport(transport).build());
   }
 
-  /// Sums `value` of all ranks under this name; every element must be the same.
+  /// Sums `value` of all ranks under this name and checks that all elements are equal.
   private static float sum(Communicator comm, String name, int elements, float value)
       throws InterruptedException {
     try (OwnedTensor tensor = filled(elements, value)) {
@@ -64,7 +64,7 @@ class ShrinkTest {
     return first;
   }
 
-  /// Uses the communicator until it fails.
+  /// Uses the communicator until an operation fails.
   private static CommException failureOf(Communicator comm, int elements) {
     return catchThrowableOfType(
         CommException.class,
@@ -77,7 +77,7 @@ class ShrinkTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void survivorsGoOnWithConsecutiveRanks(String transport) throws Exception {
+  void survivorsContinueWithConsecutiveRanks(String transport) throws Exception {
     try (MortalJob job = job(transport, 4)) {
       for (int lost : List.of(2, 0)) {
         List<Integer> before = job.rank(1).members().ranks();
@@ -112,7 +112,7 @@ class ShrinkTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void aRankThatShrinksUnaskedFailsTheOperationsOfTheOthers(String transport) throws Exception {
+  void aRankThatShrinksFailsTheOperationsOfTheOthers(String transport) throws Exception {
     try (MortalJob job = job(transport, 3)) {
       List<String> messages =
           job.run(
@@ -135,11 +135,11 @@ class ShrinkTest {
     }
   }
 
-  /// Every epoch uses the same names and leaves operations unfinished, of which some ranks have
-  /// submitted what others have not: a frame of an epoch before would be seen in a sum.
+  /// Every epoch uses the same names and leaves operations unfinished that only some ranks have
+  /// submitted. A frame of a previous epoch would change a sum.
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void nothingOfAnEpochReachesTheNext(String transport) throws Exception {
+  void noFrameOfAnEpochReachesTheNextEpoch(String transport) throws Exception {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     int epochs = 25;
     try (MortalJob job = job(transport, 3)) {
@@ -149,7 +149,7 @@ class ShrinkTest {
             while (weft.epoch() < epochs) {
               int epoch = (int) weft.epoch();
               String where = "-Dweft.test.seed=" + seed + " epoch " + epoch;
-              // One rank waits for nothing: the shrink that it begins ends what others wait for.
+              // One rank awaits nothing: its shrink ends the operations that the others wait for.
               boolean waits = weft.rank() != epoch % 3 && random.nextBoolean();
               epoch(weft.communicator(), epoch, random, waits, where);
               weft.shrink(LIMIT);
@@ -196,7 +196,7 @@ class ShrinkTest {
   }
 
   @Test
-  void whoDoesNotComeIsNamedAndMayComeLater() throws Exception {
+  void aRankThatDoesNotShrinkIsNamedAndMayShrinkLater() throws Exception {
     try (MortalJob job = job("tcp", 3)) {
       for (int rank : List.of(0, 1)) {
         CommException.TimedOut late =
@@ -216,7 +216,7 @@ class ShrinkTest {
   }
 
   @Test
-  void tooFewDoNotGoOn() throws Exception {
+  void tooFewRanksCannotContinue() throws Exception {
     try (MortalJob job = job("inproc", 4)) {
       job.kill(0);
       job.kill(2);
@@ -238,7 +238,7 @@ class ShrinkTest {
     }
   }
 
-  /// One of the losses may be noticed after the survivors of the other one have agreed.
+  /// A survivor may notice one of the losses only after the agreement on the other one.
   private static void shrinkUntilItFails(Weft weft) throws InterruptedException {
     while (true) {
       Communicator comm = weft.shrink(LIMIT);
@@ -247,7 +247,7 @@ class ShrinkTest {
   }
 
   @Test
-  void whereAnyNumberMayGoOnTheLastRankDoes() throws Exception {
+  void theLastRankContinuesWithQuorumAny() throws Exception {
     WeftConfig any = WeftConfig.builder().transport("tcp").shrinkQuorum(ShrinkQuorum.ANY).build();
     try (MortalJob job = new MortalJob(2, any)) {
       job.kill(0);
@@ -260,7 +260,7 @@ class ShrinkTest {
   }
 
   @Test
-  void aRankThatLeftInOrderIsNotWaitedFor() throws Exception {
+  void survivorsDoNotWaitForARankThatLeftInOrder() throws Exception {
     try (MortalJob job = job("tcp", 3)) {
       Future<Boolean> left =
           job.start(

@@ -21,11 +21,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What goes wrong only in certain orders of events, in orders that a simulation makes.
+/// Checks failures that depend on the order of events, in orders that a simulation generates.
 @Timeout(60)
 class SimulatedCollectivesTest {
 
-  private static final int LONG = 50_000; // 200 kB: many more segments than a window has slots
+  private static final int LONG = 50_000; // 200 kB: many more segments than slots of a window
 
   static java.util.List<String> algorithms() {
     return Algorithms.allreduceNames();

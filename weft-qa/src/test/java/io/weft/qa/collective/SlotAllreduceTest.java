@@ -41,20 +41,20 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Short allreduces of ranks that share memory, in and out of step with each other: of tensors that
-/// fit a slot, and of such that are offered in one.
+/// Checks short allreduces of ranks that share memory, in step and out of step with each other,
+/// with tensors that fit in a slot and with tensors that a slot offers.
 @Timeout(120)
 class SlotAllreduceTest {
 
-  /// `-Dweft.test.seed=N` replays what is submitted.
+  /// `-Dweft.test.seed=N` replays a run.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
   private static final int ROUNDS = 60;
 
-  /// Longest that fits a slot, and somewhat more.
+  /// Slightly more than the length that fits in a slot.
   private static final int MOST_ELEMENTS = 120;
 
-  /// Of those that are offered in a slot.
+  /// The largest length of tensors that are offered in a slot.
   private static final int MOST_OFFERED = 20_000;
 
   private static LocalJob job(String scheme, int size, Set<Integer> blind) {
@@ -73,11 +73,11 @@ class SlotAllreduceTest {
         Arguments.of("shm", 4, Set.of()));
   }
 
-  /// Each round submits some operations, each rank in an order of its own, waits for some of them
-  /// before it submits the rest, and for the others in another order.
+  /// In each round, each rank submits some operations in its own order, awaits some of them before
+  /// it submits the others, and awaits those in another order.
   @ParameterizedTest(name = "{0}, {1} ranks, of which {2} cannot reach the others'' memory")
   @MethodSource("jobs")
-  void anyOrderGivesTheSums(String scheme, int size, Set<Integer> blind) {
+  void sumsAreCorrectInAnyOrderOfSubmission(String scheme, int size, Set<Integer> blind) {
     System.getLogger("weft.test")
         .log(System.Logger.Level.INFO, "replay with -Dweft.test.seed={0}", Long.toString(SEED));
     try (LocalJob job = job(scheme, size, blind)) {
@@ -148,10 +148,10 @@ class SlotAllreduceTest {
     }
   }
 
-  /// Rank 0 submits a, then b; the others wait for b before they submit a.
+  /// One rank submits a, then b. The other ranks await b before they submit a.
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 4, 5})
-  void whoeverWaitsForTheSecondFirstGetsIt(int size) {
+  void theSecondOperationCompletesBeforeTheFirst(int size) {
     try (LocalJob job = job("inproc", size, Set.of())) {
       job.run(
           weft -> {
@@ -189,7 +189,7 @@ class SlotAllreduceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
-  void disagreementIsNamedAndTheNextOperationsWork(String scheme) {
+  void aDisagreementIsNamedAndLaterOperationsWork(String scheme) {
     try (LocalJob job = job(scheme, 2, Set.of())) {
       job.run(
           weft -> {
@@ -212,7 +212,7 @@ class SlotAllreduceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
-  void whoDoesNotSubmitIsNamedAtTheDeadline(String scheme) {
+  void aRankThatDoesNotSubmitIsNamedAtTheDeadline(String scheme) {
     try (LocalJob job = job(scheme, 3, Set.of())) {
       List<String> messages =
           job.run(
@@ -241,7 +241,7 @@ class SlotAllreduceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm"})
-  void closedCommunicatorsLeaveTheirMemoryToOthers(String scheme) {
+  void closedCommunicatorsReleaseTheirMemory(String scheme) {
     try (LocalJob job = job(scheme, 2, Set.of())) {
       job.run(
           weft -> {
@@ -261,10 +261,10 @@ class SlotAllreduceTest {
     }
   }
 
-  /// Of ranks that leave right after the last operation, nobody misses it.
+  /// Ranks that leave right after the last operation complete it.
   @ParameterizedTest
   @CsvSource({"inproc, 1", "shm, 1", "inproc, 5000", "shm, 5000", "shm, 500000"})
-  void theLastOperationBeforeTheEndIsDoneByAll(String scheme, int elements) {
+  void allRanksCompleteTheLastOperationBeforeTheyLeave(String scheme, int elements) {
     for (int i = 0; i < 5; i++) {
       try (LocalJob job = job(scheme, 2, Set.of())) {
         job.run(

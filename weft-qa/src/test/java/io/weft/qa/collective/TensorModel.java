@@ -20,12 +20,13 @@ import java.util.SplittableRandom;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
-/// The straightforward model: elements as `double` or `long`, one at a time.
+/// The straightforward model, which computes with one `double` or `long` at a time.
 final class TensorModel {
 
   private TensorModel() {}
 
-  /// A tensor of small random values; small, so that products of eight ranks stay in range.
+  /// Returns a tensor of random values, which are small, so that products of eight ranks stay in
+  /// range.
   static OwnedTensor random(DType dtype, Shape shape, SplittableRandom random) {
     OwnedTensor tensor = OwnedTensor.allocate(dtype, shape);
     for (long i = 0; i < shape.elements(); i++) {
@@ -39,11 +40,11 @@ final class TensorModel {
     return tensor;
   }
 
-  /// The tensors of all ranks of a host combined in their tree, by the kernels that define the
-  /// bits: with p the largest power of two up to n, rank 2i + 1 takes over from 2i for i < n - p,
-  /// and then neighbours of the p that are left are combined until one is left.
+  /// Combines the tensors of all ranks of a host in their tree, by the kernels that define the
+  /// bits. With p the largest power of two up to n, rank 2i + 1 combines with rank 2i for i < n -
+  /// p. Then neighbors of the p remaining ranks combine until one remains.
   ///
-  /// @param tensor a new one for each rank
+  /// @param tensor creates a tensor for each rank
   static OwnedTensor inOrder(DType dtype, ReduceOp op, int size, IntFunction<OwnedTensor> tensor) {
     List<OwnedTensor> all = new ArrayList<>();
     int active = Integer.highestOneBit(size);
@@ -67,7 +68,7 @@ final class TensorModel {
     return sum;
   }
 
-  /// Takes `other`.
+  /// Adds `other` and closes it.
   private static void add(DType dtype, ReduceOp op, OwnedTensor sum, OwnedTensor other) {
     try (other) {
       long elements = sum.view().shape().elements();
@@ -75,9 +76,9 @@ final class TensorModel {
     }
   }
 
-  /// What all ranks' random tensors combine to, worked out once, by whoever asks first. Exact for
-  /// integers: their sums and products are kept to the type's width after each step, and those of
-  /// 64 bits stay below 2^53 by the choice of values.
+  /// Returns the combination of all ranks' random tensors, which the first call computes. It is
+  /// exact for integers: sums and products are truncated to the type's width after each step, and
+  /// those of 64 bits stay below 2^53 by the choice of values.
   static Supplier<double[]> reduced(DType dtype, ReduceOp op, Shape shape, int size, long seed) {
     return new Supplier<>() {
       private double[] result;
@@ -153,7 +154,7 @@ final class TensorModel {
     }
   }
 
-  /// Unit roundoff: half the distance from 1 to the next value.
+  /// Returns the unit roundoff: half the distance from 1 to the next value.
   static double roundoff(DType dtype) {
     return switch (dtype) {
       case FLOAT16 -> 0x1p-11;
@@ -173,7 +174,7 @@ final class TensorModel {
     };
   }
 
-  /// Two's complement of the type's width.
+  /// Combines two integers in two's complement of the type's width.
   static long combine(DType dtype, ReduceOp op, long a, long b) {
     long exact =
         switch (op) {

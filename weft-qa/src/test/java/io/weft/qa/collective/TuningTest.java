@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Ranks change their tuning while operations are under way.
+/// Checks ranks that change their tuning while operations are in flight.
 @Timeout(120)
 class TuningTest {
 
@@ -53,8 +53,8 @@ class TuningTest {
     return new AllreduceRequest(tensor, ReduceOp.SUM, named(name));
   }
 
-  /// Long and short ones, a change, and so on; nothing is awaited before the end. Returns how many
-  /// elements are wrong.
+  /// Submits long and short operations and a change of tuning in turn, and awaits them at the end.
+  /// Returns the number of wrong elements.
   private static int changeInTheMiddle(Weft weft) throws InterruptedException {
     try (Arena arena = Arena.ofShared()) {
       List<TensorView> tensors = new ArrayList<>();
@@ -88,14 +88,14 @@ class TuningTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void ranksChangeTogetherInTheMiddleOfOperations(String transport) {
+  void ranksChangeTheirTuningTogetherDuringOperations(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       assertThat(job.run(TuningTest::changeInTheMiddle)).containsOnly(0);
     }
   }
 
   @Test
-  void ranksChangeTogetherInTheSimulatorHoweverLateTheyAre() throws InterruptedException {
+  void lateRanksChangeTheirTuningTogetherInTheSimulator() throws InterruptedException {
     SimReport<Integer> report =
         Simulation.of(5)
             .hosts(3)

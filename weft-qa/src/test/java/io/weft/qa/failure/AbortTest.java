@@ -32,7 +32,7 @@ class AbortTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void manyCallersOnAllRanksAreOneAbortEach(String transport) {
+  void manyCallersOfAbortCauseOneFailurePerRank(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       List<CommException> failures =
           job.run(
@@ -84,7 +84,7 @@ class AbortTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void abortWorksFromACallbackOnTheRunner(String transport) {
+  void abortWorksFromACallbackOnTheProgressThread(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       List<CommException> failures =
           job.run(
@@ -110,7 +110,7 @@ class AbortTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void ranksWithoutOperationAreToldOnceOfAFailureAndNotOfTheirClosing(String transport) {
+  void idleRanksAreNotifiedOnceOfAFailureAndNotOfTheirClose(String transport) {
     Queue<CommException> all = new ConcurrentLinkedQueue<>();
     try (LocalJob job = LocalJob.over(transport, 3)) {
       List<CommException> told =
@@ -146,7 +146,7 @@ class AbortTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void abortAfterTheEndDoesNothing(String transport) throws Exception {
+  void abortAfterTheEndOfTheJobDoesNothing(String transport) throws Exception {
     Weft weft;
     try (LocalJob job = LocalJob.over(transport, 2)) {
       weft = job.ranks().getFirst();
@@ -155,10 +155,10 @@ class AbortTest {
     assertThat(ExpectedFailures.of(weft.communicator().barrier(named("late")))).isNotNull();
   }
 
-  /// Rank 1 has time, and is told.
+  /// Rank 1 has a long deadline, and rank 0 notifies it.
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void thePassedDeadlineOfOneIsTheSameFailureToAll(String transport) {
+  void thePassedDeadlineOfOneRankIsTheSameFailureOnAllRanks(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       List<CommException> failures =
           job.run(
@@ -185,7 +185,7 @@ class AbortTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void aRunnerThatDiesSaysWhyToAll(String transport) {
+  void aProgressThreadThatDiesReportsItsCauseToAllRanks(String transport) {
     BrittleProvider brittle = BrittleProvider.of(transport);
     CyclicBarrier gone = new CyclicBarrier(3);
     try (LocalJob job = brittle.job(3)) {

@@ -26,9 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// An arena that is closed at any moment of a transfer out of it or into it: what the copies of a
-/// transport throw then ends that operation, on both ranks with nothing wrong in what one of them
-/// takes for done.
+/// Checks an arena that is closed at any moment of a transfer out of it or into it: an exception in
+/// the copies of a transport fails that operation only, and an operation that one of the ranks
+/// considers done has the right data.
 @Timeout(120)
 class ArenaClosedInTransferTest {
 
@@ -46,7 +46,7 @@ class ArenaClosedInTransferTest {
 
   @ParameterizedTest(name = "{0}, {1} elements")
   @MethodSource("cases")
-  void endsThatOperationOnly(String scheme, int elements) {
+  void anArenaClosedDuringATransferFailsThatOperationOnly(String scheme, int elements) {
     try (LocalJob job = LocalJob.over(scheme, 2)) {
       for (int round = 0; round < ROUNDS; round++) {
         long delay = ThreadLocalRandom.current().nextLong(LONGEST_DELAY_NANOS);

@@ -28,15 +28,16 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Callbacks that ask again whatever they were told, as of a program that keeps so many requests
-/// open: when the rank leaves the job they are told so and refused then, and leaving ends.
+/// Checks callbacks that submit a new request whatever the outcome was, as in a program with a
+/// constant number of open requests. When the rank leaves the job, the callbacks are notified, new
+/// requests are refused, and `close` returns.
 @Timeout(60)
 class AskingAgainTest {
 
   private static final Duration LONG = Duration.ofSeconds(50);
   private static final int OPEN = 50;
 
-  /// Asks again in each callback. What it is told, and with what it is refused, are counted.
+  /// Submits a new request in each callback, and counts its outcomes and refusals.
   private static final class Asker {
     private final AtomicInteger told = new AtomicInteger();
     private final ConcurrentLinkedQueue<RuntimeException> refused = new ConcurrentLinkedQueue<>();
@@ -95,7 +96,7 @@ class AskingAgainTest {
 
   @ParameterizedTest
   @EnumSource
-  void leavingEndsAndNoStackGrows(Service service) throws Exception {
+  void closeReturnsAndCallbacksDoNotNest(Service service) throws Exception {
     Asker asker = new Asker();
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       Weft zero = job.ranks().getFirst();
@@ -116,10 +117,10 @@ class AskingAgainTest {
     }
   }
 
-  /// Threads that ask when it is over are told by their own call, and their callbacks once.
+  /// A request after the rank has left completes its callback once, on the requesting thread.
   @ParameterizedTest
   @EnumSource
-  void whoAsksAfterwardsIsToldOnItsOwnThread(Service service) throws Exception {
+  void requestsAfterTheRankHasLeftFailOnTheRequestingThread(Service service) throws Exception {
     Asker asker = new Asker();
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       Weft zero = job.ranks().getFirst();

@@ -12,8 +12,8 @@ import io.weft.transport.spi.TransportProvider;
 import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// A provider whose transports have a defect: the one of the victim, once there is one, throws when
-/// it is polled. The rest is another provider's.
+/// A provider with a defective transport: the transport of the rank `victim`, if one is set, throws
+/// when it is polled. All other behavior is that of the `real` provider.
 record BrittleProvider(TransportProvider real, AtomicInteger victim) implements TransportProvider {
 
   static BrittleProvider of(String scheme) {
@@ -26,7 +26,7 @@ record BrittleProvider(TransportProvider real, AtomicInteger victim) implements 
         new AtomicInteger(-1));
   }
 
-  /// A job over it.
+  /// Starts a job over this provider.
   LocalJob job(int size) {
     return LocalJob.start(size, WeftConfig.builder().build(), this);
   }

@@ -23,7 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Ranks that live, and a network between them that does not.
+/// Checks live ranks whose network fails.
 @Timeout(120)
 class BrokenNetworkTest {
 
@@ -38,7 +38,8 @@ class BrokenNetworkTest {
     return LocalJob.start(size, config, new FaultyProvider(new TcpProvider(), faults));
   }
 
-  /// What ends endless sums on each rank, when `plan` has come true in their midst.
+  /// Returns the failures that end endless sums on each rank after `plan` takes effect during the
+  /// sums.
   private List<CommException> failures(LocalJob job, String plan) {
     CountDownLatch under = new CountDownLatch(job.ranks().size());
     return job.run(
@@ -67,7 +68,7 @@ class BrokenNetworkTest {
   }
 
   @Test
-  void aCutConnectionIsTheLossOfOneOfItsEndsToAll() {
+  void allRanksNameAnEndOfACutConnectionAsLost() {
     try (LocalJob job = job(4)) {
       for (CommException failure : failures(job, "ranks=4; cut=0-1")) {
         int named =
@@ -82,7 +83,7 @@ class BrokenNetworkTest {
   }
 
   @Test
-  void aRankBehindADeadLineIsLostToTheOthersAndCutOffItself() {
+  void aRankBehindADeadLinkIsLostToOthersAndKnowsThatItIsCutOff() {
     try (LocalJob job = job(3)) {
       List<CommException> failures = failures(job, "ranks=3; stall=0,1-2");
       for (CommException failure : failures.subList(0, 2)) {
@@ -99,9 +100,9 @@ class BrokenNetworkTest {
     }
   }
 
-  /// It hears all and is not heard: the others tell it.
+  /// The rank receives from the others but does not reach them, so the others notify it.
   @Test
-  void aRankThatIsNotHeardIsToldThatItWasGivenUp() {
+  void aRankThatOthersCannotHearLearnsThatItWasGivenUp() {
     try (LocalJob job = job(3)) {
       List<CommException> failures = failures(job, "ranks=3; stall=2>0,1");
       for (CommException failure : failures.subList(0, 2)) {
@@ -117,9 +118,10 @@ class BrokenNetworkTest {
     }
   }
 
-  /// Each byte takes 400 ms: longer than four heartbeats, shorter than the limit.
+  /// Each byte is delayed by 400 ms, which is longer than four heartbeats and shorter than the
+  /// limit.
   @Test
-  void aSlowNetworkIsNoSilentOne() {
+  void aSlowNetworkIsNotTakenForASilentOne() {
     try (LocalJob job = job(3)) {
       faults.add(FaultPlan.parse("ranks=3; delay=*-*:400ms"));
       job.run(

@@ -26,7 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What users' callbacks must not do, on whatever thread turns the agent: throw, and wait.
+/// Checks callbacks that throw or that wait, which they must not do, on the progress thread and on
+/// threads that run its duty cycle.
 @Timeout(120)
 class CallbackTest {
 
@@ -34,7 +35,7 @@ class CallbackTest {
 
   private static final int ROUNDS = 20;
 
-  /// Something that waits.
+  /// A call that waits.
   private interface Wait {
     void run() throws InterruptedException;
   }
@@ -55,11 +56,11 @@ class CallbackTest {
         .allreduce(tensor.view(), tensor.view(), ReduceOp.SUM, named(name).within(LIMIT));
   }
 
-  /// Rank 1 comes when rank 0 has asked to be called; then it is a caller that turns the agent, or
-  /// its thread, as it happens.
+  /// Rank 1 submits after rank 0 has registered its callback. The callback then runs on a waiting
+  /// caller or on the progress thread, depending on which one runs the duty cycle.
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm", "tcp"})
-  void waitingInACallbackIsRefusedWhoeverTurnsTheRunner(String transport) {
+  void waitingInACallbackIsRefusedOnEveryThread(String transport) {
     Queue<String> refusals = new ConcurrentLinkedQueue<>();
     try (LocalJob job = LocalJob.over(transport, 2);
         OwnedTensor never = OwnedTensor.allocate(DType.FLOAT32, Shape.of(4))) {
@@ -142,7 +143,7 @@ class CallbackTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm", "tcp"})
-  void whatACallbackThrowsHarmsNobody(String transport) {
+  void anExceptionOfACallbackHarmsNoOperation(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       for (int round = 0; round < ROUNDS; round++) {
         boolean small = round % 2 == 0;
@@ -170,7 +171,7 @@ class CallbackTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void whatAnOnlookerOfFailuresThrowsHarmsNobody(String transport) {
+  void anExceptionOfAFailureListenerHarmsNoOperation(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       Queue<CommException> heard = new ConcurrentLinkedQueue<>();
       for (Weft weft : job.ranks()) {

@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// A tensor whose arena is closed under its operation: that operation ends on all ranks, and
-/// nothing else does.
+/// Checks a tensor whose arena is closed during its operation: that operation fails on all ranks,
+/// and nothing else does.
 @Timeout(120)
 class ClosedArenaTest {
 
@@ -45,7 +45,7 @@ class ClosedArenaTest {
 
   @ParameterizedTest(name = "{0}, {1} elements")
   @MethodSource("cases")
-  void anArenaThatIsClosedBeforeAwaitFailsThatOperationOnly(String scheme, int elements) {
+  void anArenaClosedBeforeAwaitFailsThatOperationOnly(String scheme, int elements) {
     try (LocalJob job = LocalJob.over(scheme, 2)) {
       CountDownLatch closed = new CountDownLatch(1);
       List<String> ends =
@@ -71,16 +71,16 @@ class ClosedArenaTest {
                 return end;
               });
       assertThat(ends.get(0)).contains("rank 0", "'lost'", "arena was closed", "await");
-      // What was sent before is as good as any.
+      // Rank 1 may have received the data before the arena was closed.
       assertThat(ends.get(1)).matches("done|rank 0 .*'lost'.*arena was closed.*said by rank 0.*");
     }
   }
 
-  /// At whatever moment: the operation fails on this rank, or `close` is refused since the memory
-  /// is being worked on, and the operation ends as if nothing had been.
+  /// At any moment, either the operation fails on this rank, or `close` is refused because the
+  /// memory is in use, and the operation completes normally.
   @ParameterizedTest(name = "{0}, {1} elements")
   @MethodSource("cases")
-  void anArenaThatIsClosedInMidFlightEndsNoProcess(String scheme, int elements) {
+  void anArenaClosedInFlightEndsNoProcess(String scheme, int elements) {
     try (LocalJob job = LocalJob.over(scheme, 2)) {
       job.run(
           weft -> {
@@ -130,7 +130,7 @@ class ClosedArenaTest {
     return new TensorView(DType.FLOAT32, Shape.of(elements), arena.allocate(4L * elements, 64));
   }
 
-  /// The communicator and the rank are of use still.
+  /// Checks that the communicator and the rank are still usable.
   private static void checkSum(Weft weft) throws InterruptedException {
     for (int elements : List.of(1, 5_000, 1_000_000)) {
       try (OwnedTensor mine = OwnedTensor.allocate(DType.FLOAT32, Shape.of(elements))) {

@@ -39,11 +39,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Of four ranks, rank 3 has met the others and never connects; rank 2 connects and ends.
+/// Checks the start of four ranks, of which rank 3 meets the others and never connects, and rank 2
+/// connects and dies.
 @Timeout(60)
 class JoiningTest {
 
-  /// Longer than the test may take: nobody waits for it.
+  /// Longer than the test may take, because no rank waits for it.
   private static final Duration START_DEADLINE = Duration.ofSeconds(300);
 
   private final InMemoryStore store = new InMemoryStore();
@@ -62,7 +63,7 @@ class JoiningTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void aRankThatDiesMeanwhileIsNamedByAllAtOnce(String transport) throws Exception {
+  void allRanksNameARankThatDiesDuringTheStartAtOnce(String transport) throws Exception {
     WeftConfig config =
         WeftConfig.builder().transport(transport).startDeadline(START_DEADLINE).build();
     try (ExecutorService threads = Executors.newCachedThreadPool()) {
@@ -91,7 +92,7 @@ class JoiningTest {
   }
 
   @Test
-  void anAddressThatIsNoneIsNamedWithItsRank() throws Exception {
+  void anInvalidAddressIsNamedWithItsRank() throws Exception {
     WeftConfig config = WeftConfig.builder().transport("tcp").startDeadline(START_DEADLINE).build();
     try (ExecutorService threads = Executors.newCachedThreadPool()) {
       List<Future<Topology>> others =

@@ -16,14 +16,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A communicator that is made after ranks were lost, as the first one of a rank that joins is when
-/// others die meanwhile.
+/// Checks a communicator that is created after ranks were lost, like the first communicator of a
+/// rank that joins while others die.
 @Timeout(60)
 class LateCommunicatorTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void ofSeveralLostRanksTheFirstOneIsNamed(String transport) {
+  void theFirstOfSeveralLostRanksIsNamed(String transport) {
     BrittleProvider brittle = BrittleProvider.of(transport);
     try (LocalJob job = brittle.job(4)) {
       Weft weft = job.ranks().getFirst();

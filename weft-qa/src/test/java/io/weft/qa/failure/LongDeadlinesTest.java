@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Durations beyond what nanoseconds in a `long` can say.
+/// Checks durations that exceed the nanoseconds of a `long`.
 @Timeout(120)
 class LongDeadlinesTest {
 
@@ -38,7 +38,7 @@ class LongDeadlinesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm", "tcp"})
-  void anyDeadlineIsOne(String transport) {
+  void deadlinesOfAnyLengthWork(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       for (Duration limit : LONG) {
         for (int elements : List.of(3, 5_000, 500_000)) {
@@ -68,7 +68,7 @@ class LongDeadlinesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void aReceiveThatMayTakeForeverArrives(String transport) throws Exception {
+  void aReceiveWithoutALimitCompletes(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2);
         OwnedTensor sent = OwnedTensor.allocate(DType.FLOAT32, Shape.of(4))) {
       var key = new RendezvousKey(new Edge(1, 1, 0, "edge"), 1, 0, 0);
@@ -84,7 +84,7 @@ class LongDeadlinesTest {
   }
 
   @Test
-  void aDeadlineInThePastIsOver() {
+  void aDeadlineInThePastTimesOut() {
     try (LocalJob job = LocalJob.over("inproc", 2);
         OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(4))) {
       var handle =
@@ -100,7 +100,7 @@ class LongDeadlinesTest {
   }
 
   @Test
-  void aSettingOfForeverIsRefusedInWords() {
+  void anInfiniteDeadlineInTheSettingsIsRefused() {
     WeftConfig.Builder builder = WeftConfig.builder();
     assertThatThrownBy(() -> builder.deadline(FOREVER).build())
         .isInstanceOf(CommException.Setup.class)

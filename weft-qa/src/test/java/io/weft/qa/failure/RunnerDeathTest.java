@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The thread that turns the agent comes to its end: whoever waits hears why, soon.
+/// Checks that every waiting caller soon learns the cause when the progress thread dies.
 @Timeout(120)
 class RunnerDeathTest {
 
@@ -38,7 +38,7 @@ class RunnerDeathTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm", "tcp"})
-  void allWhoWaitHearWhy(String transport) throws Exception {
+  void allWaitingCallersLearnTheCause(String transport) throws Exception {
     BrittleProvider brittle = BrittleProvider.of(transport);
     try (LocalJob job = brittle.job(2);
         OwnedTensor small = OwnedTensor.allocate(DType.FLOAT32, Shape.of(3));

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Rank 2 of three stands still: a callback blocks its progress thread, while its connections stay
-/// open.
+/// Checks a silent rank 2 of three: a callback blocks its progress thread, while its connections
+/// remain open.
 @Timeout(120)
 class SilentRankTest {
 
@@ -56,9 +56,9 @@ class SilentRankTest {
     }
   }
 
-  /// Ends when rank 0's word has come; rank 2's progress thread stands still from then on until it
-  /// is released. As a leaf of the broadcast, rank 2 owes nobody anything that its progress thread
-  /// has not sent yet.
+  /// Returns the broadcast that ends when rank 0's data has arrived. From then on rank 2's progress
+  /// thread is blocked until it is released. As a leaf of the broadcast, rank 2 owes no rank any
+  /// data that its progress thread has not sent yet.
   private Handle<TensorView> standStill(Weft weft) {
     if (weft.rank() != SILENT) {
       await(armed);
@@ -77,7 +77,7 @@ class SilentRankTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void isLostToAllAndLearnsItWhenItComesBack(String transport) {
+  void aSilentRankIsLostToAllAndLearnsItWhenItReturns(String transport) {
     try (LocalJob job = job(transport)) {
       List<CommException> failures =
           job.run(
@@ -104,7 +104,7 @@ class SilentRankTest {
     return message.substring(0, message.indexOf(" for "));
   }
 
-  /// What a survivor sees.
+  /// Checks and returns the failure on a survivor.
   private CommException lost(Weft weft, Communicator part) throws Exception {
     Communicator world = weft.communicator();
     try (OwnedTensor t = OwnedTensor.allocate(DType.FLOAT32, Shape.of(100_000))) {
@@ -135,7 +135,7 @@ class SilentRankTest {
     }
   }
 
-  /// What it sees itself.
+  /// Checks and returns the failure on the silent rank.
   private CommException excluded(Weft weft, Handle<TensorView> go) throws Exception {
     await(released);
     var unused = go.await();
@@ -154,7 +154,7 @@ class SilentRankTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void delaysTheLeavingOfOthersForALittleOnly(String transport) {
+  void aSilentRankDelaysTheCloseOfOthersBriefly(String transport) {
     WeftConfig config =
         WeftConfig.builder().transport(transport).silenceLimit(Duration.ZERO).build();
     CountDownLatch gone = new CountDownLatch(2);
@@ -182,9 +182,9 @@ class SilentRankTest {
     }
   }
 
-  /// Ranks 1 and 2 stand still: rank 0 cannot know that it is not itself that is deaf.
+  /// Ranks 1 and 2 are blocked. Rank 0 cannot know whether it is itself cut off.
   @Test
-  void whoHearsNobodyGivesItselfUp() {
+  void aRankThatHearsNoOtherRankGivesItselfUp() {
     CountDownLatch bothArmed = new CountDownLatch(2);
     CountDownLatch deaf = new CountDownLatch(1);
     try (LocalJob job = job("tcp")) {
@@ -200,12 +200,13 @@ class SilentRankTest {
                     deaf.countDown();
                     return failure;
                   }
-                  // From 0 straight to both: they have nothing to send before they are blocked.
+                  // Rank 0 sends directly to both ranks, so they have nothing to send before they
+                  // are blocked.
                   Handle<TensorView> go = comm.broadcast(t.view(), 0, named("go"));
                   go.whenDone((nothing, failure) -> await(deaf));
                   bothArmed.countDown();
                   await(deaf);
-                  // The first may end well: rank 0 had done its part in it.
+                  // The first barrier may complete, because rank 0 had done its part in it.
                   CommException failure = null;
                   while (failure == null) {
                     failure =

@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
-/// One of two ranks, of which rank 0 does what it must not: it closes arenas too early, brings
-/// confined ones, waits in callbacks. It prints what came of that, and that the job works on.
+/// One of two ranks. Rank 0 misuses the API: it closes arenas too early, passes confined ones and
+/// waits in callbacks. It prints the outcomes, and checks that the job still works.
 final class StrayRank {
 
   private static final Duration LIMIT = Duration.ofSeconds(30);
@@ -68,7 +68,7 @@ final class StrayRank {
     return weft.communicator().allreduce(tensor, tensor, ReduceOp.SUM, options);
   }
 
-  /// Rank 1 brings its part when the arena is closed.
+  /// Rank 1 submits its part after the arena is closed.
   private String closed(int elements) throws Exception {
     Arena arena = Arena.ofShared();
     String closed = "closed-" + elements;
@@ -110,8 +110,8 @@ final class StrayRank {
     }
   }
 
-  /// Rank 1 brings its part when rank 0 has asked to be called, and "late" when rank 0 has been
-  /// called each time.
+  /// Rank 1 submits its part after rank 0 has registered its callback, and "late" after all of rank
+  /// 0's callbacks have run.
   private String callbacks() throws Exception {
     try (OwnedTensor late = OwnedTensor.allocate(DType.INT32, Shape.of(1));
         OwnedTensor met = OwnedTensor.allocate(DType.INT32, Shape.of(1))) {

@@ -18,8 +18,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Two ranks in processes of their own, of which one closes arenas under its operations, brings
-/// confined ones and waits in callbacks: each is an error in words, and both processes end well.
+/// Checks two ranks in separate processes, of which one closes arenas under its operations, passes
+/// confined ones and waits in callbacks. Each misuse raises an error with a message, and both
+/// processes complete successfully.
 @Timeout(120)
 class StrayRankTest {
 
@@ -53,7 +54,7 @@ class StrayRankTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"shm", "tcp"})
-  void eachIsAnErrorInWordsAndTheJobWorksOn(String transport) throws Exception {
+  void eachMisuseRaisesAnErrorAndTheJobStillWorks(String transport) throws Exception {
     int port;
     try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();

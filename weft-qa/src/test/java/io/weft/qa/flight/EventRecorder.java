@@ -11,10 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// An observer that keeps all it hears, and checks what holds for the events of every service.
+/// An observer that records all events, and checks properties of the events of every service.
 public final class EventRecorder implements OperationObserver {
 
-  /// What was heard.
+  /// A recorded event.
   ///
   /// @param what "SUBMITTED", a stage, "DONE", or the name of the failure's class
   public record Event(
@@ -52,18 +52,18 @@ public final class EventRecorder implements OperationObserver {
     add(failure == null ? "DONE" : failure.getClass().getSimpleName(), operation, 0, nanos);
   }
 
-  /// Of operations of this name, in the order in which they were heard.
+  /// Returns the events of the operations with this name in the order of their arrival.
   public synchronized List<Event> of(String name) {
     return events.stream().filter(event -> event.name().equals(name)).toList();
   }
 
-  /// The same in words.
+  /// Returns the kinds of these events.
   public List<String> words(String name) {
     return of(name).stream().map(Event::what).toList();
   }
 
-  /// Of one operation of this name: it begins with its submission, ends once, as nothing follows,
-  /// reaches no stage twice in an exchange, and at times that grow.
+  /// Checks the events of one operation with this name: it begins with its submission, ends once
+  /// with its last event, reaches no stage of an exchange twice, and its times increase.
   public List<String> requireWhole(String name) {
     List<Event> all = of(name);
     assertThat(all).as(name).isNotEmpty();

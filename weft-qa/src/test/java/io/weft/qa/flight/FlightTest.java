@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The flight recorder on real ranks.
+/// Checks the flight recorder on real ranks.
 @Timeout(60)
 class FlightTest {
 
@@ -40,7 +40,7 @@ class FlightTest {
   }
 
   @Test
-  void silentRankLeavesALogTooAndTheOthersSayThatItWasSilent() throws Exception {
+  void aSilentRankLeavesALogAndTheOthersReportItsSilence() throws Exception {
     var over = new CountDownLatch(2);
     try (LocalJob job = LocalJob.start(3, config())) {
       job.run(
@@ -58,7 +58,7 @@ class FlightTest {
               return true;
             }
             assertThat(over.await(40, TimeUnit.SECONDS)).isTrue();
-            // The others have failed; this fails when that has come here.
+            // The others have failed. This barrier fails when their failure has arrived here.
             assertThatThrownBy(() -> comm.barrier(CollectiveOptions.named("late")).await())
                 .isInstanceOf(CommException.Aborted.class);
             return true;
@@ -87,7 +87,7 @@ class FlightTest {
   }
 
   @Test
-  void logOfARunnerThatStandsStillShowsWhatItHasNotTaken() throws Exception {
+  void theLogOfABlockedProgressThreadShowsUntakenOperations() throws Exception {
     var inside = new CountDownLatch(1);
     var release = new CountDownLatch(1);
     try (LocalJob job = LocalJob.start(2, config())) {

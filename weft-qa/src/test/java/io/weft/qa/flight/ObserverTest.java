@@ -35,7 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What observers hear of operations, of all services.
+/// Checks the events that observers receive for the operations of all services.
 @Timeout(120)
 class ObserverTest {
 
@@ -57,7 +57,7 @@ class ObserverTest {
     "shm, 3000",
     "shm, 300000"
   })
-  void operationIsSeenFromItsSubmissionToItsEnd(String transport, int elements) {
+  void anOperationIsObservedFromItsSubmissionToItsEnd(String transport, int elements) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
@@ -81,7 +81,7 @@ class ObserverTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void failureEndsAnOperation(String transport) {
+  void aFailureEndsAnOperation(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
@@ -104,7 +104,7 @@ class ObserverTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void defectOfOneObserverHarmsNeitherOperationsNorOtherObservers(String transport) {
+  void aDefectiveObserverHarmsNoOperationAndNoOtherObserver(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       job.run(
           weft -> {
@@ -130,7 +130,7 @@ class ObserverTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void collectivesOfAllKindsTellWhatWasSentAndWhatIsThere(String transport) {
+  void collectivesOfAllKindsReportSentAndReceivedData(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       job.run(
           weft -> {
@@ -179,7 +179,7 @@ class ObserverTest {
 
   @ParameterizedTest
   @CsvSource({"inproc, 100000", "tcp, 100000", "shm, 100000", "inproc, 10", "tcp, 10", "shm, 10"})
-  void tensorsOfTheRendezvousAreSeenAtBothEnds(String transport, int elements) {
+  void tensorsOfTheRendezvousAreObservedAtBothEnds(String transport, int elements) {
     try (LocalJob job = LocalJob.over(transport, 2);
         OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(elements))) {
       var key = new RendezvousKey(new Edge(0, 1, 1, "edge"), 1, 0, 0);
@@ -209,7 +209,7 @@ class ObserverTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void whatEndsWithItsStepHasFailedAtBothEnds(String transport) {
+  void tensorsOfAnAbortedStepFailAtBothEnds(String transport) {
     try (LocalJob job = LocalJob.over(transport, 2);
         OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(10))) {
       Weft weft = job.ranks().get(0);
@@ -231,7 +231,7 @@ class ObserverTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void requestsOfTheChannelAreSeen(String transport) throws Exception {
+  void requestsOfTheChannelAreObserved(String transport) throws Exception {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       Weft weft = job.ranks().get(0);
       MemorySegment none = MemorySegment.NULL;
@@ -269,7 +269,7 @@ class ObserverTest {
   }
 
   @Test
-  void timesAreTheSimulatedOnesInTheSimulator() throws InterruptedException {
+  void timesAreSimulatedInTheSimulator() throws InterruptedException {
     SimReport<Long> report =
         Simulation.of(3)
             .hosts(3)

@@ -67,11 +67,11 @@ class RecordingCostTest {
       }
       least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
     }
-    assertThat(least).isLessThan(OPERATIONS); // less than one byte an operation
+    assertThat(least).isLessThan(OPERATIONS); // less than one byte per operation
   }
 
   @Test
-  void timelineAllocatesNothing() {
+  void theTimelineAllocatesNothing() {
     var timeline = new Timeline(() -> 0, Timeline.FEWEST);
     var operation = new Submission(1, 7, "g", "allreduce", 311, 8, 1, List.of(), List.of());
     long least = Long.MAX_VALUE;
@@ -86,6 +86,6 @@ class RecordingCostTest {
       }
       least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
     }
-    assertThat(least).isLessThan(OPERATIONS); // less than one byte an operation
+    assertThat(least).isLessThan(OPERATIONS); // less than one byte per operation
   }
 }

@@ -28,7 +28,7 @@ import io.weft.verbs.VerbsGreetingTarget;
 import io.weft.verbs.ring.VerbsFramesTarget;
 import java.util.List;
 
-/// All decoders of transport, cluster and collectives.
+/// Runs the decoders of the transports, the cluster and the collectives.
 class DecodersFuzzTest extends FuzzContract {
 
   DecodersFuzzTest() {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The fuzzer on a decoder whose fault is known.
+/// Checks the fuzzer on a decoder with a known fault.
 @Timeout(120)
 class FuzzCommandTest {
 
@@ -45,7 +45,7 @@ class FuzzCommandTest {
   }
 
   @Test
-  void findsWhatIsBehindAMagicNumberAndALength() {
+  void theFuzzerFindsAFaultBehindAMagicNumberAndALength() {
     Fuzzer fuzzer = fuzzed(1);
     assertThat(fuzzer.findings()).hasSize(1);
     assertThat(fuzzer.findings().getFirst().failure())
@@ -54,7 +54,7 @@ class FuzzCommandTest {
   }
 
   @Test
-  void sameSeedIsTheSameRun() {
+  void theSameSeedGivesTheSameRun() {
     Fuzzer one = fuzzed(5);
     Fuzzer two = fuzzed(5);
     assertThat(one.trial().executions()).isEqualTo(two.trial().executions());
@@ -62,7 +62,7 @@ class FuzzCommandTest {
   }
 
   @Test
-  void findingIsReplayedByTheLineThatIsPrinted() throws InterruptedException {
+  void thePrintedCommandReplaysTheFinding() throws InterruptedException {
     byte[] input = fuzzed(1).findings().getFirst().input();
     String text = new FuzzFinding("planted", input, new AssertionError("x")).toString();
     Matcher line = Pattern.compile("tools/fuzz (\\S+) --replay (\\S+)").matcher(text);
@@ -73,7 +73,7 @@ class FuzzCommandTest {
   }
 
   @Test
-  void corpusIsWrittenAndRead() throws InterruptedException, IOException {
+  void theCorpusIsWrittenAndRead() throws InterruptedException, IOException {
     Path former = Files.createDirectories(corpora.resolve("planted")).resolve("bug-old");
     Files.write(former, new byte[] {0x7A, 0x3C, (byte) 0x91, (byte) 0xE5, 3, 0, 0, 0, 0, 0, 0});
     int unused = run("--minutes", "0.001", "--seed", "2");

@@ -4,7 +4,7 @@ package io.weft.qa.fuzz;
 import io.weft.planted.PlantedTarget;
 import java.util.List;
 
-/// The target that has a fault, and no test.
+/// The suite of the target with a planted fault, which is not a test.
 final class PlantedSuite extends FuzzContract {
 
   PlantedSuite() {

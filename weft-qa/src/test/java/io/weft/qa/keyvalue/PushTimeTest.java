@@ -17,7 +17,7 @@ class PushTimeTest {
 
   private static final long SEEDS = 20;
 
-  /// Bytes a second of `SimLink.ETHERNET`.
+  /// The bandwidth of `SimLink.ETHERNET` in bytes per second.
   private static final double LINK = 1.25e9;
 
   private static SimPushes pushes(int servers, int workers, int window) {
@@ -36,7 +36,7 @@ class PushTimeTest {
   }
 
   @Test
-  void noPullIsStalerThanItsBoundAndNoSumIsWrongWhateverTheDelays() throws InterruptedException {
+  void pullsRespectTheStalenessBoundAndSumsAreRightUnderAnyDelay() throws InterruptedException {
     long most = 0;
     for (long seed : LongStream.rangeClosed(1, SEEDS).toArray()) {
       PushTime.Measured measured = StalenessJobs.play(seed);
@@ -49,13 +49,13 @@ class PushTimeTest {
   }
 
   @Test
-  void aSeedIsOneRun() throws InterruptedException {
+  void aSeedDeterminesTheRun() throws InterruptedException {
     assertThat(StalenessJobs.play(7).hash()).isEqualTo(StalenessJobs.play(7).hash());
     assertThat(StalenessJobs.play(7).hash()).isNotEqualTo(StalenessJobs.play(8).hash());
   }
 
   @Test
-  void manyWorkersFillTheLinkOfOneServerAndTwoServersCarryTwice() throws InterruptedException {
+  void manyWorkersSaturateOneServerAndTwoServersCarryTwiceAsMuch() throws InterruptedException {
     SimPushes what = pushes(1, 24, 1);
     double one = time(pushes(1, 1, 1)).pushesPerSecond();
     double many = time(what).pushesPerSecond();
@@ -65,7 +65,7 @@ class PushTimeTest {
   }
 
   @Test
-  void aServerThatComputesLongerThanItsLinkNeedsIsTheBound() throws InterruptedException {
+  void aServerThatIsSlowerThanItsLinkBoundsTheRate() throws InterruptedException {
     Duration serving = Duration.ofNanos(100_000);
     SimPushes what =
         new SimPushes(
@@ -80,13 +80,13 @@ class PushTimeTest {
   }
 
   @Test
-  void aWindowHidesTheWayThereAndBack() throws InterruptedException {
+  void aWindowHidesTheRoundTrip() throws InterruptedException {
     assertThat(time(pushes(1, 1, 4)).pushesPerSecond())
         .isGreaterThan(1.5 * time(pushes(1, 1, 1)).pushesPerSecond());
   }
 
   @Test
-  void pushesThatNoFloatCountsAreRefused() {
+  void pushesThatAFloatCannotCountAreRefused() {
     assertThatIllegalArgumentException()
         .isThrownBy(
             () ->

@@ -19,8 +19,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/// A rank that answers requests, and asks those whose numbers it reads, a line each; it leaves at
-/// the end of its input. It says what has become of that.
+/// A rank that answers requests and sends requests to the ranks whose numbers it reads, one per
+/// line. It leaves at the end of its input, and prints the outcome of each request.
 final class AnsweringRank {
 
   private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Jobs of one user on one host, whose ranks are started in turn, in processes of their own: none
-/// adds a number of another job's.
+/// Checks jobs of one user on one host whose processes start in turn: no job's sum includes a
+/// number of another job.
 @Timeout(180)
 class JobsApartTest {
 
@@ -52,8 +52,8 @@ class JobsApartTest {
     return outputs;
   }
 
-  /// Ranks 0 and 1 of the first job with the numbers 1 and 10, of the second with 100 and 1,000, as
-  /// another rank 0 and rank 1 of each job meet first.
+  /// Starts ranks 0 and 1 of the first job with the numbers 1 and 10, and those of the second job
+  /// with 100 and 1,000, in an order in which rank 0 and rank 1 of different jobs meet first.
   private void startInTurn(Map<String, String> first, Map<String, String> second, String rank)
       throws IOException {
     start(10, with(first, rank, "1"));
@@ -92,7 +92,7 @@ class JobsApartTest {
 
   @Tag("long")
   @Test
-  void torchrunsOfTheDefaultRunIdAddTheirOwn() throws Exception {
+  void jobsOfTorchrunWithTheDefaultRunIdSumTheirOwnNumbers() throws Exception {
     startInTurn(
         with(torchrun(), "TORCHELASTIC_RUN_ID", "none"),
         with(torchrun(), "TORCHELASTIC_RUN_ID", "none"),
@@ -102,13 +102,13 @@ class JobsApartTest {
 
   @Tag("long")
   @Test
-  void jobsWithoutRunIdOfOneShellAddTheirOwn() throws Exception {
+  void jobsOfOneShellWithoutARunIdSumTheirOwnNumbers() throws Exception {
     startInTurn(torchrun(), torchrun(), "RANK");
     assertOwnSums();
   }
 
   @Test
-  void jobsOfOneSecretOnOnePortAddTheirOwn() throws Exception {
+  void jobsWithOneSecretOnOnePortSumTheirOwnNumbers() throws Exception {
     int port;
     try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();
@@ -126,7 +126,7 @@ class JobsApartTest {
   }
 
   @Test
-  void jobThatKeepsThePortIsNamedToTheOther() throws Exception {
+  void theJobThatHoldsThePortIsNamedToTheOtherJob() throws Exception {
     int port;
     try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();
@@ -142,7 +142,7 @@ class JobsApartTest {
             "WEFT_START_DEADLINE",
             "8s");
     start(1, with(with(job, "WEFT_JOB", "one"), "WEFT_RANK", "0"));
-    // Rank 1 of another job; its rank 0 never comes.
+    // Rank 1 of another job, whose rank 0 never starts.
     start(1_000, with(with(job, "WEFT_JOB", "other"), "WEFT_RANK", "1"));
     List<String> outputs = outputs();
     assertThat(outputs.get(0)).contains("rank 1 of 2 did not join within 8.0 s");

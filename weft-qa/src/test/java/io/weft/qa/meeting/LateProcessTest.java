@@ -22,7 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Processes that join a running job by their environment, in place of some that were killed.
+/// Checks processes that join a running job with the settings of their environment, in place of
+/// killed ones.
 @Timeout(180)
 class LateProcessTest {
 
@@ -36,7 +37,8 @@ class LateProcessTest {
     processes.forEach(Process::destroyForcibly);
   }
 
-  /// Where ranks meet: an address of rank 0, or a directory of this host.
+  /// Returns the settings of a job whose ranks meet at an address of rank 0 or in a directory of
+  /// this host.
   private static Map<String, String> job(String place) throws IOException {
     String name = "late-" + UUID.randomUUID();
     if (place.equals("directory")) {
@@ -93,7 +95,7 @@ class LateProcessTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"address", "directory"})
-  void killedRankIsReplacedTwice(String place) throws Exception {
+  void aKilledRankIsReplacedTwice(String place) throws Exception {
     Map<String, String> job = job(place);
     Process zero = start(job, 0, Map.of());
     Process one = start(job, 1, Map.of());
@@ -125,7 +127,7 @@ class LateProcessTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"address", "directory"})
-  void nobodyJoinsWithoutTheKeeperOfTheStore(String place) throws Exception {
+  void noProcessJoinsAfterTheServerOfTheStoreDied(String place) throws Exception {
     Map<String, String> job = job(place);
     Process zero = start(job, 0, Map.of());
     Process one = start(job, 1, Map.of());

@@ -19,8 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What the name of the store's host stands for, in processes each of which has its own file of
-/// hosts.
+/// Checks how processes, each with its own file of hosts, resolve the name of the store's host.
 @Timeout(180)
 class NamesTest {
 
@@ -72,28 +71,28 @@ class NamesTest {
   }
 
   @Test
-  void everyAddressOfNameIsTried() throws Exception {
+  void everyAddressOfANameIsTried() throws Exception {
     start(0, "node", "90s", hosts("zero", "127.0.0.1"));
     start(1, "node", "90s", hosts("one", "127.0.0.9", "127.0.0.1"));
     assertThat(outputs()).allSatisfy(output -> assertThat(output).contains("sum 11\n"));
   }
 
   @Test
-  void twoNamesOfLoopbackAreOneJob() throws Exception {
+  void twoNamesOfTheLoopbackAddressMeetInOneJob() throws Exception {
     start(0, "localhost", "90s");
     start(1, "127.0.0.1", "90s");
     assertThat(outputs()).allSatisfy(output -> assertThat(output).contains("sum 11\n"));
   }
 
   @Test
-  void settingsOfProxyAreForOtherHosts() throws Exception {
+  void proxySettingsDoNotApplyToTheStore() throws Exception {
     start(0, "localhost", "90s", "-DsocksProxyHost=127.0.0.1", "-DsocksProxyPort=1");
     start(1, "localhost", "90s", "-DsocksProxyHost=127.0.0.1", "-DsocksProxyPort=1");
     assertThat(outputs()).allSatisfy(output -> assertThat(output).contains("sum 11\n"));
   }
 
   @Test
-  void ownNameThatIsLoopbackIsNamedByAllWithTheRemedy() throws Exception {
+  void aHostNameThatIsLoopbackIsReportedWithItsRemedy() throws Exception {
     start(0, "node", "9s", hosts("zero", "127.0.1.1"));
     start(1, "node", "9s", hosts("one", "127.0.0.9"));
     List<String> outputs = outputs();

@@ -18,14 +18,15 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// The store of a job that works, in virtual time.
+/// Checks the store of a running job in virtual time.
 @Timeout(60)
 class SimulatedStoreTest {
 
   private static final int RANKS = 8;
   private static final Duration LIMIT = Duration.ofSeconds(10);
 
-  /// Each adds itself to a list; then all wait until the list has so many. Returns who came first.
+  /// Appends each rank to a list and waits until the list has `awaited` ranks. Returns the rank
+  /// that registered first.
   private static int register(SimRank self, int awaited) throws InterruptedException {
     try (Weft weft = self.join()) {
       Store store = weft.store();
@@ -55,7 +56,7 @@ class SimulatedStoreTest {
   }
 
   @Test
-  void ranksRegisterAndAgreeWhoWasFirst() throws InterruptedException {
+  void ranksRegisterAndAgreeOnTheFirstOne() throws InterruptedException {
     for (long seed = 1; seed <= 10; seed++) {
       SimReport<Integer> report =
           Simulation.of(RANKS).hosts(3).seed(seed).runRanks(self -> register(self, RANKS));
@@ -66,7 +67,7 @@ class SimulatedStoreTest {
   }
 
   @Test
-  void storeServesThoseThatAreLeftAfterRankZero() throws InterruptedException {
+  void theStoreServesTheSurvivorsOfRankZero() throws InterruptedException {
     SimReport<Integer> report =
         Simulation.of(RANKS)
             .hosts(RANKS)

@@ -11,12 +11,12 @@ import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 
-/// A rank that adds its number to those of all ranks of its job, and prints the sum.
+/// A rank that sums its number with those of all ranks of its job and prints the sum.
 final class SummingRank {
 
   private SummingRank() {}
 
-  /// @param arguments its number
+  /// @param arguments the number of this rank
   public static void main(String[] arguments) throws InterruptedException {
     try (Weft weft = Weft.init();
         OwnedTensor tensor = OwnedTensor.allocate(DType.INT32, Shape.of(1))) {

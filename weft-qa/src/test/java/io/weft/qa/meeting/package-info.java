@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How ranks in processes of their own find their job, and no other.
+/// Tests of how ranks in separate processes find their job and no other job.
 @NullMarked
 package io.weft.qa.meeting;
 

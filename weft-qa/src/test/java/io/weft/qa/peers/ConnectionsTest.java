@@ -18,7 +18,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Connections that are made when they are used, over real transports: all ranks begin at once.
+/// Checks connections that are made at their first use, over real transports, when all ranks begin
+/// at once.
 @Timeout(120)
 class ConnectionsTest {
 
@@ -26,7 +27,7 @@ class ConnectionsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void collectivesConnectTheRanksThatTheyNeed(String transport) {
+  void collectivesConnectOnlyTheRanksThatTheyNeed(String transport) {
     for (int round = 0; round < 5; round++) {
       WeftConfig config =
           WeftConfig.builder()

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A process joins a job that runs, all ranks in this process.
+/// Checks a process that joins a running job, with all ranks in this process.
 @Timeout(120)
 class LateRankTest {
 
@@ -45,7 +45,7 @@ class LateRankTest {
     return config.set(JobConfig.JOIN, "true").build();
   }
 
-  /// Serves requests with the number of this rank.
+  /// Answers requests with the number of this rank.
   private static void serve(Weft weft) {
     weft.channel()
         .serve(
@@ -85,7 +85,7 @@ class LateRankTest {
     assertThat(ask(from, peer)).isInstanceOf(RequestOutcome.Replied.class);
   }
 
-  /// Sums until it is told to end; the number of sums that were right.
+  /// Sums until `end` is set, and returns the number of correct sums.
   private static int sums(Weft weft, AtomicBoolean end) throws InterruptedException {
     int right = 0;
     boolean more = true;
@@ -119,7 +119,7 @@ class LateRankTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void processJoinsWhileTheOthersSum(String transport) throws Exception {
+  void aProcessJoinsWhileTheOthersSum(String transport) throws Exception {
     var end = new AtomicBoolean();
     try (LocalJob job = LocalJob.over(transport, 3)) {
       var summing = CompletableFuture.supplyAsync(() -> job.run(weft -> sums(weft, end)));
@@ -143,7 +143,7 @@ class LateRankTest {
   }
 
   @Test
-  void lateRankIsInNoEpoch() {
+  void aLateRankBelongsToNoEpoch() {
     try (LocalJob job = LocalJob.over("inproc", 2);
         Weft late = job.join(late(config("inproc")))) {
       assertThatThrownBy(late::communicator)
@@ -158,7 +158,7 @@ class LateRankTest {
   }
 
   @Test
-  void lateRankOfAJobThatConnectsWhenUsedConnectsWithAll() throws Exception {
+  void aLateRankConnectsWithAllRanksUnderConnectionsUsed() throws Exception {
     WeftConfig.Builder config = config("tcp").connections(Connections.USED);
     try (LocalJob job = LocalJob.start(3, config.build());
         Weft late = job.join(late(config))) {

@@ -32,7 +32,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Connections that are made when they are used, in virtual time.
+/// Checks connections that are made at their first use, in virtual time.
 @Timeout(240)
 class SimulatedConnectionsTest {
 
@@ -67,7 +67,7 @@ class SimulatedConnectionsTest {
             });
   }
 
-  /// Asks a rank for the number after `number`; how that ended.
+  /// Requests the successor of `number` from a peer, and returns the outcome.
   private static RequestOutcome ask(SimRank self, Weft weft, int peer, int number) {
     MemorySegment head = Arena.ofAuto().allocate(4);
     head.set(JAVA_INT_UNALIGNED, 0, number);
@@ -92,7 +92,8 @@ class SimulatedConnectionsTest {
     return outcome.get();
   }
 
-  /// How many connections a rank has when all workers have asked two servers each.
+  /// Runs a server, or a worker that sends requests to two servers, and returns its number of
+  /// connections at the end.
   private static int work(SimRank self) throws InterruptedException {
     try (Weft weft = self.join()) {
       if (self.rank() < SERVERS) {
@@ -114,7 +115,7 @@ class SimulatedConnectionsTest {
   }
 
   @Test
-  void workersConnectWithTheServersThatTheyAskAndNobodyElse() throws InterruptedException {
+  void workersConnectOnlyWithTheServersThatTheyUse() throws InterruptedException {
     SimReport<Integer> report = job(RANKS, 1).runRanks(SimulatedConnectionsTest::work);
     List<Integer> connections = report.values();
     assertThat(connections).as(report.summary()).hasSize(RANKS);
@@ -123,7 +124,7 @@ class SimulatedConnectionsTest {
   }
 
   @Test
-  void lossIsHeardAlsoByRanksThatHadNoConnection() throws InterruptedException {
+  void unconnectedRanksAreNotifiedOfALoss() throws InterruptedException {
     int victim = 9;
     Duration death = Duration.ofMillis(400);
     SimReport<Integer> report =
@@ -161,7 +162,7 @@ class SimulatedConnectionsTest {
   }
 
   @Test
-  void ranksThatCallEachOtherAtOnceShareOneConnection() throws InterruptedException {
+  void ranksThatConnectToEachOtherAtOnceShareOneConnection() throws InterruptedException {
     for (long seed = 1; seed <= 60; seed++) {
       SimReport<Integer> report =
           job(3, seed)
@@ -189,7 +190,7 @@ class SimulatedConnectionsTest {
   }
 
   @Test
-  void collectivesOfSomeRanksConnectThese() throws InterruptedException {
+  void collectivesOfSomeRanksConnectOnlyTheseRanks() throws InterruptedException {
     SimReport<Integer> report =
         job(12, 4)
             .runRanks(
@@ -220,9 +221,9 @@ class SimulatedConnectionsTest {
     assertThat(report.values().subList(SERVERS, 12)).containsOnly(0);
   }
 
-  /// The rank has ended in order before anybody had something for it.
+  /// The rank has left in order before any rank had a request for it.
   @Test
-  void rankThatCannotBeReachedIsLostAfterTheStartDeadline() throws InterruptedException {
+  void anUnreachableRankIsLostAfterTheStartDeadline() throws InterruptedException {
     SimReport<Integer> report =
         job(2, 5)
             .runRanks(

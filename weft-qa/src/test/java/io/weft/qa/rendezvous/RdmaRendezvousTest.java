@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Read and write protocol on an RDMA device, and what they register with it [JIA17 §3.3].
+/// Checks the registrations with an RDMA device of the read and write protocols [JIA17 §3.3].
 @Tag("rdma")
 @Timeout(300)
 class RdmaRendezvousTest {
@@ -44,7 +44,7 @@ class RdmaRendezvousTest {
   private static final List<String> EDGES = List.of("weights", "bias", "slots");
   private static final int WORDS = 60_000;
 
-  /// Remembers the transport of each rank.
+  /// A provider that records the transport of each rank.
   private static final class Watched implements TransportProvider {
     private final TransportProvider verbs = new VerbsProvider();
     private final ConcurrentHashMap<Integer, Transport> opened = new ConcurrentHashMap<>();
@@ -73,8 +73,8 @@ class RdmaRendezvousTest {
 
   @ParameterizedTest
   @CsvSource({"read, 64M", "write, 64M", "read, 0", "write, 0"})
-  void aTensorThatIsSentAgainIsRegisteredAgainOnlyWhereTheTransportKeepsNothing(
-      String protocol, String kept) throws InterruptedException {
+  void resentTensorsAreRegisteredAgainOnlyWithoutACache(String protocol, String kept)
+      throws InterruptedException {
     WeftConfig config =
         WeftConfig.builder()
             .transport("verbs")

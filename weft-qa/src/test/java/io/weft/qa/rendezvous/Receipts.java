@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// What tests do with a rendezvous: wait for what it calls back with, and fill tensors.
+/// Helpers of tests with a rendezvous, which await its callbacks and fill tensors.
 final class Receipts {
 
   static final Duration LONG = Duration.ofMinutes(3);
@@ -43,7 +43,7 @@ final class Receipts {
     }
   }
 
-  /// What came, which must be a tensor; given back afterwards.
+  /// Awaits an arrival, which must be a tensor, returns its contents and closes it.
   static long[] words(CompletableFuture<Arrival> arrival) {
     return switch (of(arrival)) {
       case Arrival.Live(var tensor) -> {
@@ -63,7 +63,7 @@ final class Receipts {
     };
   }
 
-  /// A tensor of so many words, each `first` and its place.
+  /// Returns a tensor of `words` elements, each `first` plus its index.
   static TensorView tensor(Arena arena, int words, long first) {
     var data = arena.allocate(Math.max(1, words) * 8L, 64).asSlice(0, words * 8L);
     for (int i = 0; i < words; i++) {
@@ -76,13 +76,13 @@ final class Receipts {
     return java.util.stream.LongStream.range(first, first + words).toArray();
   }
 
-  /// Publishes a tensor of its own memory, which is overwritten and freed when it is released.
+  /// Publishes a tensor in separate memory, which is overwritten and freed upon its release.
   static void publish(Weft weft, RendezvousKey key, int words, long first, AtomicInteger out) {
     Rendezvous.Offer offer = offer(key, words, first, out);
     weft.rendezvous().publish(offer.key(), offer.tensor(), offer.release());
   }
 
-  /// The same, to be published.
+  /// Returns such a tensor as an offer.
   static Rendezvous.Offer offer(RendezvousKey key, int words, long first, AtomicInteger out) {
     Arena arena = Arena.ofShared();
     TensorView tensor = tensor(arena, words, first);
@@ -97,7 +97,7 @@ final class Receipts {
         });
   }
 
-  /// Waits until nothing of any step is left.
+  /// Waits until no state of any step is left.
   static void awaitEmpty(Weft weft) {
     long end = System.nanoTime() + LONG.toNanos();
     RendezvousCounts counts = weft.rendezvous().counts();

@@ -33,13 +33,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// What a rendezvous promises, over each transport by either protocol.
+/// Checks the contract of a rendezvous over each transport with each protocol.
 @Timeout(400)
 class RendezvousTest {
 
   private static final long INCARNATION = 0x1ce;
 
-  /// Below and above what travels inside a message, and the ends.
+  /// Sizes below and above the limit of a tensor inside a message, and the extremes.
   private static final int[] SIZES = {0, 1, 1000, 20_000, 200_000};
 
   private final AtomicInteger out = new AtomicInteger();
@@ -73,7 +73,7 @@ class RendezvousTest {
 
   @ParameterizedTest
   @MethodSource("ways")
-  void tensorsOfAllSizesArriveAskedForBeforeOrAfter(String transport, String protocol) {
+  void tensorsOfAllSizesArriveRequestedBeforeOrAfterPublishing(String transport, String protocol) {
     try (LocalJob job = job(transport, protocol, 2)) {
       Weft source = job.ranks().get(0);
       Weft destination = job.ranks().get(1);
@@ -102,7 +102,7 @@ class RendezvousTest {
 
   @ParameterizedTest
   @MethodSource("ways")
-  void whatIsPublishedTogetherLeavesTogether(String transport, String protocol) {
+  void tensorsPublishedTogetherShareMessages(String transport, String protocol) {
     try (LocalJob job = job(transport, protocol, 2)) {
       Weft source = job.ranks().get(0);
       Weft destination = job.ranks().get(1);
@@ -162,7 +162,7 @@ class RendezvousTest {
 
   @ParameterizedTest
   @MethodSource("ways")
-  void iterationsAndFramesAreTensorsOfTheirOwnAndMayBeDead(String transport, String protocol) {
+  void iterationsAndFramesHaveSeparateTensorsThatMayBeDead(String transport, String protocol) {
     try (LocalJob job = job(transport, protocol, 2)) {
       Edge edge = edge(1, 0, "loop");
       List<CompletableFuture<Arrival>> arrivals = new ArrayList<>();
@@ -190,7 +190,7 @@ class RendezvousTest {
 
   @ParameterizedTest
   @MethodSource("ways")
-  void anAbortFailsBothSidesAndWhatComesLater(String transport, String protocol) {
+  void anAbortFailsBothSidesAndLaterReceives(String transport, String protocol) {
     try (LocalJob job = job(transport, protocol, 2)) {
       Weft source = job.ranks().get(0);
       Weft destination = job.ranks().get(1);
@@ -264,7 +264,7 @@ class RendezvousTest {
 
   @ParameterizedTest
   @MethodSource("ways")
-  void aRankThatLeavesFailsReceivesFromIt(String transport, String protocol) {
+  void receivesFromARankThatLeavesFail(String transport, String protocol) {
     try (LocalJob job = job(transport, protocol, 3)) {
       Weft survivor = job.ranks().get(0);
       CompletableFuture<Arrival> waiting =
@@ -305,17 +305,18 @@ class RendezvousTest {
 
   @ParameterizedTest
   @MethodSource("ways")
-  void receivesThatAreAskedForTogetherShareRequests(String transport, String protocol) {
+  void receivesSubmittedTogetherShareRequests(String transport, String protocol) {
     assertThat(requestsOf(1000, transport, protocol, "fused")).isBetween(1L, 40L);
   }
 
   @ParameterizedTest
   @MethodSource("ways")
-  void receivesTravelAloneWhereTheyAreToldTo(String transport, String protocol) {
+  void receivesAreSentSinglyUnderTheSettingSingle(String transport, String protocol) {
     assertThat(requestsOf(100, transport, protocol, "single")).isEqualTo(100);
   }
 
-  /// How many messages asked for so many tensors, by receives that were submitted together.
+  /// Returns the number of messages that request `tensors` tensors by receives that were submitted
+  /// together.
   private long requestsOf(int tensors, String transport, String protocol, String requests) {
     WeftConfig config =
         config(transport, protocol).set(RendezvousConfig.REQUESTS, requests).build();
@@ -367,7 +368,7 @@ class RendezvousTest {
 
   @ParameterizedTest
   @MethodSource("ways")
-  void seriesOfStepsEndEachForItself(String transport, String protocol) {
+  void eachSeriesOfStepsEndsIndependently(String transport, String protocol) {
     try (LocalJob job = job(transport, protocol, 2)) {
       Edge edge = edge(0, 1, "x");
       long far = RendezvousKey.step(4, 1_000_000);
@@ -385,7 +386,7 @@ class RendezvousTest {
 
   @ParameterizedTest
   @MethodSource("ways")
-  void edgesOfOthersAreRefused(String transport, String protocol) {
+  void edgesOfOtherRanksAreRefused(String transport, String protocol) {
     try (LocalJob job = job(transport, protocol, 1)) {
       Weft weft = job.ranks().get(0);
       assertThatThrownBy(() -> receive(weft, RendezvousKey.of(edge(0, 1, "x"), 0)))

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.Arguments;
 
-/// The same on an RDMA device.
+/// Runs the tests of the rendezvous on an RDMA device.
 @Tag("rdma")
 @Timeout(400)
 class VerbsRendezvousTest extends RendezvousTest {

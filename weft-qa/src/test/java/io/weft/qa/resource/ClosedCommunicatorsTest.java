@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class ClosedCommunicatorsTest {
 
-  /// Each of the names below is longer than this by itself.
+  /// The names below would exceed this if they were all kept.
   private static final long SLACK_BYTES = 4 << 20;
 
   private static final String LONG = "x".repeat(400);
@@ -35,7 +35,7 @@ class ClosedCommunicatorsTest {
   }
 
   @Test
-  void aThousandCommunicatorsLeaveNothing() {
+  void aThousandCommunicatorsLeaveNoResources() {
     try (LocalJob job = job(3)) {
       job.run(weft -> useAndClose(weft, 20));
       Resources before = Resources.now();
@@ -44,7 +44,7 @@ class ClosedCommunicatorsTest {
     }
   }
 
-  /// Segments that are combined bring credits, which may come after the end.
+  /// Combined segments return credits, which may arrive after the close.
   private static boolean useAndClose(Weft weft, int count) throws InterruptedException {
     try (OwnedTensor t = OwnedTensor.allocate(DType.FLOAT32, Shape.of(40_000))) {
       for (int c = 0; c < count; c++) {
@@ -64,7 +64,7 @@ class ClosedCommunicatorsTest {
   }
 
   @Test
-  void whatComesForClosedCommunicatorsIsThrownAway() {
+  void messagesForClosedCommunicatorsAreDiscarded() {
     try (LocalJob job = job(2)) {
       job.run(weft -> closeEarly(weft, 5));
       Resources before = Resources.now();
@@ -73,7 +73,7 @@ class ClosedCommunicatorsTest {
     }
   }
 
-  /// Rank 0 closes at once what rank 1 then sends to, 200 times 64 KB.
+  /// Rank 0 closes each communicator at once, and rank 1 then sends to it, 200 times 64 KB.
   private static boolean closeEarly(Weft weft, int count) throws InterruptedException {
     try (OwnedTensor t = OwnedTensor.allocate(DType.UINT8, Shape.of(8_000))) {
       for (int c = 0; c < count; c++) {
@@ -101,7 +101,7 @@ class ClosedCommunicatorsTest {
   }
 
   @Test
-  void aMemberThatClosedIsNamedAtTheDeadline() {
+  void aMemberThatClosedTheCommunicatorIsNamedAtTheDeadline() {
     try (LocalJob job = job(2)) {
       List<String> messages =
           job.run(
@@ -144,7 +144,7 @@ class ClosedCommunicatorsTest {
   }
 
   @Test
-  void operationsAfterTheEndFailAtOnce() {
+  void operationsAfterTheEndOfTheJobFailAtOnce() {
     Weft weft;
     Communicator comm;
     try (LocalJob job = job(2)) {
@@ -153,7 +153,7 @@ class ClosedCommunicatorsTest {
     }
     for (Communicator after : List.of(weft.communicator(), comm)) {
       assertThatThrownBy(() -> after.barrier(named("late")).await(Duration.ofSeconds(20)))
-          // Whichever came first: the other rank's good-bye or the end of this one.
+          // Depends on which came first: the other rank's good-bye or the end of this rank.
           .isInstanceOfAny(CommException.Aborted.class, CommException.PeerLost.class);
       after.abort(new CommException.Setup("too late", null));
       after.close();

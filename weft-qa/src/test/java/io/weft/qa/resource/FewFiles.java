@@ -28,7 +28,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/// A program that joins a job of two again and again, each time with a few more files left to open.
+/// A program that joins a job of two ranks repeatedly, with a few more files left to open at each
+/// attempt.
 public final class FewFiles {
 
   private static final Duration SHORT = Duration.ofSeconds(2);
@@ -69,7 +70,8 @@ public final class FewFiles {
     System.exit(0);
   }
 
-  /// A class in a directory needs a file to be loaded, and is lost for good where there was none.
+  /// Loads all classes beside this one. Loading a class from a directory needs a file descriptor,
+  /// and a class that failed to load is lost for good.
   private static void loadAllBeside(Class<?> one) throws Exception {
     Path source = Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI());
     if (!Files.isDirectory(source)) {
@@ -106,7 +108,8 @@ public final class FewFiles {
     }
   }
 
-  /// Also those that are given back late, such as the connection of the last visit in the store.
+  /// Also takes files that are released late, such as the connection of the last visit to the
+  /// store.
   private static void holdAll(ArrayDeque<InputStream> held) throws InterruptedException {
     int before;
     do {

@@ -37,7 +37,7 @@ class JoiningAndLeavingTest {
   private static final long SLACK_BYTES = 8 << 20;
   private static final WeftConfig CONFIG = WeftConfig.builder().transport("tcp").build();
 
-  /// What a job does, again and again.
+  /// One life of a job.
   private interface Life {
     void live() throws Exception;
   }
@@ -62,7 +62,7 @@ class JoiningAndLeavingTest {
   }
 
   @Test
-  void jobsThatEndInOrder() throws Exception {
+  void jobsThatEndInOrderLeaveNoResources() throws Exception {
     assertLeavesNothing(
         70,
         () -> {
@@ -78,7 +78,7 @@ class JoiningAndLeavingTest {
   }
 
   @Test
-  void jobsOfOneRankByItself() throws Exception {
+  void jobsOfASingleRankLeaveNoResources() throws Exception {
     LaunchEnvironment launch = LaunchEnvironment.detect(Map.of());
     assertLeavesNothing(
         200,
@@ -91,7 +91,7 @@ class JoiningAndLeavingTest {
   }
 
   @Test
-  void jobsThatAreAborted() throws Exception {
+  void abortedJobsLeaveNoResources() throws Exception {
     assertLeavesNothing(
         30,
         () -> {
@@ -112,7 +112,7 @@ class JoiningAndLeavingTest {
   }
 
   @Test
-  void jobsThatLoseAPeer() throws Exception {
+  void jobsThatLoseAPeerLeaveNoResources() throws Exception {
     assertLeavesNothing(
         15,
         () -> {
@@ -139,7 +139,7 @@ class JoiningAndLeavingTest {
   }
 
   @Test
-  void joinsThatAreRefused() throws Exception {
+  void refusedJoinsLeaveNoResources() throws Exception {
     WeftConfig config =
         WeftConfig.builder().transport("tcp").startDeadline(Duration.ofMillis(300)).build();
     LaunchEnvironment second =

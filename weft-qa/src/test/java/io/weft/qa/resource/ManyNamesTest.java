@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Names that are used once, as in `named("step-" + n)`, and some of them again much later: they
-/// take no memory for long, and no use of one is taken for another.
+/// Checks names that are used once, as in `named("step-" + n)`, and names that are used again much
+/// later: they occupy no memory for long, and different uses of one name are not confused.
 @Timeout(300)
 class ManyNamesTest {
 
@@ -31,7 +31,7 @@ class ManyNamesTest {
 
   @ParameterizedTest
   @CsvSource({"shm, 2", "tcp, 3"})
-  void areForgotten(String transport, int size) {
+  void namesThatAreNotUsedAgainAreForgotten(String transport, int size) {
     try (LocalJob job = LocalJob.over(transport, size)) {
       job.run(weft -> steps(weft, 0, 80_000));
       Resources before = Resources.now();
@@ -56,7 +56,7 @@ class ManyNamesTest {
             steps.add(old);
           }
         }
-        // Each rank in an order of its own.
+        // Each rank has its own order.
         for (int i = steps.size() - 1; i > 0; i--) {
           java.util.Collections.swap(steps, i, random.nextInt(i + 1));
         }

@@ -23,7 +23,7 @@ class OpenFilesTest {
   @TempDir private Path directory;
 
   @Test
-  void onlyTheLimitIsBlamedOnTheLimit() {
+  void onlyTooManyOpenFilesAreBlamedOnTheLimit() {
     OpenFiles files = new OpenFiles("77");
     assertThat(files.advice(new IOException("Connection refused"))).isEmpty();
     assertThat(files.advice(new IOException("Too many open files")))
@@ -34,7 +34,7 @@ class OpenFilesTest {
   @Test
   @Timeout(240)
   @Needs(OptionalProgram.PRLIMIT)
-  void aLimitThatIsReachedIsNamedAndNothingHangs() throws Exception {
+  void aReachedLimitIsNamedAndNothingHangs() throws Exception {
     Path out = directory.resolve("out");
     var command = new ArrayList<>(List.of("prlimit", "--nofile=150:150"));
     command.addAll(JvmCommand.of(FewFiles.class));
@@ -49,7 +49,7 @@ class OpenFilesTest {
     assertThat(lines).contains("at first: 2, 1", "in the end: 2, 1");
     List<String> attempts = lines.stream().filter(line -> line.contains(" left: ")).toList();
     assertThat(attempts).hasSize(14);
-    // With a few left, others or more may be the cause, such as a slow machine.
+    // With a few files left, there may be other or additional causes, such as a slow machine.
     for (String with : List.of("job with 0 left: ", "job with 2 left: ")) {
       assertThat(attempts)
           .filteredOn(line -> line.startsWith(with))

@@ -18,38 +18,40 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// What this process holds at a moment.
+/// The resources of this process at a moment.
 ///
-/// @param files open file descriptors, -1 where the system does not show them
-/// @param threads numbers and names of Weft's living threads
-/// @param directBytes memory of direct buffers
-/// @param heapBytes reachable objects, about
-/// @param temporary what lies in the temporary directory and is Weft's
+/// @param files the number of open file descriptors, or -1 if the system does not show them
+/// @param threads the numbers and names of Weft's live threads
+/// @param directBytes the memory of direct buffers
+/// @param heapBytes the approximate size of reachable objects
+/// @param temporary Weft's files in the temporary directory
 record Resources(
     int files, Set<String> threads, long directBytes, long heapBytes, Set<String> temporary) {
 
-  /// What launchers, measurements, the fuzzer and torture keep there: other JVMs run them beside.
+  /// Temporary directories of launchers, measurements, the fuzzer and torture, which other JVMs run
+  /// at the same time.
   private static final Pattern OF_OTHERS =
       Pattern.compile("^weft-(job|perf|fuzz|torture|strangers)-");
 
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
-  /// A jar that the class loader had not opened before.
+  /// Allows for jars that the class loader opens for the first time.
   private static final int SLACK_FILES = 4;
 
-  /// What the system's own threads keep for reading and writing.
+  /// Allows for buffers that the JDK's own threads keep for reading and writing.
   private static final long SLACK_DIRECT_BYTES = 1 << 20;
 
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
-  /// After a garbage collection, which also gives back what only it can.
+  /// Collects garbage, which also releases memory that only the collector can release, and returns
+  /// the resources.
   static Resources now() {
     System.gc();
     return new Resources(descriptors(), weftThreads(), directMemory(), heap(), temporaryFiles());
   }
 
-  /// Waits until no more is held than `before`, but for `slackBytes` of heap; fails with the
-  /// difference where that does not come.
+  /// Waits until the process has no more resources than `before`, except for `slackBytes` of heap.
+  /// Otherwise fails with the difference.
   static void assertNoMoreThan(Resources before, long slackBytes) {
     long end = System.nanoTime() + LIMIT.toNanos();
     Resources after = now();

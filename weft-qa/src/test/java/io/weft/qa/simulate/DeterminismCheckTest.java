@@ -14,7 +14,7 @@ class DeterminismCheckTest {
   @Tag("long")
   @Test
   @Timeout(600)
-  void oneSeedIsOneTraceInEveryProcessWithEveryCollector() throws InterruptedException {
+  void aSeedDeterminesTheTraceInEveryProcessWithEveryCollector() throws InterruptedException {
     Map<String, String> hashes = DeterminismCheck.hashes(List.of("--seed", "7"));
     assertThat(hashes).hasSizeGreaterThan(3);
     assertThat(hashes.values().stream().distinct()).singleElement().asString().hasSize(16);

@@ -58,13 +58,13 @@ class SimulateTest {
   }
 
   @Test
-  void aListThatIsNoneIsTold() throws InterruptedException {
+  void anInvalidListIsReported() throws InterruptedException {
     assertThat(run("kv", "--workers", "1;2")).isEqualTo(2);
     assertThat(out.toString(UTF_8)).startsWith("--workers must be a list of numbers, not '1;2'");
   }
 
   @Test
-  void wrongCallIsToldWithTheUsage() throws InterruptedException {
+  void aWrongCommandLineIsReportedWithTheUsage() throws InterruptedException {
     assertThat(run("replay")).isEqualTo(2);
     assertThat(out.toString(UTF_8)).startsWith("replay needs a seed").contains("usage: ");
   }

@@ -39,8 +39,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Strangers of all kinds at all ports of a job, while it joins and while it works: it gets the
-/// same weights as without them, in hardly more memory.
+/// Checks that a job under attack by strangers of all kinds, at all its ports, while it joins and
+/// while it works, gets the same weights as without them in hardly more memory.
 @Timeout(180)
 class StrangersTest {
 
@@ -57,7 +57,7 @@ class StrangersTest {
   private final JobTrust trust = new JobTrust(secret, new Encryption.Off(), "job");
 
   @Test
-  void jobEndsAsWithoutThem() throws Exception {
+  void aJobUnderAttackGetsTheSameWeightsAsAJobAlone() throws Exception {
     try (TcpStoreServer server =
             TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, trust, LIMIT);
         Strangers atTheStore = at(List.of(server.address()));
@@ -135,8 +135,8 @@ class StrangersTest {
     return results;
   }
 
-  /// Trains again and again until there were enough strangers of each kind; each time it must come
-  /// out the same, and what is kept outside of the heap must not grow.
+  /// Trains repeatedly until enough strangers of each kind have attacked. Each result must be the
+  /// same, and the memory outside the heap must not grow.
   private static int digestWhile(Weft weft, Strangers atTheStore, Strangers atTheRanks, long before)
       throws InterruptedException {
     int first = digest(weft);
@@ -165,7 +165,8 @@ class StrangersTest {
     }
   }
 
-  /// Of weights after a few steps of descent on something that each rank sees a part of.
+  /// Returns a digest of the weights after a few steps of descent on data of which each rank has a
+  /// part.
   private static int digest(Weft weft) throws InterruptedException {
     Communicator communicator = weft.communicator();
     float[] weights = new float[ELEMENTS];

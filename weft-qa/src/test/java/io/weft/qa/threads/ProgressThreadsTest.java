@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Services on progress threads of their own.
+/// Checks services on separate progress threads.
 @Timeout(120)
 class ProgressThreadsTest {
 
@@ -70,7 +70,7 @@ class ProgressThreadsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void aHandlerThatBlocksItsThreadDelaysNoServiceOfAnother(String transport) throws Exception {
+  void aHandlerThatBlocksItsThreadDelaysNoServiceOfOtherThreads(String transport) throws Exception {
     WeftConfig config = config(transport, "collectives+rendezvous,channel");
     try (LocalJob job = LocalJob.start(2, config);
         OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(50_000))) {
@@ -126,7 +126,8 @@ class ProgressThreadsTest {
     "tcp, 'rendezvous,collectives+channel'",
     "shm, 'collectives,rendezvous,channel'"
   })
-  void everyServiceWorksOnEveryThread(String transport, String threads) throws Exception {
+  void everyServiceWorksUnderEveryAssignmentOfThreads(String transport, String threads)
+      throws Exception {
     try (LocalJob job = LocalJob.start(3, config(transport, threads));
         OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(50_000))) {
       job.run(
@@ -155,7 +156,7 @@ class ProgressThreadsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void whoLeavesIsGoneForAllThreads(String transport) throws Exception {
+  void aRankThatLeavesIsLostToAllThreads(String transport) throws Exception {
     try (LocalJob job = LocalJob.start(2, config(transport, "collectives,rendezvous,channel"))) {
       Weft left = job.ranks().get(0);
       job.ranks().get(1).channel().serve(FIRST_FREE_KIND, request -> {});
@@ -176,7 +177,7 @@ class ProgressThreadsTest {
   }
 
   @Test
-  void closeInACallbackIsRefusedBeforeAnyThreadHasEnded() throws Exception {
+  void closeInACallbackIsRefusedAndStopsNoThread() throws Exception {
     try (LocalJob job = LocalJob.start(2, config("inproc", "collectives,channel"))) {
       Weft weft = job.ranks().get(1);
       var refused = new CompletableFuture<Boolean>();
@@ -208,7 +209,7 @@ class ProgressThreadsTest {
   }
 
   @Test
-  void ranksWithOtherThreadsDoNotJoin() {
+  void theSettingOfProgressThreadsIsCheckedAndCompleted() {
     assertThatThrownBy(
             () -> WeftConfig.builder().set(ThreadsConfig.PROGRESS_THREADS, "collectives,what"))
         .isInstanceOf(CommException.Setup.class)

@@ -27,7 +27,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Ranks with two progress threads in virtual time.
+/// Checks ranks with two progress threads in virtual time.
 @Timeout(120)
 class SimulatedThreadsTest {
 
@@ -44,11 +44,11 @@ class SimulatedThreadsTest {
                 .build());
   }
 
-  /// What one rank saw.
+  /// The observations of one rank.
   ///
-  /// @param replies of requests
-  /// @param requests how they failed first, or empty
-  /// @param collectives the same of allreduces
+  /// @param replies the number of replies
+  /// @param requests the first failure of requests, or empty
+  /// @param collectives the first failure of allreduces, or empty
   private record Seen(int replies, String requests, String collectives) {}
 
   private static Seen work(SimRank self, int rounds) throws InterruptedException {
@@ -79,7 +79,7 @@ class SimulatedThreadsTest {
           }
         }
       }
-      if (!(requests + collectives).isEmpty()) { // both threads hear it
+      if (!(requests + collectives).isEmpty()) { // both threads learn of it
         self.compute(Duration.ofMillis(100));
         collectives = collectives.isEmpty() ? sum(weft, tensor, "last") : collectives;
         List<RequestOutcome> last = new ArrayList<>();
@@ -118,7 +118,7 @@ class SimulatedThreadsTest {
   }
 
   @Test
-  void bothThreadsWorkAndRunsRepeat() throws InterruptedException {
+  void bothThreadsWorkAndRunsAreReproducible() throws InterruptedException {
     for (long seed = 1; seed <= 3; seed++) {
       SimReport<Seen> first = simulation(seed).runRanks(self -> work(self, 20));
       assertThat(first.values()).containsOnly(new Seen(20 * (RANKS - 1), "", ""));
@@ -147,7 +147,7 @@ class SimulatedThreadsTest {
   }
 
   @Test
-  void aConnectionOfOneThreadThatBreaksCostsARankBothThreads() throws InterruptedException {
+  void aBrokenConnectionOfOneThreadLosesTheRankToBothThreads() throws InterruptedException {
     for (long seed = 1; seed <= 10; seed++) {
       SimReport<Seen> report =
           simulation(seed)
@@ -159,7 +159,7 @@ class SimulatedThreadsTest {
         Seen seen = ((RankResult.Returned<Seen>) result).value();
         assertThat(seen.collectives()).as("seed %d: %s", seed, report.outcomes()).isNotEmpty();
         if (seen.collectives().startsWith("lost")) {
-          // Who lost the other first may hear that the other has given it up, too.
+          // A rank that has lost the other one may also learn that the other one has given it up.
           assertThat(seen.requests()).as("seed %d", seed).isIn(seen.collectives(), "Excluded");
           failed++;
         } else {

@@ -14,7 +14,7 @@ class JobOutcomeTest {
   }
 
   @Test
-  void whatIsWrittenCanBeRead() {
+  void aWrittenOutcomeCanBeRead() {
     JobOutcome bad =
         outcome(
             7,
@@ -29,7 +29,7 @@ class JobOutcomeTest {
   }
 
   @Test
-  void tableCountsByKindOfFlaw() {
+  void theTableCountsFlawsByKind() {
     List<JobOutcome> all =
         List.of(
             outcome(1, 5),

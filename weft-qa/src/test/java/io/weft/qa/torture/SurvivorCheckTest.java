@@ -17,21 +17,21 @@ class SurvivorCheckTest {
   }
 
   @Test
-  void survivorThatNamesTheHarmedRankIsGood() {
+  void aSurvivorThatNamesTheHarmedRankIsCorrect() {
     assertThat(wrong(1, LOST, List.of())).isEmpty();
     assertThat(wrong(1, "rank 0 on node1, this rank, was given up by rank 2 on node7", List.of()))
         .isEmpty();
   }
 
   @Test
-  void survivorThatTheLauncherEndedIsGoodIfTheLauncherNamesTheHarmedRank() {
+  void anEndedSurvivorIsCorrectIfTheLauncherNamesTheHarmedRank() {
     assertThat(wrong(143, "", LAUNCHER)).isEmpty();
     assertThat(wrong(143, "", List.of())).contains("names no rank");
     assertThat(wrong(1, "", LAUNCHER)).contains("names no rank");
   }
 
   @Test
-  void survivorThatEndsWellOrCrashesOrBlamesAnotherIsNot() {
+  void aSurvivorThatSucceedsOrCrashesOrBlamesAnotherIsWrong() {
     assertThat(wrong(0, LOST, LAUNCHER)).contains("ended with 0");
     assertThat(wrong(139, LOST, LAUNCHER)).contains("crashed");
     assertThat(wrong(1, "rank 3 on node7 is lost: …; rank 2 on node7 waited", LAUNCHER))

@@ -22,7 +22,7 @@ class TortureOptionsTest {
         "--wrong 1 | '--wrong' is not an option",
         "--times 1 | no command"
       })
-  void wrongCallIsToldWithTheUsage(String line, String message) throws Exception {
+  void aWrongCommandLineIsReportedWithTheUsage(String line, String message) throws Exception {
     var out = new ByteArrayOutputStream();
     var err = new ByteArrayOutputStream();
     int code =

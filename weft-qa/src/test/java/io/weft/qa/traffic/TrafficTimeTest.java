@@ -31,7 +31,7 @@ class TrafficTimeTest {
   }
 
   @Test
-  void fusedRequestsAreOneForEachServer() throws InterruptedException {
+  void fusedRequestsAreSentOncePerServer() throws InterruptedException {
     TrafficTime.Measured fused = measure(4, TransferRequests.FUSED, SimLink.ETHERNET);
     assertThat(fused.requestsPerStep()).isEqualTo(SERVERS);
     assertThat(fused.meanStep()).isBetween(COMPUTE, COMPUTE.multipliedBy(2));
@@ -39,14 +39,14 @@ class TrafficTimeTest {
   }
 
   @Test
-  void singleRequestsAreOneForEachTensor() throws InterruptedException {
+  void singleRequestsAreSentOncePerTensor() throws InterruptedException {
     TrafficTime.Measured single = measure(4, TransferRequests.SINGLE, SimLink.ETHERNET);
     assertThat(single.requestsPerStep()).isEqualTo(TENSORS);
     assertThat(single.messagesPerStep()).isEqualTo(2 * TENSORS);
   }
 
   @Test
-  void messagesThatCostMuchHoldUpManyWorkersUnlessTheyAreFused() throws InterruptedException {
+  void expensiveMessagesDelayManyWorkersUnlessTheyAreFused() throws InterruptedException {
     SimLink dear = SimLink.of(Duration.ofNanos(20_000), 1.25e9, Duration.ofNanos(20_000));
     double fused = measure(12, TransferRequests.FUSED, dear).stepsPerSecond();
     double single = measure(12, TransferRequests.SINGLE, dear).stepsPerSecond();
@@ -60,7 +60,7 @@ class TrafficTimeTest {
   }
 
   @Test
-  void everyServerHasATensor() {
+  void fewerTensorsThanServersAreRefused() {
     assertThatThrownBy(() -> new SimTraffic(8, 1, 7, 256, COMPUTE, 2))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("8 servers, 1 workers, 7 tensors");

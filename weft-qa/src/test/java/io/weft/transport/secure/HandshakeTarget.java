@@ -11,15 +11,15 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 
-/// Both sides of the handshake against a peer that sends anything. The first byte says how: bit 0
-/// the side that is tested, bit 1 that the peer knows the secret, so that its second frame carries
-/// a proof that fits whatever it claims; the second byte how many bytes arrive at a time.
+/// Both sides of the handshake against a peer that sends arbitrary bytes. Bit 0 of the first byte
+/// selects the tested side. Bit 1 gives the peer the secret, so that its second frame carries a
+/// proof that fits its claims. The second byte is the number of bytes that arrive at a time.
 public final class HandshakeTarget implements FuzzTarget {
 
   private static final Credentials OURS = credentials("the secret of this job");
   private static final int CLAIM_END = 32;
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public HandshakeTarget() {}
 
   private static Credentials credentials(String secret) {
@@ -97,7 +97,7 @@ public final class HandshakeTarget implements FuzzTarget {
     }
   }
 
-  /// The tested side, and its peer who knows the secret too.
+  /// The tested side, with the proofs of a peer that knows the secret.
   private static final class Side {
     private final JobProof proof = new JobProof(OURS, 7, new Random(1));
     private final boolean initiates;
@@ -122,8 +122,7 @@ public final class HandshakeTarget implements FuzzTarget {
       return step;
     }
 
-    /// Puts the right tag and proof behind the claim that comes next; the peer's first frame is
-    /// what comes before.
+    /// Writes the right tag and proof behind the claim that follows, after the peer's first frame.
     void prove(ByteBuffer in) {
       if (in.remaining() < HandshakeFrame.PROOF_BYTES) {
         return;

@@ -7,10 +7,10 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/// Where a peer says that it listens.
+/// The address at which a peer listens.
 public final class AddressTarget implements FuzzTarget {
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public AddressTarget() {}
 
   @Override

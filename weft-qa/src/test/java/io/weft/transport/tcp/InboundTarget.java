@@ -17,9 +17,9 @@ import java.nio.channels.ScatteringByteChannel;
 import java.util.Arrays;
 import java.util.List;
 
-/// The frames of a proved peer that is broken: both halves of a connection, on a peer that sends
-/// these bytes. The first byte says how many arrive at a time. There are two open regions, one
-/// closed one, and two reads that wait for their answer.
+/// The frames of a proved but broken peer: both halves of a connection process these bytes. The
+/// first byte is the number of bytes that arrive at a time. There are two open regions, a closed
+/// one, and two reads in flight.
 public final class InboundTarget implements FuzzTarget {
 
   private static final int GUARD_BYTES = 64;
@@ -27,13 +27,13 @@ public final class InboundTarget implements FuzzTarget {
   private static final int LARGE_BYTES = 1 << 16;
   private static final int MAX_MESSAGE_BYTES = 1 << 16;
 
-  // The keys that a table gives first.
+  // The first keys of a table.
   private static final int OPEN = 0x10000;
   private static final int LARGE = 0x10001;
   private static final int CLOSED = 0x10002;
   private static final int FIRST_READ = 1 << 12;
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public InboundTarget() {}
 
   @Override
@@ -131,7 +131,7 @@ public final class InboundTarget implements FuzzTarget {
     }
   }
 
-  /// What arrives, in pieces; then the end.
+  /// The arriving bytes in pieces, and then the end of the stream.
   private static final class Script implements ScatteringByteChannel {
     private final byte[] input;
     private final int piece;
@@ -183,7 +183,7 @@ public final class InboundTarget implements FuzzTarget {
     public void close() {}
   }
 
-  /// Takes all that is sent to the peer.
+  /// Discards all bytes for the peer.
   private static final class Drain implements GatheringByteChannel {
 
     @Override
@@ -216,7 +216,7 @@ public final class InboundTarget implements FuzzTarget {
     public void close() {}
   }
 
-  /// A posted read that counts how often it is completed.
+  /// A posted read that counts its completions.
   private static final class Counted extends Completion {
     private int times;
 

@@ -9,16 +9,16 @@ import java.util.Arrays;
 import java.util.List;
 import javax.net.ssl.SSLException;
 
-/// Either end of a connection that encrypts, against a peer that sends anything instead. The first
-/// byte says which end, and bit 1 that the rest comes behind a right greeting; the second byte how
-/// many bytes arrive at a time.
+/// Either end of an encrypted connection against a peer that sends arbitrary bytes instead. The
+/// first byte selects the end, and its bit 1 puts a valid greeting before the other bytes. The
+/// second byte is the number of bytes that arrive at a time.
 public final class TlsPipeTarget implements FuzzTarget {
 
   private static final int MOST_TURNS = 10_000;
 
   private final TlsParty party = TlsParty.of(new Encryption.Ephemeral());
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public TlsPipeTarget() {}
 
   @Override
@@ -57,7 +57,7 @@ public final class TlsPipeTarget implements FuzzTarget {
         new byte[] {21, 3, 3, 0, 2, 1, 0});
   }
 
-  /// What a client says first.
+  /// Returns a client's first bytes.
   private byte[] greeting() {
     TlsPipe client = party.call();
     try {

@@ -23,11 +23,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 
-/// What a proved peer that is broken writes into our ring, and the immediate values that come with
-/// it. A step is a byte, of which the lowest two bits say what happens: what was posted leaves, or
-/// a value of 4 bytes comes, before which the peer writes so many bytes (2 bytes) to where it
-/// points. There are two open regions, one closed one, and two reads that wait for their answer. No
-/// memory is registered: nothing goes by an offer.
+/// The writes of a proved but broken peer into this side's ring buffer, with their immediate
+/// values. The lowest two bits of a step's first byte select the event: posted work completes, or
+/// an immediate value of 4 bytes arrives, before which the peer writes a number of bytes (2 bytes)
+/// to its target. There are two open regions, a closed one, and two reads in flight. No memory is
+/// registered, so no transfer uses an offer.
 public final class VerbsFramesTarget implements FuzzTarget {
 
   private static final int GUARD_BYTES = 64;
@@ -37,7 +37,7 @@ public final class VerbsFramesTarget implements FuzzTarget {
   private static final int READ_BYTES = 16;
   private static final int ALIGNMENT = 64;
 
-  // The keys that a table gives first.
+  // The first keys of a table.
   private static final int OPEN = 0x10000;
   private static final int LARGE = 0x10001;
   private static final int CLOSED = 0x10002;
@@ -50,7 +50,7 @@ public final class VerbsFramesTarget implements FuzzTarget {
   private final MemorySegment sendBuffer = Arena.ofAuto().allocate(RING_BYTES, ALIGNMENT);
   private final MessageBuffer messages = new MessageBuffer(VerbsOutbound.MAX_MESSAGE_BYTES);
 
-  /// For the fuzzer.
+  /// Creates the target. The fuzzer calls this constructor by reflection.
   public VerbsFramesTarget() {}
 
   @Override
@@ -136,7 +136,7 @@ public final class VerbsFramesTarget implements FuzzTarget {
     }
   }
 
-  /// Regions are registered by the table alone.
+  /// A registry without a device, because the table alone registers regions.
   private record NoDevice() implements Pins.Registry {
 
     @Override
@@ -150,7 +150,7 @@ public final class VerbsFramesTarget implements FuzzTarget {
     }
   }
 
-  /// A posted read that counts how often it is completed.
+  /// A posted read that counts its completions.
   private static final class Counted extends Completion {
     private int times;
 
