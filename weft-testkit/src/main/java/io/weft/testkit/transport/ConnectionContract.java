@@ -62,7 +62,7 @@ public abstract class ConnectionContract {
   }
 
   @Test
-  final void providerSaysWhatItIs() {
+  final void theProviderReportsItsSchemeAndCapabilities() {
     assertThat(provider().probe()).isInstanceOf(Availability.Available.class);
     Node node = net().node(0);
     assertThat(node.address().scheme()).isEqualTo(provider().scheme());
@@ -72,7 +72,7 @@ public abstract class ConnectionContract {
   }
 
   @Test
-  final void bothEndsHearOfTheConnectionAndKnowEachOther() {
+  final void bothEndsLearnOfTheConnectionAndOfEachOther() {
     Node a = net().node(3);
     Node b = net().node(7);
     Endpoint endpoint = net().connect(a, b, 7);
@@ -82,7 +82,7 @@ public abstract class ConnectionContract {
   }
 
   @Test
-  final void beforeTheConnectionThereIsOnlyBackPressure() {
+  final void postsAreBackPressuredBeforeTheConnection() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = a.transport().connect(b.address(), 1);
@@ -162,7 +162,7 @@ public abstract class ConnectionContract {
   }
 
   @Test
-  final void closeIsHeardOnceByThePeerAndNotHere() {
+  final void closeIsReportedOnceToThePeerAndNotToTheCaller() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -195,7 +195,7 @@ public abstract class ConnectionContract {
   }
 
   @Test
-  final void closedTransportIsHeardByAllPeers() {
+  final void allPeersLearnOfAClosedTransport() {
     Node a = net().node(0);
     Node b = net().node(1);
     Node c = net().node(2);
@@ -208,7 +208,7 @@ public abstract class ConnectionContract {
   }
 
   @Test
-  final void lostEndpointLeavesTheOthersUsable() {
+  final void aLostEndpointLeavesTheOthersUsable() {
     Node a = net().node(0);
     Node b = net().node(1);
     Node c = net().node(2);

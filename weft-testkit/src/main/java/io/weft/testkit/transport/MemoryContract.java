@@ -37,7 +37,7 @@ public abstract class MemoryContract extends MessageContract {
   }
 
   @Test
-  final void writesOfAllLengthsLandWithTheirNotification() {
+  final void writesOfAllLengthsArriveWithTheirNotification() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -91,7 +91,7 @@ public abstract class MemoryContract extends MessageContract {
   }
 
   @Test
-  final void registeredForeignMemoryWorksLikeAllocated() {
+  final void registeredForeignMemoryWorksLikeAllocatedMemory() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -119,7 +119,7 @@ public abstract class MemoryContract extends MessageContract {
   }
 
   @Test
-  final void sliceOfAnotherTransportIsACallersBug() {
+  final void aSliceOfAnotherTransportIsRefused() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -133,7 +133,7 @@ public abstract class MemoryContract extends MessageContract {
   }
 
   @Test
-  final void slicesOfUnequalLengthAreACallersBug() {
+  final void slicesOfUnequalLengthAreRefused() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -149,7 +149,7 @@ public abstract class MemoryContract extends MessageContract {
   }
 
   @Test
-  final void sliceOutsideItsRegionIsACallersBug() {
+  final void aSliceOutsideItsRegionIsRefused() {
     Node a = net().node(0);
     MemoryRegion region = a.region(8);
     assertThatThrownBy(() -> region.slice(1, 8)).isInstanceOf(IndexOutOfBoundsException.class);
@@ -158,7 +158,7 @@ public abstract class MemoryContract extends MessageContract {
   }
 
   @Test
-  final void readOfAClosedRegionIsRefusedAndTheEndpointWorksOn() {
+  final void aReadOfAClosedRegionIsRefusedAndTheEndpointRemainsUsable() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -171,7 +171,7 @@ public abstract class MemoryContract extends MessageContract {
   }
 
   @Test
-  final void readOutOfBoundsIsRefusedAndTheEndpointWorksOn() {
+  final void aReadOutOfBoundsIsRefusedAndTheEndpointRemainsUsable() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -183,7 +183,7 @@ public abstract class MemoryContract extends MessageContract {
   }
 
   @Test
-  final void keyOfAnotherIncarnationIsRefusedAndTheEndpointWorksOn() {
+  final void aKeyOfAnotherIncarnationIsRefusedAndTheEndpointRemainsUsable() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -255,7 +255,7 @@ public abstract class MemoryContract extends MessageContract {
   }
 
   @Test
-  final void postingAClosedRegionIsACallersBug() {
+  final void postingAClosedRegionIsRefused() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);

@@ -51,7 +51,7 @@ public abstract class MessageContract extends ConnectionContract {
   }
 
   @Test
-  final void tooLongMessageIsACallersBug() {
+  final void aTooLongMessageIsRefused() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -62,7 +62,7 @@ public abstract class MessageContract extends ConnectionContract {
   }
 
   @Test
-  final void messagesGoBothWays() {
+  final void messagesAreSentBothWays() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint ab = net().connect(a, b, 1);
@@ -81,7 +81,7 @@ public abstract class MessageContract extends ConnectionContract {
   }
 
   @Test
-  final void flushedMessageArrivesThoughItsSenderTurnsNoMore() {
+  final void aFlushedMessageArrivesWithoutAnotherPollOfItsSender() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -97,7 +97,7 @@ public abstract class MessageContract extends ConnectionContract {
   }
 
   @Test
-  final void backPressureIsAValueAndEndsByItself() {
+  final void backPressureIsAReturnValueAndEndsByItself() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -125,7 +125,7 @@ public abstract class MessageContract extends ConnectionContract {
   }
 
   @Test
-  final void everythingThatArrivesIsCountedAsASignOfLife() {
+  final void everyArrivalIsCountedAsASignOfLife() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -157,7 +157,7 @@ public abstract class MessageContract extends ConnectionContract {
   }
 
   @Test
-  final void threeNodesTalkEachToEach() {
+  final void fourNodesSendToEachOther() {
     Node[] nodes = {net().node(0), net().node(1), net().node(2), net().node(3)};
     for (int i = 0; i < nodes.length; i++) {
       for (int j = i + 1; j < nodes.length; j++) {

@@ -25,7 +25,7 @@ public abstract class SharingContract extends MemoryContract {
   protected SharingContract() {}
 
   @Test
-  final void transportsWithoutDirectAccessGiveNoMemory() {
+  final void transportsWithoutDirectAccessMapNoMemory() {
     Node a = net().node(0);
     assumeTrue(!a.transport().capabilities().directAccess(), "it gives memory");
     Node b = net().node(1);
@@ -33,7 +33,7 @@ public abstract class SharingContract extends MemoryContract {
   }
 
   @Test
-  final void whatIsStoredInAPeersMemoryIsThereWithTheNextMessage() {
+  final void storesIntoAPeersMemoryAreVisibleWithTheNextMessage() {
     Node a = sharing();
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -53,7 +53,7 @@ public abstract class SharingContract extends MemoryContract {
   }
 
   @Test
-  final void regionsInsideAllocatedMemoryAreMappedWhereTheyLie() {
+  final void regionsInsideAllocatedMemoryAreMappedInPlace() {
     Node a = sharing();
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class FaultPlanTest {
 
   @Test
-  void aPlanIsReadAsItIsWritten() {
+  void aPlanIsParsedAndFormatted() {
     String text =
         "cut=0-1@2000ms; half-close=1>0; stall=0,1-2,3:3000ms@500ms; delay=0>1:20ms;"
             + " corrupt=1>2@65536";
@@ -24,7 +24,7 @@ class FaultPlanTest {
   }
 
   @Test
-  void linksCoverWhatTheySay() {
+  void linksCoverExactlyTheirRanksAndDirections() {
     Links oneWay = FaultPlan.parse("stall=0,1>2").faults().getFirst().links();
     assertThat(oneWay.covers(1, 2)).isTrue();
     assertThat(oneWay.covers(2, 1)).isFalse();
@@ -35,7 +35,7 @@ class FaultPlanTest {
   }
 
   @Test
-  void theSeedDecidesWhatIsDrawn() {
+  void theSeedDeterminesTheDrawnFaults() {
     Set<String> plans = new HashSet<>();
     for (int seed = 0; seed < 200; seed++) {
       String text = "any=?-?@1s..5s; cut=?>0@1K..64K; seed=" + seed;

@@ -60,7 +60,7 @@ class FaultsTest {
     return true;
   }
 
-  /// What ends endless sums on this rank.
+  /// Returns the failure that ends endless sums on this rank.
   private static CommException failure(Weft weft, Duration within) {
     try (OwnedTensor t = ones(200_000)) {
       return catchThrowableOfType(
@@ -79,7 +79,7 @@ class FaultsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"cut=0-1", "half-close=1>0", "half-close=0>1", "cut=1>0@7777"})
-  void anEndedConnectionIsNamedOnAllRanks(String fault) {
+  void allRanksNameAnEndOfABrokenConnection(String fault) {
     try (LocalJob job = job(3)) {
       job.run(FaultsTest::sums);
       faults.add(FaultPlan.parse(fault));
@@ -91,7 +91,7 @@ class FaultsTest {
   }
 
   @Test
-  void aConnectionIsCutInTheMidstOfAFrame() {
+  void aConnectionIsCutInTheMiddleOfAFrame() {
     faults.add(FaultPlan.parse("cut=1>0@300000"));
     try (LocalJob job = job(2)) {
       List<String> messages = failures(job);
@@ -114,7 +114,7 @@ class FaultsTest {
   }
 
   @Test
-  void whatAStallHeldBackArrivesWhenItIsHealed() throws InterruptedException {
+  void stalledDataArrivesAfterTheStallIsHealed() throws InterruptedException {
     try (LocalJob job = job(2);
         OwnedTensor zero = ones(10);
         OwnedTensor one = ones(10)) {
@@ -146,7 +146,7 @@ class FaultsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"stall=0-1,2", "stall=0>1,2"})
-  void aPartitionIsNamedOnBothSides(String fault) {
+  void bothSidesOfAPartitionNameTheOtherSide(String fault) {
     try (LocalJob job = job(3)) {
       job.run(FaultsTest::sums);
       faults.add(FaultPlan.parse(fault));
@@ -168,10 +168,10 @@ class FaultsTest {
     assertThat(faults.happened()).containsExactly("corrupt 1>0");
   }
 
-  /// Plain TCP has a checksum of 16 bits for each packet and no other: what changes behind it is
-  /// not noticed.
+  /// Plain TCP has only a 16-bit checksum per packet, so a change after the checksum was verified
+  /// is not detected.
   @Test
-  void aFlippedBitOfTheTensorArrives() {
+  void aFlippedBitOfATensorIsNotDetected() {
     int bytes = 4 << 20;
     faults.add(FaultPlan.parse("corrupt=0>1@2M"));
     try (LocalJob job = job(2)) {

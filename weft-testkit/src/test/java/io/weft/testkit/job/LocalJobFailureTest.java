@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// What a job in one process tells of a body that throws: far sooner than any deadline, which is an
-/// hour here.
+/// Checks how a job in one process reports a body that throws: far sooner than any deadline, which
+/// is an hour here.
 @Timeout(40)
 class LocalJobFailureTest {
 
@@ -32,7 +32,7 @@ class LocalJobFailureTest {
     return LocalJob.start(size, WeftConfig.builder().transport("inproc").deadline(HOUR).build());
   }
 
-  /// What the others wait for meanwhile.
+  /// The operation for which the other ranks wait.
   enum Waits {
     COLLECTIVE {
       @Override
@@ -73,7 +73,7 @@ class LocalJobFailureTest {
 
   @ParameterizedTest
   @EnumSource
-  void firstErrorIsThrownWhateverTheOthersWaitFor(Waits waits) {
+  void theFirstErrorIsThrownWhateverTheOtherRanksAwait(Waits waits) {
     IllegalStateException bug = new IllegalStateException("my bug");
     try (LocalJob job = job(3)) {
       assertThatThrownBy(
@@ -100,7 +100,7 @@ class LocalJobFailureTest {
   }
 
   @Test
-  void firstErrorIsThatWhichCameFirstAndNotThatOfTheLowestRank() {
+  void theEarliestErrorIsThrownAndNotThatOfTheLowestRank() {
     CountDownLatch thrown = new CountDownLatch(1);
     try (LocalJob job = job(2)) {
       assertThatThrownBy(
@@ -129,7 +129,7 @@ class LocalJobFailureTest {
     }
   }
 
-  /// The thread of a pool that has ended its task waits for the next.
+  /// The thread of the pool waits for its next task after it has completed this one.
   private static void countDownWhenIdle(Thread body, CountDownLatch thrown) {
     while (body.getState() == Thread.State.RUNNABLE) {
       Thread.yield();
@@ -138,7 +138,7 @@ class LocalJobFailureTest {
   }
 
   @Test
-  void jobWhoseBodiesAllEndByThemselvesGoesOn() throws Exception {
+  void aJobWhoseBodiesAllEndIsStillUsable() throws Exception {
     try (LocalJob job = job(2)) {
       assertThatThrownBy(
               () ->

@@ -10,13 +10,13 @@ import org.junit.jupiter.api.Test;
 class OwnLoopbackTest {
 
   @Test
-  void addressIsLoopbackButNotTheOneThatAllUse() throws Exception {
+  void theAddressIsALoopbackAddressOtherThanTheUsualOne() throws Exception {
     assertThat(OwnLoopback.address().isLoopbackAddress()).isTrue();
     assertThat(OwnLoopback.address()).isNotEqualTo(InetAddress.getByName("127.0.0.1"));
   }
 
   @Test
-  void portsInARowCanBeBound() throws Exception {
+  void consecutivePortsCanBeBound() throws Exception {
     String[] hostAndPort = OwnLoopback.free(2).split(":");
     InetAddress address = InetAddress.getByName(hostAndPort[0]);
     int port = Integer.parseInt(hostAndPort[1]);

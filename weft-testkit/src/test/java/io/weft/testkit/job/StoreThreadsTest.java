@@ -19,7 +19,7 @@ class StoreThreadsTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
   @Test
-  void storeAnswersWhereNoVirtualThreadCanRun() throws Exception {
+  void theStoreAnswersWhileNoVirtualThreadCanRun() throws Exception {
     var trust = new JobTrust(SecretFile.random(), new Encryption.Off(), "job");
     try (var carriers = new BusyCarriers();
         TcpStoreServer server =

@@ -26,14 +26,14 @@ class OptionalProgramTest {
     return new Trial(bin.toString());
   }
 
-  /// Pretends to compile: what it makes of any source succeeds.
+  /// Creates a fake compiler, which succeeds for any source.
   private void compiler(String name) throws IOException {
     program(name, "echo '#!/bin/sh' > a.out; /bin/chmod +x a.out");
   }
 
   @ParameterizedTest
   @EnumSource
-  void eachIsHiddenByAll(OptionalProgram program) {
+  void allHidesEachProgram(OptionalProgram program) {
     assertThat(program.missing("all", here()))
         .hasValueSatisfying(
             why -> assertThat(why).endsWith("is hidden by -Dweft.test.without=all"));
@@ -41,14 +41,14 @@ class OptionalProgramTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SSHD") // looked for at a fixed place
-  void eachIsMissingWhereThereIsNoProgram(OptionalProgram program) {
+  void eachProgramIsMissingOnAnEmptyPath(OptionalProgram program) {
     assertThat(program.missing("", here()))
         .hasValueSatisfying(
             why -> assertThat(why).contains("is not usable here: ").contains("; apt-get install "));
   }
 
   @Test
-  void aNameHidesItsProgramAndThoseThatNeedIt() throws IOException {
+  void aNameHidesItsProgramAndTheProgramsThatNeedIt() throws IOException {
     compiler("g++");
     compiler("gcc");
     assertThat(OptionalProgram.GLOO.missing("", here())).isEmpty();
@@ -60,7 +60,7 @@ class OptionalProgramTest {
   }
 
   @Test
-  void aNameThatIsNoneIsRefused() {
+  void anUnknownNameIsRefused() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> OptionalProgram.GCC.missing("glo", here()))
         .withMessageStartingWith(
@@ -81,7 +81,7 @@ class OptionalProgramTest {
   }
 
   @Test
-  void aProgramThatCannotDoItsWorkIsNotUsable() throws IOException {
+  void aProgramThatFailsIsNotUsable() throws IOException {
     program("mpirun", "echo 'no slots' >&2; exit 213");
     assertThat(OptionalProgram.MPIRUN.missing("", here()))
         .contains("mpirun is not usable here: no slots; apt-get install openmpi-bin");

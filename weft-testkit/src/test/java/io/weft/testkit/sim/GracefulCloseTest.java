@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class GracefulCloseTest {
 
-  /// How long leaving the job takes this rank once it has failed.
+  /// Returns how long this rank takes to leave the job after its failure.
   private static Duration gracefulClose(SimRank self) throws InterruptedException {
     Duration failed = Duration.ZERO;
     try (Weft weft = self.join()) {
@@ -30,9 +30,9 @@ class GracefulCloseTest {
     return self.now().minus(failed);
   }
 
-  /// When rank 2 is given up, rank 3 has been silent for 3 s, of the 5 s that it may.
+  /// When rank 2 is given up, rank 3 has been silent for 3 s of the permitted 5 s.
   @Test
-  void ranksThatAreSilentAreNotWaitedFor() throws InterruptedException {
+  void closeDoesNotWaitForSilentRanks() throws InterruptedException {
     SimReport<Duration> report =
         Simulation.of(4)
             .hosts(4)

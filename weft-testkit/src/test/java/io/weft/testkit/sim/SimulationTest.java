@@ -24,7 +24,7 @@ class SimulationTest {
 
   private static final Duration MILLISECOND = Duration.ofMillis(1);
 
-  /// The sum of the ranks' numbers plus one, of so many floats, as often as asked.
+  /// Sums `elements` floats `times` times, and returns the sum of all ranks' numbers plus one.
   private static float sum(Weft weft, int elements, int times) throws InterruptedException {
     float result = 0;
     try (OwnedTensor t = OwnedTensor.allocate(DType.FLOAT32, Shape.of(elements))) {
@@ -53,7 +53,7 @@ class SimulationTest {
   }
 
   @Test
-  void topologyIsTheSimulated() throws InterruptedException {
+  void theTopologyIsTheSimulatedOne() throws InterruptedException {
     SimReport<String> report =
         Simulation.of(4)
             .hosts(2)
@@ -62,7 +62,7 @@ class SimulationTest {
   }
 
   @Test
-  void theSameSeedGivesTheSameTraceAndAnotherOneAnother() throws InterruptedException {
+  void theSeedDeterminesTheTrace() throws InterruptedException {
     Trace first = shaken(5).trace();
     Trace again = shaken(5).trace();
     assertThat(again.lines()).isEqualTo(first.lines());
@@ -93,7 +93,7 @@ class SimulationTest {
   }
 
   @Test
-  void aDeadRankIsNamedToAllOthers() throws InterruptedException {
+  void allOtherRanksNameADeadRank() throws InterruptedException {
     SimReport<Float> report =
         Simulation.of(4)
             .hosts(4)
@@ -109,12 +109,12 @@ class SimulationTest {
   }
 
   @Test
-  void aProgramThatWaitsForEverHangsAndIsNamed() throws InterruptedException {
+  void aProgramThatWaitsForeverIsReportedAsHanging() throws InterruptedException {
     SimReport<Float> report =
         Simulation.of(2)
             .limit(Duration.ofSeconds(1))
             .run(weft -> weft.rank() == 0 ? 0f : sum(weft, 10, 1) + sum(weft, 10, 1));
-    // Rank 0 leaves at once, so that rank 1 fails; a hang needs a deadline beyond the limit.
+    // Rank 0 leaves at once, so rank 1 fails. A hang requires a deadline beyond the limit.
     assertThat(report.hung()).isEmpty();
     SimReport<Float> hanging =
         Simulation.of(2)

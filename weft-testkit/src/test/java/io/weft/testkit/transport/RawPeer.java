@@ -14,8 +14,9 @@ import java.util.Random;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/// A bare socket that speaks the protocol as docs/protocol/tcp.md has it, or anything else. Written
-/// from the document, not from the transport, so that both are checked against each other.
+/// A bare socket that speaks the protocol of docs/protocol/tcp.md or sends arbitrary bytes. It is
+/// written from the document and not from the transport, so that tests check both against each
+/// other.
 final class RawPeer implements AutoCloseable {
 
   private static final byte[] SECRET = "the secret of this job".getBytes(StandardCharsets.UTF_8);
@@ -40,7 +41,7 @@ final class RawPeer implements AutoCloseable {
     }
   }
 
-  /// What arrives before so many bytes are there or the peer ends the connection.
+  /// Returns the bytes that arrive until there are `bytes` of them or the peer ends the connection.
   byte[] receive(int bytes) {
     ByteBuffer in = ByteBuffer.allocate(bytes);
     net.until(() -> !in.hasRemaining() || read(in) < 0, bytes + " bytes or the end");
@@ -57,7 +58,7 @@ final class RawPeer implements AutoCloseable {
     }
   }
 
-  /// Polls until the peer has closed; whatever it says before is ignored.
+  /// Polls until the peer has closed the connection, and ignores the bytes that arrive before.
   void awaitEnd() {
     ByteBuffer in = ByteBuffer.allocate(1 << 16);
     net.until(() -> read(in.clear()) < 0, "the connection is closed");
@@ -67,7 +68,7 @@ final class RawPeer implements AutoCloseable {
     return start(0x11).put(nonce).array();
   }
 
-  /// What is answered to a wrong proof.
+  /// Returns the answer to a wrong proof.
   static byte[] refusal() {
     return start(0x18, 8).array();
   }
@@ -85,7 +86,8 @@ final class RawPeer implements AutoCloseable {
         .putShort((short) 0);
   }
 
-  /// The initiator's third frame: node 5, epoch 1, job "contract", wants rank 1.
+  /// Returns the initiator's third frame: node 5, epoch 1 and job "contract", which requests rank
+  /// 1.
   byte[] proof(byte[] challenge) {
     byte[] theirs = new byte[32];
     System.arraycopy(challenge, 8, theirs, 0, 32);
@@ -121,7 +123,7 @@ final class RawPeer implements AutoCloseable {
     }
   }
 
-  /// Goes through the handshake; returns the bytes sent as the proof.
+  /// Performs the handshake and returns the bytes of the proof.
   byte[] authenticate() throws IOException {
     send(hello(nonce));
     byte[] proof = proof(receive(40));
@@ -151,7 +153,7 @@ final class RawPeer implements AutoCloseable {
         .array();
   }
 
-  /// A payload with the zeros that follow it.
+  /// Returns a payload with the zeros that follow it.
   static byte[] padded(byte[] payload) {
     return Arrays.copyOf(payload, (payload.length + 31) / 32 * 32);
   }

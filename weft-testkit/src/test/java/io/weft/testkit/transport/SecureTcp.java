@@ -9,7 +9,7 @@ import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.transport.tcp.TcpProvider;
 
-/// TCP with this encryption, whatever a test's nodes are configured with.
+/// TCP with this encryption, whatever the configuration of a test's nodes.
 record SecureTcp(Encryption encryption) implements TransportProvider {
 
   private static final TcpProvider TCP = new TcpProvider();

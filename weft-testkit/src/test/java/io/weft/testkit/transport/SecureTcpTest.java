@@ -22,8 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What encrypted TCP does with those who do not encrypt, change what is sent, sit in between, or
-/// never come to the point.
+/// Checks encrypted TCP with peers that do not encrypt, modify the traffic, intercept it, or never
+/// complete the handshake.
 @Timeout(60)
 class SecureTcpTest {
 
@@ -53,7 +53,7 @@ class SecureTcpTest {
   }
 
   @Test
-  void plainCallerAndSecureCalledNameTheSetting() {
+  void aPlainCallerAndASecureListenerNameTheSetting() {
     Node caller = open(plain, 0);
     Node called = open(secure, 1);
     caller.transport().connect(called.address(), 1);
@@ -63,7 +63,7 @@ class SecureTcpTest {
   }
 
   @Test
-  void secureCallerAndPlainCalledNameTheSetting() {
+  void aSecureCallerAndAPlainListenerNameTheSetting() {
     Node caller = open(secure, 0);
     Node called = open(plain, 1);
     caller.transport().connect(called.address(), 1);
@@ -73,7 +73,7 @@ class SecureTcpTest {
   }
 
   @Test
-  void flippedByteEndsTheConnectionAndIsNeverAWrongPayload() throws IOException {
+  void aFlippedByteEndsTheConnectionAndIsNeverDelivered() throws IOException {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     Random random = new Random(seed);
     Node a = open(secure, 0);
@@ -87,7 +87,8 @@ class SecureTcpTest {
       int[] posted = {0};
       net.until(
           () -> {
-            // All slots once, so that each is written by one write alone; then messages.
+            // Each slot is written once, so that each has the data of a single write. Messages
+            // follow.
             PostResult result =
                 posted[0] < SLOTS
                     ? write(endpoint, from, into, posted[0])
@@ -124,7 +125,7 @@ class SecureTcpTest {
   }
 
   @Test
-  void relayThatEndsTlsOnBothSidesIsFoundOut() throws IOException {
+  void aRelayThatTerminatesTlsOnBothSidesIsDetected() throws IOException {
     Node a = open(secure, 0);
     Node b = open(secure, 1);
     TlsParty man = TlsParty.of(new Encryption.Ephemeral());
@@ -150,7 +151,7 @@ class SecureTcpTest {
         peer.awaitEnd();
       }
     }
-    // A greeting that never comes to its end: too long for what a stranger may say.
+    // A greeting without an end exceeds the limit for strangers.
     try (RawPeer peer = new RawPeer(net, node.address())) {
       byte[] part = new byte[16_389];
       System.arraycopy(greeting, 0, part, 0, greeting.length);
@@ -163,7 +164,7 @@ class SecureTcpTest {
     friendIsServed(node);
   }
 
-  /// The peer may close while this is sent.
+  /// Sends bytes, although the peer may close the connection meanwhile.
   private static void sendUntilTheEnd(RawPeer peer, byte[] bytes) {
     try {
       peer.send(bytes);
@@ -173,7 +174,7 @@ class SecureTcpTest {
   }
 
   @Test
-  void strangersThatSayNothingOrHalfAGreetingAreDropped() throws IOException {
+  void silentStrangersAndHalfGreetingsAreDropped() throws IOException {
     Node node = open(secure, 1);
     List<RawPeer> peers = new ArrayList<>();
     try {

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A peer that belongs to the job gets in, whoever else stands at the door; one that does not is
-/// told so at once.
+/// Checks that a peer of the job connects whatever other connections arrive, and that a peer with
+/// wrong credentials is refused at once.
 @Timeout(60)
 class TcpFloodTest {
 
-  /// All together, so that the machine does not run out of ports.
+  /// The flood's total of connections, which keeps the machine from running out of ports.
   private static final int FLOOD = 4000;
 
   private static final int BEFORE = 100;
@@ -42,7 +42,7 @@ class TcpFloodTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void peerGetsInDuringAFlood(boolean talking) throws InterruptedException {
+  void aPeerConnectsDuringAFlood(boolean talking) throws InterruptedException {
     Node node = net.node(1);
     var made = new AtomicInteger();
     byte[] says = talking ? RawPeer.hello(new byte[32]) : new byte[0];
@@ -70,7 +70,7 @@ class TcpFloodTest {
         made.incrementAndGet();
         int unused = one.write(ByteBuffer.wrap(says));
       } catch (IOException dropped) {
-        assert i >= 0; // others came for it; go on
+        assert i >= 0; // newer connections replaced it
       }
       if (held.size() > HELD) {
         close(held.remove());
@@ -88,7 +88,7 @@ class TcpFloodTest {
   }
 
   @Test
-  void connectionThatEndsBeforeTheVerdictIsMadeAgain() throws IOException {
+  void aConnectionThatEndsBeforeTheVerdictIsRetried() throws IOException {
     Node caller = net.node(0);
     Node called = net.node(1);
     try (TcpRelay relay = TcpRelay.to(called.address())) {
@@ -100,7 +100,7 @@ class TcpFloodTest {
   }
 
   @Test
-  void connectionThatIsNeverDecidedEndsWithTheDeadline() throws IOException {
+  void aConnectionWithoutAVerdictFailsAtTheDeadline() throws IOException {
     Node caller = net.node(0);
     Node called = net.node(1);
     try (TcpRelay relay = TcpRelay.to(called.address())) {
@@ -116,7 +116,7 @@ class TcpFloodTest {
   }
 
   @Test
-  void refusalThatIsProvedOrSaidIsFinal() {
+  void aProvedOrExplicitRefusalIsFinal() {
     for (Credentials other :
         new Credentials[] {
           new Credentials("contract", 1, 1, Node.secret("some other secret")),

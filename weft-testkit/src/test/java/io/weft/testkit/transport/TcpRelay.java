@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// Somebody on the way: carries connections to a target, on virtual threads, and may change what it
-/// carries or end TLS on both sides to read it.
+/// An intermediary that forwards connections to a target on virtual threads. It may modify the
+/// traffic, or terminate TLS on both sides to read it.
 final class TcpRelay implements AutoCloseable {
 
   private static final int FLIP_EVERY = 100_003;
@@ -32,7 +32,7 @@ final class TcpRelay implements AutoCloseable {
   private final AtomicLong untilFlip = new AtomicLong(Long.MAX_VALUE);
   private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
 
-  /// How a connection is carried on.
+  /// The way in which a connection is forwarded.
   private interface Way {
     void carry(Socket from, Socket to) throws IOException;
   }
@@ -45,37 +45,37 @@ final class TcpRelay implements AutoCloseable {
     Thread.startVirtualThread(this::accept);
   }
 
-  /// Carries what it does not understand.
+  /// Creates a relay that forwards opaque bytes.
   static TcpRelay to(Address target) throws IOException {
     return new TcpRelay(target, null);
   }
 
-  /// Is a party of TLS to both sides, and so knows what they say.
+  /// Creates a relay that terminates TLS on both sides and so reads the traffic.
   static TcpRelay reading(TlsParty reader, Address target) throws IOException {
     return new TcpRelay(target, reader);
   }
 
-  /// Where callers of the target are led to.
+  /// Returns the address to which callers of the target connect.
   Address address() {
     return new Address("tcp", "127.0.0.1:" + listener.getLocalPort());
   }
 
-  /// Flips a bit of what the caller says after so many bytes, and then again and again.
+  /// Flips a bit of the caller's data after `bytes` bytes, and again at regular distances.
   void flipAfter(long bytes) {
     untilFlip.set(bytes);
   }
 
-  /// Ends the next connections, so many of them, in place of carrying the caller's proof.
+  /// Ends the next `times` connections instead of forwarding the caller's proof.
   void endBeforeTheVerdict(int times) {
     termination.set(times);
   }
 
-  /// How many connections it is still to end.
+  /// Returns the number of connections that it must still end.
   int termination() {
     return Math.max(0, termination.get());
   }
 
-  /// What the caller has said, as far as it could be read.
+  /// Returns the caller's data as far as the relay could read it.
   synchronized String seen() {
     return seen.toString(java.nio.charset.StandardCharsets.ISO_8859_1);
   }
@@ -99,7 +99,7 @@ final class TcpRelay implements AutoCloseable {
         to) {
       way.carry(from, to);
     } catch (IOException gone) {
-      // One side has ended; so has the other now.
+      // One side has ended, so the other one has been closed, too.
       assert from.isClosed();
     }
   }
@@ -117,7 +117,7 @@ final class TcpRelay implements AutoCloseable {
     caller.handshake();
     var called = new TlsStreams(reader.call(), to.getInputStream(), to.getOutputStream());
     called.handshake();
-    // One after the other, as the handshake's frames come: a pipe is for one thread.
+    // The frames of the handshake arrive in turn, because a pipe belongs to one thread.
     byte[] frame = new byte[1 << 16];
     InputStream in = caller.input();
     OutputStream out = called.output();

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A node that had no processor for a while in the middle of a connection's set-up.
+/// Checks a node that got no processor time during the set-up of a connection.
 @Timeout(60)
 class TcpSlowHandshakeTest {
 
@@ -25,10 +25,11 @@ class TcpSlowHandshakeTest {
 
   private final TcpProvider tcp = new TcpProvider();
 
-  /// @param polls of both before the listener stands still, while the other one goes on waiting
+  /// @param polls the number of polls of both nodes before the listener stops, while the caller
+  ///     continues to wait
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8})
-  void aListenerThatStoodStillTakesNoAttemptForALoss(int polls) {
+  void aPausedListenerDoesNotTakeAnAttemptForALoss(int polls) {
     try (Node listening = Node.open(tcp, "127.0.0.1", 0);
         Node calling = Node.open(tcp, "127.0.0.1", 1)) {
       long now = System.nanoTime();
@@ -57,11 +58,12 @@ class TcpSlowHandshakeTest {
     }
   }
 
-  /// Both sides of a handshake, of which the other one does nothing: where connecting may take
-  /// long, because processors are short, an attempt is not given up as soon as elsewhere.
+  /// Checks both sides of a handshake with an inactive peer: with a long connect deadline, which is
+  /// used where processors are scarce, a node does not give up an attempt as soon as with a short
+  /// one.
   @ParameterizedTest
   @CsvSource({"15, 5", "60, 5", "600, 50"})
-  void whoMayConnectForLongWaitsLongForAHandshake(int deadlineSeconds, int staySeconds)
+  void aLongConnectDeadlineAllowsALongHandshake(int deadlineSeconds, int staySeconds)
       throws IOException {
     Duration deadline = Duration.ofSeconds(deadlineSeconds);
     try (Node node = Node.open(tcp, "127.0.0.1", deadline, Node.credentials(0));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What strangers and hostile peers can do to a TCP transport: end their own connection.
+/// Checks that strangers and hostile peers of a TCP transport can only end their own connection.
 @Timeout(60)
 class TcpStrangersTest {
 
@@ -70,7 +70,7 @@ class TcpStrangersTest {
   }
 
   @Test
-  void ofManySilentConnectionsTheOldestAreDropped() throws IOException {
+  void theOldestOfManySilentConnectionsAreDropped() throws IOException {
     List<RawPeer> peers = new ArrayList<>();
     try {
       for (int i = 0; i < 200; i++) {
@@ -88,7 +88,7 @@ class TcpStrangersTest {
   }
 
   @Test
-  void handshakeAndFramesAreAsDocumented() throws IOException {
+  void theHandshakeAndFramesAreAsDocumented() throws IOException {
     MemoryRegion region = node.region(100);
     try (RawPeer peer = new RawPeer(net, node.address())) {
       peer.authenticate();
@@ -107,7 +107,7 @@ class TcpStrangersTest {
   }
 
   @Test
-  void longPayloadsBeginAtALineOfTheCache() throws IOException {
+  void longPayloadsAreAlignedToCacheLines() throws IOException {
     try (RawPeer peer = new RawPeer(net, node.address())) {
       peer.authenticate();
       net.until(() -> node.connected().size() == 1, "accepted");
@@ -117,7 +117,7 @@ class TcpStrangersTest {
       net.post(() -> endpoint.trySend(MemorySegment.ofArray(new byte[20])));
       net.post(() -> endpoint.trySend(MemorySegment.ofArray(payload)));
       net.post(() -> endpoint.trySend(MemorySegment.ofArray(payload)));
-      // A short message of 64 bytes, nothing, and two long messages of 32 + 5,024 bytes.
+      // A short message of 64 bytes, an empty frame, and two long messages of 32 + 5,024 bytes.
       byte[] stream = peer.receive(64 + 32 + 2 * (32 + 5_024));
       assertThat(Arrays.copyOfRange(stream, 0, 32)).isEqualTo(RawPeer.frame(1, 0, 0, 0, 0, 20));
       byte[] header = RawPeer.frame(1, 0, 0, 0, 0, payload.length);
@@ -150,7 +150,7 @@ class TcpStrangersTest {
   void reflectedHandshakeIsRefused() throws IOException {
     try (RawPeer peer = new RawPeer(net, node.address());
         RawPeer mirror = new RawPeer(net, node.address())) {
-      // The nonce of one connection is shown to the other, whose answers are sent back.
+      // The nonce of one connection is sent on the other one, whose answers are sent back.
       peer.send(RawPeer.hello(peer.nonce()));
       byte[] challenge = peer.receive(40);
       byte[] theirNonce = new byte[32];
@@ -204,7 +204,7 @@ class TcpStrangersTest {
   }
 
   @Test
-  void answerToNoReadEndsTheConnection() throws IOException {
+  void anAnswerWithoutAReadEndsTheConnection() throws IOException {
     for (int context : new int[] {0, 1, 4096, -1, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
       try (RawPeer peer = new RawPeer(net, node.address())) {
         peer.authenticate();
@@ -240,7 +240,7 @@ class TcpStrangersTest {
   }
 
   @Test
-  void regionClosedUnderAnArrivingWriteIsNotTouchedAnyMore() throws IOException {
+  void aRegionClosedDuringAWriteIsNotWrittenAnyMore() throws IOException {
     MemoryRegion region = node.region(100_000);
     try (RawPeer peer = new RawPeer(net, node.address())) {
       peer.authenticate();
@@ -260,8 +260,8 @@ class TcpStrangersTest {
   }
 
   @Test
-  void addressThatIsNotOursIsRefused() {
-    // 192.0.2.0/24 is reserved for documentation, so that no host has it.
+  void anAddressOfNoInterfaceIsRefused() {
+    // 192.0.2.0/24 is reserved for documentation, so no host has such an address.
     assertThatThrownBy(() -> Node.open(new TcpProvider(), "192.0.2.1", 3))
         .isInstanceOf(TransportException.DeviceLost.class)
         .hasMessageContainingAll("192.0.2.1", "address of this host");

@@ -27,7 +27,7 @@ class TcpTransportTest extends TransportContract {
   private static final int STREAM = 64;
 
   @Test
-  void aStreamOfMessagesLeavesWhileItsSenderPosts() {
+  void aStreamOfMessagesIsSentWhileItsSenderPosts() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
@@ -41,20 +41,19 @@ class TcpTransportTest extends TransportContract {
         b.transport().await(1_000_000);
       }
     }
-    // What has not left waits for the sender's turn.
+    // The other messages wait for the sender's next duty cycle.
     assertThat(b.heard(SinkEvent.Received.class)).hasSizeBetween(STREAM / 2, STREAM - 1);
     net().until(() -> b.heard(SinkEvent.Received.class).size() == STREAM, "all have come");
   }
 
   @Test
-  void aConnectionThatBreaksUnderAStreamFailsWithTheNextTurn() {
+  void aConnectionThatBreaksDuringAStreamFailsAtTheNextFlush() {
     Node a = net().node(0);
     Node b = net().node(1);
     Endpoint endpoint = net().connect(a, b, 1);
     b.transport().close();
     long end = System.nanoTime() + waitFactor() * 20_000_000_000L;
-    // The first that arrives is answered with a reset, which what follows meets; then no more
-    // leaves.
+    // The peer answers the first arriving message with a reset, after which no more data is sent.
     while (endpoint.trySend(MemorySegment.ofArray(new byte[MESSAGE])) == PostResult.POSTED) {
       assertThat(System.nanoTime() - end).isNegative();
       Thread.onSpinWait();

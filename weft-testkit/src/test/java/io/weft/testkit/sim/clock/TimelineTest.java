@@ -43,7 +43,7 @@ class TimelineTest {
   }
 
   @Test
-  void thePastIsNow() {
+  void anEventInThePastHappensNow() {
     timeline.at(5, event("one"));
     timeline.step(5);
     timeline.at(2, event("two"));
@@ -63,7 +63,7 @@ class TimelineTest {
   }
 
   @Test
-  void aHeapOfManyWithCancellationsKeepsTheOrder() {
+  void cancellationsKeepTheOrderOfManyEvents() {
     Random random = new Random(11);
     record Due(long nanos, int number, ScheduledEvent event) {}
     List<Due> due = new ArrayList<>();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// A simulated allreduce takes as long as the formula of its algorithm says.
+/// Checks that a simulated allreduce takes as long as the formula of its algorithm predicts.
 @Timeout(120)
 class CostModelTest {
 
@@ -38,7 +38,7 @@ class CostModelTest {
     "64, 1024, nested-halving",
     "256, 1024, nested-halving",
   })
-  void whatWeftChoosesTakesItsTime(int ranks, int kib, String algorithm)
+  void theChosenAlgorithmTakesThePredictedTime(int ranks, int kib, String algorithm)
       throws InterruptedException {
     assertThat(Algorithms.forAllreduce(kib * 1024L, IntStream.range(0, ranks).boxed().toList()))
         .isEqualTo(algorithm);
@@ -54,7 +54,7 @@ class CostModelTest {
     "binomial-tree",
     "hierarchical-ring"
   })
-  void everyAlgorithmTakesItsTime(String algorithm) throws InterruptedException {
+  void everyAlgorithmTakesThePredictedTime(String algorithm) throws InterruptedException {
     for (long bytes : new long[] {1 << 10, 100 << 10}) {
       agrees(algorithm, 16, bytes);
     }
@@ -78,7 +78,7 @@ class CostModelTest {
   }
 
   @Test
-  void whatIsLongerOrFartherCostsMore() {
+  void longerTensorsAndSlowerLinksCostMore() {
     CostModel near = CostModel.of(SimLink.ETHERNET, Simulation.TURN, CONFIG);
     CostModel far =
         CostModel.of(
@@ -91,7 +91,7 @@ class CostModelTest {
   }
 
   @Test
-  void hostsOfSeveralRanksGainByTheHierarchy() throws InterruptedException {
+  void theHierarchyIsFasterOnHostsWithSeveralRanks() throws InterruptedException {
     int floats = 1 << 20;
     Duration ring = AllreduceTime.of(fourHosts(), floats, "ring").time();
     Duration hierarchical = AllreduceTime.of(fourHosts(), floats, "").time();

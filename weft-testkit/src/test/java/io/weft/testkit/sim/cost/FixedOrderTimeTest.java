@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// In virtual time, an allreduce in a fixed order over hosts of several ranks takes hardly longer
-/// than what the rule table takes where it is free.
+/// Checks in virtual time that an allreduce in a fixed order over hosts of several ranks takes
+/// hardly longer than the unrestricted choice of the rule table.
 @Timeout(120)
 class FixedOrderTimeTest {
 
-  /// As over 25 Gbit/s and TCP.
+  /// A link like TCP over 25 Gbit/s.
   private static final SimLink LINK =
       SimLink.of(Duration.ofNanos(25_000), 25e9 / 8 * 0.6, Duration.ofNanos(5_000));
 
@@ -46,7 +46,8 @@ class FixedOrderTimeTest {
     "12, 3, 2048",
     "20, 5, 1024"
   })
-  void oneOrderCostsHardlyMoreThanAny(int ranks, int hosts, int kib) throws InterruptedException {
+  void aFixedOrderCostsHardlyMoreThanAnyOrder(int ranks, int hosts, int kib)
+      throws InterruptedException {
     double free = micros(ranks, hosts, kib, "");
     double fixed = micros(ranks, hosts, kib, "fixed-order");
     assertThat(fixed).as("us, where the table's choice takes %.1f", free).isLessThan(1.15 * free);

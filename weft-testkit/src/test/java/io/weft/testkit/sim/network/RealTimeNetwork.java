@@ -22,8 +22,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
-/// A simulated network whose time is the machine's, under one lock: so the suite that drives real
-/// transports, on several threads, can drive this one.
+/// A simulated network that runs in real time under one lock, so that the suite for real transports
+/// can run on it with several threads.
 final class RealTimeNetwork implements TransportProvider {
 
   private final ReentrantLock lock = new ReentrantLock();
