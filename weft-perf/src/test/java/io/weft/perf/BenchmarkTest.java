@@ -19,7 +19,7 @@ final class BenchmarkTest {
   }
 
   @Test
-  void sharedOutTensorsHaveWholeShares() {
+  void tensorsWithAShareForEachRankAreRoundedUp() {
     assertThat(Benchmark.ALLGATHER.sizes(List.of(4L, 8L, 16L, 1024L), 3))
         .containsExactly(12L, 24L, 1032L);
     assertThat(Benchmark.ALLREDUCE.sizes(List.of(4L, 16L), 3)).containsExactly(4L, 16L);
@@ -50,7 +50,7 @@ final class BenchmarkTest {
   }
 
   @Test
-  void everyBenchmarkHasSizesOfItsOwn() {
+  void everyBenchmarkHasDefaultSizes() {
     for (Benchmark benchmark : Benchmark.values()) {
       List<Long> usual = ByteSizes.parse(benchmark.usualBytes());
       assertThat(benchmark.sizes(usual, 2)).as(benchmark.label()).isNotEmpty();
@@ -58,7 +58,7 @@ final class BenchmarkTest {
   }
 
   @Test
-  void iterationsFallWithSize() {
+  void iterationsDecreaseWithTheSize() {
     assertThat(MeasuringPlan.iterations(4)).isEqualTo(2000);
     assertThat(MeasuringPlan.iterations(1 << 20)).isEqualTo(512);
     assertThat(MeasuringPlan.iterations(64L << 20)).isEqualTo(10);

@@ -12,12 +12,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ByteSizesTest {
 
   @Test
-  void listsAreSortedAndEachSizeStandsOnce() {
+  void listsAreSortedAndDuplicatesRemoved() {
     assertThat(ByteSizes.parse("1M,4,64K,4")).containsExactly(4L, 65_536L, 1_048_576L);
   }
 
   @Test
-  void rangesAreInPowersOfFour() {
+  void rangesAdvanceByPowersOfFour() {
     assertThat(ByteSizes.parse("4..64M"))
         .hasSize(13)
         .startsWith(4L, 16L, 64L)
@@ -25,12 +25,12 @@ final class ByteSizesTest {
   }
 
   @Test
-  void rangeEndsBelowItsBoundWhereThatIsNoPowerOfFourAway() {
+  void aRangeEndsBelowABoundThatIsNotAPowerOfFourAway() {
     assertThat(ByteSizes.parse("4..100")).containsExactly(4L, 16L, 64L);
   }
 
   @Test
-  void listsMayHoldRangesAndUnitsOfAnyCase() {
+  void listsMayContainRangesAndUnitsInAnyCase() {
     assertThat(ByteSizes.parse("4, 1k..4KiB,2mb")).containsExactly(4L, 1024L, 4096L, 2L << 20);
   }
 
@@ -53,7 +53,7 @@ final class ByteSizesTest {
         "4T",
         "1.5M"
       })
-  void whatIsNoSizeIsRefusedWithWhatIsAllowed(String text) {
+  void anInvalidSizeIsRefusedWithTheAllowedOnes(String text) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> ByteSizes.parse(text))
         .withMessageStartingWith("--bytes: ");
@@ -68,7 +68,7 @@ final class ByteSizesTest {
     "0,0 B",
     "4294967296,4 GiB"
   })
-  void sizesAreWrittenExactly(long bytes, String text) {
+  void sizesAreFormattedExactly(long bytes, String text) {
     assertThat(ByteSizes.format(bytes)).isEqualTo(text);
   }
 }

@@ -51,12 +51,13 @@ final class CompiledPeerTest {
   @ParameterizedTest
   @EnumSource(names = {"ALLREDUCE", "PINGPONG", "BANDWIDTH", "MESSAGES"})
   @Needs(OptionalProgram.GCC)
-  void plainSocketsMeasureWhatATransportDoes(Benchmark benchmark) throws InterruptedException {
+  void plainSocketsMeasureTheBenchmarksOfATransport(Benchmark benchmark)
+      throws InterruptedException {
     measures(plainC(), "c sockets", Plans.small(benchmark));
   }
 
   @Test
-  void plainSocketsAreTwo() {
+  void plainSocketsHaveTwoRanks() {
     MeasuringPlan three = Plans.of(Benchmark.ALLREDUCE, 3, "8:3");
     assertThatThrownBy(() -> plainC().prepare(three))
         .isInstanceOf(IllegalArgumentException.class)
@@ -76,12 +77,12 @@ final class CompiledPeerTest {
 
   @Test
   @Needs(OptionalProgram.GCC)
-  void plainCIsTakenByTheTransport() throws InterruptedException {
+  void theTransportSelectsTheProgramInPlainC() throws InterruptedException {
     measures(plainC(), "c sockets", Plans.of(Benchmark.ALLREDUCE, 2, "8:3"));
   }
 
   @Test
-  void plainCRefusesWhatItHasNot() {
+  void plainCRefusesUnsupportedCases() {
     MeasuringPlan two = Plans.of(Benchmark.ALLREDUCE, 2, "8:3");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> plainC().prepare(Plans.over("verbs", two)))
@@ -104,14 +105,14 @@ final class CompiledPeerTest {
 
   @Test
   @Needs(OptionalProgram.GLOO)
-  void glooHasAsManyRanksAsAreAskedFor() throws InterruptedException {
+  void glooRunsTheRequestedNumberOfRanks() throws InterruptedException {
     measures(gloo(), "gloo ", Plans.of(Benchmark.ALLREDUCE, 3, "12:3", "12288:2"));
   }
 
   @ParameterizedTest
   @EnumSource(names = {"ALLREDUCE", "BANDWIDTH"})
   @Needs(OptionalProgram.GCC)
-  void oneCoreCopiesAsManyBytes(Benchmark benchmark) throws InterruptedException {
+  void memcpyMeasuresCopiesOnOneCore(Benchmark benchmark) throws InterruptedException {
     measures(memcpy(), "memcpy glibc ", Plans.small(benchmark));
   }
 
@@ -123,14 +124,14 @@ final class CompiledPeerTest {
           BARRIER   | peer memcpy has no barrier; it has: allreduce, broadcast,
           MESSAGES  | peer memcpy has no messages
           """)
-  void whatAPeerDoesNotHaveIsRefused(Benchmark benchmark, String message) {
+  void anUnsupportedBenchmarkIsRefused(Benchmark benchmark, String message) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> memcpy().prepare(Plans.small(benchmark)))
         .withMessageContaining(message);
   }
 
   @Test
-  void aCompilerWithoutTheLibraryIsReportedWithItsWords(@TempDir Path bin) throws IOException {
+  void aCompilerWithoutTheLibraryIsReportedWithItsMessage(@TempDir Path bin) throws IOException {
     Path compiler = bin.resolve("g++");
     Files.writeString(
         compiler, "#!/bin/sh\necho 'fatal error: gloo/allreduce.h: No such file' >&2\nexit 1\n");
@@ -155,7 +156,7 @@ final class CompiledPeerTest {
 
   @Test
   @Needs(OptionalProgram.GCC)
-  void moreThanASocketHoldsIsRefusedWithWords() throws InterruptedException {
+  void messagesBeyondTheSocketBufferAreRefused() throws InterruptedException {
     MeasuredPeer.Contestant contestant =
         plainC().prepare(Plans.of(Benchmark.MESSAGES, 2, (1 << 20) + ":1"));
     assertThatExceptionOfType(PerfException.Failed.class)

@@ -14,14 +14,14 @@ final class GrpcPeerTest {
   @EnumSource(
       names = {"MESSAGES", "SENDRECV"},
       mode = EnumSource.Mode.EXCLUDE)
-  void whatItHasNotIsRefused(Benchmark benchmark) {
+  void anUnsupportedBenchmarkIsRefused(Benchmark benchmark) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new GrpcPeer().prepare(Plans.small(benchmark)))
         .withMessage("peer grpc has no " + benchmark.label() + "; it has: messages, sendrecv");
   }
 
   @Test
-  void stepsOverTwoProcessesAreMeasuredUnderTensorFlowsOwnRuntime() throws InterruptedException {
+  void stepsOfTwoProcessesAreMeasuredOnTheRuntimeOfTensorFlow() throws InterruptedException {
     MeasuringPlan plan = Plans.shared(Plans.of(Benchmark.SENDRECV, 2, "0:3:0", "8:5", "4096:3:7"));
     RankReport report = new GrpcPeer().prepare(plan).round();
     assertThat(report.peer()).startsWith("grpc tensorflow 2.");

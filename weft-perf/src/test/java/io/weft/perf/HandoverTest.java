@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 final class HandoverTest {
 
   @Test
-  void aLineTakesLongerThanAnInstructionAndLessThanASystemCallThatSleeps() throws Exception {
+  void aHandoverTakesLongerThanAnInstructionAndLessThanASleep() throws Exception {
     assumeThat(Runtime.getRuntime().availableProcessors()).as("processors").isGreaterThan(1);
     Integer nanos = Handover.nanos();
     assumeThat(nanos).as("two threads got two processors").isNotNull();
@@ -17,7 +17,7 @@ final class HandoverTest {
   }
 
   @Test
-  void nothingIsLeftRunning() throws Exception {
+  void noThreadIsLeftRunning() throws Exception {
     Handover.nanos();
     assertThat(Thread.getAllStackTraces().keySet())
         .extracting(Thread::getName)

@@ -25,8 +25,8 @@ final class InterruptedPerfTest {
   }
 
   @Test
-  void aMeasurementThatIsInterruptedSaysThatAlone() throws Exception {
-    // A build in the background ignores this signal, and children would inherit that.
+  void anInterruptedMeasurementReportsOnlyTheInterruption() throws Exception {
+    // A background build ignores this signal, and its children would inherit that.
     var command = new ArrayList<>(List.of("env", "--default-signal=INT"));
     command.addAll(
         JvmCommand.of(

@@ -31,7 +31,7 @@ final class OpenMpiTest {
   }
 
   @Test
-  void tcpIsLoopbackTcpAlone() {
+  void tcpUsesTheLoopbackInterfaceOnly() {
     assertThat(OpenMpi.launch(Path.of("/bin/mpirun"), OpenMpi.fabric("tcp"), 2, false, 2))
         .containsExactly(
             "/bin/mpirun",
@@ -49,7 +49,7 @@ final class OpenMpiTest {
   }
 
   @Test
-  void rootAndTooFewCoresAreTold() {
+  void rootAndTooFewCoresAddOptions() {
     assertThat(OpenMpi.launch(Path.of("/bin/mpirun"), OpenMpi.fabric("shm"), 2, true, 1))
         .startsWith(
             "/bin/mpirun",
@@ -73,7 +73,7 @@ final class OpenMpiTest {
 
   @ParameterizedTest
   @EnumSource(names = {"WRITES", "READS", "REGISTRATION", "SENDRECV"})
-  void whatItsProgramHasNotIsRefused(Benchmark benchmark) {
+  void anUnsupportedBenchmarkIsRefused(Benchmark benchmark) {
     OpenMpi openMpi = new OpenMpi(new SearchPath(List.of()), cache);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> openMpi.prepare(Plans.small(benchmark)))
@@ -105,7 +105,7 @@ final class OpenMpiTest {
 
   @Test
   @Needs(OptionalProgram.OPENMPI)
-  void sharedMemoryIsMeasuredToo() throws InterruptedException {
+  void sharedMemoryIsMeasured() throws InterruptedException {
     MeasuringPlan plan = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "65536:2"));
     assertThat(installed().prepare(plan).round().samples()).allMatch(RankReport.Sample::checked);
   }
@@ -122,7 +122,7 @@ final class OpenMpiTest {
   }
 
   @Test
-  void aCompilerThatFailsIsReportedWithItsWords(@TempDir Path bin) throws IOException {
+  void aFailedCompilerIsReportedWithItsMessage(@TempDir Path bin) throws IOException {
     script(bin.resolve("mpirun"), "exit 0");
     script(bin.resolve("mpicc"), "echo 'gcc: not found' >&2; exit 1");
     OpenMpi openMpi = new OpenMpi(new SearchPath(List.of(bin)), bin.resolve("cache"));
@@ -133,7 +133,7 @@ final class OpenMpiTest {
   }
 
   @Test
-  void aLauncherThatFailsIsReportedWithItsWords(@TempDir Path bin)
+  void aFailedLauncherIsReportedWithItsMessage(@TempDir Path bin)
       throws IOException, InterruptedException {
     script(bin.resolve("mpirun"), "echo 'no slots' >&2; exit 213");
     script(

@@ -33,7 +33,7 @@ final class PerfCommandTest {
   private final StringWriter err = new StringWriter();
   private boolean peerIsRight = true;
 
-  /// Answers at once: Weft in 10 us, the peer in 20 us.
+  /// A contestant that returns the given time at once: 10 us for Weft, 20 us for the peer.
   private MeasuredPeer peer(String name, String reported, long nanos) {
     return new MeasuredPeer() {
       @Override
@@ -141,7 +141,7 @@ final class PerfCommandTest {
   }
 
   @Test
-  void anExplanationIsForProgramsToo() throws IOException {
+  void anExplanationIsWrittenAsJson() throws IOException {
     Path file = directory.resolve("choices.jsonl");
     assertThat(weftPerf("allreduce", "--bytes", "4,16M", "--explain", "--json", file.toString()))
         .isZero();
@@ -163,7 +163,7 @@ final class PerfCommandTest {
   }
 
   @Test
-  void whetherTensorsCanBeReachedDecides() {
+  void theChoiceDependsOnAccessToTheTensors() {
     MeasuringPlan own = Plans.shared(Plans.of(Benchmark.ALLREDUCE, 2, "4:1", "65536:1"));
     MeasuringPlan apart = Plans.of(Benchmark.ALLREDUCE, 2, "65536:1", "536870912:1");
     AlgorithmTable table = Algorithms.table(Optional.empty());
@@ -180,19 +180,19 @@ final class PerfCommandTest {
   }
 
   @Test
-  void whatIsNoCollectiveTakesNoAlgorithm() {
+  void aBenchmarkWithoutCollectivesHasNoAlgorithm() {
     assertThat(weftPerf("bandwidth", "--explain")).isZero();
     assertThat(out.toString()).contains("bandwidth runs no collective");
   }
 
   @Test
-  void messagesAreCountedAndNotOnlyTimed() throws IOException {
+  void messagesAreCountedAndTimed() throws IOException {
     Path file = directory.resolve("figures.jsonl");
     assertThat(
             weftPerf("messages", "--peer", "openmpi", "--rounds", "2", "--json", file.toString()))
         .isZero();
     JsonNode weft = new JsonMapper().readTree(Files.readAllLines(file).getFirst());
-    // 2048 answers in 10 microseconds.
+    // 2048 replies in 10 microseconds.
     assertThat(weft.get("messagesPerSecond").asDouble()).isEqualTo(2.048e8);
     assertThat(weft.get("outstanding").asInt()).isEqualTo(256);
     assertThat(weft.get("bytes").asInt()).isEqualTo(64);
@@ -239,14 +239,14 @@ final class PerfCommandTest {
           allreduce --json a.svg --plot a.svg | --json and --plot: both are a.svg
           allreduce --fast               | Unknown option
           """)
-  void aWrongCommandLineIsRefusedWithWhatIsAllowed(String arguments, String message) {
+  void aWrongCommandLineIsRefusedWithTheAllowedValues(String arguments, String message) {
     assertThat(weftPerf(arguments.split(" "))).isEqualTo(2);
     assertThat(err.toString()).contains(message);
     assertThat(order).isEmpty();
   }
 
   @Test
-  void nothingToMeasureIsRefused() {
+  void aCommandLineWithoutABenchmarkIsRefused() {
     assertThat(weftPerf()).isEqualTo(2);
   }
 
@@ -260,7 +260,7 @@ final class PerfCommandTest {
           memcpy  | bandwidth | there is no gcc on PATH    | apt-get install gcc libc6-dev
           c       | messages  | there is no gcc on PATH    | apt-get install gcc libc6-dev
           """)
-  void whatIsMissingIsNamedWithItsRemedy(
+  void aMissingProgramIsNamedWithItsRemedy(
       String name, String benchmark, String missing, String remedy) {
     SearchPath nowhere = new SearchPath(List.of(directory));
     PerfCommand command =
@@ -295,7 +295,7 @@ final class PerfCommandTest {
   }
 
   @Test
-  void aFullDiskCostsNeitherTheTableNorTheOtherFile() throws IOException {
+  void aFullDiskLosesNeitherTheTableNorTheOtherFile() throws IOException {
     Path plot = directory.resolve("curves.svg");
     Optional<SmallDisk> mounted = SmallDisk.on(Files.createDirectory(directory.resolve("disk")), 4);
     assumeTrue(mounted.isPresent(), "no disk can be mounted here");

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/// `weft perf` as the command `weft` finds it.
+/// Checks `weft perf` as a subcommand that `weft` discovers.
 final class PerfSubcommandTest {
 
   private static CommandLine perf() {
@@ -18,7 +18,7 @@ final class PerfSubcommandTest {
   }
 
   @Test
-  void teachesWithAnExample() {
+  void theUsageHasAnExample() {
     assertThat(perf().getCommandName()).isEqualTo("perf");
     assertThat(perf().getUsageMessage()).contains("Example").contains("weft perf");
     assertThat(perf().getSubcommands())
@@ -32,7 +32,7 @@ final class PerfSubcommandTest {
     "allreduce, auto",
     "wide-deep-traffic --secure, on"
   })
-  void secureMayStandAlone(String line, String mode) {
+  void theOptionSecureMayHaveNoValue(String line, String mode) {
     CommandLine perf = perf();
     CommandLine.ParseResult parsed = perf.parseArgs(line.split(" "));
     CommandLine command =

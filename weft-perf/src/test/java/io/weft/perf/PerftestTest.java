@@ -19,13 +19,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Without an RDMA device: what the programs are given and what is read of what they print.
+/// Checks the arguments of the programs of perftest and the parsing of their output, without an
+/// RDMA device.
 final class PerftestTest {
 
   @TempDir private Path bin;
 
   @Test
-  void latencyIsTheTypicalHalfRoundTrip() {
+  void theLatencyIsTheTypicalHalfRoundTrip() {
     List<String> said =
         """
          local address: LID 0000 QPN 0x0011 PSN 0x3e8fd2
@@ -40,7 +41,7 @@ final class PerftestTest {
   }
 
   @Test
-  void bandwidthIsTheAverageInMebibytes() {
+  void theBandwidthIsTheAverageInMebibytes() {
     List<String> said =
         """
          #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]
@@ -54,7 +55,7 @@ final class PerftestTest {
   }
 
   @Test
-  void whatHoldsNoFiguresFails() {
+  void outputWithoutFiguresFails() {
     assertThatExceptionOfType(PerfException.Failed.class)
         .isThrownBy(() -> Perftest.latencies(List.of(" 8 1000 soon 1 1 1 1 1 1"), 8))
         .withMessageContaining("soon");
@@ -64,7 +65,7 @@ final class PerftestTest {
   }
 
   @Test
-  void itTakesTheDeviceAndAddressOfWeft() {
+  void perftestUsesTheDeviceAndAddressOfWeft() {
     assertThat(Perftest.device(Map.of(), List.of("mlx5_1", "mlx5_2")))
         .containsExactly("-d", "mlx5_1");
     assertThat(
@@ -79,21 +80,21 @@ final class PerftestTest {
 
   @ParameterizedTest
   @EnumSource(names = {"ALLREDUCE", "MESSAGES", "BANDWIDTH"})
-  void whatItDoesNotHaveIsRefused(Benchmark benchmark) {
+  void anUnsupportedBenchmarkIsRefused(Benchmark benchmark) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Perftest.writes(path()).prepare(Plans.small(benchmark)))
         .withMessage("peer perftest has no %s; it has: pingpong, writes, reads", benchmark.label());
   }
 
   @Test
-  void itKnowsNoOtherTransport() {
+  void anotherTransportIsRefused() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Perftest.sends(path()).prepare(Plans.small(Benchmark.PINGPONG)))
         .withMessage("peer perftest-send has no transport 'tcp'; allowed: verbs");
   }
 
   @Test
-  void whatIsMissingIsNamedWithItsRemedy() {
+  void aMissingProgramIsNamedWithItsRemedy() {
     assertThatExceptionOfType(PerfException.Missing.class)
         .isThrownBy(() -> Perftest.writes(path()).prepare(verbs()))
         .withMessage(
@@ -101,7 +102,7 @@ final class PerftestTest {
   }
 
   @Test
-  void aProgramThatFailsIsReportedWithItsWords() throws IOException, InterruptedException {
+  void aFailedProgramIsReportedWithItsMessage() throws IOException, InterruptedException {
     script(
         "[ \"$1\" = --version ] && echo 'Version: 6.06' && exit; echo 'no such device' >&2; exit"
             + " 4");
@@ -114,8 +115,8 @@ final class PerftestTest {
   }
 
   @Test
-  void theSideThatMeasuresTriesAgainUntilTheOtherListens() throws Exception {
-    // The last argument of the side that measures is the host. It comes too early once.
+  void theMeasuringSideRetriesUntilTheOtherListens() throws Exception {
+    // The last argument of the measuring side is the host. Its first attempt is too early.
     script(
         """
         [ "$1" = --version ] && echo 'Version: 6.06' && exit

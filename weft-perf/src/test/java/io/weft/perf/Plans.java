@@ -10,7 +10,7 @@ final class Plans {
 
   private Plans() {}
 
-  /// A few sizes that this benchmark has, on two ranks.
+  /// Returns a plan with a few sizes of this benchmark on two ranks.
   static MeasuringPlan small(Benchmark benchmark) {
     return switch (benchmark) {
       case BARRIER -> of(benchmark, 2, "0:5");
@@ -19,12 +19,12 @@ final class Plans {
     };
   }
 
-  /// The same over shared memory, tensors in Weft's memory.
+  /// Returns the plan over shared memory, with tensors in Weft's memory.
   static MeasuringPlan shared(MeasuringPlan plan) {
     return with("shm", TensorMemory.OWN, plan);
   }
 
-  /// The same over another transport.
+  /// Returns the plan over another transport.
   static MeasuringPlan over(String transport, MeasuringPlan plan) {
     return with(transport, plan.memory(), plan);
   }
@@ -42,7 +42,7 @@ final class Plans {
         plan.limit());
   }
 
-  /// Over TCP with private tensors, without encryption, with cases written
+  /// Returns a plan over TCP without encryption, with private tensors and cases in the format
   /// `BYTES:ITERATIONS[:TENSORS]`.
   static MeasuringPlan of(Benchmark benchmark, int ranks, String... cases) {
     return new MeasuringPlan(
@@ -62,6 +62,6 @@ final class Plans {
                         c.length < 3 ? 1 : Integer.parseInt(c[2])))
             .toList(),
         Duration.ofMillis(1),
-        Duration.ofMinutes(4)); // however busy the machine is
+        Duration.ofMinutes(4)); // long enough for a busy machine
   }
 }

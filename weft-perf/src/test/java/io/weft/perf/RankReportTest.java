@@ -84,7 +84,7 @@ final class RankReportTest {
         "peer x 1;times;done",
         ""
       })
-  void whatDoesNotFitThePlanFails(String lines) {
+  void aReportThatDoesNotFitThePlanFails(String lines) {
     assertThatExceptionOfType(PerfException.Failed.class)
         .isThrownBy(() -> RankReport.parse(List.of(lines.split(";")), PLAN))
         .withMessageStartingWith("a rank program printed ");

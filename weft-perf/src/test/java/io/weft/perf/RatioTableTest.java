@@ -30,7 +30,7 @@ final class RatioTableTest {
   }
 
   @Test
-  void bandwidthComesFromTheMedianOfRounds() {
+  void theBandwidthIsComputedFromTheMedianOfRounds() {
     Measurement measurement = measured("weft", true, 300, 100, 200);
     assertThat(measurement.p50Micros()).isEqualTo(200);
     assertThat(measurement.minMicros()).isEqualTo(50);
@@ -40,7 +40,7 @@ final class RatioTableTest {
   }
 
   @Test
-  void aRatioAboveOneMeansThatWeftIsAhead() {
+  void aRatioAboveOneMeansThatWeftIsFaster() {
     Measurement weft = measured("weft", true, 100);
     Measurement peer = measured("openmpi 4.1.4", true, 250);
     assertThat(RatioTable.p50Ratio(weft, peer)).isEqualTo(2.5);
@@ -53,7 +53,7 @@ final class RatioTableTest {
   }
 
   @Test
-  void aPeerThatComparesNothingIsNeitherRightNorWrong() {
+  void aPeerWithoutChecksIsNeitherRightNorWrong() {
     Measurement weft = measured("weft", true, 100);
     Measurement peer = measured("ib_write_bw 6.06", null, 250);
     assertThat(peer.checked()).isNull();
@@ -62,7 +62,7 @@ final class RatioTableTest {
   }
 
   @Test
-  void pairsAreTheMedianOfTheRoundsRatios() {
+  void pairsAreTheMedianOfTheRatiosOfRounds() {
     Measurement weft = measured("weft", true, 100, 200, 400);
     Measurement peer = measured("gloo 0.5.0", true, 300, 200, 500);
     assertThat(RatioTable.p50Ratio(weft, peer)).isEqualTo(1.5);
@@ -71,7 +71,7 @@ final class RatioTableTest {
   }
 
   @Test
-  void severalPeersStandSideBySide() {
+  void severalPeersAreListedSideBySide() {
     List<Measurement> all =
         List.of(
             measured("weft", true, 100),
@@ -89,7 +89,7 @@ final class RatioTableTest {
   }
 
   @Test
-  void stepsAreToldByTensorsAndAboveTheEmptyStep() {
+  void stepsAreListedByTensorsAndAboveTheEmptyStep() {
     MeasuringPlan plan = Plans.of(Benchmark.SENDRECV, 2, "0:1:0", "4:1:1", "4:1:100");
     List<Measurement> all = new ArrayList<>();
     all.addAll(steps(plan, "weft", 2.0, 10, 60, 100));
@@ -124,14 +124,14 @@ final class RatioTableTest {
   }
 
   @Test
-  void itSaysWhereTheProcessorsHaveMoved() {
+  void theTableReportsMovedProcessors() {
     assertThat(after(120, 560, 130))
         .contains("a cache line between processors and back took 120 to 560 ns");
     assertThat(after(120, 200, 130)).doesNotContain("a cache line");
   }
 
   @Test
-  void itSaysHowManyRoundsWereLeftOut() {
+  void theTableReportsTheNumberOfDiscardedRounds() {
     assertThat(after(120, 130)).doesNotContain("discarded");
     assertThat(leavingOut(3, 120, 130))
         .contains("rounds discarded because of a longer handover before or after: 3");

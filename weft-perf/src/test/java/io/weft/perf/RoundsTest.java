@@ -36,7 +36,7 @@ final class RoundsTest {
         });
   }
 
-  /// The last one stays.
+  /// Returns a meter that gives these times in turn, and then the last one repeatedly.
   private static Rounds.Meter meter(@Nullable Integer... nanos) {
     Deque<Optional<Integer>> left = new ArrayDeque<>();
     Stream.of(nanos).map(Optional::ofNullable).forEach(left::add);
@@ -50,7 +50,7 @@ final class RoundsTest {
   }
 
   @Test
-  void withoutALimitEachRoundCounts() throws InterruptedException {
+  void eachRoundCountsWithoutALimit() throws InterruptedException {
     List<Measurement> measured = run(null, meter(60, 300, 60, 300), 2);
     assertThat(order).containsExactly("weft", "peer", "weft", "peer");
     assertThat(measured).allMatch(m -> m.roundHandoverNanos().equals(List.of(60, 300)));
@@ -58,7 +58,7 @@ final class RoundsTest {
   }
 
   @Test
-  void aRoundWaitsForNearProcessorsAndRunsAgainWhereTheyWereMoved() throws InterruptedException {
+  void aRoundWaitsForNearProcessorsAndIsRepeatedAfterAMove() throws InterruptedException {
     List<Measurement> measured = run(150, meter(300, 300, 61, 400, 64, 310, 65, 66), 1);
     assertThat(order).containsExactly("weft", "peer", "weft", "peer", "weft", "peer");
     assertThat(measured).allMatch(m -> m.roundHandoverNanos().equals(List.of(65)));
@@ -70,7 +70,7 @@ final class RoundsTest {
   }
 
   @Test
-  void whereTheyAreAlwaysMovedItGivesUp() {
+  void aMeasurementFailsIfTheProcessorsAlwaysMove() {
     Rounds.Meter restless =
         new Rounds.Meter() {
           private int calls;
@@ -88,7 +88,7 @@ final class RoundsTest {
   }
 
   @Test
-  void whereTheyStayApartItSaysHowFar() {
+  void aMeasurementFailsIfTheProcessorsStayApart() {
     assertThatThrownBy(() -> run(150, meter(320, 310), 1))
         .isInstanceOf(PerfException.Failed.class)
         .hasMessageContaining("150 ns, the fastest took 310 ns; give a larger one");
@@ -96,7 +96,7 @@ final class RoundsTest {
   }
 
   @Test
-  void whoCannotTellAtOneMomentIsAskedAgain() throws InterruptedException {
+  void aMeterWithoutAResultIsReadAgain() throws InterruptedException {
     List<Measurement> measured = run(150, meter(null, 60, null, null, 61, 62), 1);
     assertThat(order).containsExactly("weft", "peer", "weft", "peer");
     assertThat(measured.getFirst().roundsMoved()).isEqualTo(1);
@@ -106,7 +106,7 @@ final class RoundsTest {
   }
 
   @Test
-  void oneProcessorIsNotEnough() {
+  void aSingleProcessorIsNotEnough() {
     assertThatThrownBy(() -> run(150, () -> null, 1))
         .isInstanceOf(PerfException.Missing.class)
         .hasMessageContaining("--handover");

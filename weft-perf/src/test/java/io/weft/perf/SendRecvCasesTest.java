@@ -17,7 +17,7 @@ final class SendRecvCasesTest {
   }
 
   @Test
-  void manyTensorsAreSmallAndTheEmptyStepComesFirst() {
+  void manyTensorsAreSmallAndTheEmptyStepIsFirst() {
     assertThat(cases(Benchmark.SENDRECV.usualBytes(), false, null))
         .containsExactly(
             "0x0:1000",
@@ -36,19 +36,19 @@ final class SendRecvCasesTest {
   }
 
   @Test
-  void whatIsAskedForIsMeasured() {
+  void requestedCasesAreMeasured() {
     assertThat(cases("8,1M", true, "10,2"))
         .containsExactly("0x0:1000", "2x8:1000", "2x1048576:256", "10x8:1000", "10x1048576:51");
   }
 
   @Test
-  void sizesAloneAreNoRequestForManyLargeTensors() {
+  void sizesAloneDoNotSelectManyLargeTensors() {
     assertThat(cases("8,64M", true, null))
         .containsExactly("0x0:1000", "1x8:1000", "1x67108864:10", "100x8:300", "1000x8:30");
   }
 
   @Test
-  void refusesAStepThatFillsTheMemory() {
+  void aStepBeyondTheMemoryIsRefused() {
     assertThatThrownBy(() -> cases("64M", true, "1,1000"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("--tensors 1000, --bytes 67108864")

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Real ranks of several contestants that take turns.
+/// Checks real ranks of several contestants that take turns.
 @Tag("long")
 final class TurnsTest {
 
@@ -26,7 +26,7 @@ final class TurnsTest {
 
   @Test
   @Needs(OptionalProgram.GCC)
-  void ranksInJavaAndInCTimeEachSizeInTurns() throws InterruptedException {
+  void ranksInJavaAndCTakeTurnsForEachSize() throws InterruptedException {
     SearchPath path = SearchPath.ofEnvironment();
     MeasuringPlan plan = Plans.of(Benchmark.ALLREDUCE, 2, "8:12", "10240:3", "4194304:5");
     List<RoundContestant> contestants =

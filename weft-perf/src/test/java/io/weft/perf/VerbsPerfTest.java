@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/// `weft perf` on an RDMA device: ranks are processes that a launcher has started, beside them the
-/// programs of perftest. That all comes out and is right; how fast says nothing here.
+/// Checks `weft perf` on an RDMA device, with ranks that a launcher starts and with the programs of
+/// perftest: all results are present and right. Their speed is not checked.
 @Tag("rdma")
 @Tag("lab") // minutes where the machine is emulated
 @Timeout(300)
@@ -28,7 +28,7 @@ class VerbsPerfTest {
     "pingpong, 8, 10, perftest-send, ib_send_lat",
     "writes, 64K, 1, perftest, ib_write_bw"
   })
-  void ranksAreMeasuredBesidePerftest(
+  void ranksAreMeasuredTogetherWithPerftest(
       String what, String bytes, int iterations, String peers, String program) throws Exception {
     Path json = directory.resolve("figures.jsonl");
     String table = perf(json, what, bytes, iterations, "--peer", peers);

@@ -33,7 +33,7 @@ final class WeftPeerTest {
   }
 
   @Test
-  void tensorsMayLieInMemoryThatWeftGives() throws InterruptedException {
+  void tensorsMayUseMemoryThatWeftAllocates() throws InterruptedException {
     MeasuringPlan apart = Plans.of(Benchmark.ALLREDUCE, 2, "4:3", "1048576:2");
     MeasuringPlan plan =
         new MeasuringPlan(
@@ -52,20 +52,20 @@ final class WeftPeerTest {
   }
 
   @Test
-  void tensorsLieWhereTheTransportCanWorkOnThem() {
+  void theDefaultMemorySuitsTheTransport() {
     assertThat(WeftPeer.usualMemory("inproc")).isEqualTo(TensorMemory.OWN);
     assertThat(WeftPeer.usualMemory("tcp")).isEqualTo(TensorMemory.PRIVATE);
   }
 
   @Test
-  void sharedMemoryIsMeasuredToo() throws InterruptedException {
+  void allreduceIsMeasuredOverSharedMemory() throws InterruptedException {
     measureInSharedMemory(Benchmark.ALLREDUCE);
   }
 
   @Tag("long")
   @ParameterizedTest
   @EnumSource(names = {"PINGPONG", "MESSAGES", "SENDRECV"})
-  void otherBenchmarksMeasureSharedMemoryToo(Benchmark benchmark) throws InterruptedException {
+  void otherBenchmarksAreMeasuredOverSharedMemory(Benchmark benchmark) throws InterruptedException {
     measureInSharedMemory(benchmark);
   }
 
@@ -77,7 +77,7 @@ final class WeftPeerTest {
   }
 
   @Test
-  void encryptedRanksGiveRightResults() throws InterruptedException {
+  void encryptedRanksGetRightResults() throws InterruptedException {
     MeasuringPlan open = Plans.of(Benchmark.ALLREDUCE, 2, "65536:5");
     MeasuringPlan plan =
         new MeasuringPlan(
@@ -95,7 +95,7 @@ final class WeftPeerTest {
   }
 
   @Test
-  void aTransportThatIsNotThereIsNamed() {
+  void aMissingTransportIsNamed() {
     MeasuringPlan plan =
         new MeasuringPlan(
             Benchmark.ALLREDUCE,

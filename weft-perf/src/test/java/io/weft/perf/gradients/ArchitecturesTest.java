@@ -11,11 +11,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// The replayed networks have as many variables and parameters as the published ones.
+/// Checks that the replayed networks have the numbers of variables and parameters of the published
+/// ones.
 class ArchitecturesTest {
 
-  /// Parameters as published: 44.5, 138.4 and 23.8 million, those that are trained, with scale and
-  /// offset of normalizations as far as the networks have them; 65 million of the transformer.
+  /// The published numbers of trained parameters are 44.5, 138.4 and 23.8 million, with the scales
+  /// and offsets of normalizations that the networks have, and 65 million for the transformer.
   @ParameterizedTest
   @CsvSource({
     "resnet101, 314, 44549160",
@@ -31,26 +32,26 @@ class ArchitecturesTest {
   }
 
   @Test
-  void gradientsComeFromTheLastLayerToTheFirst() {
+  void gradientsAreReadyFromTheLastLayerToTheFirst() {
     GradientModel model = Architectures.named("vgg16");
     assertThat(model.gradients().getFirst().name()).isEqualTo("fc8/bias");
     assertThat(model.gradients().getLast().name()).isEqualTo("conv1_1/kernel");
     List<Double> ready = model.gradients().stream().map(ModelGradient::ready).toList();
     assertThat(ready).isSorted().allMatch(part -> part > 0 && part <= 1);
     assertThat(ready.getLast()).isEqualTo(1.0);
-    // The dense layers have nearly all bytes and hardly any of the time.
+    // The dense layers have nearly all of the bytes and hardly any of the time.
     assertThat(ready.get(5)).isLessThan(0.02);
   }
 
   @Test
-  void unknownModelIsRefusedWithThoseThereAre() {
+  void anUnknownModelIsRefusedWithTheKnownOnes() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Architectures.named("alexnet"))
         .withMessageContaining("resnet101, inception-v3, vgg16, transformer-base, uniform");
   }
 
   @Test
-  void wordsOfAPlanAreReadBack() {
+  void aPlanIsParsedFromItsWords() {
     var plan =
         new GradientsPlan(
             "uniform",

@@ -33,7 +33,7 @@ class RecordingFigureTest {
   }
 
   @Test
-  void costIsThatOfTheMedianStep() {
+  void theCostIsThatOfTheMedianStep() {
     List<String> lines =
         List.of(
             GradientsReport.line(false, true, new long[] {100_000, 300_000, 200_000}),
@@ -61,7 +61,7 @@ class RecordingFigureTest {
   @Tag("long")
   @Test
   @Timeout(120)
-  void realRanksTakeAsManyStepsWithAsWithout() throws Exception {
+  void realRanksTakeEquallyManyStepsWithRecordingAsWithout() throws Exception {
     var rounds = new ArrayList<String>();
     RecordingFigure figure =
         new GradientsContestant(plan(2), TWO, SecureMode.OFF, Duration.ofSeconds(100))

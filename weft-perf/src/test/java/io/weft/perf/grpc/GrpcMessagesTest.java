@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The program as `weft perf` starts it: two processes.
+/// Checks the program as `weft perf` starts it, in two processes.
 @Timeout(150)
 final class GrpcMessagesTest {
 
@@ -27,7 +27,7 @@ final class GrpcMessagesTest {
 
   @Tag("long")
   @Test
-  void everyAnswerIsComparedAndEveryIterationTimed() throws IOException, InterruptedException {
+  void everyReplyIsComparedAndEveryIterationTimed() throws IOException, InterruptedException {
     assertThat(program.run("messages:8:64", "1", "16:3", "64:2")).as(program.errors()).isZero();
     List<String> lines = program.lines();
     assertThat(lines).hasSize(4);

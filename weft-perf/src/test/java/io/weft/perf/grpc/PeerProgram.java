@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// A program of the peer gRPC as `weft perf` starts it: a JVM of its own, none of whose processes
-/// is left after a run.
+/// A program of the peer gRPC as `weft perf` starts it: a separate JVM, none of whose processes is
+/// left after a run.
 public final class PeerProgram {
 
   private static final int LIMIT_SECONDS = 120;
@@ -21,14 +21,14 @@ public final class PeerProgram {
   private final Path out;
   private final Path err;
 
-  /// @param directory where what it prints is kept
+  /// @param directory the directory for its output
   public PeerProgram(Class<?> main, Path directory) {
     this.main = main;
     this.out = directory.resolve("out");
     this.err = directory.resolve("err");
   }
 
-  /// Its exit code.
+  /// Runs the program and returns its exit code.
   public int run(String... arguments) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -57,12 +57,12 @@ public final class PeerProgram {
     }
   }
 
-  /// What the last run has printed.
+  /// Returns the output of the last run.
   public List<String> lines() throws IOException {
     return Files.readAllLines(out);
   }
 
-  /// What it has complained of.
+  /// Returns the error output of the last run.
   public String errors() throws IOException {
     return Files.readString(err);
   }

@@ -57,7 +57,7 @@ class KvCommandTest {
 
   @ParameterizedTest
   @CsvSource({"push", "pull", "pushpull"})
-  void oneTensorIsChecked(String op) {
+  void aSingleTensorIsChecked(String op) {
     int code = run("--value", "100K", "--op", op, "--requests", "20", "--transport", "shm");
     assertThat(code).as(err.toString()).isZero();
     assertThat(out.toString()).contains("weft ", " 102400 B", "checked", "memcpy");
@@ -87,7 +87,7 @@ class KvCommandTest {
   }
 
   @Test
-  void eachNumberOfLightWorkersIsMeasuredOverEachTransportAndDrawn(@TempDir Path directory)
+  void eachNumberOfWorkersIsMeasuredAndDrawnForEachTransport(@TempDir Path directory)
       throws Exception {
     Path json = directory.resolve("kv.json");
     Path plot = directory.resolve("kv.svg");
@@ -120,7 +120,7 @@ class KvCommandTest {
   }
 
   @Test
-  void memoryAndAPlainSocketStandBesideOnceWhicheverTransportIsFirst() {
+  void memcpyAndLoopbackAreListedOnceForAnyOrderOfTransports() {
     int code = run("--value", "64", "--requests", "20", "--transport", "shm,tcp");
     assertThat(code).as(err.toString()).isZero();
     assertThat(out.toString().lines().map(it -> it.substring(0, it.indexOf(' '))))
@@ -128,7 +128,7 @@ class KvCommandTest {
   }
 
   @Test
-  void whatWasSimulatedIsDrawn(@TempDir Path directory) throws Exception {
+  void simulatedFiguresAreDrawn(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("simulated.jsonl");
     Path plot = directory.resolve("kv.png");
     Files.writeString(
@@ -162,7 +162,7 @@ class KvCommandTest {
 
   @ParameterizedTest
   @CsvSource({"update", "lookup"})
-  void rowsOnTheDiskAreCheckedToo(String op) {
+  void rowsOnDiskAreChecked(String op) {
     String[] words = {
       "--rows",
       "20000",
@@ -182,7 +182,7 @@ class KvCommandTest {
   }
 
   @Test
-  void aPeerThatIsNotBuiltIsMissing() {
+  void aPeerThatIsNotBuiltIsReportedAsMissing() {
     assumeThat(Path.of("../weft-peers/target/classpath")).doesNotExist();
     assertThat(run("--pairs", "10", "--requests", "1", "--peer", "hazelcast")).isEqualTo(3);
     assertThat(err.toString()).contains("hazelcast is not built", "-pl weft-peers");
@@ -193,13 +193,13 @@ class KvCommandTest {
     "--dim,4,it applies only to --pairs and --rows",
     "--zipf,1,it applies only to --rows"
   })
-  void whatHasNoEffectOnATensorIsRefused(String option, String value, String message) {
+  void anOptionWithoutEffectOnATensorIsRefused(String option, String value, String message) {
     assertThat(run("--value", "64", option, value)).isEqualTo(2);
     assertThat(err.toString()).contains(option).contains(message);
   }
 
   @Test
-  void theSameFileTwiceIsRefused() {
+  void oneFileForTwoOptionsIsRefused() {
     assertThat(run("--json", "kv.svg", "--plot", "./kv.svg")).isEqualTo(2);
     assertThat(err.toString()).contains("--plot").contains("the file of --json too");
   }
@@ -224,7 +224,7 @@ class KvCommandTest {
     "--simulated,kv.jsonl,give --plot",
     "--plot,/no/such/directory/kv.png,cannot write"
   })
-  void wrongWordsAreNamed(String option, String value, String message) {
+  void wrongOptionsAreNamed(String option, String value, String message) {
     assertThat(run(option, value)).isEqualTo(2);
     assertThat(err.toString()).contains(option).contains(message);
   }

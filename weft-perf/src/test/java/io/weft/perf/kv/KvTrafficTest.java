@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class KvTrafficTest {
 
   @Test
-  void aPlanIsReadAsItWasWritten() {
+  void aPlanIsParsedFromItsWords() {
     for (Subject subject :
         List.of(
             new Subject.Pairs(7, 3),
@@ -37,7 +37,7 @@ class KvTrafficTest {
   }
 
   @Test
-  void pushesOfRowsAreThoseOfAllWorkersAndTheLoad() {
+  void pushesOfRowsIncludeAllWorkersAndTheInitialLoad() {
     KvPlan plan = plan(Op.UPDATE, new Subject.Rows(16, 2, 50, 1.05, 0), 2);
     int requests = 300;
     Map<Long, Integer> counts = new HashMap<>();

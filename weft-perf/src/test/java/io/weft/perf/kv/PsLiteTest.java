@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/// What is read of ps-lite's words, and what is said where its program is missing or does not do
-/// what it should. Programs that stand in its place here do nothing.
+/// Checks the parsing of ps-lite's output, and the messages when its program is missing or fails.
+/// Programs that do nothing replace it here.
 @Timeout(60)
 class PsLiteTest {
 
@@ -51,7 +51,7 @@ class PsLiteTest {
   }
 
   @Test
-  void ofEachRateTheTimeOfARequestIsRead() {
+  void theTimeOfARequestIsComputedFromEachRate() {
     assertThat(PsLite.nanos(said("PUSH_ONLY", 4096, "0.5", "32.768", "1e-05"), plan(Op.PUSH)))
         .containsExactly(65_536, 1000, 3_276_800_000L);
     assertThat(PsLite.nanos(said("PULL_ONLY", 4096), plan(Op.PULL))).isEmpty();
@@ -66,7 +66,7 @@ class PsLiteTest {
     "PUSH_ONLY, 4096, 0, is not a rate",
     "PUSH_ONLY, 4096, fast, is not a rate"
   })
-  void whatIsNotWhatWasAskedForIsRefused(String mode, int bytes, String rate, String message) {
+  void outputOfAnotherCaseIsRefused(String mode, int bytes, String rate, String message) {
     assertThatThrownBy(() -> PsLite.nanos(said(mode, bytes, rate), plan(Op.PUSH)))
         .isInstanceOf(PerfException.Failed.class)
         .hasMessageContaining(message);
@@ -80,7 +80,7 @@ class PsLiteTest {
   }
 
   @Test
-  void aProgramThatIsNotThereOrCannotRunIsMissing() throws Exception {
+  void anAbsentOrUnusableProgramIsReportedAsMissing() throws Exception {
     Path none = directory.resolve("none");
     assertThatThrownBy(() -> PsLite.at(none).prepare())
         .isInstanceOf(PerfException.Missing.class)
@@ -104,7 +104,7 @@ class PsLiteTest {
   }
 
   @Test
-  void aProgramThatEndsAtOnceIsNamedWithItsWords() throws Exception {
+  void aProgramThatEndsAtOnceIsReportedWithItsMessage() throws Exception {
     PsLite peer = PsLite.at(program("echo role $DMLC_ROLE of $1 bytes cannot bind >&2; exit 134"));
     peer.prepare();
     assertThatThrownBy(() -> peer.run(plan(Op.PUSH), Duration.ofSeconds(20)))
@@ -114,7 +114,7 @@ class PsLiteTest {
   }
 
   @Test
-  void aProgramThatSaysNothingIsGivenUpAfterTheLimit() throws Exception {
+  void aSilentProgramIsGivenUpAfterTheLimit() throws Exception {
     PsLite peer = PsLite.at(program("exec sleep 1000"));
     assertThatThrownBy(() -> peer.run(plan(Op.PUSH), Duration.ofSeconds(1)))
         .isInstanceOf(PerfException.Failed.class)
@@ -125,7 +125,7 @@ class PsLiteTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"--pairs 1000", "--value 64 --window 4", "--value 64 --workers 1,2"})
-  void casesThatItsProgramHasNotAreRefused(String words) {
+  void unsupportedCasesAreRefused(String words) {
     var err = new StringWriter();
     String all = words + " --peer ps-lite --ps-lite /bin/true";
     int code =

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Both ranks in this process, each on a thread.
+/// Checks exercises of two ranks in this process, each on a thread.
 final class ExerciseTest {
 
   private static final int ITERATIONS = 7;
@@ -38,7 +38,7 @@ final class ExerciseTest {
     threads.shutdownNow();
   }
 
-  /// What one rank saw: rank 0's times, and whether all that it received was right.
+  /// The result of one rank: rank 0's times, and true if all of its received data was right.
   private record Outcome(long[] nanos, boolean right) {}
 
   private PeerLink open(int rank) throws InterruptedException {
@@ -73,7 +73,8 @@ final class ExerciseTest {
     };
   }
 
-  /// Rank 1 expects the data of another iteration than rank 0 sends, by `lag`.
+  /// Runs the exercise. Rank 1 expects the data of an iteration that differs from rank 0's by
+  /// `lag`.
   private Outcome[] run(BiFunction<PeerLink, Tiles, Exercise> of, long lag)
       throws InterruptedException, ExecutionException, TimeoutException {
     Future<Outcome> zero = threads.submit(rank(0, of, 5));
@@ -85,7 +86,7 @@ final class ExerciseTest {
 
   @ParameterizedTest
   @ValueSource(longs = {64, 65_536, 1 << 20})
-  void whatComesBackIsRight(long bytes) throws Exception {
+  void repliesAreRight(long bytes) throws Exception {
     Outcome[] outcomes = run((link, tiles) -> new PingPong(link, tiles, bytes), 0);
     assertThat(outcomes[0].nanos()).hasSize(ITERATIONS);
     assertThat(outcomes[0].right()).isTrue();
@@ -93,48 +94,48 @@ final class ExerciseTest {
   }
 
   @Test
-  void whatWasWrittenIsRight() throws Exception {
+  void writtenDataIsRight() throws Exception {
     Outcome[] outcomes = run((link, tiles) -> new Bandwidth(link, tiles, 1 << 20), 0);
     assertThat(outcomes[0].nanos()).hasSize(ITERATIONS);
     assertThat(outcomes[1].right()).isTrue();
   }
 
   @Test
-  void whatWasWrittenInAnotherIterationIsWrong() throws Exception {
+  void writtenDataOfAnotherIterationIsWrong() throws Exception {
     Outcome[] outcomes = run((link, tiles) -> new Bandwidth(link, tiles, 4096), 1);
     assertThat(outcomes[1].right()).isFalse();
   }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 7, 256})
-  void whatIsWrittenAtOnceIsRight(int outstanding) throws Exception {
+  void concurrentlyWrittenDataIsRight(int outstanding) throws Exception {
     Outcome[] outcomes = run((link, tiles) -> new Writes(link, tiles, 4100, outstanding, 50), 0);
     assertThat(outcomes[0].nanos()).hasSize(ITERATIONS).doesNotContain(0);
     assertThat(outcomes[1].right()).isTrue();
   }
 
   @Test
-  void whatIsWrittenAtOnceInAnotherIterationIsWrong() throws Exception {
+  void concurrentlyWrittenDataOfAnotherIterationIsWrong() throws Exception {
     Outcome[] outcomes = run((link, tiles) -> new Writes(link, tiles, 64, 7, 50), 1);
     assertThat(outcomes[1].right()).isFalse();
   }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 7, 256})
-  void whatIsReadAtOnceIsRight(int outstanding) throws Exception {
+  void concurrentlyReadDataIsRight(int outstanding) throws Exception {
     Outcome[] outcomes = run((link, tiles) -> new Reads(link, tiles, 4100, outstanding, 50), 0);
     assertThat(outcomes[0].nanos()).hasSize(ITERATIONS).doesNotContain(0);
     assertThat(outcomes[0].right()).isTrue();
   }
 
   @Test
-  void whatIsReadOfAnotherIterationIsWrong() throws Exception {
+  void concurrentlyReadDataOfAnotherIterationIsWrong() throws Exception {
     Outcome[] outcomes = run((link, tiles) -> new Reads(link, tiles, 64, 7, 50), 1);
     assertThat(outcomes[0].right()).isFalse();
   }
 
   @Test
-  void aBatchTakesTurnsInBoundedMemory() {
+  void aBatchReusesSlotsOfBoundedMemory() {
     assertThat(Writes.slots(64, 128)).isEqualTo(128);
     assertThat(Writes.slots(1 << 20, 128)).isEqualTo(64);
     assertThat(Writes.slots(4L << 30, 128)).isEqualTo(1);

@@ -26,13 +26,13 @@ final class ChildTest {
   }
 
   @Test
-  void onlyTheLastWordsOfStandardErrorAreKept() throws InterruptedException {
+  void onlyTheLastLinesOfStandardErrorAreKept() throws InterruptedException {
     Child.ChildOutput outcome = Child.run(shell("seq 1 1000 >&2"), LONG);
     assertThat(outcome.err()).hasSize(20).endsWith("999", "1000");
   }
 
   @Test
-  void aProgramBeyondItsLimitIsEndedWithWhatItStarted() throws Exception {
+  void aProgramBeyondItsLimitIsEndedWithItsChildren() throws Exception {
     Child child = Child.start(shell("sleep 600 & echo $!; wait"), Map.of());
     try (child) {
       assertThatExceptionOfType(PerfException.Failed.class)
@@ -45,24 +45,24 @@ final class ChildTest {
   }
 
   @Test
-  void aProgramThatIsNotThereFails() {
+  void aMissingProgramFails() {
     assertThatExceptionOfType(PerfException.Failed.class)
         .isThrownBy(() -> Child.run(List.of("/no/such/program"), LONG))
         .withMessageContaining("/no/such/program");
   }
 
   @Test
-  void childrenAreNoRanksUnlessTold() throws InterruptedException {
+  void childrenAreNotRanksUnlessConfigured() throws InterruptedException {
     try (Child child =
         Child.start(shell("env | grep -c '^OMPI_'; echo $WEFT_RANK"), Map.of("WEFT_RANK", "3"))) {
       assertThat(child.await(LONG).out()).containsExactly("0", "3");
     }
   }
 
-  /// A virtual thread that reads a pipe keeps its carrier: two silent programs on two cores then
-  /// kept the third's output, and whoever waited for it, for ever.
+  /// A virtual thread that reads a pipe pins its carrier: two silent programs on two cores once
+  /// blocked the output of a third one, and its reader, forever.
   @Test
-  void outputIsReadWhereNoVirtualThreadCanRun() throws Exception {
+  void outputIsReadWhileNoVirtualThreadCanRun() throws Exception {
     try (var carriers = new BusyCarriers()) {
       assertThat(carriers.count()).isPositive();
       assertThat(Child.run(shell("echo heard"), LONG).out()).containsExactly("heard");

@@ -16,7 +16,7 @@ final class LocalRanksTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final LocalRanks RANKS = new LocalRanks(Reporter.class, 2, 1L << 24);
 
-  /// A rank that says who it is, and fails or stays if its argument says so.
+  /// A rank that prints its number, and fails or stays if its argument requests that.
   static final class Reporter {
 
     private Reporter() {}
@@ -37,7 +37,7 @@ final class LocalRanksTest {
   }
 
   @Test
-  void rankZeroIsHeardAsItSpeaks() throws InterruptedException {
+  void theOutputOfRankZeroIsReturned() throws InterruptedException {
     assertThat(RANKS.run("tcp", SecureMode.AUTO, List.of("speak"), LONG)).contains("0 of 2 by tcp");
   }
 

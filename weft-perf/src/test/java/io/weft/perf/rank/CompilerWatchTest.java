@@ -12,7 +12,7 @@ class CompilerWatchTest {
 
   private final CompilerWatch watch = new CompilerWatch();
 
-  /// This JVM has compiled something before it came here.
+  /// This JVM has compiled some code before the test.
   @Tag("lab")
   @Test
   void compilersHaveWorked() {
@@ -31,7 +31,7 @@ class CompilerWatchTest {
 
   @Tag("lab")
   @Test
-  void waitingForRestIsBounded() throws InterruptedException {
+  void theWaitForIdleCompilersIsBounded() throws InterruptedException {
     long begin = System.nanoTime();
     watch.awaitRest(TimeUnit.MILLISECONDS.toNanos(50));
     assertThat(Duration.ofNanos(System.nanoTime() - begin))

@@ -19,7 +19,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// One rank, done at once; spoils the last float32 of every `spoilEvery`-th result, 0 = of none.
+/// A communicator of one rank whose operations complete at once. It corrupts the last float32 of
+/// every `spoilEvery`-th result, or of none if that is 0.
 final class LoneCommunicator implements Communicator {
 
   private final int spoilEvery;

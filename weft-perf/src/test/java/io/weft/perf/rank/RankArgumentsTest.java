@@ -29,7 +29,7 @@ final class RankArgumentsTest {
   }
 
   @Test
-  void whatIsNoArgumentIsRefusedWithHowTheyLook() {
+  void anInvalidArgumentIsRefusedWithTheUsage() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> of("pingpong", "soon", "64:3"))
         .withMessageStartingWith("usage: BENCHMARK[:SETTING...] WARM_UP_MILLIS BYTES:ITERATIONS");

@@ -34,7 +34,7 @@ final class TilesTest {
   }
 
   @Test
-  void theSumOfScalesIsTheScaleOfTheSum() {
+  void theSumOfTilesHasTheSumOfTheirScales() {
     MemorySegment other = arena.allocate(ELEMENTS * 4L, 64);
     tiles.fill(data, 1, 77);
     tiles.fill(other, 2, 77);

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Cases between two tasks of one process.
+/// Checks cases between two tasks of one process.
 class CaseRunTest {
 
   private static final Duration LONG = Duration.ofMinutes(1);

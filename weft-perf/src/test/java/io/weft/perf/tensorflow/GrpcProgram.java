@@ -26,9 +26,9 @@ import org.tensorflow.op.core.VarHandleOp;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// One task of a cluster of a server and a worker, in a process of its own, since a server of this
-/// kind ends with its process. The server serves until its standard input ends; the worker runs
-/// steps and prints what came of them.
+/// One task of a cluster of a server and a worker. Each task is a separate process, because a
+/// server of this kind ends only with its process. The server runs until its standard input ends.
+/// The worker runs steps and prints their results.
 final class GrpcProgram {
 
   private static final Duration LONG = Duration.ofMinutes(1);
@@ -59,7 +59,7 @@ final class GrpcProgram {
     if (arguments[0].equals("ps")) {
       var input = new BufferedReader(new InputStreamReader(System.in, UTF_8));
       while (input.readLine() != null) {
-        // Nothing is said; the end is what counts.
+        // The input is ignored, and only its end matters.
       }
     } else {
       work(server);
@@ -104,7 +104,8 @@ final class GrpcProgram {
     return values.getFloat(0) + " " + values.getFloat(1);
   }
 
-  /// Weights on the server, their product with what is fed on the worker.
+  /// Returns a graph with weights on the server and their product with the fed tensor on the
+  /// worker.
   private static GraphDef graph() {
     try (Graph graph = new Graph()) {
       Ops server = Ops.create(graph).withDevice(DeviceSpec.newBuilder().job("ps").task(0).build());

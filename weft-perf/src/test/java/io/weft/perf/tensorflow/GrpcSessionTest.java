@@ -17,12 +17,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// Stock TensorFlow's runtime as this package starts it, a server and a worker in a process each.
+/// Checks the runtime of stock TensorFlow as this package starts it, with a server and a worker in
+/// one process each.
 class GrpcSessionTest {
 
   @Tag("long")
   @Test
-  void stepRunsOnBothTasksAndFailuresHaveTensorFlowsWords() throws Exception {
+  void aStepRunsOnBothTasksAndFailuresHaveTheMessagesOfTensorFlow() throws Exception {
     int serverPort = free();
     int workerPort = free();
     Process server = GrpcProgram.start("ps", serverPort, workerPort);
@@ -45,14 +46,14 @@ class GrpcSessionTest {
   }
 
   @Test
-  void taskOfAnotherClusterIsRefused() {
+  void aTaskOfAnotherClusterIsRefused() {
     ClusterSpec cluster = ClusterSpec.of(Map.of("ps", List.of("127.0.0.1:2222")));
     assertThatThrownBy(() -> GrpcServer.start(cluster, new Task("worker", 0)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("/job:worker/task:0");
   }
 
-  /// What a process prints that ends by itself.
+  /// Returns the output of a process that ends by itself.
   private static String printed(Process process) throws Exception {
     try {
       CompletableFuture<String> text =

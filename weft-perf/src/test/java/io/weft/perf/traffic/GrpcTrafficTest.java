@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The program as `weft perf wide-deep-traffic` starts it: a client and two servers.
+/// Checks the program as `weft perf wide-deep-traffic` starts it, with a client and two servers.
 @Timeout(150)
 final class GrpcTrafficTest {
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/// `weft perf wide-deep-traffic`, with little traffic.
+/// Checks `weft perf wide-deep-traffic` with little traffic.
 final class TrafficCommandTest {
 
   private static final String SIMULATED =
@@ -41,7 +41,7 @@ final class TrafficCommandTest {
   }
 
   @Test
-  void everyTensorIsComparedAndEachWayIsMeasuredAndDrawn() throws Exception {
+  void everyTensorIsComparedAndEachProtocolIsMeasuredAndDrawn() throws Exception {
     Path simulated = Files.writeString(directory.resolve("simulated.jsonl"), SIMULATED);
     Path json = directory.resolve("figures.jsonl");
     Path plot = directory.resolve("curves.svg");
@@ -66,7 +66,7 @@ final class TrafficCommandTest {
   }
 
   @Test
-  void whatWasSimulatedIsDrawnAlone() throws Exception {
+  void simulatedFiguresAreDrawnAlone() throws Exception {
     Path simulated = Files.writeString(directory.resolve("simulated.jsonl"), SIMULATED);
     Path plot = directory.resolve("curves.png");
     assertThat(run("--rounds", "0", "--simulated", simulated.toString(), "--plot", plot.toString()))
@@ -91,7 +91,7 @@ final class TrafficCommandTest {
         "--simulated nowhere   | --simulated: cannot read nowhere",
         "--simulated /dev/null --rounds 0 --window 0 | --window: 0 is out of range"
       })
-  void wrongCallsSayWhatIsWrong(String words, String message) {
+  void wrongOptionsAreNamed(String words, String message) {
     assertThat(run(words.strip().split(" +"))).isEqualTo(2);
     assertThat(err.toString()).contains(message);
   }
@@ -115,7 +115,7 @@ final class TrafficCommandTest {
   }
 
   @Test
-  void plansAreToldToProgramsInWords() {
+  void plansArePassedToProgramsAsWords() {
     TrafficPlan plan =
         new TrafficPlan(
             3,

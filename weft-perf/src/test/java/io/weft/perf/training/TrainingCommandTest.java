@@ -38,14 +38,14 @@ class TrainingCommandTest {
   }
 
   @Test
-  void anUnknownWorkloadIsNamedByTheTrainingItself() {
+  void theTrainingProgramNamesAnUnknownWorkload() {
     assertThat(run("--workload", "mnist-rnn", "--rounds", "1")).isEqualTo(1);
     assertThat(err.toString()).contains("no workload 'mnist-rnn'");
   }
 
   @Test
   @Tag("long")
-  void ranksAreMeasuredBesideOne(@TempDir Path directory) throws Exception {
+  void severalRanksAreComparedWithOneRank(@TempDir Path directory) throws Exception {
     Path json = directory.resolve("figures.jsonl");
     int code =
         run(

@@ -26,7 +26,7 @@ class TrainingFigureTest {
   }
 
   @Test
-  void efficiencyIsTheMedianOfTheRoundsAndTheBudgetAddsUp() {
+  void theEfficiencyIsTheMedianOfRoundsAndTheBudgetAddsUp() {
     TrainingFigure figure =
         TrainingFigure.of(
             PLAN,

@@ -29,7 +29,7 @@ final class TurnSchedulerTest {
     return Turns.join(Map.of(Turns.VARIABLE, socket.toString()), ranks);
   }
 
-  /// Works for so many turns, then gives its name.
+  /// Returns a player that takes `turns` turns and then returns its name.
   private TurnScheduler.Player<String> player(String name, int turns) {
     return socket -> {
       try (Turns own = join(socket, 1)) {
@@ -45,7 +45,7 @@ final class TurnSchedulerTest {
   }
 
   @Test
-  void oneWorksWhileTheOthersWait() throws InterruptedException {
+  void onePlayerWorksWhileTheOthersWait() throws InterruptedException {
     List<String> names =
         TurnScheduler.play(
             List.of(player("a", 3), player("b", 1), player("c", 3)),
@@ -58,7 +58,7 @@ final class TurnSchedulerTest {
   }
 
   @Test
-  void aTurnIsOverWhenAllRanksHavePassedItOn() throws InterruptedException {
+  void aTurnEndsWhenAllRanksHavePassedItOn() throws InterruptedException {
     CountDownLatch early = new CountDownLatch(1);
     TurnScheduler.Player<String> ofTwo =
         socket -> {
@@ -92,7 +92,7 @@ final class TurnSchedulerTest {
   }
 
   @Test
-  void whoNeverTakesATurnClientHasOneTurn() throws InterruptedException {
+  void aPlayerThatNeverJoinsHasOneTurn() throws InterruptedException {
     TurnScheduler.Player<String> apart =
         socket -> {
           said.add("apart");
@@ -104,7 +104,7 @@ final class TurnSchedulerTest {
   }
 
   @Test
-  void whoFailsEndsTheOthers() throws InterruptedException {
+  void aPlayerThatFailsEndsTheOthers() throws InterruptedException {
     CountDownLatch ended = new CountDownLatch(1);
     TurnScheduler.Player<String> patient =
         socket -> {
@@ -128,7 +128,7 @@ final class TurnSchedulerTest {
   }
 
   @Test
-  void whatAnInterruptionThrowsEndsAll() {
+  void anExceptionBetweenTurnsEndsAllPlayers() {
     assertThatThrownBy(
             () ->
                 TurnScheduler.play(
@@ -144,7 +144,7 @@ final class TurnSchedulerTest {
   }
 
   @Test
-  void whoNeitherPlaysNorEndsIsLeftAlone() {
+  void aPlayerThatIgnoresInterruptsIsAbandoned() {
     CountDownLatch never = new CountDownLatch(1);
     TurnScheduler.Player<String> deaf =
         socket -> {
@@ -166,7 +166,7 @@ final class TurnSchedulerTest {
   }
 
   @Test
-  void nothingIsLeftBehind() throws InterruptedException {
+  void noSocketIsLeftBehind() throws InterruptedException {
     List<Path> sockets = new ArrayList<>();
     TurnScheduler.Player<String> a = player("a", 2);
     var unused =
@@ -183,7 +183,7 @@ final class TurnSchedulerTest {
   }
 
   @Test
-  void aloneItIsAlwaysOnesTurn() {
+  void aPlayerWithoutOthersAlwaysHasItsTurn() {
     try (Turns alone = Turns.join(Map.of(), 2)) {
       assertThat(alone.hasOthers()).isFalse();
       alone.passOn();
@@ -191,7 +191,7 @@ final class TurnSchedulerTest {
   }
 
   @Test
-  void aTableThatIsGoneIsSaid() {
+  void aMissingSocketIsReported() {
     assertThatIllegalStateException()
         .isThrownBy(() -> join(Path.of("gone", "away"), 1))
         .withMessageContaining("cannot reach weft perf through WEFT_PERF_TURNS");
