@@ -20,12 +20,12 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/// Hot paths allocate nothing, or as much as is written here. Each benchmark runs for a moment in
-/// this JVM; the least of its iterations counts, since whatever else runs here allocates too and
-/// code that is not compiled yet allocates more: what the hot path itself allocates is in all of
-/// them. A path that is above its bound is measured again and for twice as long before that is held
-/// against it: what is allocated once in an iteration, by JMH for instance, counts for less in each
-/// of more operations.
+/// Checks that hot paths allocate nothing, or at most the bound given here. Each benchmark runs
+/// briefly in this JVM, and the lowest of its iterations counts: other threads allocate, too, and
+/// code that is not compiled yet allocates more, but every iteration includes the allocations of
+/// the hot path itself. A path above its bound is measured again for twice as long before the test
+/// fails, because allocations that happen once per iteration, such as JMH's, count for less among
+/// more operations.
 final class AllocationGateTest {
 
   private static final String PER_OPERATION = "gc.alloc.rate.norm";
@@ -64,8 +64,8 @@ final class AllocationGateTest {
     return iteration.getSecondaryResults().get(PER_OPERATION).getScore();
   }
 
-  /// @param bound in bytes
-  /// @param measured what was seen, and what it is, when the bound was set
+  /// @param bound the bound in bytes
+  /// @param measured the measured bytes, with their origin, when the bound was set
   @Tag("lab")
   @ParameterizedTest(name = "{0} {1}")
   @CsvSource(
@@ -87,8 +87,8 @@ final class AllocationGateTest {
           SlotBenchmark.allreduce         | bytes=4                   |   400 | 336: of each of two ranks its handle (88) and its plan (80); the request is made once
           AllreduceBenchmark.allreduce    | bytes=4                   | 32768 | 7 KiB of two ranks with their waits: handle, operation, parked threads
           """)
-  void allocatesLessThan(String benchmark, String parameters, double bound, String measured)
-      throws RunnerException {
+  void thePathAllocatesLessThanItsBound(
+      String benchmark, String parameters, double bound, String measured) throws RunnerException {
     double[] attempts = new double[ATTEMPTS];
     for (int i = 0; i < ATTEMPTS; i++) {
       attempts[i] =
