@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/// Real stores in processes of their own, whose contents are compared at the end.
+/// Checks real stores in separate processes, whose contents are compared at the end.
 @Timeout(300)
 class StorePeersTest {
 
