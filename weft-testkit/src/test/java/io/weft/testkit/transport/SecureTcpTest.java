@@ -164,7 +164,7 @@ class SecureTcpTest {
     friendIsServed(node);
   }
 
-  /// Sends bytes, although the peer may close the connection meanwhile.
+  /// Sends bytes to a peer that may close the connection first.
   private static void sendUntilTheEnd(RawPeer peer, byte[] bytes) {
     try {
       peer.send(bytes);
