@@ -9,8 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Defects of the collective protocol. The simulated network sends what a broken rank would send,
-/// or accepts what a broken rank would accept. docs/protocol/collective.md lists the offsets.
+/// Defects of the collective protocol. The simulated network sends the messages of a broken rank or
+/// accepts messages in place of a broken rank. docs/protocol/collective.md lists the offsets.
 final class Mutations {
 
   static final int EAGER = 1;

@@ -41,7 +41,7 @@ class ExactSumsTest {
   private static final List<DType> INTEGERS =
       Stream.of(DType.values()).filter(type -> !type.floating()).toList();
 
-  /// One sum, which is the same on all ranks except for the memory of its tensors.
+  /// One sum, identical on all ranks except for the memory of its tensors.
   ///
   /// @param algorithm the algorithm, or an empty string for Weft's choice
   /// @param own true if the tensors are in memory that Weft allocates

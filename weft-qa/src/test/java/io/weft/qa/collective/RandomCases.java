@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-/// Random collectives, the same on all ranks, in jobs whose ranks may share memory.
+/// Random collectives, identical on all ranks, in jobs whose ranks may share memory.
 final class RandomCases {
 
   /// `-Dweft.test.seed=N` replays a run. `-Dweft.test.collectives=N` sets the number of cases per

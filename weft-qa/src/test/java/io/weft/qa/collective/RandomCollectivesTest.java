@@ -52,7 +52,7 @@ class RandomCollectivesTest {
     BARRIER
   }
 
-  /// One collective, which is the same on all ranks. `rows` and `splits` have one element per rank.
+  /// One collective, identical on all ranks. `rows` and `splits` have one element per rank.
   record Case(
       String name,
       What what,

@@ -48,9 +48,9 @@ class SharedCollectivesTest {
     ALLTOALL
   }
 
-  /// One collective, which is the same on all ranks. Rank r's tensors are in shared memory if bit r
-  /// of `shared` is set. `rows[r][d]` is the number of rows from rank r to rank d in an alltoall;
-  /// in other collectives the sum of line r is rank r's number of rows.
+  /// One collective, identical on all ranks. Rank r's tensors are in shared memory if bit r of
+  /// `shared` is set. `rows[r][d]` is the number of rows from rank r to rank d in an alltoall; in
+  /// other collectives the sum of line r is rank r's number of rows.
   record Case(
       int number,
       What what,

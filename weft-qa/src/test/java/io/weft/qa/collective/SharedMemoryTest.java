@@ -33,8 +33,8 @@ class SharedMemoryTest {
 
   private static final int LONG_ELEMENTS = 400_000;
 
-  /// One allreduce, which is the same on all ranks. Rank r's tensors are in shared memory if bit r
-  /// of `shared` is set.
+  /// One allreduce, identical on all ranks. Rank r's tensors are in shared memory if bit r of
+  /// `shared` is set.
   record Case(
       int number,
       DType dtype,

@@ -39,8 +39,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Checks the start of four ranks, of which rank 3 meets the others and never connects, and rank 2
-/// connects and dies.
+/// Checks the start of four ranks: rank 3 meets the others and never connects, and rank 2 connects
+/// and dies.
 @Timeout(60)
 class JoiningTest {
 

@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /// One of two ranks. Rank 0 misuses the API: it closes arenas too early, passes confined ones and
-/// waits in callbacks. It prints the outcomes, and checks that the job still works.
+/// waits in callbacks. It prints the outcomes and the results of later operations.
 final class StrayRank {
 
   private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Checks two ranks in separate processes, of which one closes arenas under its operations, passes
+/// Checks two ranks in separate processes. One of them closes arenas under its operations, passes
 /// confined ones and waits in callbacks. Each misuse raises an error with a message, and both
 /// processes complete successfully.
 @Timeout(120)

@@ -165,8 +165,8 @@ class StrangersTest {
     }
   }
 
-  /// Returns a digest of the weights after a few steps of descent on data of which each rank has a
-  /// part.
+  /// Returns a digest of the weights after a few steps of descent, in which each rank has a part of
+  /// the data.
   private static int digest(Weft weft) throws InterruptedException {
     Communicator communicator = weft.communicator();
     float[] weights = new float[ELEMENTS];
