@@ -6,11 +6,12 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.Supplier;
 
-/// Draws the arguments of one try of a [Property], and remembers them. Bounds, and numbers near the
-/// lower one, come more often than the rest: there the faults are. Confined to one thread.
+/// Draws and records the arguments of one try of a [Property]. Bounds and numbers near the lower
+/// bound are drawn more often than others because faults are likely there. Confined to one thread.
 public final class Draw {
 
-  /// One draw in so many is a lower bound, one an upper one, and `SMALL` are small.
+  /// One draw in `WAYS` is the lower bound, one is the upper bound, and `SMALL` are near the lower
+  /// bound.
   private static final int WAYS = 16;
 
   private static final int SMALL = 4;
@@ -22,7 +23,7 @@ public final class Draw {
     random = new Random(seed);
   }
 
-  /// Returns what has been drawn, in order.
+  /// Returns the values drawn so far, in order.
   List<Object> drawn() {
     return drawn;
   }

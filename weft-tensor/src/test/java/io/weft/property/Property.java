@@ -4,21 +4,21 @@ package io.weft.property;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/// Checks a property of code with arguments that are drawn at random, many times. The message of a
-/// try that fails names its seed and what was drawn; `-Dweft.test.seed=N` runs this one alone.
+/// Checks a property of code many times with randomly drawn arguments. The message of a failed try
+/// names its seed and the drawn arguments; `-Dweft.test.seed=N` runs this try alone.
 ///
-///     Property.check(300, draw -> sumIsWhatALoopFinds(draw.between(0, 5000), draw.seed()));
+///     Property.check(300, draw -> sumEqualsPlainLoop(draw.between(0, 5000), draw.seed()));
 ///
-/// Other modules take it from this module's test jar.
+/// Other modules use this class from the test jar of this module.
 public final class Property {
 
   private Property() {}
 
-  /// A check that takes what it needs from `draw`, in the same order in each try.
+  /// A check that draws its arguments from `draw`, in the same order in each try.
   @FunctionalInterface
   public interface Check {
 
-    /// Throws where the property does not hold.
+    /// Throws if the property does not hold.
     void run(Draw draw) throws Exception;
   }
 
@@ -28,7 +28,7 @@ public final class Property {
     check(tries, Long.getLong("weft.test.seed"), RandomGenerator.getDefault(), check);
   }
 
-  /// Takes the seed that is given, once, or `tries` seeds from `seeds`.
+  /// Runs `check` once with the seed `given`, or with `tries` seeds from `seeds` if it is null.
   static void check(int tries, @Nullable Long given, RandomGenerator seeds, Check check) {
     int most = given == null ? tries : 1;
     for (int i = 1; i <= most; i++) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class PropertyTest {
 
   @Test
-  void everyTryHasArgumentsOfItsOwnWithinTheBounds() {
+  void everyTryDrawsNewArgumentsWithinTheBounds() {
     List<Integer> ints = new ArrayList<>();
     List<Long> longs = new ArrayList<>();
     Property.check(
@@ -33,7 +33,7 @@ class PropertyTest {
   }
 
   @Test
-  void aTryThatFailsIsRunAgainByTheSeedInItsMessage() {
+  void theSeedInTheMessageRepeatsAFailedTry() {
     long[] drawn = {0, 0};
     Property.Check check =
         draw -> {
@@ -61,7 +61,7 @@ class PropertyTest {
   }
 
   @Test
-  void anExceptionFailsATryToo() {
+  void anExceptionFailsATry() {
     assertThatExceptionOfType(AssertionError.class)
         .isThrownBy(
             () ->

@@ -35,7 +35,7 @@ class OwnedTensorTest {
   }
 
   @Test
-  void aSecondCloseHasNoEffectAndTheViewIsDead() {
+  void aSecondCloseHasNoEffectAndTheViewIsInvalid() {
     OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(2));
     TensorView view = tensor.view();
     tensor.close();

@@ -37,7 +37,7 @@ class ShapeTest {
   }
 
   @Test
-  void laterChangesOfTheListDoNotReachTheShape() {
+  void laterChangesOfTheListDoNotAffectTheShape() {
     List<Long> dims = new ArrayList<>(List.of(2L, 3L));
     Shape shape = new Shape(dims);
     dims.set(0, 9L);

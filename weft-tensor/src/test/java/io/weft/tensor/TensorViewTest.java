@@ -19,7 +19,7 @@ class TensorViewTest {
   }
 
   @Test
-  void memoryOfAnotherLengthIsRefused() {
+  void memoryOfTheWrongLengthIsRefused() {
     try (OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(2, 3))) {
       MemorySegment data = tensor.view().data();
       assertThatThrownBy(() -> new TensorView(DType.FLOAT64, Shape.of(2, 3), data))
@@ -46,7 +46,7 @@ class TensorViewTest {
   }
 
   @Test
-  void rowsThatAreNotThereAreRefused() {
+  void rowsBeyondTheTensorAreRefused() {
     try (OwnedTensor tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(4, 3))) {
       assertThatThrownBy(() -> tensor.view().rows(3, 2))
           .isInstanceOf(IndexOutOfBoundsException.class);
@@ -54,7 +54,7 @@ class TensorViewTest {
   }
 
   @Test
-  void anotherShapeMustHoldAsManyElements() {
+  void aReshapeMustKeepTheElementCount() {
     try (OwnedTensor tensor = OwnedTensor.allocate(DType.INT8, Shape.of(4, 3))) {
       assertThat(tensor.view().reshaped(Shape.of(12)).signature()).isEqualTo("INT8[12]");
       assertThatThrownBy(() -> tensor.view().reshaped(Shape.of(11)))

@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Kernels that the JIT has compiled: they compute what they computed before, and allocate nothing.
+/// Checks that kernels compiled by the JIT compute the same results as the reference and allocate
+/// nothing.
 class CompiledKernelsTest {
 
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
@@ -82,8 +83,8 @@ class CompiledKernelsTest {
     }
   }
 
-  /// The least of all rounds, because the JIT may still be at work in the first ones: for seconds,
-  /// where other processes take the cores.
+  /// Returns the smallest number of bytes of all rounds, because the JIT may still compile during
+  /// the first ones: for seconds, if other processes occupy the cores.
   private static long bytesPerCall(Runnable call) {
     int calls = 100;
     long start = System.nanoTime();

@@ -34,7 +34,7 @@ class ElementwiseTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 10, 2047, 2048, 2049, 5000})
-  void narrowedAndWidenedIsTheNearestValueOfTheNarrowType(int count) {
+  void narrowingAndWideningYieldsTheNearestNarrowValue(int count) {
     try (OwnedTensor from = floats(count);
         OwnedTensor narrow = OwnedTensor.allocate(DType.BFLOAT16, Shape.of(count));
         OwnedTensor half = OwnedTensor.allocate(DType.FLOAT16, Shape.of(count));

@@ -36,7 +36,7 @@ class FirstNotFiniteTest {
   @EnumSource(
       value = DType.class,
       names = {"FLOAT16", "BFLOAT16", "FLOAT32"})
-  void theFirstOneIsFoundAndLargeAndSmallNumbersAreNone(DType type) {
+  void theFirstNonFiniteElementIsFoundAmongFiniteOnes(DType type) {
     for (int count : new int[] {0, 1, 2048, 5000}) {
       try (OwnedTensor good = of(type, count, -1, 0)) {
         assertThat(Kernels.firstNotFinite(good.view())).as("%d elements", count).isEqualTo(-1);
@@ -52,7 +52,7 @@ class FirstNotFiniteTest {
   }
 
   @Test
-  void whatTheNarrowTypeCannotHoldIsInfiniteInIt() {
+  void valuesBeyondTheNarrowTypeBecomeInfinite() {
     try (OwnedTensor half = of(DType.FLOAT16, 10, 3, 70000f);
         OwnedTensor bfloat = of(DType.BFLOAT16, 10, 3, Float.MAX_VALUE)) {
       assertThat(Kernels.firstNotFinite(half.view())).isEqualTo(3);
@@ -73,7 +73,7 @@ class FirstNotFiniteTest {
   }
 
   @Test
-  void otherTypesAreRefused() {
+  void integersAreRefused() {
     try (OwnedTensor whole = OwnedTensor.allocate(DType.INT32, Shape.of(1))) {
       assertThatIllegalArgumentException().isThrownBy(() -> Kernels.firstNotFinite(whole.view()));
     }

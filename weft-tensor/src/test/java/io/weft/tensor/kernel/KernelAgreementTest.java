@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/// Vectors, tiles and the reference give the same bits.
+/// Checks that the vector kernels, the tile kernels and the reference compute the same bits.
 class KernelAgreementTest {
 
   private static final KernelSet REFERENCE = new ScalarKernels();
@@ -50,11 +50,11 @@ class KernelAgreementTest {
   }
 
   @Test
-  void combiningIsCopyingAndReducing() {
+  void combineEqualsCopyThenReduce() {
     Property.check(
         200,
         draw ->
-            combiningIsCopyingAndReducing(
+            combineEqualsCopyThenReduce(
                 draw.of(DType.values()),
                 draw.of(ReduceOp.values()),
                 draw.between(0, 5000),
@@ -64,7 +64,7 @@ class KernelAgreementTest {
                 draw.seed()));
   }
 
-  private void combiningIsCopyingAndReducing(
+  private void combineEqualsCopyThenReduce(
       DType dtype,
       ReduceOp op,
       int elements,
@@ -103,11 +103,11 @@ class KernelAgreementTest {
   }
 
   @Test
-  void runsMayLieInTheHeap() {
+  void runsMayLieOnTheHeap() {
     Property.check(
         200,
         draw ->
-            runsMayLieInTheHeap(
+            runsMayLieOnTheHeap(
                 draw.of(DType.values()),
                 draw.of(ReduceOp.values()),
                 draw.between(0, 5000),
@@ -115,7 +115,7 @@ class KernelAgreementTest {
                 draw.seed()));
   }
 
-  private void runsMayLieInTheHeap(DType dtype, ReduceOp op, int elements, int inHeap, long seed) {
+  private void runsMayLieOnTheHeap(DType dtype, ReduceOp op, int elements, int inHeap, long seed) {
     Random random = new Random(seed);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment left = Samples.of(arena, dtype, 3, elements, random);

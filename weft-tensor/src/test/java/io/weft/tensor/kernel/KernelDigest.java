@@ -9,7 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Random;
 import java.util.zip.CRC32C;
 
-/// Prints which kernels this JVM chose and a digest of what they compute; run in a JVM of its own.
+/// Prints the kernels that this JVM chose and a digest of their results. Runs in a separate JVM.
 final class KernelDigest {
 
   private KernelDigest() {}
@@ -19,7 +19,7 @@ final class KernelDigest {
     System.out.println(Kernels.description() + " " + of(seed));
   }
 
-  /// One digest over all types and operations, divisions included.
+  /// Returns one digest over all types and operations, including divisions.
   static long of(long seed) {
     CRC32C digest = new CRC32C();
     Random random = new Random(seed);

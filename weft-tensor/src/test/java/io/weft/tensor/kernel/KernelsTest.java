@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 class KernelsTest {
 
   @Test
-  void vectorsAreChosenWhereTheirModuleIsResolved() {
+  void vectorKernelsAreChosenIfTheirModuleIsResolved() {
     assertThat(Kernels.description()).matches("vector \\d+");
   }
 
   @Test
-  void oneReducerPerTypeAndOperation() {
+  void everyTypeAndOperationHasOneReducer() {
     for (DType dtype : DType.values()) {
       for (ReduceOp op : ReduceOp.values()) {
         assertThat(Kernels.reducer(dtype, op)).isSameAs(Kernels.reducer(dtype, op));

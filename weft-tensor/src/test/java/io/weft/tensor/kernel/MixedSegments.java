@@ -13,8 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/// Sums for some seconds, of segments of all kinds: confined, shared, automatic, and mapped from a
-/// file. Prints whether the sums are right. Run in a JVM of its own.
+/// Sums segments of all kinds for some seconds: confined, shared, automatic, and mapped from a
+/// file. Prints whether the sums are right. Runs in a separate JVM.
 final class MixedSegments {
 
   private static final long BYTES = 1 << 20;
@@ -38,7 +38,7 @@ final class MixedSegments {
       boolean right = true;
       long begin = System.nanoTime();
       for (int t = 1; System.nanoTime() - begin < NANOS; t++) {
-        // The same three for a while, as in a training.
+        // Uses the same three segments for a while, as training does.
         int first = t >> 6;
         MemorySegment left = all[(first + 2) % all.length].fill((byte) 0);
         MemorySegment right1 = all[(first + 3) % all.length].fill((byte) 0);

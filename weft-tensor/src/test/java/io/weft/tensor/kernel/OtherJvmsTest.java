@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Kernels in JVMs that were started otherwise than this one, or have done nothing else.
+/// Checks kernels in JVMs that were started with other flags than this one.
 class OtherJvmsTest {
 
   private static final long SEED = Long.getLong("weft.test.seed", 20_260_101L);
@@ -24,7 +24,7 @@ class OtherJvmsTest {
   @TempDir Path directory;
 
   @Test
-  void aJvmWithoutTheModuleComputesTheSameOnHeapTiles() throws Exception {
+  void aJvmWithoutTheVectorModuleComputesTheSameOnHeapTiles() throws Exception {
     assertThat(Kernels.description()).startsWith("vector");
     assertThat(output(List.of(C1), KernelDigest.class, Long.toString(SEED)).getLast())
         .as("seed %d (set -Dweft.test.seed)", SEED)
@@ -40,7 +40,7 @@ class OtherJvmsTest {
 
   @Tag("lab")
   @Test
-  void aCompiledKernelIsKeptWhateverSegmentsItWorksOn() throws Exception {
+  void mixedSegmentsDoNotDeoptimizeACompiledKernel() throws Exception {
     List<String> lines =
         output(
             List.of(

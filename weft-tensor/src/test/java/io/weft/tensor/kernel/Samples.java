@@ -57,7 +57,7 @@ final class Samples {
 
   private Samples() {}
 
-  /// A segment of `offset + elements * width` bytes whose elements begin at `offset`.
+  /// Returns a segment of `offset + elements * width` bytes whose elements begin at `offset`.
   static MemorySegment of(Arena arena, DType dtype, long offset, int elements, Random random) {
     MemorySegment data = arena.allocate(offset + (long) elements * dtype.bytes(), 64);
     for (int i = 0; i < elements; i++) {
@@ -88,7 +88,7 @@ final class Samples {
     }
   }
 
-  /// The same bytes in new memory.
+  /// Returns a copy in new memory.
   static MemorySegment copy(Arena arena, MemorySegment source) {
     return arena.allocate(source.byteSize(), 64).copyFrom(source);
   }

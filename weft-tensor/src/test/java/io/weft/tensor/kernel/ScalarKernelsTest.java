@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// The definition of every operation, on bits in hexadecimal.
+/// Checks the definition of every operation on bits in hexadecimal.
 class ScalarKernelsTest {
 
   @ParameterizedTest
@@ -54,7 +54,7 @@ class ScalarKernelsTest {
     "INT64, MIN,       ffffffffffffffff, 0000000000000001, ffffffffffffffff",
     "INT64, PRODUCT,   4000000000000000, 0000000000000004, 0000000000000000"
   })
-  void combinesAsDocumented(DType dtype, ReduceOp op, String a, String b, String expected) {
+  void kernelsCombineAsDocumented(DType dtype, ReduceOp op, String a, String b, String expected) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment into = one(arena, dtype, a);
       Kernels.reference(dtype, op).reduce(into, 0, one(arena, dtype, b), 0, 1);
@@ -76,7 +76,7 @@ class ScalarKernelsTest {
     "INT32, fffffffd, 2, ffffffff",
     "INT64, fffffffffffffffd, 2, ffffffffffffffff"
   })
-  void dividesAsDocumented(DType dtype, String a, int divisor, String expected) {
+  void kernelsDivideAsDocumented(DType dtype, String a, int divisor, String expected) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment data = one(arena, dtype, a);
       new ScalarKernels().divider(dtype).divide(data, 0, 1, divisor);

@@ -25,7 +25,7 @@ class ScaleFactorTest {
         Float.MIN_VALUE,
         -1e-40
       })
-  void whatFloat32CannotMultiplyByIsRefused(double factor) {
+  void factorsOutsideTheRangeOfFloat32AreRefused(double factor) {
     for (DType type : new DType[] {DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16}) {
       assertThatThrownBy(() -> ScaleFactor.require("allreduce 'g'", type, factor))
           .isInstanceOf(IllegalArgumentException.class)
@@ -36,7 +36,7 @@ class ScaleFactorTest {
 
   @ParameterizedTest
   @ValueSource(doubles = {0, Double.NaN, Double.NEGATIVE_INFINITY, Double.MIN_VALUE})
-  void whatFloat64CannotMultiplyByIsRefused(double factor) {
+  void factorsOutsideTheRangeOfFloat64AreRefused(double factor) {
     assertThatThrownBy(() -> ScaleFactor.require("g", DType.FLOAT64, factor))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("FLOAT64");
@@ -46,7 +46,7 @@ class ScaleFactorTest {
   @EnumSource(
       value = DType.class,
       names = {"FLOAT16", "BFLOAT16", "FLOAT32", "FLOAT64"})
-  void otherNumbersAreTaken(DType type) {
+  void factorsInRangeAreAccepted(DType type) {
     for (double factor : new double[] {1, -2.5, 1e-30, 1e30, Float.MIN_NORMAL, Float.MAX_VALUE}) {
       assertThatCode(() -> ScaleFactor.require("g", type, factor)).doesNotThrowAnyException();
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class QuantizerTest {
 
-  /// The definition, element by element, in plain arithmetic.
+  /// Quantizes element by element, by the definition, in plain arithmetic.
   private static float[] model(int bits, float[] values, float[] residual) {
     int largest = bits == 8 ? 127 : bits == 4 ? 7 : 1;
     float[] read = new float[values.length];
@@ -38,15 +38,15 @@ class QuantizerTest {
   }
 
   @Test
-  void isTheModelStepByStepAndKeepsResidualsSmall() {
+  void quantizerMatchesTheModelAndKeepsResidualsSmall() {
     Property.check(
         200,
         draw ->
-            isTheModelStepByStepAndKeepsResidualsSmall(
+            quantizerMatchesTheModelAndKeepsResidualsSmall(
                 draw.between(1, 3), draw.between(1, 3000), draw.between(-60, 60), draw.seed()));
   }
 
-  private void isTheModelStepByStepAndKeepsResidualsSmall(
+  private void quantizerMatchesTheModelAndKeepsResidualsSmall(
       int power, int elements, int exponent, long seed) {
     var quantizer = new Quantizer(1 << power);
     var random = new Random(seed);
@@ -82,7 +82,7 @@ class QuantizerTest {
 
   @ParameterizedTest
   @CsvSource({"8, 1028, 3", "4, 516, 2", "2, 260, 1"})
-  void aBlockTakesItsBitsAndItsScale(int bits, int bytes, int three) {
+  void aBlockOccupiesItsBitsAndItsScale(int bits, int bytes, int three) {
     assertThat(new Quantizer(bits).bytes(Quantizer.BLOCK)).isEqualTo(bytes);
     assertThat(new Quantizer(bits).bytes(0)).isZero();
     assertThat(new Quantizer(bits).bytes(Quantizer.BLOCK + 3L)).isEqualTo(bytes + 4L + three);
@@ -90,7 +90,7 @@ class QuantizerTest {
 
   @ParameterizedTest
   @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
-  void whatIsNoNumberIsFound(float wrong) {
+  void theFirstNonFiniteValueIsFound(float wrong) {
     float[] values = new float[2500];
     values[2049] = wrong;
     values[2300] = Float.NaN;
@@ -135,7 +135,7 @@ class QuantizerTest {
     }
   }
 
-  /// MXNet's 2 bits, element by element.
+  /// Compares with MXNet's compression to 2 bits, element by element.
   @Test
   void aThresholdIsSentWhenItIsReachedAndTheRestIsKept() {
     Property.check(
@@ -177,7 +177,7 @@ class QuantizerTest {
 
   @ParameterizedTest
   @CsvSource({"1, 0", "16, 0", "8, 0.5", "2, -1", "2, NaN", "2, Infinity"})
-  void whatCannotBeIsRefused(int bits, float threshold) {
+  void invalidBitsOrThresholdsAreRefused(int bits, float threshold) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new Quantizer(bits, threshold))
         .withMessageContaining("bits");
