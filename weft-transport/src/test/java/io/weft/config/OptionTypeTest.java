@@ -15,18 +15,18 @@ class OptionTypeTest {
 
   @ParameterizedTest
   @CsvSource({"500ms, 500", "60s, 60000", "2m, 120000", "1h, 3600000", "1.5s, 1500"})
-  void readsDurations(String text, long millis) {
+  void durationsAreParsed(String text, long millis) {
     assertThat(OptionType.duration().parse(text)).isEqualTo(Duration.ofMillis(millis));
   }
 
   @ParameterizedTest
   @CsvSource({"0, 0", "4096, 4096", "64K, 65536", "64KiB, 65536", "1m, 1048576", "2GB, 2147483648"})
-  void readsSizes(String text, long bytes) {
+  void sizesAreParsed(String text, long bytes) {
     assertThat(OptionType.bytes(0, 1L << 40).parse(text)).isEqualTo(bytes);
   }
 
   @Test
-  void boundsAreWrittenAsPeopleWriteThem() {
+  void boundsAreWrittenWithTheirUnits() {
     assertThat(OptionType.bytes(0, 1L << 40).allowed()).isEqualTo("0 to 1024G");
     assertThat(OptionType.powerOfTwoBytes(1 << 19, 1 << 30).allowed())
         .isEqualTo("512K to 1G, a power of two");
@@ -44,7 +44,7 @@ class OptionTypeTest {
   }
 
   @Test
-  void anotherValueGoesBeforeTheOneThatWasFound() {
+  void anOverrideTakesPrecedenceOverTheFoundValue() {
     ConfigOption<Integer> option = ConfigOption.of("some-number", OptionType.number(0, 9), "1", "");
     Settings found = Settings.of(Map.of("WEFT_SOME_NUMBER", "2"), new Properties());
     assertThat(Settings.defaults().required(option)).isEqualTo(1);
@@ -53,7 +53,7 @@ class OptionTypeTest {
   }
 
   @Test
-  void variableOfAnotherSystemCountsWhereNothingElseIsSaid() {
+  void aForeignVariableAppliesIfWeftsOwnIsUnset() {
     ConfigOption<Duration> option =
         ConfigOption.of("some-time", OptionType.duration(), "10s", "")
             .orVariable(ForeignVariable.inUnit("OTHER_TIME_SECONDS", "s"))
@@ -67,7 +67,7 @@ class OptionTypeTest {
   }
 
   @Test
-  void wrongValueOfAForeignVariableIsRefusedByItsName() {
+  void theMessageNamesAnInvalidForeignVariable() {
     ConfigOption<Integer> option =
         ConfigOption.of("some-number", OptionType.number(0, 9), "1", "")
             .orVariable(ForeignVariable.named("OTHER_NUMBER"));

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/// Paths that Java knows with other letters than they have.
+/// Checks that paths whose characters Java could not decode are refused.
 class UnreadablePathTest {
 
   private static final String UNREADABLE = "/home/\ufffd\ufffd";

@@ -10,14 +10,14 @@ import org.junit.jupiter.api.Test;
 class SpanTest {
 
   @Test
-  void whatFitsIsExact() {
+  void spansThatFitAreExact() {
     assertThat(Span.nanos(Duration.ofNanos(7))).isEqualTo(7);
     assertThat(Span.nanos(Duration.ofSeconds(-3))).isEqualTo(-3_000_000_000L);
     assertThat(Span.millis(Duration.ofNanos(1_999_999))).isEqualTo(1);
   }
 
   @Test
-  void aClockAndThreeOfTheLongestDoNotWrap() {
+  void threeLongestSpansAndAClockDoNotOverflow() {
     long forever = Span.nanos(ChronoUnit.FOREVER.getDuration());
     assertThat(forever).isGreaterThan(Span.nanos(Duration.ofDays(365 * 70)));
     assertThat(3 * forever + Span.nanos(Duration.ofDays(365 * 70))).isPositive();
@@ -25,7 +25,7 @@ class SpanTest {
   }
 
   @Test
-  void theLongestAgoIsAgo() {
+  void theMostNegativeDurationStaysNegative() {
     assertThat(Span.nanos(Duration.ofSeconds(Long.MIN_VALUE))).isNegative();
   }
 }

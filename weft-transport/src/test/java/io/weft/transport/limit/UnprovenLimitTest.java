@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Who must go when there are too many strangers.
+/// Checks which unproven connections are dropped when there are too many.
 class UnprovenLimitTest {
 
   private static final int ROOM = 8;
@@ -31,13 +31,13 @@ class UnprovenLimitTest {
 
   @ParameterizedTest
   @CsvSource({"0, 5", "60, 5", "61, 5", "72, 6", "600, 50", "9223372036854775807, 192153584"})
-  void handshakesMayTakeLongerWhereConnectingMay(long connectingSeconds, long timeoutSeconds) {
+  void theHandshakeTimeoutGrowsWithTheConnectTimeout(long connectingSeconds, long timeoutSeconds) {
     assertThat(UnprovenLimit.handshakeTimeout(Duration.ofSeconds(connectingSeconds)).toSeconds())
         .isEqualTo(timeoutSeconds);
   }
 
   @Test
-  void ofEqualOnesTheOldestGoes() {
+  void theOldestOfEqualConnectionsIsDropped() {
     admit(0, ROOM, "a");
     assertThat(room.admit(100, "a")).isEqualTo(Optional.of(0));
     assertThat(room.admit(101, "a")).isEqualTo(Optional.of(1));
@@ -45,7 +45,7 @@ class UnprovenLimitTest {
   }
 
   @Test
-  void floodFromOneSourcePushesOutItsOwn() {
+  void aFloodFromOneSourceDropsOnlyItsOwnConnections() {
     admit(1, "honest");
     admit(100, 10_000, "hostile");
     assertThat(room.guests()).contains(1).hasSize(ROOM);
@@ -53,7 +53,7 @@ class UnprovenLimitTest {
   }
 
   @Test
-  void crowdThatIsSilentDoesNotPushOutWhoSpoke() {
+  void silentConnectionsDoNotDisplaceOneThatSpoke() {
     admit(1, "same");
     room.spoke(1);
     admit(100, 10_000, "same");
@@ -61,7 +61,7 @@ class UnprovenLimitTest {
   }
 
   @Test
-  void crowdThatTalksLeavesRoomForWhoHasNotSpokenYet() {
+  void speakingConnectionsLeaveRoomForASilentOne() {
     for (int who = 100; who < 10_000; who++) {
       admit(who, "same");
       room.spoke(who);
@@ -85,7 +85,7 @@ class UnprovenLimitTest {
   }
 
   @Test
-  void whoLeavesMakesRoom() {
+  void aConnectionThatLeavesMakesRoom() {
     admit(0, ROOM, "a");
     room.leave(3);
     room.leave(99);

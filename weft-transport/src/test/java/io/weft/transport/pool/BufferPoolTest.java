@@ -68,7 +68,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void boundIsBackPressureAndEndsWithAClose() {
+  void aFullPoolReturnsNoLeaseUntilLeasesAreClosed() {
     try (BufferPool pool = BufferPool.of(transport, 1 << 20)) {
       List<SliceLease> leases = new ArrayList<>();
       Optional<SliceLease> next = pool.tryLease(4096);
@@ -78,13 +78,13 @@ class BufferPoolTest {
       }
       assertThat(leases).hasSize(256);
       leases.forEach(SliceLease::close);
-      // All the small pieces have merged again.
+      // All small pieces have been merged.
       pool.tryLease(1 << 20).orElseThrow().close();
     }
   }
 
   @Test
-  void idleBlocksMakeWayForALargeLease() {
+  void idleBlocksAreFreedForALargeLease() {
     try (BufferPool pool = BufferPool.of(transport, 32 << 20)) {
       pool.tryLease(4096).orElseThrow().close();
       pool.tryLease(32 << 20).orElseThrow().close();
@@ -93,7 +93,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void moreThanTheBoundIsACallersBug() {
+  void aLeaseLargerThanTheBoundThrows() {
     try (BufferPool pool = BufferPool.of(transport, 1 << 20)) {
       assertThatThrownBy(() -> pool.tryLease((1 << 20) + 1))
           .isInstanceOf(IllegalArgumentException.class)
@@ -102,7 +102,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void secondCloseOfALeaseThrowsAndHarmsNobody() {
+  void aSecondCloseThrowsAndDoesNotAffectOtherLeases() {
     try (BufferPool pool = BufferPool.of(transport, 1 << 20)) {
       SliceLease lease = pool.tryLease(4096).orElseThrow();
       lease.close();

@@ -24,7 +24,7 @@ class PageMapTest {
   }
 
   @Test
-  void theFirstRunThatIsLongEnoughIsGiven() {
+  void theFirstSufficientRunIsTaken() {
     PageMap map = new PageMap(PAGES);
     assertThat(map.take(10)).isZero();
     assertThat(map.take(10)).isEqualTo(10);
@@ -36,7 +36,7 @@ class PageMapTest {
   }
 
   @Test
-  void randomRunsNeverOverlapAndAllComeBack() {
+  void randomRunsNeverOverlapAndAllAreReturned() {
     long seed = Long.getLong("weft.test.seed", 20_261_122L);
     Random random = new Random(seed);
     PageMap map = new PageMap(PAGES);

@@ -12,7 +12,7 @@ class ByteRingTest {
   private static final int CAPACITY = 256;
 
   @Test
-  void piecesComeOutAsTheyWentInWhateverTheSteps() {
+  void bytesAreReadInTheOrderTheyWereWritten() {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     Random random = new Random(seed);
     ByteRing ring = new ByteRing(CAPACITY);
@@ -45,7 +45,7 @@ class ByteRingTest {
   }
 
   @Test
-  void emptyRingTakesAPieceOfItsWholeCapacity() {
+  void anEmptyRingAcceptsAPieceOfItsWholeCapacity() {
     ByteRing ring = new ByteRing(CAPACITY);
     assertThat(ring.reserve(10)).isZero();
     assertThat(ring.reserve(CAPACITY)).isNegative();

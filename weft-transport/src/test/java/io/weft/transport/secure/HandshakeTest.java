@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/// Who gets through the handshake, and who does not.
+/// Checks which peers pass the handshake and which are refused.
 class HandshakeTest {
 
   private static final String SECRET = "the secret of this job";
@@ -27,7 +27,7 @@ class HandshakeTest {
     return new JobProof(new Credentials(job, epoch, node, known), incarnation);
   }
 
-  /// Both sides of one handshake and what they said.
+  /// Both sides of one handshake and the frames that they sent.
   private static final class Conversation {
     final InitiatorHandshake initiator;
     final ResponderHandshake responder;
@@ -41,7 +41,7 @@ class HandshakeTest {
       responder = new ResponderHandshake(called);
     }
 
-    /// Up to the initiator's proof, which is not delivered.
+    /// Runs the handshake up to the initiator's proof, which is not delivered.
     Conversation begin() {
       hello = bytes(initiator.hello());
       challenge = said(responder.receive(ByteBuffer.wrap(hello)));
@@ -76,13 +76,13 @@ class HandshakeTest {
     assertThat(((HandshakeStep.Refused) step).why()).contains(why);
   }
 
-  /// Refused by a word that proves nothing: the same for everybody.
+  /// Asserts a refusal with a reply that proves nothing and is the same for every peer.
   private static void assertTold(HandshakeStep step, String why) {
     assertRefused(step, why);
     assertThat(bytes(step.reply())).containsExactly('W', 'E', 'F', 'T', 1, 0x18, 0, 0);
   }
 
-  /// Refused without a word.
+  /// Asserts a refusal without a reply.
   private static void assertShut(HandshakeStep step, String why) {
     assertRefused(step, why);
     assertThat(step.reply().remaining()).isZero();
@@ -95,7 +95,7 @@ class HandshakeTest {
   }
 
   @Test
-  void sidesOfOneJobLearnWhoTheOtherIs() {
+  void bothSidesLearnTheIdentityOfTheOther() {
     Conversation talk = new Conversation(caller, called, CALLED).begin();
     assertThat(talk.toResponder())
         .isEqualTo(
@@ -108,7 +108,7 @@ class HandshakeTest {
   }
 
   @Test
-  void bytesMayArriveInPiecesOfAnySizeAndWhatFollowsIsLeft() {
+  void bytesMayArriveInPiecesAndLaterBytesAreLeftUnread() {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     Random random = new Random(seed);
     for (int round = 0; round < 50; round++) {
@@ -145,8 +145,8 @@ class HandshakeTest {
   }
 
   @Test
-  void ownProofSentBackIsRefusedByItsMaker() {
-    // A mirror: the caller's own proof, made to look like a responder's.
+  void anInitiatorRefusesItsOwnProof() {
+    // The frame is the caller's own proof, changed to look like a responder's.
     Conversation talk = new Conversation(caller, called, CALLER).begin();
     byte[] mirrored = talk.proof.clone();
     mirrored[5] = HandshakeFrame.RESPONDER_PROOF;
@@ -154,14 +154,14 @@ class HandshakeTest {
   }
 
   @Test
-  void proofMadeByTheCalledSideItselfIsRefused() {
-    // Both of its faces: what it proves as an initiator elsewhere is played back to it.
+  void aResponderRefusesItsOwnProof() {
+    // The victim's proof as an initiator elsewhere is replayed to it.
     ResponderHandshake victim = new ResponderHandshake(called);
     InitiatorHandshake elsewhere = new InitiatorHandshake(called, CALLER);
     byte[] challenge = said(victim.receive(elsewhere.hello()));
     byte[] proof = said(elsewhere.receive(ByteBuffer.wrap(challenge)));
     assertRefused(victim.receive(ByteBuffer.wrap(proof)), "the address belongs to another node");
-    // With the claim turned to what the victim wants to hear, the proof does not fit.
+    // If the claim is changed to the one that the victim expects, the proof does not match.
     ResponderHandshake second = new ResponderHandshake(called);
     said(second.receive(elsewhere.hello()));
     byte[] bent = proof.clone();
@@ -182,7 +182,7 @@ class HandshakeTest {
   }
 
   @Test
-  void otherEpochIsRefusedOnBothSides() {
+  void aDifferentEpochIsRefusedOnBothSides() {
     JobProof late = proof("job", 2, CALLER, SECRET, 33);
     Conversation talk = new Conversation(late, called, CALLED).begin();
     assertRefused(talk.toResponder(), "its epoch is 2, ours is 1");
@@ -190,7 +190,7 @@ class HandshakeTest {
   }
 
   @Test
-  void otherJobIsRefusedOnBothSides() {
+  void aDifferentJobIsRefusedOnBothSides() {
     JobProof other = proof("other", 1, CALLER, SECRET, 33);
     Conversation talk = new Conversation(other, called, CALLED).begin();
     assertRefused(talk.toResponder(), "is of job 'job': the jobs have different names");
@@ -198,7 +198,7 @@ class HandshakeTest {
   }
 
   @Test
-  void otherNodeThanWantedIsRefusedOnBothSides() {
+  void aNodeOtherThanExpectedIsRefusedOnBothSides() {
     Conversation talk = new Conversation(caller, called, 8).begin();
     assertRefused(talk.toResponder(), "rank 8 was expected, but ranks 3 and 7 connected");
     assertRefused(talk.toInitiator(), "rank 8 was expected, but ranks 7 and 3 connected");
@@ -206,7 +206,7 @@ class HandshakeTest {
 
   @Test
   void responderThatLiesAboutItsNodeIsRefusedByTheInitiator() {
-    // It knows the secret and accepts, but is not who was wanted.
+    // The responder knows the secret and accepts, but is not the expected node.
     JobProof eight = proof("job", 1, 8, SECRET, 88);
     InitiatorHandshake initiator = new InitiatorHandshake(caller, CALLED);
     byte[] challenge = new byte[40];
@@ -224,7 +224,7 @@ class HandshakeTest {
   }
 
   @Test
-  void otherSecretIsRefusedAndThatIsFinal() {
+  void aDifferentSecretIsRefusedOnBothSides() {
     JobProof stranger = proof("job", 1, CALLER, "a secret of another job", 33);
     Conversation talk = new Conversation(stranger, called, CALLED).begin();
     assertTold(talk.toResponder(), "does not know the job's secret");
@@ -232,7 +232,7 @@ class HandshakeTest {
   }
 
   @Test
-  void refusalBeforeTheProofOrToTheResponderIsNone() {
+  void aRefusalBeforeTheProofOrToTheResponderIsInvalid() {
     byte[] refusal = bytes(HandshakeFrame.refusal());
     InitiatorHandshake initiator = new InitiatorHandshake(caller, CALLED);
     assertShut(initiator.receive(ByteBuffer.wrap(refusal)), "frame 24 where 18 is due");
@@ -241,7 +241,7 @@ class HandshakeTest {
   }
 
   @Test
-  void endBeforeTheVerdictSaysWhatItMayMean() {
+  void anEndBeforeTheVerdictNamesThePossibleCause() {
     Conversation talk = new Conversation(caller, called, CALLED).begin();
     assertThat(talk.initiator.ended("reset")).contains("reset", "have the same secret?");
   }
@@ -262,7 +262,7 @@ class HandshakeTest {
   }
 
   @Test
-  void changingAnyByteOfAProofSpoilsIt() {
+  void changingAnyByteOfAProofInvalidatesIt() {
     for (int at = 0; at < 96; at++) {
       Conversation talk = new Conversation(caller, called, CALLED).begin();
       HandshakeStep step = talk.responder.receive(ByteBuffer.wrap(flipped(talk.proof, at)));
@@ -280,7 +280,7 @@ class HandshakeTest {
   }
 
   @Test
-  void truncatedFrameIsNeverEnough() {
+  void aTruncatedFrameIsNotAccepted() {
     Conversation talk = new Conversation(caller, called, CALLED).begin();
     ByteBuffer cut = ByteBuffer.wrap(talk.proof).limit(95);
     assertThat(said(talk.responder.receive(cut))).isEmpty();
@@ -294,7 +294,7 @@ class HandshakeTest {
   }
 
   @Test
-  void overlongFrameSpoilsTheNext() {
+  void anOverlongFrameCorruptsTheNext() {
     ResponderHandshake responder = new ResponderHandshake(called);
     InitiatorHandshake initiator = new InitiatorHandshake(caller, CALLED);
     ByteBuffer hello = ByteBuffer.allocate(41).put(initiator.hello()).put((byte) 0).flip();
@@ -306,7 +306,7 @@ class HandshakeTest {
   }
 
   @Test
-  void proofIsWorthNothingInAnotherChannel() {
+  void aProofIsInvalidOnAnotherChannel() {
     byte[] one = new byte[32];
     byte[] other = new byte[32];
     other[31] = 1;
@@ -316,7 +316,7 @@ class HandshakeTest {
     assertTold(meet(new byte[0], one), "an intermediary decrypts the traffic");
   }
 
-  /// What the responder says when these are the bindings of both sides.
+  /// Returns the responder's step for these channel bindings of the two sides.
   private HandshakeStep meet(byte[] initiators, byte[] responders) {
     InitiatorHandshake initiator = new InitiatorHandshake(caller, CALLED, initiators);
     ResponderHandshake responder = new ResponderHandshake(called, responders);
@@ -326,7 +326,7 @@ class HandshakeTest {
   }
 
   @Test
-  void sideThatEncryptsIsToldThatThisOneDoesNot() {
+  void anEncryptingPeerLearnsThatThisSideDoesNotEncrypt() {
     ResponderHandshake responder = new ResponderHandshake(called);
     byte[] greeting = {22, 3, 1, 2, 0, 1, 0};
     HandshakeStep step = responder.receive(ByteBuffer.wrap(greeting));
@@ -336,7 +336,7 @@ class HandshakeTest {
   }
 
   @Test
-  void foreignProtocolIsKnownByItsFirstBytes() {
+  void aForeignProtocolIsDetectedByItsFirstBytes() {
     ResponderHandshake responder = new ResponderHandshake(called);
     byte[] request = "GET / HT".getBytes(StandardCharsets.US_ASCII);
     assertShut(responder.receive(ByteBuffer.wrap(request)), "not Weft's handshake");

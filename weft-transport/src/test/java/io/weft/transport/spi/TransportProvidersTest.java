@@ -18,7 +18,7 @@ class TransportProvidersTest {
   @TempDir Path directory;
 
   @Test
-  void transportsWithoutTheirJarsAreLeftOut() {
+  void transportsWithoutTheirJarsAreOmitted() {
     assertThat(TransportProvider.all())
         .extracting(TransportProvider::scheme)
         .containsExactlyInAnyOrder("inproc", "tcp");
@@ -27,7 +27,7 @@ class TransportProvidersTest {
   }
 
   @Test
-  void whatIsNoProviderIsAnError() throws Exception {
+  void aClassThatIsNotAProviderIsAnError() throws Exception {
     naming(TransportProvidersTest.class.getName());
     assertThatThrownBy(this::listed)
         .isInstanceOf(ServiceConfigurationError.class)
@@ -35,12 +35,12 @@ class TransportProvidersTest {
   }
 
   @Test
-  void providersThatOthersWroteAreFoundBesides() throws Exception {
+  void missingAndDuplicateProviderNamesAreIgnored() throws Exception {
     naming("io.weft.shm.ShmProvider\nio.weft.transport.tcp.TcpProvider\nno.such.Provider");
     assertThat(listed()).isEqualTo(2);
   }
 
-  /// Beside those of this module, another jar's file.
+  /// Writes another jar's provider file, in addition to the one of this module.
   private void naming(String classes) throws IOException {
     Path file = directory.resolve("META-INF/services/" + TransportProvider.class.getName());
     Files.createDirectories(file.getParent());

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class TcpSocketsTest {
 
   @Test
-  void aPeerOfThisHostIsSentLittleAtATime() throws IOException {
+  void aPeerOnThisHostGetsASmallSendBuffer() throws IOException {
     try (ServerSocketChannel listener = ServerSocketChannel.open();
         SocketChannel dialled = TcpSockets.open()) {
       listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -24,7 +24,7 @@ class TcpSocketsTest {
       TcpSockets.connected(dialled);
       try (SocketChannel accepted = listener.accept()) {
         TcpSockets.accepted(accepted);
-        // Linux reports twice of what was asked for.
+        // Linux reports twice the requested size.
         int most = 2 * TcpSockets.HOST_SEND_BYTES;
         assertThat(dialled.getOption(StandardSocketOptions.SO_SNDBUF))
             .isNotEqualTo(unknownPeer)

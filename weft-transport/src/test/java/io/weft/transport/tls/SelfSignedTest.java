@@ -15,11 +15,11 @@ import java.util.Date;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-/// The certificate that a process makes for itself, read back by the JDK.
+/// Checks the certificate that a process creates for itself, as the JDK reads it.
 class SelfSignedTest {
 
   @Test
-  void theJdkReadsWhatWasWritten() throws GeneralSecurityException {
+  void theJdkReadsTheCertificate() throws GeneralSecurityException {
     X509Certificate made = SelfSigned.fresh().certificate();
     X509Certificate read =
         (X509Certificate)
@@ -38,14 +38,14 @@ class SelfSignedTest {
   }
 
   @Test
-  void itIsValidAtAllTimes() throws GeneralSecurityException {
+  void theCertificateIsValidAtAllTimes() throws GeneralSecurityException {
     X509Certificate certificate = SelfSigned.fresh().certificate();
     certificate.checkValidity(new Date(946_684_800_000L)); // 2000-01-01
     certificate.checkValidity(new Date(253_402_300_799_000L)); // 9999-12-31
   }
 
   @Test
-  void itsKeyHasSignedItAndNobodyElses() throws GeneralSecurityException {
+  void theCertificateIsSignedOnlyByItsOwnKey() throws GeneralSecurityException {
     SelfSigned own = SelfSigned.fresh();
     own.certificate().verify(own.certificate().getPublicKey());
     SelfSigned other = SelfSigned.fresh();
@@ -61,7 +61,7 @@ class SelfSignedTest {
   }
 
   @Test
-  void eachIsAnother() {
+  void eachCertificateIsNew() {
     X509Certificate first = SelfSigned.fresh().certificate();
     X509Certificate second = SelfSigned.fresh().certificate();
     assertThat(second.getPublicKey()).isNotEqualTo(first.getPublicKey());
@@ -69,7 +69,7 @@ class SelfSignedTest {
   }
 
   @Test
-  void encodingIsThatOfTheStandard() {
+  void encodingFollowsTheStandard() {
     assertThat(hex(Der.identifier(1, 2, 840, 10045, 4, 3, 2))).isEqualTo("06082a8648ce3d040302");
     assertThat(hex(Der.identifier(2, 5, 29, 15))).isEqualTo("0603551d0f");
     assertThat(hex(Der.integer(BigInteger.valueOf(128)))).isEqualTo("02020080");

@@ -14,7 +14,7 @@ import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// TLS between two pipes, with the network as an array.
+/// Checks TLS between two pipes, with the network as an array.
 @Timeout(60)
 class TlsPipeTest {
 
@@ -54,7 +54,7 @@ class TlsPipeTest {
     }
   }
 
-  /// What the network does with at most so many bytes.
+  /// Carries at most `most` bytes from one pipe to the other.
   private static int carry(TlsPipe from, TlsPipe to, int most) {
     ByteBuffer unsent = from.unsent();
     ByteBuffer room = to.room();
@@ -70,7 +70,7 @@ class TlsPipeTest {
   }
 
   @Test
-  void bothEndsAndNobodyElseKnowTheBinding() throws SSLException {
+  void bothEndsShareABindingThatIsNewPerConnection() throws SSLException {
     Ends ends = Ends.of(ONE, OTHER).shaken();
     assertThat(ends.caller().binding()).hasSize(32).isEqualTo(ends.called().binding());
     Ends again = Ends.of(ONE, OTHER).shaken();
@@ -80,7 +80,7 @@ class TlsPipeTest {
   }
 
   @Test
-  void bytesArriveAsTheyWereWhateverTheSteps() throws SSLException {
+  void bytesArriveUnchangedForAnyStepSizes() throws SSLException {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     Random random = new Random(seed);
     Ends ends = Ends.of(ONE, OTHER).shaken().open();
@@ -112,7 +112,7 @@ class TlsPipeTest {
   }
 
   @Test
-  void oneFlippedBitAnywhereIsNeverBelieved() throws SSLException {
+  void aFlippedBitNeverDeliversWrongData() throws SSLException {
     byte[] data = new byte[1000];
     new Random(3).nextBytes(data);
     int recordBytes = 1022;
@@ -122,12 +122,12 @@ class TlsPipeTest {
       ByteBuffer record = ends.caller().unsent();
       recordBytes = record.remaining();
       record.put(record.position() + at, (byte) (record.get(record.position() + at) ^ 0x10));
-      // A record that claims to be longer waits for its rest.
+      // A record with a larger length in its header waits for the rest.
       ends.caller().encrypt(one(ByteBuffer.allocate(9000)), 0, 1);
       carry(ends.caller(), ends.called(), Integer.MAX_VALUE);
       ByteBuffer into = ByteBuffer.allocate(20_000);
       if (at == 1 || at == 2) {
-        // The version in a record's header means nothing [RFC8446 §5.1].
+        // The receiver ignores the version in a record's header [RFC8446 §5.1].
         assertThat(ends.called().decrypt(one(into), 0, 1)).isEqualTo(10_000);
         assertThat(into.slice(0, 1000)).isEqualTo(ByteBuffer.wrap(data));
         continue;
@@ -136,7 +136,7 @@ class TlsPipeTest {
           .as("byte %d", at)
           .isInstanceOf(SSLException.class);
       assertThat(into.array()).as("byte %d", at).containsOnly(0);
-      // The sender hears of it.
+      // The sender receives an alert.
       ends.called().end();
       carry(ends.called(), ends.caller(), Integer.MAX_VALUE);
       assertThatThrownBy(() -> ends.caller().decrypt(one(into), 0, 1))
@@ -145,7 +145,7 @@ class TlsPipeTest {
   }
 
   @Test
-  void recordThatIsPlayedAgainIsNotBelieved() throws SSLException {
+  void aReplayedRecordIsRefused() throws SSLException {
     Ends ends = Ends.of(ONE, OTHER).shaken().open();
     ends.caller().encrypt(one(ByteBuffer.wrap(new byte[100])), 0, 1);
     ByteBuffer record = ends.caller().unsent();
@@ -162,7 +162,7 @@ class TlsPipeTest {
   }
 
   @Test
-  void endIsHeardAfterWhatWasSentBefore() throws SSLException {
+  void theEndArrivesAfterAllEarlierData() throws SSLException {
     Ends ends = Ends.of(ONE, OTHER).shaken().open();
     ends.caller().encrypt(one(ByteBuffer.wrap(new byte[10])), 0, 1);
     ends.caller().end();
@@ -195,7 +195,7 @@ class TlsPipeTest {
   }
 
   @Test
-  void sideThatDoesNotEncryptIsKnownAndTold() {
+  void aPeerThatDoesNotEncryptIsDetectedAndNotified() {
     TlsPipe called = ONE.answer();
     assertThat(handshakeUnchecked(called)).isEqualTo(TlsPipe.Need.RECEIVING);
     called.room().put("WEFTSTO2".getBytes(StandardCharsets.US_ASCII));
@@ -232,7 +232,7 @@ class TlsPipeTest {
       byte[] garbage = new byte[16_000];
       random.nextBytes(garbage);
       if (i % 2 == 0) {
-        garbage[0] = 22; // like a handshake, of any length
+        garbage[0] = 22; // the header of a handshake of random length
         garbage[1] = 3;
         garbage[2] = 1;
       }
@@ -245,7 +245,7 @@ class TlsPipeTest {
           need = called.handshake();
           called.work();
         }
-        // A long record is waited for, but has no room for ever.
+        // The pipe waits for the rest of a long record, but its buffer is bounded.
         assertThat(need).isEqualTo(TlsPipe.Need.RECEIVING);
         assertThat(called.room().remaining()).isLessThan(1000);
       } catch (SSLException refused) {
