@@ -37,7 +37,7 @@ class DirectAccessTest {
   }
 
   @Test
-  void whatIsStoredInAPeersRegionIsThere() {
+  void storesIntoAMappedRegionReachThePeer() {
     MemoryRegion short1 = b.region(5000);
     MemoryRegion long1 = b.region(3 << 20);
     for (MemoryRegion region : new MemoryRegion[] {short1, long1}) {
@@ -53,7 +53,7 @@ class DirectAccessTest {
   }
 
   @Test
-  void memoryThatIsRegisteredInsideAllocatedMemoryIsMapped() {
+  void memoryRegisteredInsideAnAllocationIsMapped() {
     MemoryRegion whole = b.region(2 << 20);
     MemorySegment part = whole.segment().asSlice(12_345 * 4, 1000);
     try (MemoryRegion region = b.transport.register(part, whole)) {
@@ -65,7 +65,7 @@ class DirectAccessTest {
   }
 
   @Test
-  void memoryOfAnotherKindIsNotMappedButWrittenAndReadThroughTheRing() {
+  void unsharedMemoryIsWrittenAndReadThroughTheRing() {
     int bytes = (3 << 20) + 17;
     try (Arena arena = Arena.ofShared()) {
       MemorySegment theirs = arena.allocate(bytes);
@@ -100,7 +100,7 @@ class DirectAccessTest {
   }
 
   @Test
-  void theAnswerToAReadIsCopiedByWhoeverReachesBothEnds() {
+  void aReadIntoSharedMemoryBypassesStaging() {
     int bytes = (9 << 20) + 17;
     MemoryRegion shared = a.region(bytes + 64);
     try (Arena arena = Arena.ofShared()) {
@@ -121,7 +121,7 @@ class DirectAccessTest {
     }
   }
 
-  /// How many bytes came while `from` was read.
+  /// Returns the number of bytes received during a read of `from`.
   private long received(Slice into, MemoryRegion from) {
     long before = endpoint.bytesReceived();
     Peer.Done read = new Peer.Done();
@@ -133,7 +133,7 @@ class DirectAccessTest {
   }
 
   @Test
-  void aClosedRegionIsNotVisited() {
+  void aClosedRegionCannotBeVisited() {
     MemoryRegion region = b.region(100);
     RemoteRegion remote = region.export();
     PeerMemory mapped = map(remote);
@@ -146,7 +146,7 @@ class DirectAccessTest {
   }
 
   @Test
-  void memoryThatAPeerIsInsideIsNotUsedAgainUntilItHasLeft() {
+  void visitedMemoryIsNotReusedUntilThePeerLeaves() {
     MemoryRegion region = b.region(100);
     PeerMemory mapped = map(region.export());
     long address = region.segment().address();
@@ -166,7 +166,7 @@ class DirectAccessTest {
   }
 
   @Test
-  void aVisitorWhoseEndpointHasEndedIsStillSeenInside() {
+  void aVisitorIsStillCountedAfterItsEndpointCloses() {
     MemoryRegion region = b.region(100);
     PeerMemory mapped = map(region.export());
     assertThat(mapped.visit()).isTrue();
@@ -178,7 +178,7 @@ class DirectAccessTest {
   }
 
   @Test
-  void segmentsThatAreGoneAreForgotten() {
+  void segmentsOfClosedRegionsAreForgotten() {
     for (int i = 0; i < 20; i++) {
       MemoryRegion region = b.transport.allocate(2 << 20);
       PeerMemory mapped = map(region.export());

@@ -17,15 +17,16 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A process of its own that connects to a test, fills a region of the test's with its messages'
-/// first bytes, goes inside that region for good if so told, and sends every message back.
+/// A separate process that connects to a test and echoes every message. If a message exports a
+/// region of the test, the process fills that region with the message's first byte, and stays
+/// inside the region if that byte is [#STAY_INSIDE].
 final class EchoProcess {
 
   static final int STAY_INSIDE = 99;
 
   private EchoProcess() {}
 
-  /// One that connects to this address, started by the command that stands before it.
+  /// Starts a process that connects to `address`; `before` is the command prefix that starts it.
   static Process start(List<String> before, String classPath, Address address) throws IOException {
     List<String> command = new ArrayList<>(before);
     command.addAll(java(classPath, EchoProcess.class));
@@ -33,7 +34,7 @@ final class EchoProcess {
     return new ProcessBuilder(command).inheritIO().start();
   }
 
-  /// How a class is started with this JVM's flags.
+  /// Returns the command that starts a class with this JVM's flags.
   static List<String> java(String classPath, Class<?> main) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -47,7 +48,7 @@ final class EchoProcess {
     return command;
   }
 
-  /// The export of a region as a message, after a first byte.
+  /// Returns a message of a first byte and the export of a region.
   static MemorySegment invitation(int first, MemoryRegion region) {
     RemoteRegion remote = region.export();
     ByteBuffer message = ByteBuffer.allocate(29);

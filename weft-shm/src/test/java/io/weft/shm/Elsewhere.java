@@ -7,7 +7,8 @@ import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 
-/// Shared memory as on a host of another name: only those who open it for one name share memory.
+/// Shared memory as on a host of another name: only peers that open it under the same name share
+/// memory.
 ///
 /// @param host the name
 public record Elsewhere(String host) implements TransportProvider {

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Processes of one machine that cannot share memory: they talk over TCP, and it is said why.
+/// Checks that processes on one machine that cannot share memory use TCP and log the reason.
 class FallbackTest {
 
   private static final long START_SECONDS = 60;
@@ -63,7 +63,8 @@ class FallbackTest {
     }
   }
 
-  /// Connects a process that is started in such a way, has it echo a message, and leaves it.
+  /// Connects a process that is started with the prefix `before`, has it echo a message, and closes
+  /// the connection.
   private static Process echoed(List<String> before, String classPath) throws IOException {
     try (Peer own = Peer.here(0)) {
       Process process = EchoProcess.start(before, classPath, own.transport.address());
@@ -79,20 +80,20 @@ class FallbackTest {
   }
 
   @Test
-  void filesThatMayNotBeSoLongAreNoMemory() throws IOException, InterruptedException {
+  void sharedMemoryIsUnavailableUnderAFileSizeLimit() throws IOException, InterruptedException {
     List<String> command =
         new ArrayList<>(List.of("sh", "-c", "ulimit -f 64 && exec \"$@\"", "sh"));
     command.addAll(EchoProcess.java(OWN, ProbeProcess.class));
-    // Without it the JVM itself writes a longer file.
+    // Without this flag the JVM itself writes a larger file.
     command.add(command.size() - 1, "-XX:-UsePerfData");
     assertThat(output(command)).contains("unavailable", "raise 'ulimit -f'", "--transport tcp");
   }
 
   @Test
-  void withoutProcThereIsNoMemory() throws IOException, InterruptedException {
+  void sharedMemoryIsUnavailableWithoutProc() throws IOException, InterruptedException {
     List<String> hidden = new ArrayList<>(inNamespace("--mount"));
     hidden.addAll(List.of("sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"));
-    // Java's own libraries are found by way of /proc.
+    // The loader finds Java's own libraries through /proc.
     hidden.addAll(List.of("env", "LD_LIBRARY_PATH=" + System.getProperty("java.home") + "/lib"));
     assumeTrue(runs(hidden, "true"), "needs the right to mount in a namespace of its own");
     hidden.addAll(EchoProcess.java(OWN, ProbeProcess.class));
@@ -100,7 +101,7 @@ class FallbackTest {
   }
 
   @Test
-  void withoutNativeAccessThereIsNoMemory() throws IOException, InterruptedException {
+  void sharedMemoryIsUnavailableWithoutNativeAccess() throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(EchoProcess.java(OWN, ProbeProcess.class));
     command.removeIf(flag -> flag.startsWith("--enable-native-access"));
     command.add(1, "--illegal-native-access=deny");

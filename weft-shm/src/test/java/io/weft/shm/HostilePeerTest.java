@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What a broken peer can put into our memory: refused in words, and nothing is touched.
+/// Checks that bytes which a broken peer can write into our memory are refused with a message and
+/// that no memory is touched.
 class HostilePeerTest implements ShmInbound.RingListener {
 
   private final MemorySegment link =
@@ -31,14 +32,14 @@ class HostilePeerTest implements ShmInbound.RingListener {
 
   @ParameterizedTest
   @ValueSource(longs = {-32, 1, 33, ControlLayout.RING_BYTES + 32, Long.MAX_VALUE, Long.MIN_VALUE})
-  void endOfTheRingOutOfPlace(long tail) {
+  void anInvalidRingTailIsRefused(long tail) {
     link.set(ValueLayout.JAVA_LONG, ControlLayout.TAIL, tail);
     assertThatThrownBy(inbound::receive).isInstanceOf(ShmFault.class).hasMessageContaining("end");
   }
 
   @ParameterizedTest
   @ValueSource(longs = {-1, 33, 1 << 16, (1 << 16) + 1, Long.MAX_VALUE, 1L << 32})
-  void messageLongerThanWhatIsPublished(long length) {
+  void aMessageLongerThanThePublishedBytesIsRefused(long length) {
     writer.header(ShmFrame.MESSAGE, 0, 0, 0, 0, length);
     writer.publish(32);
     assertThatThrownBy(inbound::receive)
@@ -48,14 +49,14 @@ class HostilePeerTest implements ShmInbound.RingListener {
 
   @ParameterizedTest
   @ValueSource(ints = {0, -1, 11, Integer.MAX_VALUE})
-  void unknownKind(int kind) {
+  void aFrameOfUnknownKindIsRefused(int kind) {
     writer.header(kind, 0, 0, 0, 0, 0);
     writer.publish(0);
     assertThatThrownBy(inbound::receive).hasMessageContaining("unknown kind");
   }
 
   @Test
-  void writeOutsideItsRegion() {
+  void aWriteOutsideItsRegionIsRefused() {
     try (MemoryRegion region = table.allocate(100)) {
       int key = region.export().key();
       for (long[] bad : new long[][] {{0, 101}, {100, 1}, {-1, 1}, {1, Long.MAX_VALUE}, {0, -1}}) {
@@ -73,14 +74,14 @@ class HostilePeerTest implements ShmInbound.RingListener {
   }
 
   @Test
-  void stagingSlotsOutOfTurn() throws ShmFault {
+  void anUnexpectedStagingSlotIsRefused() throws ShmFault {
     writer.header(ShmFrame.STAGED, 0, 0, 0, 0, 10);
     writer.publish(0);
     assertThatThrownBy(inbound::receive).hasMessageContaining("0 are due");
   }
 
   @Test
-  void stagingSlotLongerThanThePayload() throws ShmFault {
+  void aStagingSlotLongerThanThePayloadIsRefused() throws ShmFault {
     try (MemoryRegion region = table.allocate(10_000)) {
       writer.header(ShmFrame.WRITE, 0, region.export().key(), 0, 0, 10_000);
       writer.publish(0);
@@ -92,7 +93,7 @@ class HostilePeerTest implements ShmInbound.RingListener {
   }
 
   @Test
-  void writeThatIsWithdrawnIsOver() throws ShmFault {
+  void aWithdrawnWriteCannotBeWithdrawnAgain() throws ShmFault {
     try (MemoryRegion region = table.allocate(10_000)) {
       writer.header(ShmFrame.WRITE, 0, region.export().key(), 0, 0, 10_000);
       writer.publish(0);
@@ -107,14 +108,14 @@ class HostilePeerTest implements ShmInbound.RingListener {
 
   @ParameterizedTest
   @ValueSource(ints = {ShmFrame.READ_DATA, ShmFrame.READ_LANDED, ShmFrame.READ_REFUSED})
-  void answerToNothing(int kind) {
+  void anAnswerToNoReadIsRefused(int kind) {
     writer.header(kind, 0, 0, 7, 0, 0);
     writer.publish(0);
     assertThatThrownBy(inbound::receive).hasMessageContaining("not posted");
   }
 
   @Test
-  void readThatDoesNotSayWhereTo() {
+  void aReadWithoutATargetIsRefused() {
     writer.header(ShmFrame.READ, 0, 0, 0, 0, 100);
     writer.publish(0);
     assertThatThrownBy(inbound::receive).hasMessageContaining("without a target");
@@ -123,7 +124,7 @@ class HostilePeerTest implements ShmInbound.RingListener {
 
   @ParameterizedTest
   @ValueSource(ints = {ShmFrame.READ_DATA, ShmFrame.READ_LANDED})
-  void answerOfAnotherLength(int kind) throws ShmFault {
+  void anAnswerOfTheWrongLengthIsRefused(int kind) throws ShmFault {
     try (MemoryRegion region = table.allocate(100)) {
       ShmOperation read = waiting.add();
       read.begin(ShmOperation.OperationKind.READ);
@@ -137,13 +138,13 @@ class HostilePeerTest implements ShmInbound.RingListener {
   }
 
   @Test
-  void progressThatThePeerClaimsForUs() {
+  void anInvalidRingHeadIsRefused() {
     link.set(ValueLayout.JAVA_LONG, ControlLayout.HEAD, 64);
     assertThatThrownBy(() -> writer.hasRoom(ControlLayout.RING_BYTES)).hasMessageContaining("ring");
   }
 
   @Test
-  void randomBytesEndInAFaultOrInNothing() {
+  void randomBytesCauseNoExceptionOtherThanAFault() {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     Random random = new Random(seed);
     for (int round = 0; round < 200; round++) {

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/// A job over several hosts: memory inside a host, TCP between hosts.
+/// Checks a job on several hosts: shared memory within a host, TCP between hosts.
 class MixedHostsTest {
 
   private final List<Peer> peers = new ArrayList<>();
@@ -30,7 +30,7 @@ class MixedHostsTest {
   }
 
   @Test
-  void memoryIsSharedInsideAHostOnly() throws IOException {
+  void memoryIsSharedOnlyWithinAHost() throws IOException {
     Peer[] all = {
       open(ProcessDomain.here()),
       open(ProcessDomain.here()),
@@ -78,7 +78,7 @@ class MixedHostsTest {
   }
 
   @Test
-  void waitingIsEndedByMemoryAndBySockets() throws IOException, InterruptedException {
+  void awaitReturnsForSharedMemoryAndForSockets() throws IOException, InterruptedException {
     Peer near = open(ProcessDomain.here());
     Peer waiter = open(ProcessDomain.here());
     Peer far = open(new ProcessDomain("another"));

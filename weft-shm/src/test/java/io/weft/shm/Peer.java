@@ -22,7 +22,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// One open transport that remembers what it heard.
+/// One open transport that records the events it receives.
 final class Peer implements FrameSink, AutoCloseable {
 
   static final Duration CONNECT_DEADLINE = Duration.ofSeconds(30);
@@ -63,7 +63,7 @@ final class Peer implements FrameSink, AutoCloseable {
     return connected.stream().filter(one -> one.node() == node).findFirst().orElseThrow();
   }
 
-  /// Connects two peers; the endpoint of `from`.
+  /// Connects two peers and returns the endpoint of `from`.
   static Endpoint connect(Peer from, Peer to, int node) {
     int accepted = to.connected.size();
     Endpoint endpoint = from.transport.connect(to.transport.address(), node);
@@ -75,7 +75,7 @@ final class Peer implements FrameSink, AutoCloseable {
     return endpoint;
   }
 
-  /// Turns the peers until something is so.
+  /// Polls the peers until `condition` holds.
   static void until(String what, BooleanSupplier condition, Peer... peers) {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
@@ -92,7 +92,7 @@ final class Peer implements FrameSink, AutoCloseable {
     }
   }
 
-  /// Posts until it is accepted.
+  /// Repeats `verb` until it is posted.
   static void post(Supplier<PostResult> verb, Peer... peers) {
     until("posted", () -> verb.get() == PostResult.POSTED, peers);
   }
@@ -131,7 +131,7 @@ final class Peer implements FrameSink, AutoCloseable {
     regions.forEach(MemoryRegion::close);
   }
 
-  /// A completion that remembers.
+  /// A completion that records its outcome.
   static final class Done extends Completion {
 
     boolean over;

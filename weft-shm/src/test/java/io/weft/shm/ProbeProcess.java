@@ -3,7 +3,7 @@ package io.weft.shm;
 
 import io.weft.transport.spi.Availability;
 
-/// A process that says whether memory can be shared where it runs.
+/// A process that prints whether its environment supports shared memory.
 final class ProbeProcess {
 
   private ProbeProcess() {}

@@ -14,7 +14,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// What `EchoProcess` needs of the class path, copied to where every user can read it.
+/// The part of the class path that `EchoProcess` needs, copied to a directory that every user can
+/// read.
 final class PublicClasses {
 
   private static final List<String> PACKAGES =
@@ -22,7 +23,7 @@ final class PublicClasses {
 
   private PublicClasses() {}
 
-  /// A class path below this directory, which becomes readable by all.
+  /// Returns a class path below this directory, which becomes readable by all users.
   static String below(Path directory) throws IOException, URISyntaxException {
     Path classes = Files.createDirectories(directory.resolve("classes"));
     for (Class<?> one : List.of(TcpProvider.class, ShmProvider.class, EchoProcess.class)) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Both ends of a ring on one link file, without a peer.
+/// Checks both ends of a ring on one link file, without a peer.
 @Timeout(120)
 class RingTest {
 
@@ -31,7 +31,7 @@ class RingTest {
   private final RingReader reader = new RingReader(link);
   private final MessageBuffer messages = new MessageBuffer(ShmFrame.INLINE_BYTES);
 
-  /// Content that depends on the number of its frame.
+  /// Returns content that depends on the number of its frame.
   private static MemorySegment content(long number, int bytes) {
     byte[] content = new byte[bytes];
     new Random(number).nextBytes(content);
@@ -66,7 +66,7 @@ class RingTest {
     reader.skip(bytes);
   }
 
-  /// Lengths whose frames begin everywhere in the ring and wrap in each way.
+  /// Returns lengths whose frames begin everywhere in the ring and wrap in each way.
   private static int length(long number) {
     return new Random(SEED * 31 + number).nextInt(ShmFrame.INLINE_BYTES + 1);
   }
@@ -89,9 +89,10 @@ class RingTest {
     }
   }
 
-  /// The reader's thread spins on what the writer's publishes: what it sees is whole.
+  /// The reader's thread spins while the writer's thread publishes: every frame that it sees is
+  /// complete.
   @Test
-  void framesAreWholeWhenTheyAreSeen() throws Exception {
+  void visibleFramesAreComplete() throws Exception {
     int count = 20_000;
     long begin = System.nanoTime();
     CompletableFuture<Void> written = new CompletableFuture<>();
@@ -129,7 +130,7 @@ class RingTest {
   }
 
   @Test
-  void fullRingTakesNothingUntilRoomIsGivenBack() throws ShmFault {
+  void aFullRingAcceptsNothingUntilRoomIsPublished() throws ShmFault {
     long number = 0;
     while (put(number, 0)) {
       number++;
@@ -150,7 +151,7 @@ class RingTest {
   }
 
   @Test
-  void stagingSlotsAreFilledInTurnAndBounded() throws ShmFault {
+  void stagingSlotsAreFilledInOrderAndBounded() throws ShmFault {
     MemorySegment file = MemorySegment.ofArray(new byte[(int) FILE]);
     MemorySegment.copy(content(1, (int) FILE), 0, file, 0, FILE);
     MemorySegment arrived = MemorySegment.ofArray(new byte[(int) FILE]);
@@ -178,14 +179,14 @@ class RingTest {
 
   @ParameterizedTest
   @ValueSource(longs = {-32, 31, ControlLayout.RING_BYTES + 32, Long.MAX_VALUE, Long.MIN_VALUE})
-  void endThatCannotBeIsRefused(long tail) {
+  void anInvalidTailIsRefused(long tail) {
     link.set(ValueLayout.JAVA_LONG, ControlLayout.TAIL, tail);
     assertThatThrownBy(reader::look).isInstanceOf(ShmFault.class);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {-32, MOST_IN_FLIGHT * 33L, Long.MAX_VALUE})
-  void startThatCannotBeIsRefused(long head) throws ShmFault {
+  void anInvalidHeadIsRefused(long head) throws ShmFault {
     for (long number = 0; number < MOST_IN_FLIGHT; number++) {
       assertThat(put(number, 0)).isTrue();
     }

@@ -21,11 +21,11 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/// What two ends say before they share memory.
+/// Checks the greetings that two ends exchange before they share memory.
 class ShmGreetingTest {
 
   @Test
-  void greetingsComeOutAsTheyWentIn() throws ShmFault {
+  void aDecodedGreetingEqualsTheEncodedOne() throws ShmFault {
     for (ShmGreeting greeting :
         List.of(
             new ShmGreeting.Hello("boot pid:[1] name", 1L << 40, 3, -1, 7, Long.MIN_VALUE),
@@ -39,7 +39,7 @@ class ShmGreetingTest {
   }
 
   @Test
-  void otherBytesAreAFault() {
+  void malformedGreetingsAreAFault() {
     Random random = new Random(5);
     byte[] whole =
         new ShmGreeting.Hello("h", 1, 2, 3, 4, 5).encode().toArray(ValueLayout.JAVA_BYTE);
@@ -60,19 +60,19 @@ class ShmGreetingTest {
   }
 
   @Test
-  void aPeerThatSaysNothingIsGivenUpAtTheDeadline() throws IOException {
+  void aSilentPeerFailsAtTheDeadline() throws IOException {
     meetTcp(Duration.ofSeconds(3), MemorySegment.NULL, "did not say within 3000 ms");
   }
 
   @Test
-  void aPeerThatSaysSomethingElseIsRefused() throws IOException {
+  void aPeerWithAMalformedGreetingIsRefused() throws IOException {
     meetTcp(
         Peer.CONNECT_DEADLINE,
         Peer.bytes(1, 2, 3, 4, 5, 6, 7, 8, 9),
         "not a shared-memory greeting");
   }
 
-  /// Connects to a transport that is TCP only.
+  /// Connects to a transport that has only TCP.
   private static void meetTcp(Duration deadline, MemorySegment says, String expected)
       throws IOException {
     try (Talker talker = new Talker(says);
@@ -93,7 +93,7 @@ class ShmGreetingTest {
     }
   }
 
-  /// A TCP transport that says one thing to whoever comes.
+  /// A TCP transport that sends one message to every peer that connects.
   private static final class Talker implements FrameSink, AutoCloseable {
 
     private final MemorySegment says;
@@ -116,7 +116,7 @@ class ShmGreetingTest {
 
     @Override
     public void onMessage(Endpoint from, MemorySegment message) {
-      // The greeting, which it does not understand.
+      // This is the greeting, which this transport does not understand.
       assertThat(message.byteSize()).isPositive();
     }
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// Memory that two real processes share, and what is left when one of them is killed.
+/// Checks memory shared by two real processes, and its cleanup after one of them is killed.
 class TwoProcessesTest {
 
   private Peer own;
@@ -46,7 +46,7 @@ class TwoProcessesTest {
   }
 
   @Test
-  void messagesOfAllLengthsComeBack() {
+  void messagesOfAllLengthsAreEchoed() {
     Random random = new Random(3);
     List<byte[]> sent = new ArrayList<>();
     for (int i = 0; i < 300; i++) {
@@ -72,7 +72,7 @@ class TwoProcessesTest {
   }
 
   @Test
-  void aKilledProcessIsNoticedAndLeavesNothing() throws IOException, InterruptedException {
+  void aKilledProcessIsDetectedAndLeavesNoMemory() throws IOException, InterruptedException {
     MemoryRegion region = own.region(100);
     Peer.post(() -> endpoint.trySend(EchoProcess.invitation(EchoProcess.STAY_INSIDE, region)), own);
     Peer.until("the echo", () -> own.messages.size() == 1, own);
@@ -96,7 +96,7 @@ class TwoProcessesTest {
     try {
       return Files.readSymbolicLink(descriptor).toString();
     } catch (IOException e) {
-      // Closed meanwhile.
+      // The descriptor has been closed since the listing.
       return "";
     }
   }
