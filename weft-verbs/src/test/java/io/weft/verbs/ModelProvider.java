@@ -7,7 +7,7 @@ import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 
-/// The transport by one of its models, whatever the settings of the job say.
+/// The verbs transport with the threading model `model`, whatever the settings of the job are.
 record ModelProvider(int model) implements TransportProvider {
 
   @Override

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Writes and reads that the device does without the owner of the region, and what becomes of them
-/// when it closes the region.
+/// Checks writes and reads that the device performs without the owner of the region, and their
+/// outcome after the owner has closed the region.
 @Tag("rdma")
 @Timeout(300)
 class OneSidedTest {
@@ -60,7 +60,7 @@ class OneSidedTest {
     return done;
   }
 
-  /// Writes until the region is offered.
+  /// Writes until the peer has offered the region.
   private RemoteSlice offered(MemoryRegion region) {
     RemoteSlice all = new RemoteSlice(region.export(), 0, BYTES);
     long before = counted(here, "oneSidedWrittenBytes");
@@ -74,7 +74,7 @@ class OneSidedTest {
   }
 
   @Test
-  void theThirdWriteGoesByItself() {
+  void theThirdWriteIsOneSided() {
     MemoryRegion region = there.transport.allocate(BYTES);
     RemoteSlice all = new RemoteSlice(region.export(), 0, BYTES);
     for (int i = 0; i < 4; i++) {
@@ -90,7 +90,7 @@ class OneSidedTest {
   }
 
   @Test
-  void theThirdReadGoesByItself() {
+  void theThirdReadIsOneSided() {
     MemoryRegion region = there.transport.allocate(BYTES);
     RemoteSlice part = new RemoteSlice(region.export(), 5, BYTES - 9);
     for (int i = 0; i < 4; i++) {
@@ -104,9 +104,9 @@ class OneSidedTest {
     assertThat(here.to(1).bytesReceived()).isGreaterThan(4L * (BYTES - 9));
   }
 
-  /// A read that is longer than what the device is given at a time.
+  /// The read is longer than the longest request to the device.
   @Test
-  void aLongReadComesWholeAndLeavesRoomForMessages() {
+  void aLongReadIsCompleteAndLeavesRoomForMessages() {
     int bytes = 40 << 20;
     MemoryRegion region = there.transport.allocate(bytes);
     MemoryRegion into = here.transport.allocate(bytes);
@@ -130,7 +130,7 @@ class OneSidedTest {
   }
 
   @Test
-  void shortAndForeignMemoryIsNotOffered() {
+  void foreignMemoryIsNotOffered() {
     try (var arena = Arena.ofShared()) {
       MemoryRegion foreign = there.transport.register(arena.allocate(BYTES, 8), arena);
       for (int i = 0; i < 4; i++) {
@@ -142,7 +142,7 @@ class OneSidedTest {
   }
 
   @Test
-  void memoryOfAClosedRegionIsGivenToNobodyBeforeItsPeersHaveLeft() {
+  void memoryOfAClosedRegionIsNotReusedBeforeItsPeersHaveLeft() {
     MemoryRegion region = there.transport.allocate(BYTES);
     long address = region.segment().address();
     RemoteSlice all = offered(region);
@@ -170,7 +170,7 @@ class OneSidedTest {
   }
 
   @Test
-  void whoHearsOfTheCloseDoesNotReachTheRegion() {
+  void aPeerThatLearnedOfTheCloseCannotWriteToTheRegion() {
     MemoryRegion region = there.transport.allocate(BYTES);
     RemoteSlice all = offered(region);
     region.close();
@@ -181,7 +181,7 @@ class OneSidedTest {
   }
 
   @Test
-  void memoryThatWasOfferedToWhoIsGoneIsFree() {
+  void memoryOfferedToAClosedEndpointIsFree() {
     MemoryRegion region = there.transport.allocate(BYTES);
     long address = region.segment().address();
     RemoteSlice unused = offered(region);

@@ -25,7 +25,7 @@ import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/// Transports of this process on the first RDMA device, each connected to each, all polled by the
+/// Transports of this process on the first RDMA device, connected in a full mesh and polled by the
 /// test's thread.
 final class Parties implements AutoCloseable {
 
@@ -33,7 +33,8 @@ final class Parties implements AutoCloseable {
 
   private final List<Party> parties = new ArrayList<>();
 
-  /// All as it is by default, but how much memory stays registered with the device.
+  /// Returns the default settings with these bounds of the memory that stays registered with the
+  /// device.
   static VerbsSettings settings(long poolBytes, long cacheBytes) {
     return VerbsSettings.of(
         Settings.ofThisProcess()
@@ -49,7 +50,7 @@ final class Parties implements AutoCloseable {
     this(Collections.nCopies(count, settings));
   }
 
-  /// One for each element, by its settings.
+  /// Opens one transport for each element of `settings`.
   Parties(List<VerbsSettings> settings) {
     int count = settings.size();
     for (int node = 0; node < count; node++) {
@@ -73,7 +74,7 @@ final class Parties implements AutoCloseable {
     return parties;
   }
 
-  /// Polls all until the condition holds.
+  /// Polls all transports until the condition holds.
   void until(BooleanSupplier condition, String what) {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
@@ -82,7 +83,7 @@ final class Parties implements AutoCloseable {
     }
   }
 
-  /// Posts as soon as there is room.
+  /// Repeats `work` until it is posted.
   void post(Supplier<PostResult> work) {
     until(() -> work.get() == PostResult.POSTED, "there is room");
   }
@@ -103,7 +104,7 @@ final class Parties implements AutoCloseable {
     parties.forEach(party -> party.transport.close());
   }
 
-  /// What comes from a peer.
+  /// A message or notification from a peer.
   sealed interface Heard {
 
     record Message(MemorySegment bytes) implements Heard {}
@@ -111,7 +112,7 @@ final class Parties implements AutoCloseable {
     record Notice(int immediate) implements Heard {}
   }
 
-  /// One transport and what it has heard.
+  /// One transport and the events that it has received.
   static final class Party implements FrameSink {
     final int node;
     final Transport transport;
@@ -135,7 +136,7 @@ final class Parties implements AutoCloseable {
       return endpoints.get(peer);
     }
 
-    /// What came from a peer and nobody has looked at, in order.
+    /// Returns the events of a peer that the test has not yet taken, in order.
     ArrayDeque<Heard> heardOf(int peer) {
       return heard.computeIfAbsent(peer, _ -> new ArrayDeque<>());
     }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
-/// One region, what it must hold, and which of its bytes are in somebody's hands.
+/// One region, its expected contents, and the spans of it that operations use.
 final class Place {
 
   static final int BYTES = 300_000;
@@ -24,7 +24,7 @@ final class Place {
   private final @Nullable Arena arena;
   boolean isOpen = true;
 
-  /// Bytes that an operation uses; alone if it changes them.
+  /// Bytes that an operation uses, exclusively if it changes them.
   record Span(int from, int bytes, boolean isAlone, boolean isOwn) {
 
     boolean conflictsWith(Span other) {
@@ -34,7 +34,7 @@ final class Place {
     }
   }
 
-  /// Memory of the transport or of somebody else, with random contents.
+  /// Creates a region of the transport's or of foreign memory, with random contents.
   Place(Party owner, Random random) {
     this.owner = owner;
     arena = random.nextBoolean() ? Arena.ofShared() : null;
@@ -46,7 +46,7 @@ final class Place {
     restore(0, BYTES);
   }
 
-  /// Takes bytes; null if others have them.
+  /// Takes bytes for an operation; returns null if a conflicting operation uses them.
   @Nullable Span take(int from, int bytes, boolean isAlone, boolean isOwn) {
     Span span = new Span(from, bytes, isAlone, isOwn);
     if (busy.stream().anyMatch(span::conflictsWith)) {
@@ -56,7 +56,7 @@ final class Place {
     return span;
   }
 
-  /// Whether work of its owner is posted with it.
+  /// Returns whether the owner has posted work that uses this region.
   boolean isPosted() {
     return busy.stream().anyMatch(Span::isOwn);
   }
@@ -69,13 +69,13 @@ final class Place {
     return MemorySegment.ofArray(holds).asSlice(from, bytes);
   }
 
-  /// What must lie there now has come from another place.
+  /// Records that bytes of another place have arrived, and checks them.
   void landed(int at, Place from, int offset, int bytes, String how) {
     System.arraycopy(from.holds, offset, holds, at, bytes);
     assertThat(part(at, bytes).mismatch(modelPart(at, bytes))).as(how).isEqualTo(-1);
   }
 
-  /// Makes the memory hold what it must, after something that leaves it open.
+  /// Restores the expected contents after an operation that leaves them undefined.
   void restore(int from, int bytes) {
     part(from, bytes).copyFrom(modelPart(from, bytes));
   }

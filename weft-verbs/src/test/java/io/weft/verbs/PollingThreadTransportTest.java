@@ -6,8 +6,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/// The same with one send buffer for all peers and a thread that polls, model 2, for whoever
-/// changes the models, as [SharedBufferTransportTest]: `-Dweft.test.models=all`.
+/// Runs the contract with one send buffer for all peers and a thread that polls (model 2). Like
+/// [SharedBufferTransportTest], it runs only with `-Dweft.test.models=all`.
 @Tag("rdma")
 @EnabledIfSystemProperty(named = "weft.test.models", matches = "all")
 @Timeout(600)

@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Four ranks that send each other messages, write and read each other's memory, close regions that
-/// others use and write to closed ones, against a model of what all memory must hold and what must
-/// be heard in which order. They differ in how they use buffers and threads.
+/// Checks four ranks that send messages, write and read each other's memory, close regions in use
+/// and write to closed ones, against a model of the contents of all memory and the order of all
+/// events. The ranks use different models of buffers and threads.
 @Tag("rdma")
 @Timeout(400)
 class RandomOperationsTest {
@@ -47,10 +47,11 @@ class RandomOperationsTest {
   private final Map<Integer, ArrayDeque<Due>> due = new TreeMap<>();
   private int number;
 
-  /// What the peer must hear next; a write only if its region is still open then.
+  /// The next event that the peer must receive; a write is certain only if its region is still open
+  /// then.
   private record Due(@Nullable MemorySegment message, @Nullable Flight write) {}
 
-  /// A read or write that is not over.
+  /// A read or write that has not completed.
   private static final class Flight {
     private final int number;
     private final boolean isRead;
@@ -75,12 +76,12 @@ class RandomOperationsTest {
       this.bytes = bytes;
     }
 
-    /// Whether its region was open from the beginning to now.
+    /// Returns whether its region has been open from the beginning to now.
     boolean isCertain() {
       return remote.isOpen;
     }
 
-    /// Takes the bytes on both sides; false if others have them.
+    /// Takes the bytes on both sides; returns false if conflicting operations use them.
     boolean take() {
       ownSpan = own.take(ownAt, bytes, isRead, true);
       if (ownSpan == null) {
@@ -108,7 +109,7 @@ class RandomOperationsTest {
     }
   }
 
-  /// Little stays registered; the first three ranks take one of the transport's models each.
+  /// Little memory stays registered. The first three ranks use a different model each.
   private static List<VerbsSettings> settings() {
     return IntStream.of(1, 2, 3, 3)
         .mapToObj(
@@ -122,7 +123,7 @@ class RandomOperationsTest {
   }
 
   @Test
-  void memoryHoldsWhatTheModelSays() {
+  void memoryAndEventsMatchTheModel() {
     System.getLogger("weft.verbs")
         .log(System.Logger.Level.INFO, "weft.test.seed={0,number,#}", seed);
     try (Parties all = new Parties(settings())) {
@@ -198,8 +199,8 @@ class RandomOperationsTest {
     launch(all, from, to, flight);
   }
 
-  /// A region that is closed: a write touches nothing, and nobody hears of it; a read gets nothing,
-  /// or what the region held.
+  /// Uses a closed region: a write changes nothing and its peer is not notified; a read fails or
+  /// returns the contents of the region.
   private void moveStale(Parties all, Party from, Party to, boolean isWrite) {
     List<Place> gone = closed.stream().filter(place -> place.owner.node == to.node).toList();
     if (!gone.isEmpty()) {
@@ -229,7 +230,7 @@ class RandomOperationsTest {
     }
   }
 
-  /// Closes a region, whatever peers do with it, and takes another one in its place.
+  /// Closes a region, whatever operations of peers use it, and replaces it by a new one.
   private void renew(Parties all, Party party) {
     List<Place> own = places.get(party.node);
     int index = random.nextInt(PLACES);
@@ -237,10 +238,11 @@ class RandomOperationsTest {
     if (old.isPosted()) {
       return;
     }
-    // What has come belongs to the time before.
+    // Events that have arrived belong to the time before the close.
     hear(all);
     finish();
-    // The rest of it is as it must be, and what peers write now is open.
+    // The bytes not in use have their expected contents; the result of writes by peers is undefined
+    // from now on.
     if (old.busy.isEmpty()) {
       old.check("before its end " + this);
     }
@@ -301,7 +303,8 @@ class RandomOperationsTest {
     }
   }
 
-  /// Takes what has ended. The bytes that a write came from stay taken until it is heard of.
+  /// Removes completed operations. The source bytes of a write stay taken until the peer is
+  /// notified of it.
   private void finish() {
     flights.removeIf(
         flight -> {

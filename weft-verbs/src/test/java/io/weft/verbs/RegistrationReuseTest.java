@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// How often memory is registered with the device, and that a registration is never used for other
-/// memory than it was made for.
+/// Checks how often memory is registered with the device, and that a registration is used only for
+/// the memory for which it was made.
 @Tag("rdma")
 @Timeout(300)
 class RegistrationReuseTest {
@@ -26,12 +26,12 @@ class RegistrationReuseTest {
   private static final int BYTES = 1 << 20;
   private static final int PART = 8192;
 
-  /// Regions of which one is used: an emulated device is slow.
+  /// One region in `EVERY` is used, because an emulated device is slow.
   private static final int EVERY = 40;
 
   private static final VerbsSettings EACH_TIME = Parties.settings(0, 0);
 
-  /// Counts of one party: what changed since it was made.
+  /// The change of one party's counters since this object was created.
   private static final class Since {
     private final Party party;
     private final Map<String, Long> before;
@@ -60,7 +60,6 @@ class RegistrationReuseTest {
           ofOthers
               ? () -> from.transport.register(foreign, arena)
               : () -> from.transport.allocate(BYTES);
-      // Warms the paths up.
       transfer(parties, into, next.get(), 0);
       Since since = new Since(from);
       for (int i = 1; i <= REGIONS; i++) {
@@ -121,7 +120,7 @@ class RegistrationReuseTest {
   }
 
   @Test
-  void memoryThatWasFreedAndAllocatedAnewIsRegisteredAnew() {
+  void memoryThatWasFreedAndReallocatedIsRegisteredAgain() {
     long seed = Long.getLong("weft.test.seed", 7L);
     Random random = new Random(seed);
     try (Parties parties = new Parties(2, Parties.settings());
@@ -135,7 +134,7 @@ class RegistrationReuseTest {
           MemorySegment memory = arena.allocate(BYTES, 4096);
           again += memory.address() == last ? 1 : 0;
           last = memory.address();
-          // The pages of a stale registration would be others than these.
+          // A stale registration would refer to other pages than these.
           memory.fill((byte) random.nextInt());
           transfer(parties, into, from.transport.register(memory, arena), i);
         }
@@ -147,7 +146,7 @@ class RegistrationReuseTest {
   }
 
   @Test
-  void memoryOfTheGlobalScopeIsRegisteredAsLongAsARegionIsOpen() {
+  void memoryOfTheGlobalScopeIsRegisteredWhileARegionIsOpen() {
     MemorySegment memory = Arena.global().allocate(BYTES, 4096);
     try (Parties parties = new Parties(2, Parties.settings())) {
       Party from = parties.get(0);
@@ -164,7 +163,7 @@ class RegistrationReuseTest {
   }
 
   @Test
-  void whatIsRegisteredAndNotUsedIsBounded() {
+  void unusedRegistrationsAreBounded() {
     VerbsSettings small = Parties.settings(0, 3 * BYTES);
     try (Arena arena = Arena.ofShared();
         Parties parties = new Parties(2, small)) {
@@ -175,7 +174,7 @@ class RegistrationReuseTest {
         from.transport.register(all.asSlice((long) i * BYTES, BYTES), arena).close();
       }
       assertThat(since.of("pinnedBytes")).isEqualTo(3L * BYTES);
-      // The last ones are still there, the first ones are not.
+      // The last regions are still registered, the first ones are not.
       from.transport.register(all.asSlice(9L * BYTES, BYTES), arena).close();
       assertThat(since.of("registrations")).isEqualTo(10);
       from.transport.register(all.asSlice(0, BYTES), arena).close();

@@ -6,8 +6,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/// The same with one send buffer for all peers, model 1. [RandomOperationsTest] has ranks of all
-/// models in each build; this one is for whoever changes them: `-Dweft.test.models=all`.
+/// Runs the contract with one send buffer for all peers (model 1). [RandomOperationsTest] covers
+/// all models in each build; this test is for changes of the models and runs only with
+/// `-Dweft.test.models=all`.
 @Tag("rdma")
 @EnabledIfSystemProperty(named = "weft.test.models", matches = "all")
 @Timeout(600)

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// Programs that faults happen to, in processes of their own.
+/// Programs in separate processes, for tests of faults.
 final class Stranger {
 
   static final int REGION_BYTES = 8 << 20;
@@ -26,16 +26,16 @@ final class Stranger {
 
   private Stranger() {}
 
-  /// Runs one of the programs below, by this command in front, such as `setpriv …`.
+  /// Starts one of the programs below, with a command prefix such as `setpriv …`.
   static Process start(List<String> before, Class<?> program) throws IOException {
     List<String> command = new ArrayList<>(before);
     command.addAll(JvmCommand.of(List.of("--enable-native-access=ALL-UNNAMED"), program));
     var builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().remove("JDK_JAVA_OPTIONS"); // Java would begin by saying that it has some
+    builder.environment().remove("JDK_JAVA_OPTIONS"); // because Java would print that it is set
     return builder.start();
   }
 
-  /// The same, to its end: what it has printed.
+  /// Runs one of the programs below to its end and returns its output.
   static String run(List<String> before, Class<?> program)
       throws IOException, InterruptedException {
     Process process = start(before, program);
@@ -51,8 +51,8 @@ final class Stranger {
     }
   }
 
-  /// Node 0: prints where it listens, shows its region to who connects, and polls until it is
-  /// killed.
+  /// Node 0: prints its address, sends the export of its region to the first peer that connects,
+  /// and polls until it is killed.
   static final class Target {
     public static void main(String[] none) {
       Parties.Party party = new Parties.Party(0, Parties.settings());
@@ -86,7 +86,7 @@ final class Stranger {
     return new RemoteRegion(words[0], words[1], (int) words[2], words[3]);
   }
 
-  /// Where a program that was started listens, as it prints it; warnings may come before.
+  /// Returns the address that a started program prints; warnings may precede it.
   static Address awaitAddress(BufferedReader from) throws IOException {
     StringBuilder said = new StringBuilder();
     for (String line = from.readLine(); line != null; line = from.readLine()) {
@@ -98,8 +98,8 @@ final class Stranger {
     throw new AssertionError("it has ended and said: " + said);
   }
 
-  /// Opens two transports and connects them; prints how that ends: `connected`, or type and message
-  /// of the failure.
+  /// Opens two transports, connects them and prints the result: `connected`, or type and message of
+  /// the failure.
   static final class Couple {
     public static void main(String[] none) {
       List<Parties.Party> both = new ArrayList<>();

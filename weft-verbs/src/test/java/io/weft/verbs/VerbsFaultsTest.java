@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What may happen to an RDMA connection: each time a typed error within a deadline, and nothing
-/// left in the kernel. The tests change the machine and put it back, so they run one after the
-/// other.
+/// Checks that each fault of an RDMA connection causes a typed error within a deadline and leaves
+/// no resource in the kernel. The tests change the machine and restore it, so they run
+/// sequentially.
 @Tag("rdma")
 @Timeout(300)
 class VerbsFaultsTest {
@@ -39,7 +39,7 @@ class VerbsFaultsTest {
   private static final int BYTES = 1 << 20;
   private static final int WRITES = 64;
 
-  /// From a fault to the error, on an emulated machine.
+  /// The longest time from a fault to the error, on an emulated machine.
   private static final long LIMIT_NANOS = 60_000_000_000L;
 
   private static final long COUNT_NANOS = 30_000_000_000L;
@@ -51,7 +51,7 @@ class VerbsFaultsTest {
     before = KernelCounts.now();
   }
 
-  /// The kernel may still clean up behind a process that was killed.
+  /// Waits, because the kernel may still release the resources of a process that was killed.
   @AfterEach
   void nothingIsLeft() throws Exception {
     long start = System.nanoTime();
@@ -76,10 +76,10 @@ class VerbsFaultsTest {
     assertThat(failure.getMessage()).contains("endpoint to rank").contains(words);
   }
 
-  /// The device carries out by itself what it was given, while the process that they go to is still
-  /// being killed: so they are long enough to take seconds.
+  /// The device carries out posted writes by itself while the peer process is still being killed,
+  /// so the writes are long enough to take seconds.
   @Test
-  void aPeerThatIsKilledEndsAllWritesUnderWay() throws Exception {
+  void killingAPeerFailsAllPendingWrites() throws Exception {
     Process victim = Stranger.start(List.of(), Stranger.Target.class);
     Party party = new Party(1, Parties.settings());
     try (BufferedReader reader = victim.inputReader(StandardCharsets.UTF_8)) {
@@ -122,10 +122,10 @@ class VerbsFaultsTest {
     return done;
   }
 
-  /// Between correct peers this cannot happen, so the registration is ended behind the back of the
-  /// peer that has offered it.
+  /// This cannot happen between correct peers, so the test closes the registration without the
+  /// knowledge of the peer that offered it.
   @Test
-  void theKeyOfMemoryThatIsNotRegisteredAnyMoreEndsTheEndpointInWords() {
+  void useOfAClosedRegistrationFailsTheEndpointWithTheReason() {
     try (Parties parties = new Parties(2, Parties.settings())) {
       Party here = parties.get(0);
       Party there = parties.get(1);
@@ -155,10 +155,10 @@ class VerbsFaultsTest {
     }
   }
 
-  /// Credit keeps a sender from running a receive queue dry: with no retries at all for a receiver
-  /// that is not ready, a peer that does not poll costs nothing but time.
+  /// Credit prevents a sender from exhausting a receive queue: even with no retries for a receiver
+  /// that is not ready, a peer that does not poll only delays the sender.
   @Test
-  void aPeerThatDoesNotPollIsBackPressureAndNotALoss() {
+  void aPeerThatDoesNotPollCausesBackPressureOnly() {
     VerbsSettings unforgiving =
         VerbsSettings.of(Settings.ofThisProcess().with(VerbsConfig.RECEIVER_RETRIES, 0));
     try (Parties parties = new Parties(2, unforgiving)) {
@@ -185,10 +185,10 @@ class VerbsFaultsTest {
     }
   }
 
-  /// Both sides hear it from their device, without posting anything; and while it is down nobody
-  /// connects.
+  /// Both sides learn of it from their device without posting anything. No peer can connect while
+  /// the port is down.
   @Test
-  void aPortThatGoesDownEndsItsEndpointsAndSaysSo() throws Exception {
+  void aPortThatGoesDownFailsItsEndpointsWithTheReason() throws Exception {
     String why = "port 1 of rxe0 is down";
     try (Parties parties = new Parties(2, Parties.settings())) {
       Party here = parties.get(0);
@@ -221,9 +221,9 @@ class VerbsFaultsTest {
     }
   }
 
-  /// Whichever comes first, the event or the completion that failed.
+  /// The event or the failed completion may arrive first.
   @Test
-  void workThatIsPostedWhileThePortIsDownFailsWithThePort() throws Exception {
+  void workPostedWhileThePortIsDownFailsWithTheReason() throws Exception {
     try (Parties parties = new Parties(2, Parties.settings())) {
       Party here = parties.get(0);
       MemoryRegion own = here.transport.allocate(BYTES);
@@ -244,7 +244,7 @@ class VerbsFaultsTest {
   }
 
   @Test
-  void withoutADeviceTheTransportSaysSo() throws Exception {
+  void openWithoutADeviceFailsWithARemedy() throws Exception {
     run("rdma", "link", "delete", "rxe0");
     try {
       assertThatThrownBy(() -> new Party(0, Parties.settings()))
@@ -257,7 +257,7 @@ class VerbsFaultsTest {
 
   @Tag("long")
   @Test
-  void withoutTheLibraryTheTransportSaysSo() throws Exception {
+  void openWithoutTheLibraryFailsWithARemedy() throws Exception {
     List<String> hidden =
         List.of(
             "unshare",
@@ -273,7 +273,7 @@ class VerbsFaultsTest {
 
   @Tag("long")
   @Test
-  void withLittleLockedMemoryTheConnectionFailsWithTheNumber() throws Exception {
+  void aConnectionFailureNamesTheLimitOfLockedMemory() throws Exception {
     List<String> nobody =
         List.of(
             "setpriv",

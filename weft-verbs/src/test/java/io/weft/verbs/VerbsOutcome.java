@@ -5,7 +5,7 @@ import io.weft.transport.Completion;
 import io.weft.transport.TransportException;
 import org.jspecify.annotations.Nullable;
 
-/// How one operation has ended.
+/// The outcome of one operation.
 final class VerbsOutcome extends Completion {
 
   private boolean isDone;

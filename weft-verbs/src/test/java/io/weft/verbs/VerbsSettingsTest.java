@@ -24,7 +24,7 @@ class VerbsSettingsTest {
   }
 
   @Test
-  void everySettingArrives() {
+  void everySettingIsReadFromTheEnvironment() {
     Map<String, String> environment = new HashMap<>();
     List.of(
             "DEVICE=mlx5_1",
@@ -58,7 +58,7 @@ class VerbsSettingsTest {
   }
 
   @Test
-  void whatIsGivenGoesBeforePropertiesAndThoseBeforeTheEnvironment() {
+  void givenValuesOverridePropertiesWhichOverrideTheEnvironment() {
     var properties = new Properties();
     properties.setProperty("weft.verbs.gid.index", "5");
     properties.setProperty("weft.verbs.port", "5");
@@ -78,7 +78,7 @@ class VerbsSettingsTest {
     "WEFT_VERBS_MODEL, 4, a number from 1 to 3",
     "WEFT_VERBS_RING_BYTES, 3145728, a power of two"
   })
-  void aBadValueIsRefusedWithItsPlaceAndWhatIsAllowed(
+  void anInvalidValueIsRefusedWithItsSourceAndTheAllowedValues(
       String variable, String value, String allowed) {
     assertThatThrownBy(() -> of(Map.of(variable, value)))
         .isInstanceOf(TransportException.DeviceLost.class)

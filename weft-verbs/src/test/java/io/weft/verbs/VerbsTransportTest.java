@@ -6,7 +6,7 @@ import io.weft.transport.spi.TransportProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
-/// Against the kernel's RDMA in software on an emulated processor, hence the patience.
+/// Runs the contract on the kernel's software RDMA on an emulated processor, hence the long waits.
 @Tag("rdma")
 @Timeout(600)
 class VerbsTransportTest extends TransportContract {

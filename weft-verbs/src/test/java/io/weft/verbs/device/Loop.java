@@ -50,7 +50,7 @@ final class Loop implements AutoCloseable {
     other.connect(port, second, first);
   }
 
-  /// The first device of this machine.
+  /// Opens the first device of this machine.
   static Device open() {
     assertThat(Ibverbs.load()).isInstanceOf(Ibverbs.Loading.Loaded.class);
     Ibverbs library = ((Ibverbs.Loading.Loaded) Ibverbs.load()).library();
@@ -71,8 +71,8 @@ final class Loop implements AutoCloseable {
     return there.memory();
   }
 
-  /// Waits for `count` completions, which are then at places from 0 on. Polls one batch only, so
-  /// they have to come together or one by one.
+  /// Waits for `count` completions, which are then at the places from 0. Each poll overwrites the
+  /// batch, so the completions must arrive together or one by one.
   void await(int count) {
     long start = System.nanoTime();
     int seen = 0;

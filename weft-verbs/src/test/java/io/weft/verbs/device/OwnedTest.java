@@ -12,7 +12,7 @@ class OwnedTest {
 
   private final List<String> ended = new ArrayList<>();
 
-  /// A resource that notes its end.
+  /// A resource that records its release.
   private final class Thing extends Owned {
     private final String name;
     private final boolean first;
@@ -58,7 +58,7 @@ class OwnedTest {
   }
 
   @Test
-  void whatEndsFirstEndsBeforeItsSiblingsAndTheYoungestBeforeTheOldest() {
+  void resourcesThatEndFirstAreReleasedBeforeYoungerSiblings() {
     Thing device = new Thing("device");
     Thing domain = new Thing("domain", false, device);
     Thing channel = new Thing("channel", false, device);
@@ -74,7 +74,7 @@ class OwnedTest {
   }
 
   @Test
-  void whatIsClosedByItselfIsNotClosedAgain() {
+  void aClosedResourceIsNotReleasedAgainByItsOwner() {
     Thing device = new Thing("device");
     Thing domain = new Thing("domain", false, device);
     domain.close();
@@ -86,7 +86,7 @@ class OwnedTest {
   }
 
   @Test
-  void busyResourceIsClosedWithItsOwnerOnly() {
+  void aBusyResourceIsClosedOnlyWithItsOwner() {
     Thing device = new Thing("device");
     Thing region = new Thing("region", false, device);
     region.busy = true;
@@ -97,7 +97,7 @@ class OwnedTest {
   }
 
   @Test
-  void failureOnTheWayStopsNothingAndIsThrownAtTheEnd() {
+  void aReleaseFailureDoesNotStopTheCloseAndIsThrownAtItsEnd() {
     Thing device = new Thing("device");
     Thing one = new Thing("one", false, device);
     Thing two = new Thing("two", false, device);

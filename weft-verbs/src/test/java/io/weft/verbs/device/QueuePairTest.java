@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What two connected queue pairs do to each other's memory.
+/// Checks the operations of two connected queue pairs on each other's memory.
 @Tag("rdma")
 @Timeout(300)
 class QueuePairTest {
@@ -54,7 +54,7 @@ class QueuePairTest {
   }
 
   @Test
-  void writeWithAnImmediateValueTakesOneReceiveAndTellsIt() {
+  void aWriteWithAnImmediateValueConsumesOneReceiveAndDeliversIt() {
     assertThat(loop.other.tryReceiveNotice(70)).isTrue();
     assertThat(
             loop.one.tryWriteImmediate(
@@ -71,7 +71,7 @@ class QueuePairTest {
   }
 
   @Test
-  void noticeCarriesAnImmediateValueAlone() {
+  void aNoticeCarriesOnlyAnImmediateValue() {
     assertThat(loop.one.tryReceiveNotice(71)).isTrue();
     assertThat(loop.other.tryNotice(9, QueuePair.Flag.NONE, -5)).isTrue();
     loop.await(1);
@@ -104,7 +104,7 @@ class QueuePairTest {
   }
 
   @Test
-  void inlineMessageIsReusableWhenItIsPosted() {
+  void theBufferOfAnInlineMessageIsReusableOncePosted() {
     assertThat(loop.one.inlineBytes()).isGreaterThanOrEqualTo(64);
     assertThat(loop.other.tryReceive(73, loop.there, 0, 64)).isTrue();
     loop.mine().set(JAVA_LONG, 0, 12345);
@@ -151,7 +151,7 @@ class QueuePairTest {
   }
 
   @Test
-  void wrongKeyIsAnErrorInWordsAndFlushesTheRest() {
+  void aWrongKeyIsAnErrorWithItsReason() {
     assertThat(loop.one.tryReceiveNotice(74)).isTrue();
     assertThat(
             loop.one.tryWrite(
@@ -175,7 +175,7 @@ class QueuePairTest {
   }
 
   @Test
-  void receiveQueueThatHasRunDryEndsTheSenderInWords() {
+  void anEmptyReceiveQueueFailsTheSenderWithTheReason() {
     try (Loop hasty = new Loop(new QueuePairSettings(64, 64, 64, 16, 7, 1, 1))) {
       assertThat(hasty.one.tryNotice(17, QueuePair.Flag.SIGNALED, 1)).isTrue();
       hasty.await(1);
@@ -202,7 +202,7 @@ class QueuePairTest {
   }
 
   @Test
-  void failedQueuePairFlushesWhatIsPosted() {
+  void aFailedQueuePairFlushesPostedReceives() {
     assertThat(loop.other.tryReceiveNotice(75)).isTrue();
     loop.other.fail();
     loop.await(1);

@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// On a machine with an RDMA device, a real or an emulated one.
+/// Checks the classes of this package on a machine with an RDMA device, a real or an emulated one.
 @Tag("rdma")
 @Timeout(300)
 class RealDeviceTest {
 
   @Test
-  void deviceTellsItsPortsAddressesAndLimits() {
+  void theDeviceReportsItsPortsAddressesAndLimits() {
     try (Device device = Loop.open()) {
       assertThat(device.limits().ports()).isPositive();
       assertThat(device.limits().queuePairs()).isPositive();
@@ -34,7 +34,7 @@ class RealDeviceTest {
   }
 
   @Test
-  void unknownDeviceIsNamedWithThoseThatExist() {
+  void theErrorForAnUnknownDeviceNamesTheExistingOnes() {
     try (Device device = Loop.open()) {
       assertThatThrownBy(() -> Device.open(device.library(), "no_such_0"))
           .isInstanceOf(VerbsException.class)
@@ -53,7 +53,7 @@ class RealDeviceTest {
   }
 
   @Test
-  void resourcesThatCannotBeMadeLeaveNothingBehind() throws Exception {
+  void resourcesThatCannotBeCreatedLeaveNothingInTheKernel() throws Exception {
     String before = KernelCounts.now();
     try (Device device = Loop.open();
         Arena arena = Arena.ofShared()) {
@@ -79,7 +79,7 @@ class RealDeviceTest {
   }
 
   @Test
-  void channelRingsWhenAnArmedQueueHasACompletion() {
+  void theChannelSignalsACompletionOfAnArmedQueue() {
     try (Loop loop = new Loop();
         Descriptors descriptors = new Descriptors(loop.channel.descriptor())) {
       assertThat(loop.channel.drain()).isZero();

@@ -27,7 +27,7 @@ class WordsTest {
   }
 
   @Test
-  void eventsSayWhatTheyMean() {
+  void eventsAreDescribedInWords() {
     assertThat(AsyncEvent.of(1, 4711).kind())
         .isEqualTo(AsyncEvent.DeviceEventKind.QUEUE_PAIR_FAILED);
     assertThat(AsyncEvent.of(3, 4711).words()).contains("QP_ACCESS_ERR");
@@ -37,7 +37,7 @@ class WordsTest {
   }
 
   @Test
-  void addressThatIsRoutedAndMappedFromIpv4IsPreferred() {
+  void aRoutedAddressMappedFromIpv4IsPreferred() {
     Gid local = gid(0, "fe80000000000000001122fffe334455", 2);
     Gid mapped = gid(3, "00000000000000000000ffff0a4d0001", 2);
     Gid old = gid(2, "00000000000000000000ffff0a4d0001", 1);

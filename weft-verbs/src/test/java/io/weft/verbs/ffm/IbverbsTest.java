@@ -19,7 +19,7 @@ class IbverbsTest {
   }
 
   @Test
-  void libraryWithoutTheFunctionsIsRefusedByName() {
+  void theRefusalOfALibraryNamesItsMissingFunction() {
     assertThat(Ibverbs.load("libc.so.6"))
         .isInstanceOfSatisfying(
             Ibverbs.Loading.Missing.class,
@@ -30,13 +30,13 @@ class IbverbsTest {
   }
 
   @Test
-  void errorsHaveWords() {
+  void errorsAreDescribedInWords() {
     assertThat(Errno.words(12)).contains("12", "ENOMEM", "locked");
     assertThat(Errno.words(9999)).isEqualTo("errno 9999");
   }
 
   @Test
-  void ringEndsAWaitAndIsHeardOnce() {
+  void aRingEndsOneWaitOnly() {
     try (Descriptors descriptors = new Descriptors()) {
       descriptors.ring();
       descriptors.ring();

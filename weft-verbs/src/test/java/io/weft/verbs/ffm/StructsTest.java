@@ -11,7 +11,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Sizes and offsets as `offsetof` of a C compiler for x86-64 printed them from
+/// Checks sizes and offsets against the output of `offsetof` of a C compiler for x86-64 for
 /// `infiniband/verbs.h` of rdma-core 44.
 @EnabledIfSystemProperty(named = "os.arch", matches = "amd64|x86_64")
 class StructsTest {
@@ -120,7 +120,7 @@ class StructsTest {
 
   @ParameterizedTest
   @MethodSource("facts")
-  void layoutIsTheCompilers(Facts facts) {
+  void theLayoutMatchesTheCompilers(Facts facts) {
     assertThat(facts.struct().byteSize()).isEqualTo(facts.bytes());
     facts
         .offsets()
@@ -132,7 +132,7 @@ class StructsTest {
   }
 
   @Test
-  void lengthOfAnArrayIsKnown() {
+  void theLengthOfAnArrayIsKnown() {
     assertThat(Structs.bytes(Structs.DEVICE, "name")).isEqualTo(64);
     assertThat(Structs.offset(Structs.DEVICE, "name")).isEqualTo(24);
   }

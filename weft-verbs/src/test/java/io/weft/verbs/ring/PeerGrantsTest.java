@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.Arena;
 import org.junit.jupiter.api.Test;
 
-/// What a peer offers, and takes back.
+/// Checks the regions that a peer offers and withdraws.
 class PeerGrantsTest {
 
   private static final int PLACE = 5;
@@ -23,7 +23,7 @@ class PeerGrantsTest {
   }
 
   @Test
-  void placeIsOfferedAnewWhenOurAnswerHasLeft() throws VerbsFault {
+  void aPlaceMayBeOfferedAgainAfterOurAnswerIsSent() throws VerbsFault {
     offers.add(offer(1));
     offers.withdraw(offer(1).key());
     assertThat(offers.find(offer(1).key())).isNotNull();
@@ -33,9 +33,9 @@ class PeerGrantsTest {
     assertThat(offers.find(offer(2).key())).isNotNull();
   }
 
-  /// Else a peer that takes nothing from us could fill our memory with answers.
+  /// Otherwise a peer that receives nothing from us could fill our memory with answers.
   @Test
-  void placeIsNotOfferedAnewBeforeOurAnswerHasLeft() throws VerbsFault {
+  void aPlaceMayNotBeOfferedAgainBeforeOurAnswerIsSent() throws VerbsFault {
     offers.add(offer(1));
     offers.withdraw(offer(1).key());
     assertThatThrownBy(() -> offers.add(offer(2)))
@@ -44,7 +44,7 @@ class PeerGrantsTest {
   }
 
   @Test
-  void offerInUseIsAnsweredWhenItIsNotUsedAnyMore() throws VerbsFault {
+  void theWithdrawalOfAnOfferInUseIsAnsweredAfterTheUse() throws VerbsFault {
     PeerGrant offer = offer(1);
     offers.add(offer);
     offer.claim();
@@ -55,7 +55,7 @@ class PeerGrantsTest {
   }
 
   @Test
-  void whatWasNotOfferedIsNotWithdrawn() {
+  void onlyAnOfferCanBeWithdrawn() {
     assertThatThrownBy(() -> offers.withdraw(offer(1).key())).isInstanceOf(VerbsFault.class);
   }
 }

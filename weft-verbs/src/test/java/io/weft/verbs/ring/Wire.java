@@ -4,8 +4,8 @@ package io.weft.verbs.ring;
 import io.weft.verbs.device.Registration;
 import java.lang.foreign.MemorySegment;
 
-/// A carrier without a device: frames leave for nowhere, requests end when its owner says so, and
-/// what is registered cannot be posted.
+/// A carrier without a device: it discards frames, its owner completes the requests, and registered
+/// memory cannot be posted.
 final class Wire implements Carrier {
 
   private static final int REQUESTS = 256;
@@ -16,14 +16,14 @@ final class Wire implements Carrier {
   private long posted;
   private long retired;
 
-  /// @param ring where the peer writes; as long as `sendBuffer`, a power of two
+  /// @param ring the ring to which the peer writes; as long as `sendBuffer`, a power of two
   Wire(MemorySegment ring, MemorySegment sendBuffer) {
     this.ring = ring;
     this.sendBuffer = sendBuffer;
     flow = new RingCredits((int) ring.byteSize());
   }
 
-  /// All that was posted has ended.
+  /// Completes all posted requests.
   void retireAll() {
     retired = posted;
   }
