@@ -12,11 +12,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Processes of their own, as another launcher starts them: each is a whole rank.
+/// Checks the warning about missing JVM flags in separate processes, each a whole rank, as another
+/// launcher starts them.
 @Timeout(60)
 class MissingFlagsTest {
 
-  /// Joins as the environment says, and leaves.
+  /// A rank that joins by its environment and leaves.
   public static final class Rank {
 
     private Rank() {}
@@ -54,7 +55,7 @@ class MissingFlagsTest {
     return builder.start();
   }
 
-  /// What both ranks say.
+  /// Returns the output of both ranks.
   private static List<String> job(List<String> flags) throws Exception {
     List<Process> ranks = List.of(start(0, flags), start(1, flags));
     List<String> said = new ArrayList<>();
@@ -67,14 +68,14 @@ class MissingFlagsTest {
   }
 
   @Test
-  void rankZeroAloneWarnsWithTheFlag() throws Exception {
+  void onlyRankZeroWarnsAndNamesTheFlag() throws Exception {
     List<String> said = job(List.of());
     assertThat(said.get(0)).containsOnlyOnce("--add-modules jdk.incubator.vector");
     assertThat(said.get(1)).doesNotContain("jdk.incubator.vector");
   }
 
   @Test
-  void nobodyWarnsWhereTheFlagIsThere() throws Exception {
+  void noRankWarnsIfTheFlagIsGiven() throws Exception {
     assertThat(job(List.of("--add-modules", "jdk.incubator.vector")))
         .noneMatch(text -> text.contains("--add-modules"));
   }

@@ -14,7 +14,7 @@ class SameSettingsTest {
   @TempDir Path directory;
 
   @Test
-  void filesWithTheSameTextAreTheSameWhereverTheyLie() throws Exception {
+  void filesWithEqualTextAreEqualSettingsAtAnyPath() throws Exception {
     Path one = Files.writeString(directory.resolve("one"), "allreduce ring\n");
     Path copy = Files.writeString(directory.resolve("copy"), "allreduce ring\n");
     Path other = Files.writeString(directory.resolve("other"), "allreduce halving\n");

@@ -38,7 +38,7 @@ class WeftConfigTest {
   }
 
   @Test
-  void defaultsHoldWhereNothingIsSaid() {
+  void defaultsApplyWithoutSettings() {
     WeftConfig config = WeftConfig.load(Map.of(), new Properties());
     assertThat(config.transport()).isEqualTo("auto");
     assertThat(config.deadline()).isEqualTo(Duration.ofSeconds(60));
@@ -66,7 +66,7 @@ class WeftConfigTest {
   }
 
   @Test
-  void aByteOrderMarkBeforeTheFirstSettingIsLeftOut(@TempDir Path directory) throws Exception {
+  void aByteOrderMarkBeforeTheFirstSettingIsIgnored(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("weft.properties");
     Files.writeString(file, "\uFEFFweft.job=marked\n");
     WeftConfig config =
@@ -75,7 +75,7 @@ class WeftConfigTest {
   }
 
   @Test
-  void propertyGoesBeforeEnvironmentBeforeFile(@TempDir Path directory) throws Exception {
+  void precedenceIsPropertyThenEnvironmentThenFile(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("weft.properties");
     Files.writeString(file, "weft.deadline=1s\nweft.start.deadline=1s\nweft.job=file\n");
     WeftConfig config =
@@ -94,7 +94,7 @@ class WeftConfigTest {
   }
 
   @Test
-  void programGoesBeforeEverything() {
+  void valuesSetByTheProgramTakePrecedence() {
     System.setProperty("weft.segment.bytes", "8K");
     try {
       assertThat(WeftConfig.builder().segmentBytes(4096).build().segmentBytes()).hasValue(4096);
@@ -124,7 +124,7 @@ class WeftConfigTest {
     "WEFT_STORE, node7, HOST:PORT",
     "WEFT_STORE, node7:99999, HOST:PORT"
   })
-  void badValueNamesOptionOriginValueAndWhatIsAllowed(
+  void theErrorForABadValueNamesOptionOriginValueAndRange(
       String variable, String value, String allowed) {
     assertThatThrownBy(() -> WeftConfig.load(Map.of(variable, value), new Properties()))
         .isInstanceOf(CommException.Setup.class)
@@ -161,7 +161,7 @@ class WeftConfigTest {
         "1M | 4K | eager-bytes: 1048576 is more than segment-bytes, 4096",
         "auto | 5000 | segment-bytes: 5000 is not a multiple of 64; allowed are 4992 or 5056"
       })
-  void sizesOfSegmentsThatDoNotGoTogetherAreRefused(String eager, String segment, String message) {
+  void inconsistentSegmentSizesAreRefused(String eager, String segment, String message) {
     Map<String, String> environment =
         Map.of("WEFT_EAGER_BYTES", eager, "WEFT_SEGMENT_BYTES", segment);
     assertThatThrownBy(() -> WeftConfig.load(environment, new Properties()))
@@ -170,7 +170,7 @@ class WeftConfigTest {
   }
 
   @Test
-  void zeroTurnsHeartbeatAndSilenceLimitOff() {
+  void zeroDisablesHeartbeatAndSilenceLimit() {
     assertThat(WeftConfig.load(Map.of("WEFT_HEARTBEAT", "0"), new Properties()).heartbeat())
         .isEqualTo(Duration.ZERO);
     assertThat(WeftConfig.load(Map.of("WEFT_SILENCE_LIMIT", "0s"), new Properties()).silenceLimit())
@@ -188,7 +188,7 @@ class WeftConfigTest {
   }
 
   @Test
-  void unknownVariablesAreToldWithWhatWasProbablyMeant() {
+  void unknownVariablesAreReportedWithSuggestions() {
     Map<String, String> environment =
         Map.of(
             "WEFT_DEDLINE",
@@ -217,7 +217,7 @@ class WeftConfigTest {
   }
 
   @Test
-  void fileThatIsNoRegularOneIsRefused() {
+  void aFileThatIsNotRegularIsRefused() {
     assertThatThrownBy(
             () -> WeftConfig.load(Map.of("WEFT_CONFIG_FILE", "/dev/zero"), new Properties()))
         .isInstanceOf(CommException.Setup.class)
@@ -226,7 +226,7 @@ class WeftConfigTest {
   }
 
   @Test
-  void textHasNoSecret() {
+  void toStringDoesNotContainTheSecret() {
     WeftConfig config =
         WeftConfig.load(Map.of("WEFT_SECRET", "a-very-secret-secret"), new Properties());
     assertThat(config.toString()).contains("deadline=PT1M").doesNotContain("very-secret");

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The store of a job that has begun.
+/// Checks the store of a started job.
 @Timeout(60)
 class WeftStoreTest {
 
@@ -79,7 +79,7 @@ class WeftStoreTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"directory", "address"})
-  void keysAreTheProgramsOwnToTheByte(String where) throws Exception {
+  void keysArePreservedByteForByteAndInvalidOnesRefused(String where) throws Exception {
     Map<String, String> job = job(where);
     CompletableFuture<Weft> other = CompletableFuture.supplyAsync(() -> join(1, job));
     try (Weft zero = join(0, job);
@@ -108,7 +108,7 @@ class WeftStoreTest {
   }
 
   @Test
-  void jobOfOneRankHasStoreToo() {
+  void aJobOfOneRankHasAStore() {
     try (Weft weft =
         Weft.init(WeftConfig.builder().build(), LaunchEnvironment.detect(Map.of()), Map.of())) {
       weft.store().put("k", new byte[] {1});

@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/// On a clock that the test sets; a yield lasts as long as the test says.
+/// Checks idle strategies on a clock that the test sets; the test also sets the duration of a
+/// yield.
 final class IdleStrategyTest {
 
   private static final long MILLI = 1_000_000;
@@ -13,7 +14,8 @@ final class IdleStrategyTest {
   private final Clock clock = new Clock();
   private final IdleStrategy idle = IdleStrategy.of(clock, 0, 10 * MILLI).spinning(3);
 
-  /// Reads come in pairs where a turn yields: before it and after it.
+  /// A clock on which each read takes `step`; a call that yields reads it twice, before and after
+  /// the yield.
   private static final class Clock implements Ticker {
 
     private long now;
@@ -36,9 +38,9 @@ final class IdleStrategyTest {
   }
 
   @Test
-  void spinsAndThenYieldsForAsLongAsThePolicySays() {
+  void theStrategySpinsAndThenYieldsForItsConfiguredTime() {
     clock.step = 100_000;
-    // A turn of yielding reads the clock twice, so it lasts 0.2 ms; the last look is the 51st.
+    // A call that yields reads the clock twice, so it lasts 0.2 ms; the last check is the 51st.
     assertThat(turnsUntilParking()).isEqualTo(3 + 50);
     assertThat(idle.idle()).as("and stays so").isFalse();
     idle.reset();
@@ -46,7 +48,7 @@ final class IdleStrategyTest {
   }
 
   @Test
-  void spinsForAsLongAsThePolicySaysBeforeItYields() {
+  void theStrategySpinsForItsConfiguredTime() {
     IdleStrategy spinning = IdleStrategy.of(clock, 5 * MILLI, 0);
     clock.step = MILLI;
     for (int turn = 0; turn < 5; turn++) {
@@ -58,7 +60,7 @@ final class IdleStrategyTest {
   }
 
   @Test
-  void parksAtOnceForAWhileAfterAYieldThatCameBackLate() {
+  void aLateYieldSuspendsYieldingForAWhile() {
     yieldLate();
     clock.now += MILLI / 2;
     assertThat(turnsUntilParking()).as("within the while: no yield").isEqualTo(3);
@@ -81,7 +83,7 @@ final class IdleStrategyTest {
   }
 
   @Test
-  void theWhileDoublesWithEachLateYieldUpToALimit() {
+  void theSuspensionDoublesWithEachLateYieldUpToALimit() {
     for (long crowd = 2; crowd <= 1024; crowd *= 2) {
       yieldLate();
       clock.now += Math.min(crowd, 256) * MILLI - 1;
@@ -91,7 +93,7 @@ final class IdleStrategyTest {
   }
 
   @Test
-  void aYieldInTimeForgetsTheCrowd() {
+  void aTimelyYieldResetsTheSuspension() {
     for (int i = 0; i < 5; i++) {
       yieldLate();
       clock.now += 256 * MILLI;
@@ -105,7 +107,7 @@ final class IdleStrategyTest {
     assertThat(turnsUntilParking()).as("the shortest while again").isEqualTo(3 + 50);
   }
 
-  /// Spins, yields once, and comes back late. Then time stands still.
+  /// Spins, then yields once and returns late. Time stands still afterwards.
   private void yieldLate() {
     clock.step = 3 * MILLI;
     idle.reset();

@@ -12,7 +12,7 @@ class PolledClockTest {
   private final PolledClock clock = new PolledClock();
 
   @Test
-  void goesWithTheRunnersClockWhileTheAgentIsTurned() {
+  void theClockFollowsTheRunnersClockWhileTheAgentIsPolled() {
     for (long now = 500; now <= 500 + 1000 * MILLI; now += 10 * MILLI) {
       assertThat(clock.turn(now)).isZero();
     }
@@ -22,7 +22,7 @@ class PolledClockTest {
   }
 
   @Test
-  void standstillCountsLittleAndIsRemembered() {
+  void aStandstillCountsForABoundedTimeAndIsRecorded() {
     clock.turn(-5);
     assertThat(clock.turn(-5 + 7_000 * MILLI)).isEqualTo(7_000 * MILLI);
     assertThat(clock.nanos()).isEqualTo(PolledClock.STANDSTILL_NANOS);
@@ -32,7 +32,7 @@ class PolledClockTest {
   }
 
   @Test
-  void turnsThatAreFarApartStillAddUp() {
+  void pollsThatAreFarApartAddUp() {
     for (int turn = 0; turn <= 50; turn++) {
       clock.turn(turn * 150L * MILLI);
     }
@@ -40,7 +40,7 @@ class PolledClockTest {
   }
 
   @Test
-  void clockThatJumpsBackStandsStillThen() {
+  void aBackwardJumpDoesNotAdvanceTheClock() {
     clock.turn(10_000 * MILLI);
     assertThat(clock.turn(3_000 * MILLI)).isZero();
     assertThat(clock.turn(3_010 * MILLI)).isZero();
@@ -48,7 +48,7 @@ class PolledClockTest {
   }
 
   @Test
-  void firstTurnIsNoStandstill() {
+  void theFirstPollIsNotAStandstill() {
     assertThat(clock.turn(Long.MAX_VALUE)).isZero();
     assertThat(clock.turn(Long.MIN_VALUE + 4)).isZero();
     assertThat(clock.nanos()).isEqualTo(5);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class ThreadAgentRunnerTest {
 
-  /// Runs queued commands; notes if two threads are ever inside.
+  /// An agent that runs queued commands and records whether two threads are ever inside it.
   private static class Counter implements Agent {
     final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
     final AtomicInteger inside = new AtomicInteger();
@@ -96,7 +96,7 @@ class ThreadAgentRunnerTest {
   }
 
   @Test
-  void commandsThatNobodyWaitsForAreTakenAfterCallersHaveDriven() throws InterruptedException {
+  void commandsWithoutAWaiterRunAfterCallersStopDriving() throws InterruptedException {
     Counter agent = new Counter();
     try (AgentRunner runner = runner(agent)) {
       runner.start();
@@ -113,7 +113,7 @@ class ThreadAgentRunnerTest {
   }
 
   @Test
-  void manyCallersNeverMeetInsideTheAgent() throws InterruptedException {
+  void concurrentCallersNeverEnterTheAgentTogether() throws InterruptedException {
     Counter agent = new Counter();
     try (AgentRunner runner = runner(agent)) {
       runner.start();
@@ -140,7 +140,7 @@ class ThreadAgentRunnerTest {
   }
 
   @Test
-  void anAgentThatThrowsIsToldToCrash() throws InterruptedException {
+  void anAgentThatThrowsIsCrashed() throws InterruptedException {
     Counter agent = new Counter();
     try (AgentRunner runner = runner(agent)) {
       runner.start();
@@ -154,7 +154,7 @@ class ThreadAgentRunnerTest {
   }
 
   @Test
-  void anAgentThatCannotWaitIsToldToCrash() throws InterruptedException {
+  void anAgentThatCannotWaitIsCrashed() throws InterruptedException {
     Counter agent =
         new Counter() {
           @Override
@@ -170,7 +170,7 @@ class ThreadAgentRunnerTest {
   }
 
   @Test
-  void aRunnerIsOverWhateverTheAgentThrowsWhenItCrashes() throws InterruptedException {
+  void aRunnerEndsEvenIfTheAgentThrowsFromCrash() throws InterruptedException {
     Counter agent =
         new Counter() {
           @Override
@@ -194,7 +194,7 @@ class ThreadAgentRunnerTest {
   }
 
   private static void waitUntilOver(AgentRunner runner) {
-    while (!runner.isOver()) { // the test's own limit ends this
+    while (!runner.isOver()) { // the test's time-out ends this
       Thread.onSpinWait();
     }
   }
@@ -209,7 +209,7 @@ class ThreadAgentRunnerTest {
   }
 
   @Test
-  void whoeverTurnsTheAgentIsInside() throws InterruptedException {
+  void everyThreadThatRunsTheAgentIsInsideAndCannotClose() throws InterruptedException {
     Counter agent = new Counter();
     try (AgentRunner runner = runner(agent)) {
       runner.start();

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What two ranks of a job make of a third one that joins, all turned by the test's thread.
+/// Checks how two ranks of a job admit a third one; the test's thread polls all of them.
 @Timeout(60)
 class AdmissionsTest {
 
@@ -41,7 +41,7 @@ class AdmissionsTest {
   private final List<Integer> gone = new ArrayList<>();
   private final List<Caller> callers = new ArrayList<>();
 
-  /// A service that keeps who is gone at rank 0.
+  /// A service that records the peers that are gone, at rank 0.
   private final class Watching implements MeshService {
     private final int rank;
 
@@ -96,7 +96,7 @@ class AdmissionsTest {
     public void onClosing() {}
   }
 
-  /// A rank that says what the test wants.
+  /// A rank that sends the frames that the test chooses.
   private final class Caller implements FrameSink {
     private final int rank;
     private final Transport transport;
@@ -187,7 +187,7 @@ class AdmissionsTest {
   }
 
   @Test
-  void rankThatSaysJoinIsWelcomeAndThoseBelowItAreGone() {
+  void aJoiningRankIsWelcomedAndMissingLowerRanksAreGone() {
     Caller late = new Caller(4);
     Endpoint call = late.call(meshes.get(0));
     assertThat(call.trySend(new MeshFrame.Join(late.member()).encode()))
@@ -199,7 +199,7 @@ class AdmissionsTest {
     assertThat(meshes.get(0).topology().size()).isEqualTo(5);
     assertThat(meshes.get(0).topology().members().get(4)).isEqualTo(late.member());
     assertThat(gone).containsExactly(2, 3);
-    // It asks again, and is told of whoever has gone meanwhile.
+    // The rank joins again and is told of the ranks that have gone since.
     meshes.get(0).drop(1, "the test says so");
     assertThat(call.trySend(new MeshFrame.Join(late.member()).encode()))
         .isEqualTo(PostResult.POSTED);
@@ -208,7 +208,7 @@ class AdmissionsTest {
   }
 
   @Test
-  void whatIsNoJoinOfThatRankEndsTheConnectionAndNothingElse() {
+  void anInvalidJoinEndsOnlyItsConnection() {
     Caller other = new Caller(3);
     MemorySegment join = new MeshFrame.Join(other.member()).encode();
     List<MemorySegment> wrong =
@@ -234,7 +234,7 @@ class AdmissionsTest {
   }
 
   @Test
-  void connectionsBeforeJoinAreFew() {
+  void connectionsBeforeAJoinAreBounded() {
     List<Caller> silent = new ArrayList<>();
     for (int rank = 2; rank < 20; rank++) {
       Caller caller = new Caller(rank);
@@ -246,7 +246,7 @@ class AdmissionsTest {
   }
 
   @Test
-  void rankFarBeyondTheLastIsRefused() {
+  void aRankFarBeyondTheLastIsRefused() {
     Caller late = new Caller(2 + Admissions.MOST_AHEAD);
     Endpoint call = late.call(meshes.get(0));
     boolean unused = call.trySend(new MeshFrame.Join(late.member()).encode()) == PostResult.POSTED;
@@ -255,7 +255,7 @@ class AdmissionsTest {
   }
 
   @Test
-  void rankThatAnotherOneHasLostIsToldSoWhenItComes() {
+  void aRankLostToAnotherLearnsThatWhenItJoins() {
     Caller late = new Caller(2);
     Endpoint first = late.call(meshes.get(1));
     assertThat(first.trySend(new MeshFrame.Join(late.member()).encode()))
@@ -279,7 +279,7 @@ class AdmissionsTest {
   }
 
   @Test
-  void rankThatNobodyAnswersDoesNotJoin() {
+  void aRankWithoutAnyAnswerDoesNotJoin() {
     Mesh late = open(2);
     try {
       List<Member> members = new ArrayList<>(meshes.get(0).topology().members());

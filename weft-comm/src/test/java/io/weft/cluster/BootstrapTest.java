@@ -56,7 +56,8 @@ class BootstrapTest {
   void allRanksLearnTheSameTopology() throws Exception {
     var store = new InMemoryStore();
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      // The second round is the same processes' second meeting: the store still has the first.
+      // The second round is the second meeting of the same processes; the store still contains the
+      // first.
       for (int round = 0; round < 2; round++) {
         var all = new ArrayList<Callable<Topology>>();
         for (int rank = 0; rank < 5; rank++) {
@@ -143,14 +144,14 @@ class BootstrapTest {
   }
 
   @Test
-  void hostsOfOneNameAreToldApartByTheirBoot() {
+  void hostsWithOneNameAreDistinguishedByTheirBoot() {
     List<Member> members = Bootstrap.members(List.of(on("a", "1"), on("a", "2")));
     assertThat(members).extracting(Member::host).containsExactly("a(1)", "a(2)");
     assertThat(members).extracting(Member::crossRank).containsExactly(0, 1);
   }
 
   @Test
-  void announcementSurvivesTheStore() {
+  void aDecodedAnnouncementEqualsTheEncodedOne() {
     Announcement own =
         Announcement.of(
             JobProcess.current(),

@@ -9,14 +9,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// Names that others have chosen, in what people read.
+/// Checks that names chosen by others are printable in messages.
 class ForeignNamesTest {
 
   private static final String HOSTILE = "a\u001b[2J\nb\u202ec\u009b2Jd";
   private static final String SHOWN = "a?[2J?b?c?2Jd";
 
   @Test
-  void messagesOfExceptionsAreOnOneLineThatCanBePrinted() {
+  void messagesOfExceptionsAreOnePrintableLine() {
     for (RuntimeException each :
         List.of(
             new CommException.Mismatch(HOSTILE),
@@ -29,7 +29,7 @@ class ForeignNamesTest {
   }
 
   @Test
-  void hostOfAnotherRankCanBePrinted() {
+  void theHostNameOfAnotherRankIsPrintable() {
     var told =
         new Announcement(
             2, "1", new HostIdentity("x", "boot"), Processors.UNKNOWN, List.of(), List.of());
@@ -39,7 +39,7 @@ class ForeignNamesTest {
   }
 
   @Test
-  void wordsOfAPeerThatSpeaksOfALossCanBePrinted() {
+  void theReasonInAFrameAboutALossIsPrintable() {
     var lost = (MeshFrame.Lost) MeshFrame.read(new MeshFrame.Lost(1, 2, HOSTILE, "x").encode());
     assertThat(lost).isNotNull();
     assertThat(lost.why()).isEqualTo(SHOWN);

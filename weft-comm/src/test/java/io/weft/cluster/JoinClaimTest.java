@@ -64,7 +64,7 @@ class JoinClaimTest {
   }
 
   @Test
-  void numbersFollowEachOtherAndAreNotUsedTwice() throws Exception {
+  void rankNumbersAreConsecutiveAndNotReused() throws Exception {
     try (JoinClaim failed = take(LONG)) {
       assertThat(failed.rank()).isEqualTo(2);
     }
@@ -85,7 +85,7 @@ class JoinClaimTest {
   }
 
   @Test
-  void oneWaitsForTheOther() throws Exception {
+  void aSecondClaimWaitsForTheFirst() throws Exception {
     JoinClaim first = take(LONG);
     CompletableFuture<JoinClaim> second =
         CompletableFuture.supplyAsync(
@@ -106,7 +106,7 @@ class JoinClaimTest {
   }
 
   @Test
-  void lockOfAProcessThatHasEndedIsTakenAtOnce() throws Exception {
+  void theLockOfAnEndedProcessIsTakenAtOnce() throws Exception {
     Process ended = new ProcessBuilder("true").start();
     var identity = new ProcessIdentity(ended.pid(), 1, ProcessIdentity.local().namespace());
     assertThat(ended.waitFor(20, TimeUnit.SECONDS)).isTrue();
@@ -119,7 +119,7 @@ class JoinClaimTest {
   }
 
   @Test
-  void membersWhoseProcessesHaveEndedCannotBeReached() throws Exception {
+  void localMembersWhoseProcessesHaveEndedHaveNoAddresses() throws Exception {
     Process ended = new ProcessBuilder("true").start();
     var identity = new ProcessIdentity(ended.pid(), 1, ProcessIdentity.local().namespace());
     assertThat(ended.waitFor(20, TimeUnit.SECONDS)).isTrue();
@@ -136,7 +136,7 @@ class JoinClaimTest {
   }
 
   @Test
-  void lockThatDoesNotChangeIsTakenAfterTheDeadline() throws Exception {
+  void anUnchangedLockIsTakenAfterTheDeadline() throws Exception {
     hold("1@1@", "another host", "its boot", "text");
     long start = System.nanoTime();
     try (JoinClaim joins = take(SHORT)) {
@@ -150,7 +150,7 @@ class JoinClaimTest {
   }
 
   @Test
-  void holderFromWhomTheLockWasTakenLeavesItAlone() throws Exception {
+  void aFormerHolderDoesNotReleaseTheLockOfAnother() throws Exception {
     JoinClaim slow = take(LONG);
     try (JoinClaim joins = take(SHORT)) {
       byte[] held = store.find(LOCK).orElseThrow();
@@ -172,7 +172,7 @@ class JoinClaimTest {
   }
 
   @Test
-  void jobThatDoesNotRunIsNamed() {
+  void theErrorNamesAJobThatIsNotRunning() {
     store.remove(PREFIX + "member/1");
     assertThatThrownBy(() -> take(SHORT))
         .isInstanceOf(CommException.Setup.class)

@@ -31,7 +31,7 @@ class JoinFrameTest {
     return new MeshFrame.Join(member(4, "node7")).encode();
   }
 
-  /// With another number at this place.
+  /// Returns a join frame with another number at this offset.
   private static MemorySegment with(int offset, int value) {
     MemorySegment frame = join();
     frame.set(JAVA_INT_UNALIGNED, offset, value);
@@ -39,7 +39,7 @@ class JoinFrameTest {
   }
 
   @Test
-  void framesComeBackAsTheyWere() {
+  void aDecodedFrameEqualsTheEncodedOne() {
     var join = new MeshFrame.Join(member(4, "node7"));
     assertThat(MeshFrame.read(join.encode())).isEqualTo(join);
     for (long[] words : new long[][] {{}, {1}, {0, 0, 1L << 63}, new long[256]}) {
@@ -52,7 +52,7 @@ class JoinFrameTest {
   }
 
   @Test
-  void truncatedJoinIsNoJoin() {
+  void aTruncatedJoinWithoutACompleteSchemeIsRefused() {
     MemorySegment whole = join();
     String text = "node7\n12@3@pid:[4]\n0-3,8\n";
     long least = JOIN_HEADER_BYTES + text.length() + "tcp:".length();
@@ -62,7 +62,8 @@ class JoinFrameTest {
     }
   }
 
-  /// Addresses are checked by the transports; a scheme and the colon are there.
+  /// Returns whether a join cut to `bytes` bytes is valid: the transports check addresses, so a
+  /// scheme and its colon suffice.
   private static boolean complete(long bytes, long least) {
     String second = "127.0.0.1:4000\n";
     boolean withinSecond =
@@ -71,7 +72,7 @@ class JoinFrameTest {
   }
 
   @Test
-  void numbersThatCannotBeAreRefused() {
+  void invalidNumbersAreRefused() {
     assertThat(MeshFrame.read(with(4, 4))).isNotNull();
     for (int rank : new int[] {0, -1, JoinFrame.MOST_RANKS, Integer.MAX_VALUE}) {
       assertThat(MeshFrame.read(with(4, rank))).as("rank %s", rank).isNull();
@@ -83,7 +84,7 @@ class JoinFrameTest {
   }
 
   @Test
-  void whatIsTooLongIsRefused() {
+  void framesBeyondTheirLimitsAreRefused() {
     assertThat(JoinFrame.fits(member(1, "h".repeat(255)))).isTrue();
     assertThat(JoinFrame.fits(member(1, "h".repeat(256)))).isFalse();
     assertThat(MeshFrame.read(new MeshFrame.Join(member(1, "h".repeat(256))).encode())).isNull();
@@ -100,7 +101,7 @@ class JoinFrameTest {
   }
 
   @Test
-  void anyBytesAreReadOrNull() {
+  void mutatedFramesAreDecodedOrNull() {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     Random random = new Random(seed);
     for (int i = 0; i < 20_000; i++) {

@@ -67,7 +67,7 @@ class LaunchEnvironmentTest {
   }
 
   @Test
-  void emptyEnvironmentIsJobOfOneRank() {
+  void anEmptyEnvironmentIsAJobOfOneRank() {
     LaunchEnvironment single = LaunchEnvironment.detect(Map.of("PATH", "/bin"));
     assertThat(single.launched()).isFalse();
     assertThat(single.rank()).isZero();
@@ -88,19 +88,19 @@ class LaunchEnvironmentTest {
   }
 
   @Test
-  void variablesSetByHandMakeRankZeroKeepTheStore() {
+  void variablesSetByHandMakeRankZeroHostTheStore() {
     assertThat(LaunchEnvironment.detect(WEFT).store())
         .isEqualTo(new StoreLocation.ByRankZero("10.0.0.7", 4000));
   }
 
   @Test
-  void ownVariablesGoBeforeThoseOfOthers() {
+  void weftsVariablesTakePrecedence() {
     var both = with(OPEN_MPI, "WEFT_RANK", "1", "WEFT_SIZE", "2", "WEFT_LOCAL_SIZE", "2");
     assertThat(LaunchEnvironment.detect(both).launcher()).isEqualTo("weft");
   }
 
   @Test
-  void openMpiOnOneHostMeetsInDirectory() {
+  void openMpiOnOneHostUsesALocalDirectory() {
     LaunchEnvironment found = LaunchEnvironment.detect(OPEN_MPI);
     assertThat(found.launcher()).isEqualTo("Open MPI");
     assertThat(found.rank()).isEqualTo(1);
@@ -110,7 +110,7 @@ class LaunchEnvironmentTest {
   }
 
   @Test
-  void openMpiOnSeveralHostsNeedsStore() {
+  void openMpiOnSeveralHostsNeedsAStore() {
     var several =
         with(OPEN_MPI, "OMPI_COMM_WORLD_LOCAL_SIZE", "1", "OMPI_COMM_WORLD_LOCAL_RANK", "0");
     assertThatThrownBy(() -> LaunchEnvironment.detect(several))
@@ -121,7 +121,7 @@ class LaunchEnvironmentTest {
   }
 
   @Test
-  void hydraIsRead() {
+  void hydrasVariablesAreRead() {
     LaunchEnvironment found =
         LaunchEnvironment.detect(
             Map.of(
@@ -134,7 +134,7 @@ class LaunchEnvironmentTest {
   }
 
   @Test
-  void slurmStepIsReadAndFirstHostKeepsTheStore() {
+  void aSlurmStepIsReadAndItsFirstHostHasTheStore() {
     LaunchEnvironment found = LaunchEnvironment.detect(with(SLURM, "PMI_RANK", "5"));
     assertThat(found.launcher()).isEqualTo("Slurm");
     assertThat(found.rank()).isEqualTo(5);
@@ -151,13 +151,13 @@ class LaunchEnvironmentTest {
   }
 
   @Test
-  void slurmOnOneHostMeetsInDirectory() {
+  void slurmOnOneHostUsesALocalDirectory() {
     assertThat(LaunchEnvironment.detect(with(SLURM, "SLURM_STEP_NODELIST", "gnode7")).store())
         .isEqualTo(new StoreLocation.LocalDirectory());
   }
 
   @Test
-  void slurmVariablesOutsideOfStepAreNotTrusted() {
+  void slurmVariablesOutsideAStepAreIgnored() {
     assertThat(LaunchEnvironment.detect(with(SLURM, "SLURM_STEP_ID", "")).launched()).isFalse();
   }
 
@@ -177,7 +177,7 @@ class LaunchEnvironmentTest {
   }
 
   @Test
-  void torchrunStoreIsNextToItsMaster() {
+  void torchrunsStoreUsesThePortAfterItsMasters() {
     LaunchEnvironment found = LaunchEnvironment.detect(TORCHRUN);
     assertThat(found.launcher()).isEqualTo("torchrun");
     assertThat(found.rank()).isEqualTo(3);
@@ -186,7 +186,7 @@ class LaunchEnvironmentTest {
   }
 
   @Test
-  void jobsOfOneRunIdAreToldApartByWhatElseTorchrunSays() {
+  void jobsWithOneRunIdAreDistinguishedByOtherTorchrunVariables() {
     var alone = with(TORCHRUN, "LOCAL_WORLD_SIZE", "4", "LOCAL_RANK", "3");
     LaunchEnvironment named = LaunchEnvironment.detect(alone);
     assertThat(named.store()).isEqualTo(new StoreLocation.LocalDirectory());
@@ -216,20 +216,20 @@ class LaunchEnvironmentTest {
   }
 
   @Test
-  void torchrunInsideOfSlurmTasksIsWhatStartedTheRank() {
+  void torchrunInsideSlurmTasksIsTheLauncher() {
     var one = with(SLURM, "SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "1", "SLURM_LOCALID", "0");
     one.putAll(TORCHRUN);
     LaunchEnvironment found = LaunchEnvironment.detect(one);
     assertThat(found.launcher()).isEqualTo("torchrun");
     assertThat(found.rank()).isEqualTo(3);
-    // One agent in each of two tasks, one rank each, ranks in another order.
+    // Two tasks with one torchrun agent each, one rank per agent, and the ranks in another order.
     var two = with(SLURM, "SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "2", "SLURM_LOCALID", "0");
     two.putAll(with(TORCHRUN, "RANK", "1", "WORLD_SIZE", "2", "LOCAL_RANK", "0"));
     assertThat(LaunchEnvironment.detect(two).rank()).isEqualTo(1);
   }
 
   @Test
-  void innerLauncherOfMoreRanksCounts() {
+  void anInnerLauncherOfMoreRanksIsTheLauncher() {
     var hydra = with(SLURM, "SLURM_PROCID", "0", "SLURM_STEP_NUM_TASKS", "1", "SLURM_LOCALID", "0");
     hydra.putAll(Map.of("PMI_RANK", "3", "PMI_SIZE", "4", "MPI_LOCALNRANKS", "4"));
     assertThat(LaunchEnvironment.detect(hydra).launcher()).isEqualTo("MPICH");
@@ -247,7 +247,7 @@ class LaunchEnvironmentTest {
     "PMI_RANK, 0, PMI_SIZE, 1, Slurm, SLURM_PROCID, 3, SLURM_NTASKS, 4",
     "RANK, 0, WORLD_SIZE, 2, Kubernetes, JOB_COMPLETION_INDEX, 1, WEFT_SIZE, 2"
   })
-  void contradictionNamesBothSources(
+  void theErrorForAContradictionNamesBothSources(
       String rank,
       String one,
       String size,
@@ -277,7 +277,7 @@ class LaunchEnvironmentTest {
     "h:0, from 1 to 65535",
     "':29400', HOST:PORT"
   })
-  void storeThatIsNotHostAndPortIsRefusedInWords(String store, String message) {
+  void aStoreThatIsNotHostAndPortIsRefused(String store, String message) {
     assertThatThrownBy(() -> LaunchEnvironment.detect(with(WEFT, "WEFT_STORE", store)))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("WEFT_STORE is '" + store + "'")
@@ -327,8 +327,8 @@ class LaunchEnvironmentTest {
   }
 
   @Test
-  void sizeOfTheWholeJobInAnotherLaunchersWordsLeavesTheLauncherAlone() {
-    // As batch scripts for PyTorch export it before srun or mpirun.
+  void anotherLaunchersSizeVariableDoesNotChangeTheLauncher() {
+    // Batch scripts for PyTorch export such a variable before srun or mpirun.
     assertThat(LaunchEnvironment.detect(with(SLURM, "WORLD_SIZE", "8")).launcher())
         .isEqualTo("Slurm");
     assertThat(LaunchEnvironment.detect(with(SLURM, "PMI_SIZE", "8")).launcher())
@@ -338,7 +338,7 @@ class LaunchEnvironmentTest {
   }
 
   @Test
-  void inconsistentVariablesOfOthersAreNamed() {
+  void inconsistentForeignVariablesAreNamed() {
     assertThatThrownBy(() -> LaunchEnvironment.detect(with(OPEN_MPI, "OMPI_COMM_WORLD_RANK", "7")))
         .hasMessageContaining("OMPI_COMM_WORLD_RANK is 7");
     assertThatThrownBy(() -> LaunchEnvironment.detect(with(SLURM, "SLURM_STEP_NUM_TASKS", "x")))

@@ -17,7 +17,7 @@ class MeshFrameTest {
   }
 
   @Test
-  void framesComeBackAsTheyWere() {
+  void aDecodedFrameEqualsTheEncodedOne() {
     var lost = new MeshFrame.Lost(3, 0, "no sign of life für 5.0 s", "allreduce 'g'; barrier 'b'");
     assertThat(back(lost)).isEqualTo(lost);
     assertThat(back(lost.waitingIn(""))).isEqualTo(lost.waitingIn(""));
@@ -35,7 +35,7 @@ class MeshFrameTest {
   }
 
   @Test
-  void longTextsAreCutAndControlCharactersDoNotPass() {
+  void longTextsAreCutAndControlCharactersReplaced() {
     var lost = new MeshFrame.Lost(1, 2, "a\nb\tc", "x".repeat(10_000));
     MemorySegment bytes = lost.encode();
     assertThat(bytes.byteSize()).isEqualTo(MeshFrame.HEADER_BYTES + MeshFrame.MAX_TEXT_BYTES);
@@ -45,7 +45,7 @@ class MeshFrameTest {
   }
 
   @Test
-  void whatCannotBeReadIsNull() {
+  void malformedFramesAreNull() {
     MemorySegment lost = new MeshFrame.Lost(1, 2, "why", "").encode();
     for (long bytes = 0; bytes < MeshFrame.HEADER_BYTES; bytes++) {
       assertThat(MeshFrame.read(lost.asSlice(0, bytes))).isNull();
@@ -61,7 +61,7 @@ class MeshFrameTest {
   }
 
   @Test
-  void ranksOutsideTheJobAreNotWithin() {
+  void framesWithRanksOutsideTheJobAreNotWithinIt() {
     assertThat(new MeshFrame.Lost(3, 0, "", "").isWithin(4)).isTrue();
     assertThat(new MeshFrame.Lost(4, 0, "", "").isWithin(4)).isFalse();
     assertThat(new MeshFrame.Lost(0, 4, "", "").isWithin(4)).isFalse();
@@ -69,7 +69,7 @@ class MeshFrameTest {
   }
 
   @Test
-  void anyBytesAreReadOrNull() {
+  void randomBytesAreDecodedOrNull() {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     Random random = new Random(seed);
     for (int i = 0; i < 20_000; i++) {

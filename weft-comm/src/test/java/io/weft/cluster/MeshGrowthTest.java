@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Meshes of a job that grows, all turned by the test's thread.
+/// Checks the meshes of a job that grows; the test's thread polls all of them.
 @Timeout(60)
 class MeshGrowthTest {
 
@@ -34,7 +34,7 @@ class MeshGrowthTest {
   private final List<Mesh> meshes = new ArrayList<>();
   private final List<Recorder> recorders = new ArrayList<>();
 
-  /// Keeps what it hears.
+  /// A service that records its events.
   private static final class Recorder implements MeshService {
     final List<Integer> heard = new ArrayList<>();
     final List<Integer> added = new ArrayList<>();
@@ -135,7 +135,7 @@ class MeshGrowthTest {
     }
   }
 
-  /// Until it has left for the rank.
+  /// Polls until the message to the rank is posted.
   private void send(int from, int to) {
     MemorySegment message = Arena.ofAuto().allocate(8);
     message.set(ValueLayout.JAVA_BYTE, 0, (byte) 5);
@@ -150,7 +150,7 @@ class MeshGrowthTest {
   }
 
   @Test
-  void addedRankAndTheOthersReachEachOther() {
+  void anAddedRankAndTheOthersReachEachOther() {
     open(2);
     for (Mesh mesh : meshes) {
       mesh.connect(members(2), Connections.USED, LIMIT);
@@ -162,7 +162,7 @@ class MeshGrowthTest {
     meshes.get(0).append(member(2));
     send(0, 2);
     turnUntil(() -> recorders.get(2).heard.contains(0));
-    // Calls a rank that knows it only a little later.
+    // Rank 2 calls rank 1, which learns of rank 2 only later.
     MemorySegment message = Arena.ofAuto().allocate(8);
     message.set(ValueLayout.JAVA_BYTE, 0, (byte) 5);
     assertThat(meshes.get(2).endpoint(1).trySend(message)).isEqualTo(PostResult.BACK_PRESSURED);
@@ -177,7 +177,7 @@ class MeshGrowthTest {
   }
 
   @Test
-  void lossOfAddedRankIsToldToAll() {
+  void theLossOfAnAddedRankIsToldToAll() {
     open(3);
     for (int rank = 0; rank < 2; rank++) {
       meshes.get(rank).connect(members(2), Connections.USED, LIMIT);

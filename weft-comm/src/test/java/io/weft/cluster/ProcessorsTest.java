@@ -25,20 +25,20 @@ class ProcessorsTest {
   }
 
   @Test
-  void unknownHasNone() {
+  void unknownProcessorsCountAsNone() {
     assertThat(Processors.UNKNOWN.count()).isZero();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"a", "3-1", "0,", "-1", "0-65536", "0-99999999999", "1 2"})
-  void whatIsNoListIsRefused(String list) {
+  void malformedListsAreRefused(String list) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new Processors(list))
         .withMessageContaining(list);
   }
 
   @Test
-  void thisProcessHasAsManyAsTheJvmSees() {
+  void thisProcessHasAtLeastTheProcessorsOfTheJvm() {
     assumeTrue(Files.exists(Path.of("/proc/self/status")), "only Linux says");
     assertThat(Processors.allowed().count())
         .isGreaterThanOrEqualTo(Runtime.getRuntime().availableProcessors());
@@ -56,14 +56,14 @@ class ProcessorsTest {
   }
 
   @Test
-  void boundRanksHaveAllOfTheirsTogether() {
+  void processorsOfBoundRanksAreUnited() {
     assertThat(topology("0", "1").processors(1)).isEqualTo(2);
     assertThat(topology("0-1", "0-1", "0-1").processors(0)).isEqualTo(2);
     assertThat(topology("0-1", "1-2").processors(0)).isEqualTo(3);
   }
 
   @Test
-  void oneOfWhichNothingIsKnownLeavesAllUnknown() {
+  void oneRankWithUnknownProcessorsMakesTheHostUnknown() {
     assertThat(topology("0", "").processors(0)).isZero();
   }
 }

@@ -13,19 +13,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SlurmHostsTest {
 
   @Test
-  void expandsListsAndRanges() {
+  void listsAndRangesAreExpanded() {
     assertThat(SlurmHosts.expand("gnode[10,20-22],login1", "LIST"))
         .containsExactly("gnode10", "gnode20", "gnode21", "gnode22", "login1");
   }
 
   @Test
-  void keepsLeadingZeros() {
+  void leadingZerosAreKept() {
     assertThat(SlurmHosts.expand("n[008-011]", "LIST"))
         .containsExactly("n008", "n009", "n010", "n011");
   }
 
   @Test
-  void expandsSeveralBracketsOfOneName() {
+  void severalBracketsInOneNameAreExpanded() {
     assertThat(SlurmHosts.expand("r[1-2]n[3,5]x", "LIST"))
         .containsExactly("r1n3x", "r1n5x", "r2n3x", "r2n5x");
   }
@@ -40,7 +40,7 @@ class SlurmHostsTest {
   }
 
   @Test
-  void namesThatAreTooMuchTogetherAreRefusedBeforeTheyAreMultiplied() {
+  void listsWithTooManyCharactersAreRefusedBeforeExpansion() {
     String one = "n".repeat(200) + "[10000-39999]";
     for (String list : List.of(one, "n".repeat(120) + "[10000-39999]," + one)) {
       assertThatThrownBy(() -> SlurmHosts.expand(list, "LIST"))
@@ -51,7 +51,7 @@ class SlurmHostsTest {
   }
 
   @Test
-  void nameThatIsTooLongIsRefusedBeforeItIsMultiplied() {
+  void namesThatAreTooLongAreRefusedBeforeExpansion() {
     for (String list :
         List.of("n".repeat(254), "n".repeat(10_000) + "[0-9999]", "[1]".repeat(20_000))) {
       assertThatThrownBy(() -> SlurmHosts.expand(list, "LIST"))

@@ -32,7 +32,7 @@ class TokenTableTest {
   }
 
   @Test
-  void tokensStandForTheirOwnersUntilTheyAreFreed() {
+  void tokensFindTheirOwnersUntilTheyAreFreed() {
     Random random = new Random(7);
     Map<Integer, Owner> model = new HashMap<>();
     List<Integer> live = new ArrayList<>();
@@ -70,7 +70,7 @@ class TokenTableTest {
   }
 
   @Test
-  void whatComesLateForAnEarlierOwnerFindsNobody() {
+  void aFreedTokenFindsNoOwnerAfterItsSlotIsReused() {
     int first = tokens.take(new Owner(1));
     tokens.free(first);
     for (int i = 0; i < 10_000; i++) {
@@ -82,7 +82,7 @@ class TokenTableTest {
   }
 
   @Test
-  void whatWasNeverGivenIsTold() {
+  void aTokenThatWasNeverTakenIsNotPast() {
     assertThat(tokens.find(-1)).isNull();
     assertThat(tokens.isPast(-1)).isFalse();
   }
@@ -95,7 +95,7 @@ class TokenTableTest {
   }
 
   @Test
-  void whoCanRefuseIsToldBeforeNoneIsLeft() {
+  void theTableReportsFullBeforeTheLastTokenIsTaken() {
     List<Integer> all = new ArrayList<>();
     while (!tokens.isFull()) {
       all.add(tokens.take(new Owner(all.size())));

@@ -49,7 +49,7 @@ final class AlgorithmTableTest {
   }
 
   @Test
-  void thereIsAlwaysAnAnswerWithAReason() {
+  void everyCaseHasAChoiceWithAReason() {
     for (String collective :
         Stream.of(CollectiveKind.values()).map(CollectiveKind::words).toList()) {
       for (int ranks : new int[] {1, 2, 3, 8, 9, 64, 1024}) {
@@ -93,9 +93,9 @@ final class AlgorithmTableTest {
     "4, 2, 262148, false, hierarchical-ring",
     "6, 3, 9000, false, nested-halving",
     "18, 9, 9000, false, nested-halving",
-    "2, 2, 1048576, false, recursive-doubling", // one rank a host
+    "2, 2, 1048576, false, recursive-doubling", // one rank per host
   })
-  void boundsAreWhereTheTableSays(
+  void theShippedTableChoosesByItsBounds(
       int ranks, int hosts, long bytes, boolean shares, String algorithm) {
     Choice choice = chosen(SHIPPED, "allreduce", bytes, hosts(ranks, hosts), shares);
     assertThat(choice.way().words() + " " + choice.algorithm())
@@ -122,7 +122,7 @@ final class AlgorithmTableTest {
   }
 
   @Test
-  void segmentsAreThoseOfTheWay() throws IOException {
+  void segmentsDependOnTheWay() throws IOException {
     List<Integer> here = hosts(2, 1);
     RankLayout kernel = RankLayout.of(here, false, false);
     assertThat(Algorithms.chosen(SHIPPED, "allreduce", 1 << 20, kernel).segments())
@@ -148,7 +148,7 @@ final class AlgorithmTableTest {
   }
 
   @Test
-  void linesOfAFileComeBeforeTheShippedOnes() throws IOException {
+  void linesOfAFilePrecedeTheShippedOnes() throws IOException {
     AlgorithmTable table =
         own(
             """
@@ -197,7 +197,7 @@ final class AlgorithmTableTest {
           broadcast | private | wire binomial-tree | why @ only segments can be chosen by private
           mailbox | | 128K x 8 | why @ a mailbox has slots of one length
           """)
-  void whatIsNoRuleIsRefusedWithItsLine(String line, String message) throws IOException {
+  void anInvalidRuleIsRefusedWithItsLine(String line, String message) throws IOException {
     Path file = file("\n" + line + "\n");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Algorithms.table(Optional.of(file)))
@@ -206,7 +206,7 @@ final class AlgorithmTableTest {
   }
 
   @Test
-  void aFileThatCannotBeReadEndsTheStartOfARank() throws IOException {
+  void anUnreadableTableFailsTheStartOfARank() throws IOException {
     Path missing = directory.resolve("none.txt");
     assertThatExceptionOfType(CommException.Setup.class)
         .isThrownBy(() -> Weft.init(WeftConfig.builder().algorithms(missing).build()).close())
@@ -225,7 +225,7 @@ final class AlgorithmTableTest {
   }
 
   @Test
-  void ownLinesSayWhichTensorsShareABuffer() throws IOException {
+  void linesOfAFileDetermineWhichTensorsShareABuffer() throws IOException {
     RankLayout network = RankLayout.of(hosts(4, 2), false, false);
     assertThat(SHIPPED.fusionRules(network).shares(1 << 20)).isTrue();
     var own = own("fusion | bytes>64K | alone | of a test\n").fusionRules(network);

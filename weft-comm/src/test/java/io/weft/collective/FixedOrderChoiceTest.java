@@ -35,12 +35,12 @@ class FixedOrderChoiceTest {
     "8, 8, 262144, nested-direct",
     "2, 1, 67108864, ring",
   })
-  void oneOrderIsTakenWhereTheTableHasIt(int ranks, int each, long bytes, String algorithm) {
+  void aFixedOrderChoosesTheTablesAlgorithm(int ranks, int each, long bytes, String algorithm) {
     assertThat(chosen(bytes, even(ranks, each), named("g").inFixedOrder())).isEqualTo(algorithm);
   }
 
   @Test
-  void theOrderOfRanksIsThatOfHostsOfAPowerOfTwoOfConsecutiveRanks() {
+  void rankOrderEqualsHostOrderForPowerOfTwoBlocksOfRanks() {
     CollectiveOptions inRankOrder = named("g").inRankOrder();
     for (List<Integer> hosts :
         List.of(even(16, 4), even(16, 1), even(7, 7), even(12, 4), even(6, 2), List.of(1, 0))) {

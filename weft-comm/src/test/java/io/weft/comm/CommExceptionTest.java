@@ -25,7 +25,7 @@ class CommExceptionTest {
 
   @ParameterizedTest
   @MethodSource("failures")
-  void eachWaiterThrowsAnExceptionOfItsOwnThatSaysTheSame(CommException failure) {
+  void eachWaiterThrowsItsOwnEqualException(CommException failure) {
     failure.addSuppressed(CAUSE);
     CommException first = failure.thrownByWaiter();
     CommException second = failure.thrownByWaiter();

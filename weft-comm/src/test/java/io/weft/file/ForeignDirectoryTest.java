@@ -57,7 +57,7 @@ class ForeignDirectoryTest {
     assertThat(real).isEmptyDirectory();
   }
 
-  /// Whoever owns the directory can move the user's own links there.
+  /// The owner of the directory can move the user's own links into it.
   @Test
   void ownLinkInTheDirectoryOfAnotherUserIsNotFollowed() throws IOException {
     Path victim = Files.writeString(directory.resolve("victim"), "mine");
@@ -73,18 +73,19 @@ class ForeignDirectoryTest {
     assertThat(victim).hasContent("mine");
   }
 
-  /// The link leads on to one that somebody else has put.
+  /// The link leads to one that another user has created.
   @Test
-  void linkBehindALinkIsLookedAtToo() throws IOException {
+  void aLinkBehindALinkIsCheckedToo() throws IOException {
     Path second = Files.createSymbolicLink(directory.resolve("second"), directory);
     Path first = Files.createSymbolicLink(directory.resolve("first"), Path.of("second"));
     give(second, SOMEBODY);
     assertThatThrownBy(() -> ForeignDirectory.make(first)).hasMessageContaining("symbolic link");
   }
 
-  /// As the home of a project that its owner has moved: the user has named the way through it.
+  /// An example is the home directory of a project that its owner has moved: the user has named the
+  /// path through the link.
   @Test
-  void linkOfTheOwnerOfADirectoryIsFollowedToWhatIsBelow() throws IOException {
+  void aLinkOfTheDirectorysOwnerIsFollowed() throws IOException {
     Path theirs = Files.createDirectory(directory.resolve("theirs"));
     Files.createDirectory(theirs.resolve("version-2"));
     Path link = Files.createSymbolicLink(theirs.resolve("current"), Path.of("version-2"));
@@ -98,7 +99,7 @@ class ForeignDirectoryTest {
   }
 
   @Test
-  void linksInACircleAreAnError() throws IOException {
+  void cyclicLinksAreAnError() throws IOException {
     Path one = directory.resolve("one");
     Files.createSymbolicLink(one, Path.of("two"));
     Files.createSymbolicLink(directory.resolve("two"), Path.of("one"));

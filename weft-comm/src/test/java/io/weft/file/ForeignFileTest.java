@@ -72,7 +72,7 @@ class ForeignFileTest {
   }
 
   @Test
-  void onlyTheUserMayNameALink() throws IOException {
+  void aLinkIsFollowedOnlyIfTheUserNamedIt() throws IOException {
     Path link = Files.createSymbolicLink(directory.resolve("link"), file);
     assertThat(ForeignFile.named(link).text(9)).isEqualTo("text");
     refused(ForeignFile.found(link), link, "a symbolic link");
@@ -81,7 +81,7 @@ class ForeignFileTest {
   }
 
   @Test
-  void whatIsAbsentIsSaidToBe() {
+  void anAbsentFileIsReportedAsMissing() {
     assertThatThrownBy(() -> ForeignFile.named(directory.resolve("none")).bytes(1))
         .isInstanceOf(NoSuchFileException.class);
     assertThatThrownBy(() -> ForeignFile.found(directory.resolve("none")).bytes(1))
@@ -89,7 +89,7 @@ class ForeignFileTest {
   }
 
   @Test
-  void whatSomebodyElseHasPlantedIsRefused() throws IOException {
+  void aFilePlantedByAnotherUserIsRefused() throws IOException {
     assumeTrue("root".equals(System.getProperty("user.name")), "only root can give files away");
     Path shared = Files.createDirectory(directory.resolve("shared"));
     Files.setPosixFilePermissions(shared, PosixFilePermissions.fromString("rwxrwxrwx"));
@@ -98,13 +98,13 @@ class ForeignFileTest {
     refused(ForeignFile.found(planted), planted, "belongs to another user");
     Files.setAttribute(shared, "unix:uid", NOBODY);
     refused(ForeignFile.found(planted), planted, "belongs to another user");
-    Files.setAttribute(planted, "unix:uid", NOBODY); // a colleague's file in his own directory
+    Files.setAttribute(planted, "unix:uid", NOBODY); // another user's file in that user's directory
     assertThat(ForeignFile.found(planted).text(1)).isEqualTo("x");
   }
 
-  /// A reader sees one of the files whole, whenever another one takes its place.
+  /// A reader sees one complete file whenever another file replaces it.
   @Test
-  void fileThatIsReplacedAgainAndAgainIsRead() throws Exception {
+  void aFileThatIsReplacedRepeatedlyIsRead() throws Exception {
     Files.writeString(file, "text");
     var done = new AtomicBoolean();
     Thread replacing =
@@ -132,7 +132,7 @@ class ForeignFileTest {
   }
 
   @Test
-  void textThatIsNoneIsRefused() throws IOException {
+  void bytesThatAreNotUtf8AreRefused() throws IOException {
     Files.write(file, new byte[] {(byte) 0xff, (byte) 0xfe});
     assertThatThrownBy(() -> ForeignFile.named(file).text(9)).hasMessageContaining("UTF-8");
   }

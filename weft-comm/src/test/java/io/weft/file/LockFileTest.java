@@ -19,7 +19,7 @@ class LockFileTest {
   @TempDir Path directory;
 
   @Test
-  void isMadeOnceAndOpenedAfterwards() throws Exception {
+  void aLockFileIsCreatedOnceAndThenOpened() throws Exception {
     Path file = directory.resolve("lock");
     assertThatThrownBy(() -> LockFile.open(file)).isInstanceOf(NoSuchFileException.class);
     LockFile.make(file).close();

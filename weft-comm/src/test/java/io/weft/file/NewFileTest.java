@@ -28,7 +28,7 @@ class NewFileTest {
 
   @TempDir Path directory;
 
-  /// A process that begins the file that it is told, says so, and waits to be killed.
+  /// A process that begins a given file, reports that it has begun, and waits to be killed.
   static final class Writer {
 
     private Writer() {}
@@ -61,7 +61,7 @@ class NewFileTest {
   }
 
   @Test
-  void whatStandsInTheWayIsTold() throws Exception {
+  void anObstacleIsReported() throws Exception {
     Path file = directory.resolve("report.json");
     assertThat(NewFile.obstacle(file)).isEmpty();
     assertThat(NewFile.obstacle(directory)).contains("it is a directory, not a regular file");
@@ -75,7 +75,7 @@ class NewFileTest {
   }
 
   @Test
-  void aFileAppearsWholeOrNotAtAll() throws IOException {
+  void aFileAppearsCompleteOrNotAtAll() throws IOException {
     Path file = Files.writeString(directory.resolve("report.json"), "before");
     try (NewFile begun = NewFile.begin(file)) {
       begun.stream().write(CONTENT);
@@ -101,7 +101,7 @@ class NewFileTest {
   }
 
   @Test
-  void namesOfUnfinishedFilesCannotBeForeseen() throws IOException {
+  void namesOfUnfinishedFilesAreUnpredictable() throws IOException {
     Path file = directory.resolve("report.json");
     try (NewFile one = NewFile.begin(file);
         NewFile other = NewFile.begin(file)) {
@@ -115,7 +115,7 @@ class NewFileTest {
   }
 
   @Test
-  void linksThatOthersHavePutBesideAreNotFollowed() throws IOException {
+  void linksWithGuessedTemporaryNamesAreNotFollowed() throws IOException {
     Path victim = Files.writeString(directory.resolve("victim"), "mine");
     for (String guess : List.of(".report.json.tmp", ".report.json.1.tmp")) {
       Files.createSymbolicLink(directory.resolve(guess), victim);
@@ -171,7 +171,7 @@ class NewFileTest {
   }
 
   @Test
-  void whatAKilledProcessHasLeftIsSweptAndWhatALivingOneWritesIsNot() throws Exception {
+  void filesOfAKilledProcessAreSweptAndFilesOfALivingOneAreNot() throws Exception {
     Path file = directory.resolve("report.json");
     Process process =
         new ProcessBuilder(
@@ -204,7 +204,7 @@ class NewFileTest {
   }
 
   @Test
-  void aPipeWithTheNameOfSuchAFileIsLeftAlone() throws Exception {
+  void aPipeWithATemporaryNameIsNotSwept() throws Exception {
     Path fifo = directory.resolve(".report.json.0123456789abcdef-0123456789abcdef.tmp");
     assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor()).isZero();
     NewFile.sweep(directory.resolve("report.json"));

@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Directories that are deleted with what is in them, by their owner or by who comes after it.
+/// Checks directories that are deleted with their contents, by their owner or by a later process.
 @Timeout(60)
 class ScratchDirectoryTest {
 
   @TempDir Path parent;
 
-  /// What another process runs until it is killed.
+  /// The program of another process, which runs until it is killed.
   static final class Holder {
     private Holder() {}
 
@@ -42,7 +42,7 @@ class ScratchDirectoryTest {
   }
 
   @Test
-  void itIsOfItsOwnerAloneAndGoneAtTheEnd() throws IOException {
+  void theDirectoryIsPrivateAndDeletedOnClose() throws IOException {
     Path below = parent.resolve("a").resolve("b");
     Path path;
     try (ScratchDirectory own = ScratchDirectory.create(below, "rows");
@@ -60,7 +60,7 @@ class ScratchDirectoryTest {
   }
 
   @Test
-  void whatAKilledProcessHasLeftIsDeletedAndNoOther() throws Exception {
+  void onlyTheDirectoryOfAKilledProcessIsDeleted() throws Exception {
     Path foreign = Files.createDirectory(parent.resolve("rows-of-somebody"));
     Process holder = holder();
     try {

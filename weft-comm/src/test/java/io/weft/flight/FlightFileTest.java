@@ -69,7 +69,7 @@ class FlightFileTest {
   }
 
   @Test
-  void fileIsReplacedAndNothingElseIsLeft() throws IOException {
+  void aReplacedFileLeavesNoOtherFile() throws IOException {
     var files = new FlightFile(directory.resolve("made/here"));
     files.put(with(List.of()));
     files.put(LogReaderTest.LOG);
@@ -81,7 +81,7 @@ class FlightFileTest {
   }
 
   @Test
-  void fileThatIsNoLogOfThatRankIsNamed() throws IOException {
+  void aFileThatIsNotTheLogOfItsRankIsNamed() throws IOException {
     var files = new FlightFile(directory);
     Files.writeString(files.of(0), LogReaderTest.LOG.text());
     assertThatThrownBy(() -> files.find(0))

@@ -65,7 +65,7 @@ class FlightRecorderTest {
   }
 
   @Test
-  void operationThatHangsStaysWhateverComesAndGoes() {
+  void aHangingOperationIsKept() {
     Submission hanging = begin(Submission.of("hanging", 0), 5);
     recorder.reached(hanging, OperationStage.EXCHANGE, 0, 5);
     for (int i = 0; i < 1000; i++) {
@@ -80,7 +80,7 @@ class FlightRecorderTest {
   }
 
   @Test
-  void logOfMoreThanFitsHasTheOldest() {
+  void aFullLogKeepsTheOldestOpenOperations() {
     for (int i = 0; i < OperationRing.MOST_OPEN + 1000; i++) {
       recorder.reached(begin(Submission.of("g" + i, 0), i), OperationStage.EXCHANGE, 0, i);
     }
@@ -89,7 +89,7 @@ class FlightRecorderTest {
   }
 
   @Test
-  void failureIsKeptWithWhatWasMissingAndWhenPeersWereHeard() {
+  void aFailureIsKeptWithMissingRanksAndTheTimesOfPeers() {
     var alarms = new AtomicInteger();
     recorder.onFailure(alarms::incrementAndGet);
     var waiting = new Submission(1, 7, "g", "allreduce", 4, 8, 1_000, List.of(0), List.of(2));
@@ -115,7 +115,7 @@ class FlightRecorderTest {
   }
 
   @Test
-  void firstFailureStaysHoweverManyFollow() {
+  void theFirstFailureIsKeptAmongMany() {
     for (int i = 0; i < 100; i++) {
       Submission number = begin(Submission.of("g", i), i);
       recorder.reached(number, OperationStage.EXCHANGE, 0, i);
@@ -129,7 +129,7 @@ class FlightRecorderTest {
   }
 
   @Test
-  void closingInOrderIsNoFailureUnlessSomethingWasUnderWay() {
+  void anOrderlyCloseIsAFailureOnlyForRunningOperations() {
     Submission running = begin(Submission.of("running", 0), 1);
     recorder.reached(running, OperationStage.EXCHANGE, 0, 1);
     recorder.onOpen(8, 0, 2, List.of(0, 1));
@@ -147,7 +147,7 @@ class FlightRecorderTest {
   }
 
   @Test
-  void whatTheRunnerHasNotTakenIsShown() {
+  void submittedOperationsAreShownBeforeTheyStart() {
     recorder.submitted(Submission.of("taken", 0));
     recorder.ended(begin(Submission.of("taken", 0), 1), null, 2);
     assertThat(recorder.busy()).isFalse();
@@ -158,7 +158,7 @@ class FlightRecorderTest {
   }
 
   @Test
-  void whatWasWithdrawnIsNotShownAsWaiting() {
+  void withdrawnOperationsAreNotShown() {
     Submission refused = Submission.of("refused", 0);
     recorder.submitted(refused);
     recorder.withdrawn(refused, new CommException.TimedOut("full", List.of()), 5);
@@ -167,7 +167,7 @@ class FlightRecorderTest {
   }
 
   @Test
-  void standingStillIsAnEvent() {
+  void aStallIsAnEvent() {
     recorder.onTurn(10_000_000);
     recorder.onTurn(2_510_000_000L);
     assertThat(recorder.log(3_000_000_000L).events())
@@ -183,7 +183,7 @@ class FlightRecorderTest {
             () -> {
               long count = 0;
               while (!ended.get()) {
-                // Number n is named by n, and begins and ends at n.
+                // Operation n has a name with n, and begins and ends at time n.
                 count++;
                 var operation = Submission.of("g" + count, (int) count - 1);
                 Submission number = begin(operation, count);

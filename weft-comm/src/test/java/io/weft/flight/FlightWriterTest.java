@@ -68,7 +68,7 @@ class FlightWriterTest {
   }
 
   @Test
-  void sinkThatRefusesIsNotTriedAgain() throws Exception {
+  void aSinkThatThrowsIsNotTriedAgain() throws Exception {
     var tries = new AtomicInteger();
     var first = new CountDownLatch(1);
     FlightSink unreachable =
@@ -92,7 +92,7 @@ class FlightWriterTest {
   }
 
   @Test
-  void sinkThatRefusesDoesNotKeepTheLogFromTheOthers() {
+  void aSinkThatThrowsDoesNotAffectOtherSinks() {
     FlightSink refusing =
         log -> {
           throw new IOException("disk full");

@@ -104,12 +104,12 @@ class LogReaderTest {
   }
 
   @Test
-  void formatIsThatOfTheGoldenFile() throws IOException {
+  void theTextMatchesTheGoldenFile() throws IOException {
     assertThat(LOG.text()).isEqualTo(golden());
   }
 
   @Test
-  void goldenFileIsRead() throws IOException {
+  void theGoldenFileIsRead() throws IOException {
     assertThat(FlightLog.parse(golden())).isEqualTo(LOG);
   }
 
@@ -145,7 +145,7 @@ class LogReaderTest {
         "end\\t4                      | end\\t3                      | the number of operations",
         "end\\t4                      | end\\t4\\n                   | something follows",
       })
-  void whatIsNoLogIsRefusedWithItsLine(String in, String with, String message) throws IOException {
+  void invalidTextIsRefusedWithItsLine(String in, String with, String message) throws IOException {
     String from = in.replace("\\t", "\t");
     String to = with.replace("\\t", "\t").replace("\\n", "\n").replace("\\e", "\u001b");
     assertThat(golden()).contains(from);
@@ -156,7 +156,7 @@ class LogReaderTest {
   }
 
   @Test
-  void whatIsCutOffAnywhereIsRefused() throws IOException {
+  void aTruncatedLogIsRefused() throws IOException {
     String golden = golden();
     for (int end = 0; end < golden.length(); end++) {
       String cut = golden.substring(0, end);
@@ -202,14 +202,14 @@ class LogReaderTest {
   }
 
   @Test
-  void listsOfRanksTakeAsMuchMemoryAsTheirText() {
+  void listsOfRanksTakeOnlyTheMemoryOfTheirText() {
     List<Integer> all = RankList.read("0-59999,7,60000-65534", 1 << 16, 1 << 20);
     assertThat(all).hasSize(65_536).startsWith(0, 1).endsWith(65_533, 65_534).contains(60_000);
     assertThat(all.get(60_000)).isEqualTo(7);
     assertThat(RankList.copyOf(all)).isSameAs(all);
     List<List<Integer>> many = new ArrayList<>();
     for (int i = 0; i < 200_000; i++) {
-      many.add(RankList.read("0-65534", 1 << 16, 1 << 20)); // 200 GB, if each had its ranks
+      many.add(RankList.read("0-65534", 1 << 16, 1 << 20)); // 200 GB if each stored its ranks
     }
     assertThat(many.getLast()).isEqualTo(many.getFirst()).hasSize(65_535);
     assertThatThrownBy(() -> all.set(0, 1)).isInstanceOf(UnsupportedOperationException.class);

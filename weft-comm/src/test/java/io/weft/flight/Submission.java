@@ -4,7 +4,7 @@ package io.weft.flight;
 import io.weft.observer.ObservedOperation;
 import java.util.List;
 
-/// An operation as the collectives would show it.
+/// An operation as the collectives report it.
 record Submission(
     long id,
     long communicator,

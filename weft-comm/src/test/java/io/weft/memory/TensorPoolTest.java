@@ -84,7 +84,7 @@ class TensorPoolTest {
   }
 
   @Test
-  void tensorsThatAreOutNeverOverlap() {
+  void leasedTensorsNeverOverlap() {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     Random random = new Random(seed);
     List<TensorLease> out = new ArrayList<>();
@@ -111,7 +111,7 @@ class TensorPoolTest {
   }
 
   @Test
-  void theBlockOfALargeTensorIsUsedAgain() {
+  void theBlockOfALargeTensorIsReused() {
     try (TensorPool pool = new TensorPool(transport, 16 * MIB)) {
       TensorLease first = bytes(pool, 8 * MIB);
       long address = first.view().data().address();

@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/// Holds the lock of a directory until its input ends.
+/// A program that holds the lock of a directory until its input ends.
 final class HoldingProgram {
 
   private HoldingProgram() {}
@@ -20,7 +20,7 @@ final class HoldingProgram {
           System.out.println("holds");
           try {
             while (System.in.read() >= 0) {
-              // goes on
+              // continues
             }
           } catch (IOException e) {
             throw new UncheckedIOException(e);

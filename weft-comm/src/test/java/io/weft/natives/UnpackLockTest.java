@@ -21,7 +21,7 @@ class UnpackLockTest {
   @TempDir Path directory;
 
   @Test
-  void otherProcessIsWaitedForUntilTheLimitAndAsksNobodyOnceItIsKilled() throws Exception {
+  void theLockOfAnotherProcessIsAwaitedAndFreedByItsDeath() throws Exception {
     Process other =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -52,7 +52,7 @@ class UnpackLockTest {
   }
 
   @Test
-  void directoryThatCannotBeLockedDoesNotKeepTheWork() throws Exception {
+  void theWorkRunsInADirectoryThatCannotBeLocked() throws Exception {
     Path file = Files.createFile(directory.resolve("file"));
     AtomicInteger runs = new AtomicInteger();
     UnpackLock.alone(file, "a library", Duration.ofSeconds(60), runs::incrementAndGet);
@@ -60,7 +60,7 @@ class UnpackLockTest {
   }
 
   @Test
-  void failureOfTheWorkIsItsOwnAndLeavesNoLock() {
+  void aFailureOfTheWorkIsThrownAndReleasesTheLock() {
     IllegalStateException failure = new IllegalStateException("no space");
     assertThatThrownBy(
             () ->

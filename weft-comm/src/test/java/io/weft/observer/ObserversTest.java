@@ -91,7 +91,7 @@ class ObserversTest {
   }
 
   @Test
-  void allOfSeveralHearAll() {
+  void everyObserverReceivesAllEvents() {
     var first = new Words();
     var second = new Words();
     tell(Observers.of(first, second));
@@ -100,7 +100,7 @@ class ObserversTest {
   }
 
   @Test
-  void oneThatThrowsIsToldNothingMoreAndTheOthersAre() {
+  void anObserverThatThrowsIsRemovedAndTheOthersContinue() {
     var calls = new ArrayList<Long>();
     OperationObserver broken =
         new OperationObserver() {
@@ -120,7 +120,7 @@ class ObserversTest {
   }
 
   @Test
-  void oneThatIsRemovedHearsNothing() {
+  void aRemovedObserverReceivesNothing() {
     var words = new Words();
     Observers observers = Observers.of(words);
     observers.remove(words);

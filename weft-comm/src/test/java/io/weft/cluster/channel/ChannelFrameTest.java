@@ -70,14 +70,14 @@ class ChannelFrameTest {
   }
 
   @Test
-  void whatIsWrittenIsRead() {
+  void framesAreReadAsTheyWereWritten() {
     List<String> seen = read(message());
     assertThat(in.isSound()).isTrue();
     assertThat(seen).isEqualTo(all().stream().map(ChannelFrameTest::text).toList());
   }
 
   @Test
-  void whatDoesNotFitWaitsForTheNextMessage() {
+  void aFrameThatDoesNotFitIsNotWritten() {
     out.begin();
     int written = 0;
     while (out.write(new ChannelFrame.Answered(written, 0, bytes(1000)))) {

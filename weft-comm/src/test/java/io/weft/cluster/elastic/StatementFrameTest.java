@@ -34,7 +34,7 @@ class StatementFrameTest {
 
   @ParameterizedTest
   @ValueSource(ints = {8, 64, 65, 1024})
-  void aStatementComesBackAsItWasSaid(int size) {
+  void aDecodedStatementEqualsTheEncodedOne(int size) {
     for (Stage stage : Stage.values()) {
       MembershipView view =
           new MembershipView(
@@ -50,7 +50,7 @@ class StatementFrameTest {
   }
 
   @Test
-  void whatNoRankSaysIsNull() {
+  void statementsThatNoRankCanSendAreNull() {
     MembershipView view = view(1, set(3), set(), 0, set(0, 1, 2, 3));
     MemorySegment good = written(new Statement(Stage.PROPOSE, view, set()));
     assertThat(StatementFrame.read(good, 1)).isNotNull();
@@ -74,7 +74,7 @@ class StatementFrameTest {
   }
 
   @Test
-  void anyBytesAreReadOrRefused() {
+  void randomBytesAreReadOrRefused() {
     Random random = new Random(5);
     byte[] bytes = new byte[24 + 5 * 8 * 2];
     for (int run = 0; run < 10_000; run++) {

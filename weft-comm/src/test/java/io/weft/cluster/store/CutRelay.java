@@ -10,7 +10,8 @@ import java.net.Socket;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// A port of its own that leads to another one, until it is cut; then it leads there again.
+/// A relay from its own port to another one. [#cut] ends its connections; later connections are
+/// relayed again.
 final class CutRelay implements AutoCloseable {
 
   private final ServerSocket listener = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());

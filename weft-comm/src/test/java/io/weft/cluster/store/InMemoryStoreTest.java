@@ -17,7 +17,7 @@ class InMemoryStoreTest extends StoreContract {
   }
 
   @Test
-  void fullStoreRefuses() {
+  void aFullStoreRefusesValues() {
     byte[] value = new byte[Store.MAX_VALUE_BYTES];
     assertThatThrownBy(
             () -> {

@@ -66,7 +66,7 @@ class JobStoreTest {
   }
 
   @Test
-  void jobOfOneRankNeedsNothing() throws Exception {
+  void aJobOfOneRankNeedsNoSettings() throws Exception {
     try (JobStore job = open(Map.of())) {
       job.store().put("k", new byte[] {1});
       assertThat(job.store().find("k")).isPresent();
@@ -91,14 +91,14 @@ class JobStoreTest {
   }
 
   @Test
-  void rankZeroThatNeverComesIsNamed() {
+  void theErrorNamesARankZeroThatDoesNotArrive() {
     assertThatThrownBy(() -> open(local(1, "job-" + System.nanoTime())))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("rank 0 did not arrive within 0.2 s");
   }
 
   @Test
-  void twoJobsOfOneNameAreKeptApart() throws Exception {
+  void aSecondJobOfTheSameNameIsRefused() throws Exception {
     String name = "job-" + System.nanoTime();
     try (JobStore first = open(local(0, name))) {
       assertThat(first.job()).contains(name);
@@ -109,11 +109,11 @@ class JobStoreTest {
   }
 
   @Test
-  void leftoversOfCrashedJobAreNotEntered() throws Exception {
+  void leftoversOfACrashedJobAreNotJoined() throws Exception {
     JobDirectory directory = JobDirectory.of(temporary, "crashed");
     Path run = directory.create();
     Files.writeString(run.resolve("key-old"), "old");
-    // A process number above the system's limit: it does not live.
+    // A process number above the system's limit belongs to no live process.
     Files.writeString(run.resolveSibling("current"), run.getFileName() + "\n99999999\n0\n");
     JobDirectory next = JobDirectory.of(temporary, "crashed");
     assertThatThrownBy(() -> next.await(Duration.ofMillis(50)))
@@ -126,9 +126,10 @@ class JobStoreTest {
     assertThat(temporary.resolve(fresh.getParent())).doesNotExist();
   }
 
-  /// Of other names, by a process that was killed; not of one that lives, nor of another container.
+  /// The directories of jobs with other names are removed if their process was killed, but not if
+  /// it is alive or in another container.
   @Test
-  void whatKilledJobsHaveLeftIsRemovedWithTheirSecrets() throws Exception {
+  void directoriesOfKilledJobsAreRemovedWithTheirSecrets() throws Exception {
     Process dead = new ProcessBuilder("sleep", "1000").start();
     String killed = ProcessIdentity.of(dead.toHandle()).toString();
     assertThat(dead.destroyForcibly().waitFor(20, TimeUnit.SECONDS)).isTrue();
@@ -160,7 +161,7 @@ class JobStoreTest {
 
   @Test
   @Timeout(20)
-  void whatOthersHavePlantedIsNotReadBeforeItsOwnerIsKnown() throws Exception {
+  void plantedFilesAreNotReadBeforeTheirOwnerIsKnown() throws Exception {
     Path run = JobDirectory.of(temporary, "planted").create();
     Path current = run.resolveSibling("current");
     assertThat(new ProcessBuilder("mkfifo", current.toString()).start().waitFor()).isZero();
@@ -190,7 +191,7 @@ class JobStoreTest {
   }
 
   @Test
-  void rankZeroKeepsTheStoreAtTheAddressGiven() throws Exception {
+  void rankZeroHostsTheStoreAtTheGivenAddress() throws Exception {
     int port = freePort();
     try (JobStore zero = open(remote(0, port, SECRET));
         JobStore one = open(remote(1, port, SECRET))) {
@@ -202,7 +203,7 @@ class JobStoreTest {
   }
 
   @Test
-  void meetingOverNetworkNeedsSecret() throws Exception {
+  void aStoreOnTheNetworkNeedsASecret() throws Exception {
     int port = freePort();
     assertThatThrownBy(() -> open(remote(0, port, "")))
         .isInstanceOf(CommException.Setup.class)
@@ -210,7 +211,7 @@ class JobStoreTest {
   }
 
   @Test
-  void launcherKeepsTheStore() throws Exception {
+  void theLauncherHostsTheStore() throws Exception {
     var secret = io.weft.transport.spi.Secret.of(SECRET.getBytes());
     try (var server =
         TcpStoreServer.bind(

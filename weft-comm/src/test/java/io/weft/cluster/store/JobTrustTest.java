@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Settings of encryption, and certificates that are given.
+/// Checks the settings of encryption and the given certificates.
 @Timeout(120)
 class JobTrustTest {
 
@@ -65,7 +65,7 @@ class JobTrustTest {
   }
 
   @Test
-  void autoEncryptsBeyondLoopbackOnly() throws Exception {
+  void autoEncryptsOnlyBeyondLoopback() throws Exception {
     Encryption auto = trust().encryption();
     assertThat(auto.at(InetAddress.getByName("127.0.0.1"))).isEmpty();
     assertThat(auto.at(InetAddress.getByName("127.0.1.1"))).isEmpty();
@@ -81,7 +81,7 @@ class JobTrustTest {
   }
 
   @Test
-  void certificatesOfOneAuthorityMeet() throws Exception {
+  void peersWithCertificatesOfOneAuthorityConnect() throws Exception {
     JobTrust one = certified(certificate, key, authority);
     JobTrust other = certified(rsaCertificate, rsaKey, authority);
     try (TcpStoreServer server =
@@ -111,7 +111,7 @@ class JobTrustTest {
   }
 
   @Test
-  void secretIsNeededBesidesTheCertificate() {
+  void theSecretIsNeededInAdditionToTheCertificate() {
     JobTrust one = certified(certificate, key, authority);
     try (TcpStoreServer server =
         TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, one, LIMIT)) {
@@ -133,7 +133,7 @@ class JobTrustTest {
   }
 
   @Test
-  void whatDoesNotFitIsNamed() throws Exception {
+  void theErrorNamesAnInconsistentSetting() throws Exception {
     assertSetup("tls-key is not set", "TLS_CERTIFICATE", certificate);
     assertSetup("tls-certificate is not set", "TLS_CA", authority);
     assertSetup("secure is off, but", "SECURE", "off", "TLS_CA", authority);

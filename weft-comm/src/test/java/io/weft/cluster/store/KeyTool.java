@@ -16,7 +16,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// Authorities and certificates as the JDK's own tool makes them, in PEM files of a directory.
+/// Authorities and certificates that the JDK's keytool makes, in PEM files of a directory.
 final class KeyTool {
 
   private static final String PASSWORD = "not a secret";
@@ -29,8 +29,8 @@ final class KeyTool {
     this.store = directory.resolve("store.p12");
   }
 
-  /// Makes a key and a certificate of this name. With a signer that signs it, else it is an
-  /// authority.
+  /// Creates a key and a certificate of this name. The signer signs the certificate; without a
+  /// signer the certificate is an authority.
   void make(String name, String algorithm, String signer) throws Exception {
     List<String> command =
         new ArrayList<>(
@@ -63,13 +63,13 @@ final class KeyTool {
     }
   }
 
-  /// The certificate, without those above it.
+  /// Writes the certificate without its chain, and returns the file.
   Path certificate(String name) throws Exception {
     Certificate certificate = read().getCertificate(name);
     return write(name + ".crt", "CERTIFICATE", certificate.getEncoded());
   }
 
-  /// The private key, readable by its owner alone.
+  /// Writes the private key, readable only by its owner, and returns the file.
   Path key(String name) throws Exception {
     Key key = read().getKey(name, PASSWORD.toCharArray());
     Path file = write(name + ".key", "PRIVATE KEY", key.getEncoded());

@@ -96,7 +96,7 @@ class SecretFileTest {
   }
 
   @Test
-  void bytesThatAreNoTextAreTheSameSecretEverywhere() throws Exception {
+  void aBinarySecretIsTheSameFromFileAndVariable() throws Exception {
     Path file = file("", "rw-------");
     byte[] bytes = "0123456789abcdef\u00ff\u0000'".getBytes(StandardCharsets.ISO_8859_1);
     Files.write(file, bytes);

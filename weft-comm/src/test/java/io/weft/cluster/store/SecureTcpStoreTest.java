@@ -62,14 +62,14 @@ class SecureTcpStoreTest extends StoreContract {
   }
 
   @Test
-  void clientThatDoesNotEncryptIsToldTheSetting() {
+  void anUnencryptedClientLearnsTheSetting() {
     assertThatThrownBy(() -> connect(server.address().getPort(), plain()))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContainingAll("encrypts", "--secure (WEFT_SECURE)", "off here");
   }
 
   @Test
-  void clientThatEncryptsIsToldThatTheStoreDoesNot() {
+  void anEncryptingClientLearnsThatTheStoreDoesNotEncrypt() {
     try (TcpStoreServer open = bind(plain())) {
       assertThatThrownBy(() -> connect(open.address().getPort(), trust))
           .isInstanceOf(CommException.Setup.class)
@@ -91,7 +91,7 @@ class SecureTcpStoreTest extends StoreContract {
     }
   }
 
-  /// Carries one connection and keeps what the client said.
+  /// Relays one connection and records the bytes of the client.
   private void record(ServerSocket relay, CompletableFuture<byte[]> seen) {
     var said = new java.io.ByteArrayOutputStream();
     try (Socket from = relay.accept();
@@ -117,7 +117,7 @@ class SecureTcpStoreTest extends StoreContract {
   }
 
   @Test
-  void somebodyWhoEndsTlsOnBothSidesIsFoundOut() throws Exception {
+  void anIntermediaryBetweenTwoTlsSessionsIsDetected() throws Exception {
     var party = TlsParty.of(new Encryption.Ephemeral());
     try (var man = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       Thread.startVirtualThread(() -> carry(man, party));
@@ -127,7 +127,7 @@ class SecureTcpStoreTest extends StoreContract {
     }
   }
 
-  /// Is a party to both sides, and repeats what each says.
+  /// Terminates TLS on both sides and repeats the messages of each side to the other.
   private void carry(ServerSocket man, TlsParty party) {
     try (Socket from = man.accept();
         Socket to = new Socket(server.address().getAddress(), server.address().getPort())) {
@@ -149,7 +149,7 @@ class SecureTcpStoreTest extends StoreContract {
   }
 
   @Test
-  void secretsAreNotShown() {
+  void toStringDoesNotContainTheSecret() {
     Secret secret = trust.secret();
     assertThat(trust.toString())
         .doesNotContain(new String(secret.bytes(), StandardCharsets.US_ASCII));

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/// What every store must do.
+/// The tests that every store must pass.
 abstract class StoreContract {
 
   private static final Duration SHORT = Duration.ofMillis(30);
@@ -30,7 +30,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void valueIsThereForEverybody() throws Exception {
+  void aValueIsVisibleToAllClients() throws Exception {
     try (Store one = open();
         Store other = open()) {
       one.put("a/b c/ü", bytes("x"));
@@ -41,7 +41,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void laterPutReplaces() throws Exception {
+  void aLaterPutReplacesTheValue() throws Exception {
     try (Store store = open()) {
       store.put("k", bytes("1"));
       store.put("k", bytes("2"));
@@ -71,7 +71,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void getGivesUpNamingTheKey() throws Exception {
+  void theErrorOfGetNamesTheKey() throws Exception {
     try (Store store = open()) {
       assertThatThrownBy(() -> store.get("never", SHORT))
           .isInstanceOf(CommException.Setup.class)
@@ -96,7 +96,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void keyThatIsNoneIsRefusedByEveryCall() throws Exception {
+  void everyCallRefusesAnInvalidKey() throws Exception {
     try (Store store = open()) {
       for (String key : List.of("", "k".repeat(Store.MAX_STORED_KEY_BYTES + 1))) {
         List<ThrowingCallable> calls =
@@ -119,7 +119,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void onlyTheFirstPutsIfAbsent() throws Exception {
+  void onlyTheFirstPutIfAbsentSucceeds() throws Exception {
     try (Store one = open();
         Store other = open()) {
       assertThat(one.putIfAbsent("leader", bytes("0"))).isTrue();
@@ -134,7 +134,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void valueIsReplacedOnlyWhereTheExpectedOneIs() throws Exception {
+  void compareAndSetReplacesOnlyTheExpectedValue() throws Exception {
     try (Store store = open()) {
       assertThat(store.compareAndSet("k", bytes("1"), bytes("2"))).isFalse();
       assertThat(store.find("k")).isEmpty();
@@ -174,7 +174,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void changeIsAwaited() throws Exception {
+  void awaitChangeReturnsTheChangedValue() throws Exception {
     try (Store reader = open();
         Store writer = open()) {
       assertThat(reader.awaitChange("watched", bytes("1"), SHORT)).isEmpty();
@@ -196,7 +196,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void whoDisconnectedComesBack() throws Exception {
+  void aDisconnectedClientReconnects() throws Exception {
     try (Store store = open()) {
       store.put("k", bytes("1"));
       store.disconnect();

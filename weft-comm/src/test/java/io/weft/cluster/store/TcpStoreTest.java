@@ -58,7 +58,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void listensOnExactlyTheAddressAskedFor() {
+  void theServerListensOnExactlyTheRequestedAddress() {
     assertThat(server.address().getAddress()).isEqualTo(InetAddress.getLoopbackAddress());
     assertThat(server.location()).isEqualTo("127.0.0.1:" + server.address().getPort());
   }
@@ -72,7 +72,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void storeOfAnotherJobOfTheSameSecretIsNotEntered() {
+  void aStoreOfAnotherJobWithTheSameSecretIsRefused() {
     var other = new JobTrust(secret, new Encryption.Off(), "slurm-9.0");
     int port = server.address().getPort();
     assertThatThrownBy(() -> TcpStore.connect("127.0.0.1", port, other, Duration.ofMillis(500)))
@@ -82,7 +82,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void meetingIsTheServersOwn() throws Exception {
+  void everyServerHasItsOwnMeeting() throws Exception {
     try (TcpStoreServer another =
             TcpStoreServer.bind(InetAddress.getLoopbackAddress(), 0, plain(secret), LIMIT);
         TcpStore one = connect(secret);
@@ -96,7 +96,8 @@ class TcpStoreTest extends StoreContract {
 
   @Test
   void allAddressesOfNameAreTried() throws Exception {
-    // The name has 127.0.0.1, and on most systems ::1, in either order; the store has one of them.
+    // The name resolves to 127.0.0.1 and on most systems to ::1, in either order; the store has one
+    // of them.
     assumeTrue(InetAddress.getAllByName("localhost").length > 1, "needs a name with two addresses");
     for (InetAddress address : InetAddress.getAllByName("localhost")) {
       try (TcpStoreServer one = TcpStoreServer.bind(address, 0, plain(secret), LIMIT);
@@ -108,7 +109,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void reasonOfTheFirstAttemptsIsNotHiddenByTheLast() throws Exception {
+  void theReasonOfTheFirstAttemptsIsReported() throws Exception {
     int port;
     try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();
@@ -120,7 +121,7 @@ class TcpStoreTest extends StoreContract {
             () -> {
               try {
                 refusing.await();
-                // Takes the call of the last attempts, and says nothing.
+                // The listener takes the connections of the last attempts and sends nothing.
                 try (var there = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
                   there.setSoTimeout(10_000);
                   silent.await();
@@ -155,7 +156,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void storeThatNeverComesIsNamed() throws Exception {
+  void theErrorNamesAStoreThatNeverStarts() throws Exception {
     int port;
     try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();
@@ -168,7 +169,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void somethingElseThanStoreIsNamed() throws Exception {
+  void aServerOtherThanAStoreIsReported() throws Exception {
     try (var other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       Thread.ofVirtual()
           .start(
@@ -188,7 +189,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void impostorWithoutTheSecretIsFoundOut() throws Exception {
+  void aServerWithoutTheSecretIsDetected() throws Exception {
     try (TcpStoreServer impostor =
         TcpStoreServer.bind(
             InetAddress.getLoopbackAddress(), 0, plain(SecretFile.random()), LIMIT)) {
@@ -201,7 +202,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void strangersAreDisconnectedAndDisturbNobody() throws Exception {
+  void unprovenClientsDoNotDisturbOthers() throws Exception {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     var random = new Random(seed);
     try (TcpStore good = connect(secret)) {
@@ -218,7 +219,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void ofManySilentStrangersTheOldestAreDisconnected() throws Exception {
+  void theOldestOfManySilentClientsAreDisconnected() throws Exception {
     var silent = new ArrayList<Socket>();
     try {
       for (int i = 0; i < UnprovenConnections.MOST + 20; i++) {
@@ -238,9 +239,9 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void strangerThatSpeaksSlowlyIsDisconnectedInTime() throws Exception {
+  void aSlowUnprovenClientIsDisconnectedInTime() throws Exception {
     try (Socket socket = stranger()) {
-      // One byte now and then would keep a limit for each read at bay.
+      // A byte now and then would always restart a limit for single reads.
       assertThat(serverNonce(socket)).hasSize(StoreWire.NONCE_BYTES);
       socket.setSoTimeout(200);
       long start = System.nanoTime();
@@ -260,9 +261,10 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void strangerThatClaimsHugeLengthsIsClosed() throws Exception {
+  void anUnprovenClientThatClaimsHugeLengthsIsDisconnected() throws Exception {
     try (Socket socket = stranger()) {
-      // One write: the server may close at its first bytes, and a later write would meet that.
+      // This is one write, because the server may close at its first bytes and a later write would
+      // fail.
       byte[] claim = new byte[72];
       Arrays.fill(claim, 64, 72, (byte) 0x7f);
       socket.getOutputStream().write(claim);
@@ -271,7 +273,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void provedClientWithHugeLengthIsClosed() throws Exception {
+  void aProvenClientThatClaimsAHugeLengthIsDisconnected() throws Exception {
     try (Socket socket = stranger()) {
       byte[] nonce = opened(socket);
       assertThat(nonce).hasSize(StoreWire.NONCE_BYTES);
@@ -285,7 +287,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void proofOfAnEarlierConnectionIsWorthNothing() throws Exception {
+  void aProofOfAnEarlierConnectionIsRefused() throws Exception {
     byte[] clientNonce = new byte[StoreWire.NONCE_BYTES];
     byte[] proof;
     try (Socket first = stranger()) {
@@ -302,7 +304,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void clientThatComesLateFindsWhatIsThere() throws Exception {
+  void aLateClientFindsEarlierValues() throws Exception {
     try (TcpStore early = connect(secret)) {
       early.put("k", new byte[] {1});
     }
@@ -312,7 +314,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void clientWhoseConnectionBreaksConnectsAgain() throws Exception {
+  void aClientWithABrokenConnectionReconnects() throws Exception {
     try (var relay = new CutRelay(server.address());
         TcpStore store = TcpStore.connect("127.0.0.1", relay.port(), plain(secret), LIMIT)) {
       store.put("k", new byte[] {1});
@@ -331,7 +333,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void anotherStoreAtTheAddressIsFoundOut() throws Exception {
+  void anotherStoreAtTheAddressIsDetected() throws Exception {
     try (TcpStore store = connect(secret)) {
       store.put("k", new byte[] {1});
       int port = server.address().getPort();
@@ -348,7 +350,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void fullServerIsNamedAndServesOn() throws Exception {
+  void aFullServerIsNamedAndContinuesToServe() throws Exception {
     byte[] value = new byte[Store.MAX_VALUE_BYTES];
     try (TcpStore store = connect(secret)) {
       int fitting = (int) (InMemoryStore.MAX_BYTES / (value.length + 5));
@@ -373,7 +375,7 @@ class TcpStoreTest extends StoreContract {
   }
 
   @Test
-  void closedClientSaysSo() throws Exception {
+  void aClosedClientThrows() throws Exception {
     TcpStore store = connect(secret);
     store.close();
     assertThatThrownBy(() -> store.find("k"))
@@ -416,12 +418,12 @@ class TcpStoreTest extends StoreContract {
     return clientNonce;
   }
 
-  /// Whether the server closed; a reset is as good as an end.
+  /// Returns whether the server closed the connection, by an end or a reset.
   private static boolean endOf(Socket socket) {
     try {
       InputStream in = socket.getInputStream();
       while (in.read() >= 0) {
-        // The opening words of the server.
+        // Skips the server's opening message.
       }
       return true;
     } catch (java.net.SocketTimeoutException open) {

@@ -12,7 +12,7 @@ import io.weft.cluster.watch.FailureDetector.Finding;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/// Peer 1 of two as it is seen from rank 0, in virtual time, one turn each 10 ms.
+/// Checks how rank 0 watches peer 1 of two in virtual time, with one duty cycle every 10 ms.
 class FailureDetectorTest {
 
   private static final long MILLI = 1_000_000;
@@ -32,7 +32,7 @@ class FailureDetectorTest {
     detector.begin(1, now, clock.nanos());
   }
 
-  /// One turn; a heartbeat that is due leaves at once.
+  /// Runs one duty cycle; a heartbeat that is due is sent at once.
   private Finding turn() {
     now += 10 * MILLI;
     return look();
@@ -51,7 +51,8 @@ class FailureDetectorTest {
     return found;
   }
 
-  /// Turns until the peer is given up, at most for a minute; returns the milliseconds.
+  /// Runs duty cycles until the peer is found silent, for at most one minute. Returns the
+  /// milliseconds.
   private long untilSilent() {
     long start = now;
     while (turn() != SILENT) {
@@ -68,7 +69,7 @@ class FailureDetectorTest {
   }
 
   @Test
-  void silentPeerIsFoundJustAfterTheLimit() {
+  void aSilentPeerIsDetectedJustAfterTheLimit() {
     begin(DEFAULT);
     turnFor(1500, () -> received++);
     assertThat(untilSilent()).isBetween(4_990L, 5_150L);
@@ -91,14 +92,14 @@ class FailureDetectorTest {
   }
 
   @Test
-  void idlePeerGetsAHeartbeatBeforeEachSecondIsOver() {
+  void anIdlePeerGetsAHeartbeatEverySecond() {
     begin(DEFAULT);
     turnFor(10_000, () -> received++);
     assertThat(heartbeats).isBetween(10, 12);
   }
 
   @Test
-  void noHeartbeatGoesWhileOtherThingsGo() {
+  void noHeartbeatIsSentWhileOtherDataIsSent() {
     begin(DEFAULT);
     turnFor(
         10_000,
@@ -111,7 +112,7 @@ class FailureDetectorTest {
   }
 
   @Test
-  void ownStandstillIsNotHeldAgainstOthers() {
+  void aLocalStandstillDoesNotCountAsSilenceOfPeers() {
     begin(DEFAULT);
     turnFor(1000, () -> received++);
     now += 60_000 * MILLI;
@@ -120,7 +121,7 @@ class FailureDetectorTest {
   }
 
   @Test
-  void heartbeatIsOwedInRealTimeAfterAnOwnStandstill() {
+  void aHeartbeatIsDueInRealTimeAfterALocalStandstill() {
     begin(DEFAULT);
     turnFor(100, () -> received++);
     now += 900 * MILLI;
@@ -128,7 +129,7 @@ class FailureDetectorTest {
   }
 
   @Test
-  void machineThatKeepsStallingStillFindsTheDead() {
+  void aMachineThatKeepsStallingStillDetectsASilentPeer() {
     begin(DEFAULT);
     long start = now;
     Finding found = FINE;
@@ -141,7 +142,7 @@ class FailureDetectorTest {
   }
 
   @Test
-  void clockThatJumpsBackDelaysNothing() {
+  void aBackwardJumpOfTheClockDelaysNothing() {
     begin(DEFAULT);
     turnFor(2_000, () -> received++);
     int before = heartbeats;
@@ -152,7 +153,7 @@ class FailureDetectorTest {
   }
 
   @Test
-  void withoutHeartbeatsNothingIsSentAndNobodyIsSilent() {
+  void withoutHeartbeatsNothingIsSentAndNoPeerIsSilent() {
     begin(Heartbeat.OFF);
     turnFor(100_000, () -> {});
     assertThat(heartbeats).isZero();
@@ -162,7 +163,7 @@ class FailureDetectorTest {
   }
 
   @Test
-  void withoutLimitHeartbeatsGoAndNobodyIsSilent() {
+  void withoutALimitHeartbeatsAreSentAndNoPeerIsSilent() {
     begin(Heartbeat.of(Duration.ofSeconds(1), Duration.ZERO));
     turnFor(10_000, () -> {});
     assertThat(heartbeats).isBetween(10, 12);

@@ -19,7 +19,7 @@ class ProcessIdentityTest {
   @TempDir Path directory;
 
   @Test
-  void textComesBackAsItWas() {
+  void theParsedTextEqualsTheIdentity() {
     ProcessIdentity local = ProcessIdentity.local();
     assertThat(ProcessIdentity.parse(local.toString())).isEqualTo(local);
     assertThat(ProcessIdentity.parse("simulated rank 3")).isNull();
@@ -28,7 +28,7 @@ class ProcessIdentityTest {
   }
 
   @Test
-  void nothingIsSaidOfThisProcessNorOfOtherNamespaces() {
+  void thisProcessAndOtherNamespacesHaveNoCondition() {
     ProcessIdentity local = ProcessIdentity.local();
     assertThat(local.condition()).isEmpty();
     assertThat(new ProcessIdentity(1, 0, "pid:[1]").condition()).isEmpty();
@@ -43,7 +43,7 @@ class ProcessIdentityTest {
     "S, is there (state S): a long pause",
     "D, waits for a disk"
   })
-  void stateStandsAfterTheNameWhateverThatIs(String state, String words) throws Exception {
+  void theStateIsFoundAfterAnyProgramName(String state, String words) throws Exception {
     Path stat = directory.resolve("stat");
     Files.writeString(stat, "7 (a) R (b) " + state + " 1 7 7 0 -1");
     ProcessIdentity anybody = new ProcessIdentity(Long.MAX_VALUE, 0, "");
@@ -52,7 +52,7 @@ class ProcessIdentityTest {
   }
 
   @Test
-  void stoppedAndEndedProcessesAreToldApart() throws Exception {
+  void stoppedAndEndedProcessesAreDistinguished() throws Exception {
     assumeTrue(Files.isReadable(Path.of("/proc/self/stat")), "needs /proc");
     Process sleeper = new ProcessBuilder("sleep", "1000").start();
     try {
@@ -83,9 +83,9 @@ class ProcessIdentityTest {
     assertThat(kill.waitFor(20, TimeUnit.SECONDS)).isTrue();
   }
 
-  /// By what no clock that is set changes; and the name of a program may look like any text.
+  /// The start is the kernel's start time, which does not change when a clock is set.
   @Test
-  void startOnThisHostIsThatOfTheKernel() throws Exception {
+  void theStartOnThisHostIsTheKernelsStartTime() throws Exception {
     assumeTrue(Files.exists(Path.of("/proc/self/stat")), "no /proc");
     Process process = new ProcessBuilder("sleep", "60").start();
     try {

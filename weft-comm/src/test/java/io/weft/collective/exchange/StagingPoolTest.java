@@ -52,7 +52,7 @@ class StagingPoolTest {
   }
 
   @Test
-  void aLongWindowThatComesBackTakesThePlaceOfShorterOnes() {
+  void aReturnedLongWindowReplacesShorterOnes() {
     MemoryRegion first = staging.lease(1 << 20);
     MemoryRegion second = staging.lease(1 << 20);
     MemoryRegion lengthy = Objects.requireNonNull(staging.tryLease(2 << 20));
@@ -69,7 +69,7 @@ class StagingPoolTest {
   }
 
   @Test
-  void aShortWindowIsNotKeptInThePlaceOfALongOne() {
+  void aShortWindowDoesNotReplaceALongOne() {
     MemoryRegion lengthy = Objects.requireNonNull(staging.tryLease(4 << 20));
     staging.giveBack(lengthy);
     MemoryRegion brief = staging.lease(1 << 20);

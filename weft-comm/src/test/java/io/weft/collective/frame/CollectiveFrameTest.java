@@ -14,7 +14,7 @@ class CollectiveFrameTest {
   private final MemorySegment frame = Arena.ofAuto().allocate(8192);
 
   @Test
-  void fieldsComeBackAsTheyWereSet() {
+  void fieldsAreReadAsTheyWereSet() {
     CollectiveFrame.header(
         frame, CollectiveFrame.Type.GRANT, 1L << 63 | 5, 1, 0xCAFEBABE, -5L, 77, -9);
     assertThat(CollectiveFrame.type(frame)).isEqualTo(CollectiveFrame.Type.GRANT);

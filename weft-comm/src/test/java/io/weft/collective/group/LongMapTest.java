@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class LongMapTest {
 
   @Test
-  void behavesLikeAHashMap() {
+  void theMapBehavesLikeAHashMap() {
     long seed = Long.getLong("weft.test.seed", System.nanoTime());
     SplittableRandom random = new SplittableRandom(seed);
     LongMap<String> map = new LongMap<>();

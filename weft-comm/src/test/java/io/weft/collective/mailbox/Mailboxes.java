@@ -13,7 +13,7 @@ final class Mailboxes {
 
   private Mailboxes() {}
 
-  /// Each knows all others.
+  /// Returns one mailbox per member, each connected to all others.
   static List<SharedMailbox> of(int members) {
     RegionTable table = new RegionTable("mailboxes");
     List<PeerMemory> memories = new ArrayList<>();

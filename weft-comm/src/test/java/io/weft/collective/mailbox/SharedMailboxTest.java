@@ -23,14 +23,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class SharedMailboxTest {
 
-  /// `-Dweft.test.seed=N` replays.
+  /// The seed; `-Dweft.test.seed=N` repeats a run.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
   private static final int NUMBERS = 3_000;
 
-  /// What one member of a random run does: begins numbers in order, some without writing them, some
-  /// for another operation than the others; looks at those it has written, in any order; pays what
-  /// it owes.
+  /// One member of a random run. It begins numbers in order, some without writing them and some for
+  /// another operation than the others. It checks the numbers that it has written, in any order,
+  /// and publishes the numbers that it has skipped.
   private static final class Actor {
     private final SharedMailbox mailbox;
     private final int rank;
@@ -72,11 +72,11 @@ class SharedMailboxTest {
     return number * 100 + rank;
   }
 
-  /// The outcome of a number is the same for all, and what they read is what was written; no slot
-  /// is ever seen with a later number than the one that is looked for.
+  /// The outcome of a number is the same for all members, and they read the values that were
+  /// written. No member sees a slot with a later number than the one that it looks for.
   @ParameterizedTest(name = "{0} members")
   @ValueSource(ints = {2, 3, 5})
-  void allSeeTheSameInAnyOrderOfSteps(int members) {
+  void allMembersSeeTheSameOutcomesInAnyOrderOfSteps(int members) {
     SplittableRandom random = new SplittableRandom(SEED + members);
     List<SharedMailbox> mailboxes = Mailboxes.of(members);
     List<Actor> actors = new ArrayList<>();
@@ -129,9 +129,9 @@ class SharedMailboxTest {
     return state == SlotState.SAME;
   }
 
-  /// Two threads, as two processes would, one number after the other.
+  /// Two threads, in place of two processes, exchange one number at a time.
   @Test
-  void whatIsSeenIsWholeBetweenThreads() throws Exception {
+  void partsSeenByAnotherThreadAreComplete() throws Exception {
     List<SharedMailbox> mailboxes = Mailboxes.of(2);
     CompletableFuture<Void> other =
         CompletableFuture.runAsync(() -> task(mailboxes.get(1), 1), r -> new Thread(r).start());
@@ -163,7 +163,7 @@ class SharedMailboxTest {
   }
 
   @Test
-  void nothingIsWrittenOverWhatSomebodyMayStillRead() {
+  void aSlotThatAMemberMayStillReadIsNotOverwritten() {
     List<SharedMailbox> mailboxes = Mailboxes.of(2);
     MemorySegment part = Arena.ofAuto().allocate(8);
     SharedMailbox fast = mailboxes.get(0);
@@ -183,7 +183,7 @@ class SharedMailboxTest {
   }
 
   @Test
-  void aMailboxIsForsakenWhenAllHaveAcknowledgedOrGone() {
+  void aMailboxIsUnusedWhenAllMembersHaveAcknowledgedOrLeft() {
     List<SharedMailbox> mailboxes = Mailboxes.of(3);
     SharedMailbox mine = mailboxes.get(0);
     MemorySegment part = Arena.ofAuto().allocate(8);

@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 
 class SkippedSlotsTest {
 
-  /// `-Dweft.test.seed=N` replays.
+  /// The seed; `-Dweft.test.seed=N` repeats a run.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
   private final SkippedSlots skipped = new SkippedSlots();
 
   @Test
-  void aSlotIsSkippedUntilAllItsNumbersArePaid() {
+  void aSlotIsSkippedUntilAllItsNumbersAreRemoved() {
     skipped.add(3);
     skipped.add(3 + SharedMailbox.SLOTS);
     assertThat(skipped.isSkippedIn(3 + 5L * SharedMailbox.SLOTS)).isTrue();
@@ -30,9 +30,9 @@ class SkippedSlotsTest {
     assertThat(skipped.size()).isZero();
   }
 
-  /// As a list that boxes them would.
+  /// Compares with a list of boxed numbers.
   @Test
-  void keepsItsOrderWhicheverIsPaidFirst() {
+  void theOrderIsKeptForAnyOrderOfRemovals() {
     SplittableRandom random = new SplittableRandom(SEED);
     List<Long> expected = new ArrayList<>();
     long number = 0;

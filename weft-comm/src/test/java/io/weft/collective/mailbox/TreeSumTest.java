@@ -32,7 +32,7 @@ class TreeSumTest {
 
   @ParameterizedTest(name = "{0} members")
   @MethodSource("members")
-  void hasTheBitsOfRecursiveDoubling(int members) {
+  void theSumHasTheBitsOfRecursiveDoubling(int members) {
     SplittableRandom random = new SplittableRandom(members);
     List<MemorySegment> parts = new ArrayList<>();
     for (int m = 0; m < members; m++) {
@@ -56,7 +56,7 @@ class TreeSumTest {
     }
   }
 
-  /// What rank 0 gets by the schedule, by the kernels that define the bits.
+  /// Returns the result of rank 0 by the schedule, computed by the kernels that define the bits.
   private static byte[] byMessages(List<MemorySegment> parts) {
     int size = parts.size();
     List<ArrayDeque<Step>> left = new ArrayList<>();
@@ -81,7 +81,7 @@ class TreeSumTest {
     return held.getFirst().toArray(ValueLayout.JAVA_BYTE);
   }
 
-  /// False if what it receives is not there yet.
+  /// Runs one step; returns false if the data that it receives has not arrived.
   private static boolean step(
       int rank,
       Step step,

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class SliceLayoutTest {
 
-  /// `-Dweft.test.seed=N` replays.
+  /// The seed; `-Dweft.test.seed=N` repeats a run.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
   private static final int RUNS = Boolean.getBoolean("weft.test.long") ? 300 : 100;
@@ -40,7 +40,7 @@ class SliceLayoutTest {
   }
 
   @Test
-  void partsCoverEachSliceOnceAndNeverMeetInABounceBuffer() {
+  void partsCoverEachSliceOnceAndNeverOverlapInABounceBuffer() {
     SplittableRandom random = new SplittableRandom(SEED);
     for (int run = 0; run < RUNS; run++) {
       SliceLayout layout = random(random);
@@ -60,7 +60,8 @@ class SliceLayoutTest {
     }
   }
 
-  /// The pieces of as many parts as a bounce buffer holds, this one the last of them.
+  /// Checks that the pieces of the parts that share a bounce buffer with part `last`, the latest of
+  /// them, do not overlap.
   private static void checkWindow(SliceLayout layout, int last) {
     byte[] window = new byte[Math.toIntExact(layout.windowBytes())];
     for (int part = Math.max(0, last - layout.window() + 1); part <= last; part++) {

@@ -45,7 +45,7 @@ class RankScheduleTest {
   }
 
   @Test
-  void twoRanksKeepStepWhereBothSendInARound() {
+  void twoRanksKeepStepIfBothSendInARound() {
     RankSchedule ring = RankSchedule.of(Ring.allreduce(), 1, 2);
     assertThat(ring.sends().get(0).beside()).isZero();
     assertThat(ring.sends().get(1).beside()).isEqualTo(1);
@@ -110,7 +110,7 @@ class RankScheduleTest {
   }
 
   @Test
-  void onlyTheOwnerAveragesWhatIsScattered() {
+  void onlyTheOwnerAveragesAScatteredChunk() {
     for (var algorithm : List.of(Ring.reduceScatter(), Direct.reduceScatter())) {
       for (int n = 2; n <= 33; n++) {
         for (int r = 0; r < n; r++) {
@@ -126,7 +126,7 @@ class RankScheduleTest {
   }
 
   @Test
-  void whatIsCombinedAtOnceHasOneHistoryAndIsCompleteWithTheLastOfIt() {
+  void chunksOfOneTreeShareAHistoryAndCompleteWithTheLastReceive() {
     RankSchedule plan =
         RankSchedule.of(NestedExchanges.direct(IntStream.range(0, 16).boxed().toList()), 5, 16);
     assertThat(plan.sends())
@@ -152,7 +152,7 @@ class RankScheduleTest {
         .hasMessageContaining("chunks 0 to 1");
   }
 
-  /// Sends on together what it has been sent and what it has not.
+  /// Sends a chunk that it has received and one that it has not received together.
   private record Joiner() implements Algorithm {
     @Override
     public String name() {
@@ -172,16 +172,16 @@ class RankScheduleTest {
     }
   }
 
-  /// Rank 0 writes the sum into the memory of rank 1 perhaps before rank 1 has combined.
+  /// Rank 0 may write the sum into the memory of rank 1 before rank 1 has combined its data.
   @Test
-  void aChunkThatWasCombinedIsNotReceivedBeforeItWasSent() {
+  void aCombinedChunkMayNotBeReceivedBeforeItIsSent() {
     assertThatThrownBy(() -> RankSchedule.of(new Hasty(), 1, 2))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("chunk 0 may be written before its received data is combined");
   }
 
   @Test
-  void everyAlgorithmSendsWhatItHasCombinedBeforeItReceivesTheResult() {
+  void everyAlgorithmSendsACombinedChunkBeforeItReceivesIt() {
     Random random = new Random(7);
     for (int layout = 0; layout < 150; layout++) {
       int size = 1 + random.nextInt(17);

@@ -10,14 +10,14 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/// The algorithms that add each element in one order of ranks within hosts and of hosts above them:
-/// for few bytes, for more, and for many.
+/// Checks the algorithms that add each element in one order, of ranks within hosts and then of
+/// hosts: the algorithms for few, more and many bytes.
 class FixedOrderTest {
 
   private static final long SEED = 20_261_128;
 
-  /// Hosts of ranks 0 to n - 1 in several ways: all on one, one rank each, in blocks of several
-  /// lengths, in turns, and at random.
+  /// Returns placements of ranks on hosts: one rank per host, blocks of several lengths,
+  /// interleaved, and random.
   static Stream<List<Integer>> placements() {
     Random random = new Random(SEED);
     List<List<Integer>> all = new ArrayList<>();
@@ -38,7 +38,7 @@ class FixedOrderTest {
     return all.stream();
   }
 
-  /// Hosts of consecutive ranks, so many each.
+  /// Returns hosts of consecutive ranks, with `ranks[host]` ranks each.
   private static List<Integer> blocks(int... ranks) {
     return IntStream.range(0, ranks.length)
         .boxed()
@@ -47,7 +47,7 @@ class FixedOrderTest {
   }
 
   @Test
-  void everyPlacementIsSummedInOneOrderOfEveryElementByEachAlgorithm() {
+  void allAlgorithmsSumEveryElementInOneOrderOnEveryPlacement() {
     placements()
         .forEach(
             hosts -> {
@@ -85,7 +85,8 @@ class FixedOrderTest {
     }
   }
 
-  /// Up to 16 hosts of up to 8 ranks: as many on each, 3 and 5 in turns, and a random number.
+  /// Returns placements on up to 16 hosts of up to 8 ranks (equal counts, 3 and 5 in alternation,
+  /// and random counts), and on up to 127 hosts of one rank.
   static Stream<List<Integer>> ofManyHosts() {
     Random random = new Random(SEED);
     List<List<Integer>> all = new ArrayList<>();
@@ -106,7 +107,7 @@ class FixedOrderTest {
   }
 
   @Test
-  void aHostsLinkCarriesAtMostATenthMoreThanTheLeastThereIs() {
+  void aHostsLinkCarriesAtMostATenthMoreThanTheMinimum() {
     ofManyHosts().forEach(FixedOrderTest::countBytes);
   }
 
@@ -138,7 +139,7 @@ class FixedOrderTest {
   }
 
   @Test
-  void aRankTalksToFewOthersAndInFewRounds() {
+  void aRankHasFewPeersAndFewRounds() {
     ofManyHosts().forEach(FixedOrderTest::countRounds);
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.schedule;
 
-/// What an algorithm must achieve, chunk by chunk.
+/// The result that an algorithm must achieve, chunk by chunk.
 public enum Goal {
   /// Every rank ends with every rank's contribution to every chunk, once.
   ALLREDUCE,

@@ -18,11 +18,11 @@ public final class Verifier {
 
   private record Symbol(int[] contributions, long tree) {}
 
-  /// A run of chunks on its way.
+  /// A run of chunks in flight.
   private record Run(int chunk, List<Symbol> symbols) {}
 
-  /// Throws `IllegalStateException` naming rank, chunk and what is wrong if the algorithm does not
-  /// reach the goal, leaves a send unmatched, or waits for ever.
+  /// Throws `IllegalStateException`, naming rank, chunk and fault, if the algorithm misses the
+  /// goal, leaves a send unmatched, or never ends.
   public static void prove(Algorithm algorithm, Goal goal, int size) {
     check(algorithm, goal, ended(algorithm, size));
   }
@@ -43,7 +43,7 @@ public final class Verifier {
     }
   }
 
-  /// The symbols of each rank's chunks when all schedules have run.
+  /// Returns the symbols of each rank's chunks after all schedules have run.
   private static Symbol[][] ended(Algorithm algorithm, int size) {
     int chunks = algorithm.chunks(size);
     Symbol[][] state = new Symbol[size][chunks];
@@ -173,7 +173,7 @@ public final class Verifier {
     return List.of(Arrays.copyOfRange(state, step.chunk(), step.chunk() + step.chunks()));
   }
 
-  /// Keeps what came for a leaf, and combines the tree when it is the last one.
+  /// Keeps the symbol received for a leaf, and combines the tree after its last leaf.
   private static Symbol leaf(
       Symbol own,
       Symbol got,

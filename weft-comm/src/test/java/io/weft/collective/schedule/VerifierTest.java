@@ -34,7 +34,7 @@ class VerifierTest {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void everyAlgorithmIsRightFor1To64Ranks(Case c) {
+  void everyAlgorithmIsCorrectFor1To64Ranks(Case c) {
     for (int n = 1; n <= 64; n++) {
       Verifier.prove(c.algorithm(), c.goal(), n);
     }
@@ -42,7 +42,7 @@ class VerifierTest {
 
   @ParameterizedTest(name = "{0} ranks")
   @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17, 24, 31, 64})
-  void hierarchicalIsRightHoweverRanksLieOnHosts(int size) {
+  void theHierarchicalRingIsCorrectForAnyPlacementOfRanks(int size) {
     Random random = new Random(size);
     for (int hosts = 1; hosts <= size; hosts++) {
       int number = hosts;
@@ -59,12 +59,12 @@ class VerifierTest {
   }
 
   @Test
-  void aRingAddsEachPartInAnOrderOfItsOwn() {
+  void aRingAddsEachPartInADifferentOrder() {
     assertThat(Verifier.orders(Ring.allreduce(), 4)).doesNotHaveDuplicates();
   }
 
   @Test
-  void aRootedBroadcastIsTheSameTreeTurned() {
+  void aRootedBroadcastRotatesTheTree() {
     Algorithm turned = new Rooted(BinomialTree.broadcast(), 3);
     assertThatThrownBy(() -> Verifier.prove(turned, Goal.BROADCAST, 5))
         .hasMessageContaining("expected [1, 0, 0, 0, 0]");
@@ -78,21 +78,21 @@ class VerifierTest {
   }
 
   @Test
-  void aSendThatNobodyReceivesIsNamed() {
+  void anUnmatchedSendIsNamed() {
     Algorithm talker = new Fixed(List.of(List.of(new Send(0, 0))));
     assertThatThrownBy(() -> Verifier.prove(talker, Goal.ALLREDUCE, 1))
         .hasMessageContaining("never receives");
   }
 
   @Test
-  void aReceiveThatNobodySendsIsNamed() {
+  void anUnmatchedReceiveIsNamed() {
     Algorithm listener = new Fixed(List.of(List.of(new ReceiveReduce(0, 0))));
     assertThatThrownBy(() -> Verifier.prove(listener, Goal.ALLREDUCE, 1))
         .hasMessageContaining("waits for ever");
   }
 
   @Test
-  void aRunOfAnotherLengthIsNamed() {
+  void aRunOfTheWrongLengthIsNamed() {
     Algorithm lopsided = new Fixed(List.of(List.of(new Send(0, 0), new ReceiveReduce(0, 2, 0))));
     assertThatThrownBy(() -> Verifier.prove(lopsided, Goal.ALLREDUCE, 1))
         .hasMessageContaining("2 in all, of 0, gets 0, 1 in all");

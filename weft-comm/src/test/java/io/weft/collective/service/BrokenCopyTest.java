@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A member that says where its part of a tensor lies, and says what cannot be.
+/// Checks a member that offers its part of a tensor with impossible values.
 @Timeout(60)
 class BrokenCopyTest {
 
@@ -42,7 +42,7 @@ class BrokenCopyTest {
     return ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /// The rank's own words, said back: so rank 0 has the rank's own memory.
+  /// Returns the rank's own offer, for rank 0 to send back: so rank 0 shares the rank's own memory.
   private byte[] offer() {
     return scene.sent(SHARE).array().clone();
   }
@@ -54,7 +54,7 @@ class BrokenCopyTest {
   }
 
   @Test
-  void offerAndEndCompleteTheOperation() {
+  void anOfferAndItsEndCompleteTheOperation() {
     Handle<?> handle = scene.submit(PAIR, SHARED_ALLGATHER, LONG);
     scene.says(offer());
     scene.rank.turn(0);
@@ -66,7 +66,7 @@ class BrokenCopyTest {
   }
 
   @Test
-  void memoryThatCannotBeReachedIsAskedFor() {
+  void dataInUnreachableMemoryIsRequested() {
     Handle<?> handle = scene.submit(PAIR, SHARED_ALLGATHER, LONG);
     byte[] unknown = offer();
     fields(unknown).putInt(CollectiveFrame.HEADER_BYTES + 16, 77);
@@ -80,7 +80,7 @@ class BrokenCopyTest {
   }
 
   @Test
-  void whoCannotReachOursIsSentIt() {
+  void aPeerThatCannotReachOurMemoryIsSentTheData() {
     Handle<?> handle = scene.submit(PAIR, SHARED_ALLGATHER, 4);
     scene.says(offer());
     scene.says(done(1));
@@ -90,7 +90,7 @@ class BrokenCopyTest {
   }
 
   @Test
-  void privateMemoryOfOneIsSentByThatOne() {
+  void aPeerWithPrivateMemorySendsItsData() {
     Handle<?> handle = scene.submit(PAIR, SHARED_ALLTOALL, LONG);
     byte[] isPrivate = offer();
     fields(isPrivate).putInt(20, 0);
@@ -117,7 +117,7 @@ class BrokenCopyTest {
   }
 
   @Test
-  void countThatCannotBeAborts() {
+  void anImpossibleCountAborts() {
     for (int kind : new int[] {SHARED_ALLGATHER, SHARED_ALLTOALL}) {
       for (long rows : new long[] {-1, Long.MIN_VALUE, Long.MAX_VALUE, 1L << 50}) {
         try (var fresh = new PeerScene()) {
@@ -145,7 +145,7 @@ class BrokenCopyTest {
   }
 
   @Test
-  void anOfferOfWhoHasNothingToGiveAborts() {
+  void anOfferByAPeerWithoutDataAborts() {
     Handle<?> handle = scene.submit(WORLD, SHARED_BROADCAST, LONG);
     scene.says(offer());
     scene.rank.turn(0);
@@ -164,7 +164,7 @@ class BrokenCopyTest {
   }
 
   @Test
-  void anOfferOfAnotherLengthAborts() {
+  void anOfferOfTheWrongLengthAborts() {
     Handle<?> handle = scene.submit(WORLD, SHARED_ALLGATHER, LONG);
     scene.says(like(scene.sent(SHARE), SHARE, new byte[56]));
     scene.rank.turn(0);

@@ -26,16 +26,16 @@ import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A member that has proved itself and then says what cannot be: the communicator is aborted in its
-/// name, or it is disconnected. Never more; each of these was found by the fuzzer or while it was
-/// fed.
+/// Checks a member that has proved itself and then sends impossible values: the communicator is
+/// aborted in its name, or the member is disconnected, and nothing else happens. Each case was
+/// found by the fuzzer or while its inputs were written.
 @Timeout(60)
 class BrokenPeerTest {
 
   private final PeerScene scene = new PeerScene();
 
   @Test
-  void grantThatRunsPastTheEndOfNumbersAborts() {
+  void aGrantThatOverflowsAborts() {
     for (long base : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - 7, -1, Long.MIN_VALUE}) {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.rank.submit(PAIR, ALLTOALL, "a", LONG);
@@ -49,7 +49,7 @@ class BrokenPeerTest {
   }
 
   @Test
-  void grantOfNegativeLengthAborts() {
+  void aGrantOfNegativeLengthAborts() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.zero.says(scene.grant(Long.MIN_VALUE, 0, 4));
     scene.rank.turn(0);
@@ -58,7 +58,7 @@ class BrokenPeerTest {
   }
 
   @Test
-  void grantThatIsNotTheOnlyOneOrOfImpossibleSlotsAborts() {
+  void aSecondGrantOrAnImpossibleSlotCountAborts() {
     for (int slots : new int[] {-1, 5, Integer.MAX_VALUE}) {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.rank.submit(PAIR, ALLREDUCE, "a", LONG);
@@ -83,7 +83,7 @@ class BrokenPeerTest {
   }
 
   @Test
-  void grantForSegmentsOfAnotherLengthAborts() {
+  void aGrantForSegmentsOfTheWrongLengthAborts() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     byte[] grant = scene.grant(4096, 0, 4);
     ByteBuffer.wrap(grant)
@@ -112,7 +112,7 @@ class BrokenPeerTest {
   }
 
   @Test
-  void segmentOfAnotherLengthAborts() {
+  void aSegmentOfTheWrongLengthAborts() {
     for (int bytes : new int[] {0, 3, 5, 64, 65, 4096}) {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.rank.submit(PAIR, ALLREDUCE, "a", 1);
@@ -124,9 +124,9 @@ class BrokenPeerTest {
   }
 
   @Test
-  void segmentOfAnotherLengthThatMustWaitAborts() {
+  void aSegmentOfTheWrongLengthThatMustWaitAborts() {
     Handle<?> handle = scene.submit(WORLD, BY_RING, 3);
-    scene.two.full = true; // what comes from rank 0 waits for what goes to rank 2
+    scene.two.full = true; // data from rank 0 waits until data to rank 2 is sent
     scene.zero.says(like(scene.sent(EAGER), EAGER, new byte[4]));
     scene.zero.says(like(scene.sent(EAGER), EAGER, new byte[4096]));
     scene.rank.turn(0);
@@ -181,7 +181,7 @@ class BrokenPeerTest {
   }
 
   @Test
-  void countThatCannotBeAborts() {
+  void anImpossibleCountAborts() {
     for (int kind : new int[] {ALLGATHER, ALLTOALL}) {
       for (long rows :
           new long[] {-1, Long.MIN_VALUE, Long.MAX_VALUE, Long.MAX_VALUE / 4, 1L << 50}) {
@@ -200,7 +200,7 @@ class BrokenPeerTest {
   }
 
   @Test
-  void frameOfAPhaseThatNoOperationHasDropsItsSender() {
+  void aFrameOfANonexistentStageDropsItsSender() {
     scene.submit(PAIR, BROADCAST, LONG);
     byte[] frame = like(scene.sent(GRANT), EAGER, new byte[4]);
     frame[2] = Stage.MAX_STAGES;

@@ -22,13 +22,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A member that offers its memory and then says what cannot be, or offers what cannot be reached.
+/// Checks a member that offers its memory and then sends impossible values, or offers unreachable
+/// memory.
 @Timeout(60)
 class BrokenShareTest {
 
   private static final int LONG = 300_000;
 
-  /// Of a slice of half of it.
+  /// The number of parts of a slice, which is half of the tensor.
   private static final int PARTS = 3;
 
   private final PeerScene scene = new PeerScene();
@@ -38,12 +39,13 @@ class BrokenShareTest {
     scene.close();
   }
 
-  /// The rank's own offer, said back: so rank 0 shares the rank's own memory.
+  /// Returns the rank's own offer, for rank 0 to send back: so rank 0 shares the rank's own memory.
   private byte[] offer() {
     return offered(scene).array().clone();
   }
 
-  /// After it has left the slots, where the others do not come, in the stage before.
+  /// Returns the rank's offer, which it sends after it has left the slots of the stage before, in
+  /// which the others do not take part.
   private static ByteBuffer offered(PeerScene scene) {
     return scene.rank.transport().sent().stream()
         .filter(frame -> frame.length > 2 && frame[1] == SHARE && frame[2] == 1)
@@ -59,7 +61,7 @@ class BrokenShareTest {
   }
 
   @Test
-  void offerAndEndCompleteTheOperation() {
+  void anOfferAndItsEndCompleteTheOperation() {
     Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
     scene.says(offer());
     for (int piece = 0; piece < 4; piece++) {
@@ -73,7 +75,7 @@ class BrokenShareTest {
   }
 
   @Test
-  void memoryThatCannotBeReachedIsLeftUndone() {
+  void unreachableMemoryMovesTheOperationToTheNextStage() {
     Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
     byte[] unknown = offer();
     ByteBuffer.wrap(unknown)
@@ -89,7 +91,7 @@ class BrokenShareTest {
   }
 
   @Test
-  void privateMemoryOfOneIsTheEndOfSharing() {
+  void privateMemoryOfOneMemberEndsTheSharing() {
     Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
     scene.two.says(offer());
     scene.says(aux(SHARE, 0));
@@ -135,7 +137,7 @@ class BrokenShareTest {
   }
 
   @Test
-  void whatBelongsToMessagesAndWritesAborts() {
+  void framesOfMessagesAndWritesAbort() {
     for (int type : new int[] {EAGER, GRANT, CREDIT}) {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.submit(WORLD, SHARED, LONG);

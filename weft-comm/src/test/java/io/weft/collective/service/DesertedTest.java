@@ -13,9 +13,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// An operation that waits for a member that has left fails, and fails at all others: each hears it
-/// from those who waited, since it may have got what it needed of that member and would wait for
-/// them.
+/// Checks that an operation that waits for a member that has left fails at all members. The waiting
+/// rank notifies the others, because another member may have received its data from the departed
+/// one and would then wait for the waiting rank.
 @Timeout(60)
 class DesertedTest {
 
@@ -25,13 +25,13 @@ class DesertedTest {
 
   private final PeerScene scene = new PeerScene();
 
-  /// Of one type, that a peer got.
+  /// Returns the collective frames of one type that a peer has received.
   private static List<byte[]> got(ScriptedTransport.Peer peer, int type) {
     return peer.got().stream().filter(f -> f[0] == 0 && f[1] == type).toList();
   }
 
   @Test
-  void whoWaitedForAMemberThatLeftTellsTheOthers() {
+  void aRankThatWaitsForADepartedMemberTellsTheOthers() {
     Handle<?> handle = scene.submit(PeerScene.WORLD, PeerScene.BY_RING, 3);
     scene.says(GOODBYE);
     assertThat(PeerScene.failure(handle)).isInstanceOf(CommException.PeerLost.class);
@@ -47,9 +47,9 @@ class DesertedTest {
     scene.close();
   }
 
-  /// Rank 1 has lost nobody: rank 2 waits for rank 0 in vain, and rank 1 would for rank 2.
+  /// Rank 1 has lost no peer: rank 2 waits for rank 0 in vain, and rank 1 would wait for rank 2.
   @Test
-  void whoIsToldFailsItTooAndNamesBoth() {
+  void aRankThatIsToldFailsTheOperationAndNamesBoth() {
     Handle<?> handle = scene.submit(PeerScene.WORLD, PeerScene.BY_RING, 3);
     tellDeserted(0);
     assertThat(PeerScene.failure(handle))
@@ -60,7 +60,7 @@ class DesertedTest {
   }
 
   @Test
-  void aMemberThatIsNoneIsNotBelieved() {
+  void aReportOfANonexistentMemberAborts() {
     Handle<?> handle = scene.submit(PeerScene.WORLD, PeerScene.BY_RING, 3);
     tellDeserted(17);
     assertThat(PeerScene.failure(handle))
@@ -70,7 +70,7 @@ class DesertedTest {
     scene.close();
   }
 
-  /// Rank 2 says so of the operation under way.
+  /// Rank 2 reports that `member` has left during the current operation.
   private void tellDeserted(int member) {
     byte[] frame = PeerScene.like(scene.sent(PeerScene.EAGER), DESERTED, new byte[0]);
     frame[2] = 0;

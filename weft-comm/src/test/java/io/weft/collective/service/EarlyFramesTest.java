@@ -22,7 +22,7 @@ class EarlyFramesTest {
   }
 
   @Test
-  void aSmallHeapKeepsFewer() {
+  void aSmallHeapKeepsFewerFrames() {
     assertThat((long) kept(64L << 20) * FRAME).isBetween(7L << 20, 9L << 20);
     assertThat((long) kept(256L << 20) * FRAME).isBetween(31L << 20, 33L << 20);
   }

@@ -16,7 +16,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What a rank that leaves, or is given up, says before, and what others make of one that left.
+/// Checks the frames that a rank sends before it leaves or is excluded, and the treatment of a rank
+/// that has left.
 @Timeout(60)
 class LeavingTest {
 
@@ -28,7 +29,7 @@ class LeavingTest {
   private static final int EAGER = 1;
   private static final int ABORT = 5;
 
-  /// More than one turn needs.
+  /// More refusals than one duty cycle uses up.
   private static final int REFUSALS = 50;
 
   private final ScriptedRank rank = new ScriptedRank(new RegionTable("script"));
@@ -52,7 +53,7 @@ class LeavingTest {
         .array();
   }
 
-  /// "mesh 2" or "service 0 type 5" of all that was sent to a peer, but for heartbeats.
+  /// Returns "mesh 2" or "service 0 type 5" for each message that was sent to a peer.
   private static List<String> words(ScriptedTransport.Peer peer) {
     return peer.got().stream()
         .map(
@@ -64,7 +65,7 @@ class LeavingTest {
   }
 
   @Test
-  void goodbyeComesAfterALossForWhichThereWasNoRoom() {
+  void aGoodbyeFollowsALossThatWasBackPressured() {
     zero.refuses = REFUSALS;
     two.breaks();
     rank.turn(0);
@@ -73,7 +74,7 @@ class LeavingTest {
   }
 
   @Test
-  void goodbyeComesAfterAnAbortForWhichThereWasNoRoom() {
+  void aGoodbyeFollowsAnAbortThatWasBackPressured() {
     Handle<?> handle = rank.submit(WORLD, BY_RING, "a", 3);
     zero.refuses = REFUSALS;
     rank.abort(WORLD);
@@ -84,7 +85,7 @@ class LeavingTest {
   }
 
   @Test
-  void whoIsGivenUpTellsTheOthersWhyBeforeItLeaves() {
+  void anExcludedRankTellsTheOthersTheReasonBeforeItLeaves() {
     zero.says(lost(ScriptedRank.RANK, 0, "no sign of life"));
     rank.turn(0);
     assertThat(words(two)).containsExactly("mesh " + LOST);
@@ -100,7 +101,7 @@ class LeavingTest {
   }
 
   @Test
-  void whoLeftAfterItsPartHadArrivedFailsNothing() {
+  void aRankThatLeavesAfterItsDataArrivedFailsNothing() {
     Handle<?> handle = ringThatRankTwoHoldsUp();
     fromZero(4);
     zero.says(goodbye());
@@ -113,7 +114,7 @@ class LeavingTest {
   }
 
   @Test
-  void whoLeftBeforeItsPartHadArrivedIsNamed() {
+  void aRankThatLeavesBeforeItsDataArrivedIsNamed() {
     Handle<?> handle = ringThatRankTwoHoldsUp();
     fromZero(3);
     zero.says(goodbye());
@@ -124,10 +125,10 @@ class LeavingTest {
   }
 
   @Test
-  void aWaitThatBeganAfterTheTurnLookedAtTheClockIsNotNegative() {
+  void aWaitThatBeginsAfterTheClockReadingIsNotNegative() {
     Handle<?> handle = rank.submit(WORLD, BY_RING, "a", 3);
     zero.says(goodbye());
-    rank.turn(-200_000_000); // the turn began that long before the submission
+    rank.turn(-200_000_000); // the duty cycle began earlier than the submission
     assertThat(failure(handle))
         .isInstanceOf(CommException.PeerLost.class)
         .hasMessageContaining("left the job")
@@ -135,9 +136,9 @@ class LeavingTest {
     rank.close();
   }
 
-  /// Rank 2 cannot finish the operation for that reason, whatever rank 0 said here.
+  /// Rank 2 cannot complete the operation, whatever rank 0 has sent to rank 1.
   @Test
-  void whoLeftHereAndIsLostToAnotherIsLost() {
+  void aDepartedRankThatIsLostToAnotherIsLost() {
     Handle<?> handle = ringThatRankTwoHoldsUp();
     fromZero(4);
     zero.says(goodbye());
@@ -166,7 +167,7 @@ class LeavingTest {
     rank.close();
   }
 
-  /// Rank 1 gets from rank 0 and sends to rank 2: whose connection takes one segment only.
+  /// Rank 1 receives from rank 0 and sends to rank 2, whose connection takes only one segment.
   private Handle<?> ringThatRankTwoHoldsUp() {
     Handle<?> handle = rank.submit(WORLD, BY_RING, "a", 3);
     rank.turn(0);

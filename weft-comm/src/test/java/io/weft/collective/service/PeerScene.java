@@ -13,8 +13,8 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 
-/// Rank 1 of three with its real collectives; what ranks 0 and 2 say is made up, mostly after what
-/// rank 1 has said.
+/// Rank 1 of three with its real collectives. The test makes up the frames of ranks 0 and 2, mostly
+/// from frames that rank 1 has sent.
 final class PeerScene implements AutoCloseable {
 
   static final int WORLD = 0;
@@ -44,20 +44,20 @@ final class PeerScene implements AutoCloseable {
   final ScriptedTransport.Peer zero = rank.transport().peers().get(0);
   final ScriptedTransport.Peer two = rank.transport().peers().get(1);
 
-  /// Of operation `a`.
+  /// Submits operation `a` and runs one duty cycle.
   Handle<?> submit(int communicator, int kind, int elements) {
     Handle<?> handle = rank.submit(communicator, kind, "a", elements);
     rank.turn(0);
     return handle;
   }
 
-  /// Rank 0 says this.
+  /// Delivers a frame from rank 0 and runs one duty cycle.
   void says(byte[] frame) {
     zero.says(frame);
     rank.turn(0);
   }
 
-  /// The first frame of this type that the rank has sent.
+  /// Returns the first frame of this type that the rank has sent.
   ByteBuffer sent(int type) {
     List<byte[]> frames =
         rank.transport().sent().stream().filter(f -> f.length > 1 && f[1] == type).toList();
@@ -69,7 +69,7 @@ final class PeerScene implements AutoCloseable {
     return grant(0, bytes, base, slots);
   }
 
-  /// After the grant that the rank itself has sent.
+  /// Returns a grant made from the one that the rank has sent.
   byte[] grant(int stageIndex, long bytes, long base, int slots) {
     byte[] frame =
         like(
@@ -85,7 +85,7 @@ final class PeerScene implements AutoCloseable {
     return frame;
   }
 
-  /// A frame of another type and body for the same operation.
+  /// Returns a frame of another type and body for the same operation.
   static byte[] like(ByteBuffer frame, int type, byte[] body) {
     byte[] like = Arrays.copyOf(frame.array(), CollectiveFrame.HEADER_BYTES + body.length);
     like[1] = (byte) type;
@@ -97,7 +97,7 @@ final class PeerScene implements AutoCloseable {
     return ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(rows).array();
   }
 
-  /// Of an operation that is done; null if it succeeded.
+  /// Returns the failure of an operation that is done; null if it succeeded.
   static CommException failure(Handle<?> handle) {
     assertThat(handle.isDone()).as("the operation is done").isTrue();
     var failure = new CommException[1];

@@ -38,8 +38,8 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
-/// Rank 1 of 3 as production code has it, over a `ScriptedTransport` and in virtual time; turned by
-/// whoever holds it. It has two communicators: of all, and of ranks 0 and 1.
+/// Rank 1 of 3 with production code, over a `ScriptedTransport` and in virtual time. Its user runs
+/// its duty cycles. It has two communicators: one of all ranks, and one of ranks 0 and 1.
 final class ScriptedRank implements AutoCloseable {
 
   static final int RANK = 1;
@@ -52,7 +52,7 @@ final class ScriptedRank implements AutoCloseable {
   private static final Epoch EPOCH = new Epoch(0, ProcessSet.world(RANKS));
   private static final long TURN_NANOS = 1_000_000;
 
-  /// Small enough that a few floats take every way that tensors can.
+  /// The bytes of a segment: small enough that a few floats take every path of tensors.
   static final int SEGMENT_BYTES = 128;
 
   private static final Tuning TUNING = new Tuning(64, SEGMENT_BYTES, 4);
@@ -70,7 +70,7 @@ final class ScriptedRank implements AutoCloseable {
     this(table, TransferProtocol.READ);
   }
 
-  /// @param protocol of the tensors that the rendezvous carries
+  /// @param protocol the protocol of the tensors that the rendezvous carries
   ScriptedRank(RegionTable table, TransferProtocol protocol) {
     this.table = table;
     rendezvous =
@@ -117,7 +117,7 @@ final class ScriptedRank implements AutoCloseable {
     return rendezvous.client();
   }
 
-  /// Lets time pass, and the rank do what it can.
+  /// Advances the time and runs one duty cycle of the rank.
   void turn(long nanos) {
     now += nanos;
     int unused = mesh.work(now);
@@ -191,7 +191,7 @@ final class ScriptedRank implements AutoCloseable {
     return java.util.Arrays.stream(Rows.even(elements, size)).boxed().toList();
   }
 
-  /// Ends a communicator on all its ranks.
+  /// Aborts a communicator on all its ranks.
   void abort(int which) {
     communicators.get(which).abort(new CommException.Aborted("the script aborts it", null));
   }
@@ -201,7 +201,7 @@ final class ScriptedRank implements AutoCloseable {
     communicators.get(which).close();
   }
 
-  /// Leaves the job. Throws if an operation is not done then: its user would wait for ever.
+  /// Leaves the job. Throws if an operation is then not done, because its user would wait for ever.
   @Override
   public void close() {
     mesh.close();
@@ -220,7 +220,7 @@ final class ScriptedRank implements AutoCloseable {
     }
   }
 
-  /// Everything happens on the caller's thread.
+  /// A runner that does all work on the caller's thread.
   private final class Turned implements AgentRunner {
 
     @Override

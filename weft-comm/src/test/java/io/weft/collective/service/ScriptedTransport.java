@@ -23,9 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A transport whose peers are a script: what is sent is kept for it, posted reads and writes end
-/// when and how it says, and what arrives is what it says. Keeps the promises of the real ones
-/// towards the mesh.
+/// A transport with scripted peers. It records sent messages. The script completes posted reads and
+/// writes and delivers messages. It keeps the guarantees of real transports to the mesh.
 final class ScriptedTransport implements Transport {
 
   static final int MAX_MESSAGE_BYTES = 8192;
@@ -58,7 +57,7 @@ final class ScriptedTransport implements Transport {
     private long receivedBytes;
     boolean full;
 
-    /// How many more messages it has no room for.
+    /// The number of further messages that the peer refuses.
     int refuses;
 
     private final List<byte[]> got = new ArrayList<>();
@@ -73,12 +72,12 @@ final class ScriptedTransport implements Transport {
       return closed;
     }
 
-    /// The first messages that were sent to it.
+    /// Returns the first messages that were sent to this peer.
     List<byte[]> got() {
       return got;
     }
 
-    /// A message arrives.
+    /// Delivers a message from this peer.
     void says(byte[] bytes) {
       if (!closed) {
         receivedBytes += bytes.length;
@@ -88,7 +87,7 @@ final class ScriptedTransport implements Transport {
       }
     }
 
-    /// A write has landed.
+    /// Delivers the notification of a write by this peer.
     void notifies(int immediate) {
       if (!closed) {
         receivedBytes++;
@@ -96,7 +95,7 @@ final class ScriptedTransport implements Transport {
       }
     }
 
-    /// The oldest posted read or write is over.
+    /// Completes the oldest posted read or write.
     void settles(@Nullable TransportException error) {
       if (!posted.isEmpty()) {
         Posted first = posted.removeFirst();
@@ -106,7 +105,7 @@ final class ScriptedTransport implements Transport {
       }
     }
 
-    /// The connection breaks.
+    /// Breaks the connection.
     void breaks() {
       if (!closed) {
         var cause = new TransportException.EndpointLost("the script broke it", null);
@@ -150,7 +149,8 @@ final class ScriptedTransport implements Transport {
       return post(into, done);
     }
 
-    /// Whatever this rank has offered itself: a peer that says it back shares that memory.
+    /// Maps memory that this rank itself has offered: a peer that repeats the offer shares that
+    /// memory.
     @Override
     public @Nullable PeerMemory map(RemoteRegion region) {
       LocalRegion offered = table.find(region.key());
@@ -194,12 +194,12 @@ final class ScriptedTransport implements Transport {
     return peers;
   }
 
-  /// The first messages that were sent, to any peer.
+  /// Returns the first messages that were sent to any peer.
   List<byte[]> sent() {
     return sent;
   }
 
-  /// Whether nothing that was sent waits for another turn.
+  /// Returns whether all sent messages have been flushed.
   boolean isFlushed() {
     return flushed == sent.size();
   }

@@ -23,16 +23,16 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A peer that has proved itself and then meddles with what it does not belong to, leaves too early
-/// or never reads: it is disconnected, and nobody waits for it for ever. Each of these was found by
-/// the fuzzer or while it was fed.
+/// Checks a peer that has proved itself and then interferes with communicators of others, leaves
+/// too early or never reads: it is disconnected, and no operation waits for it for ever. Each case
+/// was found by the fuzzer or while its inputs were written.
 @Timeout(60)
 class TroublesomePeerTest {
 
   private final PeerScene scene = new PeerScene();
 
   @Test
-  void notificationByAStrangerToTheCommunicatorEndsItsConnection() {
+  void aNotificationByANonMemberEndsItsConnection() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.two.notifies(scene.sent(GRANT).getInt(20));
     assertThat(scene.two.isClosed()).isTrue();
@@ -41,7 +41,7 @@ class TroublesomePeerTest {
   }
 
   @Test
-  void abortByAStrangerToTheCommunicatorEndsItsConnection() {
+  void anAbortByANonMemberEndsItsConnection() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.two.says(like(scene.sent(GRANT), ABORT, "no".getBytes(StandardCharsets.UTF_8)));
     scene.rank.turn(0);
@@ -51,7 +51,7 @@ class TroublesomePeerTest {
   }
 
   @Test
-  void disagreementByAStrangerToTheCommunicatorIsIgnored() {
+  void aDisagreementByANonMemberIsIgnored() {
     Handle<?> first = scene.submit(PAIR, ALLREDUCE, 1);
     scene.zero.says(like(scene.sent(EAGER), EAGER, new byte[4]));
     scene.rank.turn(0);
@@ -67,7 +67,7 @@ class TroublesomePeerTest {
   }
 
   @Test
-  void writesThatNeverLeaveEndWithTheJob() {
+  void writesThatNeverCompleteEndWithTheJob() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.zero.says(scene.grant(4096, 0, 4));
     scene.rank.turn(0);
@@ -76,7 +76,7 @@ class TroublesomePeerTest {
   }
 
   @Test
-  void writesToWhoLeftAndStaysEndWithTheJob() {
+  void writesToAMemberThatSaidGoodbyeEndWithTheJob() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.zero.says(scene.grant(4096, 0, 4));
     scene.rank.turn(0);
@@ -86,7 +86,7 @@ class TroublesomePeerTest {
   }
 
   @Test
-  void operationThatOutlivesAMemberThatLeftEndsWithTheJob() {
+  void anOperationThatOutlivesADepartedMemberEndsWithTheJob() {
     Handle<?> handle = scene.rank.submit(WORLD, BROADCAST, "a", LONG);
     scene.rank.turn(0);
     scene.two.says(new byte[] {-1, 0, 0, 0, 0, 0, 0, 0});
@@ -97,7 +97,7 @@ class TroublesomePeerTest {
   }
 
   @Test
-  void operationThatOutlivesAMemberThatLeftEndsWithItsDeadlineOrAnotherMember() {
+  void anOperationWithADepartedMemberEndsAtItsDeadlineOrALoss() {
     for (boolean late : new boolean[] {true, false}) {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.rank.submit(WORLD, BROADCAST, "a", LONG);
@@ -119,7 +119,7 @@ class TroublesomePeerTest {
   }
 
   @Test
-  void peerWhoseWritesNeverLeaveIsDroppedAfterAFailureAndOthersFailWithIt() {
+  void aPeerWithWritesThatNeverCompleteIsDroppedAfterAFailure() {
     Handle<?> pair = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.zero.says(scene.grant(4096, 0, 4));
     scene.rank.turn(0);
@@ -141,7 +141,7 @@ class TroublesomePeerTest {
   }
 
   @Test
-  void peerThatAsksAndNeverReadsIsDropped() {
+  void aPeerThatProbesAndNeverReadsIsDropped() {
     scene.zero.full = true;
     byte[] probe = new byte[CollectiveFrame.HEADER_BYTES];
     probe[1] = PROBE;
@@ -154,10 +154,10 @@ class TroublesomePeerTest {
   }
 
   @Test
-  void whoFillsTheRoomForEarlyFramesIsDroppedAndNobodyElse() {
+  void onlyThePeerThatFillsTheRoomForEarlyFramesIsDropped() {
     byte[] early = new byte[ScriptedTransport.MAX_MESSAGE_BYTES];
     early[1] = EAGER;
-    early[24] = 7; // a communicator that is not made here yet
+    early[24] = 7; // a communicator that this rank has not created
     int kept = 0;
     while (!scene.two.isClosed() && kept < 100_000) {
       ByteBuffer.wrap(early).putInt(8, ++kept);

@@ -11,22 +11,22 @@ import io.weft.comm.Handle;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// When what a rank posts leaves it.
+/// Checks when the messages that a rank posts are flushed.
 @Timeout(60)
 class TurnTest {
 
-  /// Where a frame has the use of the name.
+  /// The offset of the sequence number of a name's use in a frame.
   private static final int SEQUENCE = 16;
 
   private final PeerScene scene = new PeerScene();
 
   @Test
-  void whatAnOperationPostsLastLeavesInTheTurnThatEndsIt() {
+  void theLastMessagesOfAnOperationAreFlushedInItsLastDutyCycle() {
     Handle<?> first = scene.submit(PAIR, ALLREDUCE, 1);
     byte[] part = like(scene.sent(EAGER), EAGER, new byte[4]);
     scene.says(part);
     assertThat(first.isDone()).isTrue();
-    // Of the next use of the name, which is not submitted here yet.
+    // The frame belongs to the next use of the name, which is not submitted here yet.
     byte[] early = part.clone();
     early[SEQUENCE]++;
     scene.says(early);
