@@ -176,7 +176,7 @@ class JoinClaimTest {
     store.remove(PREFIX + "member/1");
     assertThatThrownBy(() -> take(SHORT))
         .isInstanceOf(CommException.Setup.class)
-        .hasMessageContaining("a job of 2 ranks")
+        .hasMessageContaining("a job of 2 running ranks")
         .hasMessageContaining("but rank 1 did not join within 0.3 s");
     assertThat(store.find(LOCK)).isEmpty();
   }

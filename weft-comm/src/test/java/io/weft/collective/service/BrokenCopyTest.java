@@ -177,6 +177,6 @@ class BrokenCopyTest {
     scene.says(done(0));
     scene.says(done(0));
     scene.rank.turn(0);
-    assertThat(failure(handle)).hasMessageContaining("nothing was begun");
+    assertThat(failure(handle)).hasMessageContaining("that is not due");
   }
 }

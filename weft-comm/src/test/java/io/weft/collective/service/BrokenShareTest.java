@@ -123,7 +123,7 @@ class BrokenShareTest {
     Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
     scene.says(aux(DONE, PARTS));
     scene.rank.turn(0);
-    assertThat(failure(handle)).hasMessageContaining("nothing was begun");
+    assertThat(failure(handle)).hasMessageContaining("that is not due");
   }
 
   @Test
@@ -133,7 +133,7 @@ class BrokenShareTest {
     scene.says(aux(DONE, PARTS));
     scene.says(aux(DONE, PARTS));
     scene.rank.turn(0);
-    assertThat(failure(handle)).hasMessageContaining("nothing was begun");
+    assertThat(failure(handle)).hasMessageContaining("that is not due");
   }
 
   @Test

@@ -115,7 +115,7 @@ class AdasumTest {
           weft -> {
             assertThatThrownBy(() -> new Adasum(weft.communicator()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("here are 3");
+                .hasMessageContaining("this communicator has 3");
             return true;
           });
     }
