@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Adam counts the updates of a table, on however many shards its rows lie.
+/// Checks that Adam counts the updates of a table independently of its count of shards.
 @Timeout(60)
 class AdamShardsTest {
 
@@ -28,7 +28,7 @@ class AdamShardsTest {
     return spec.withRule("adam:lr=0.01").with(consistency);
   }
 
-  /// What two workers, of which each pushes a few keys in turn, make of the rows.
+  /// Returns the rows after pushes of a few keys each by two workers in random order.
   private static float[] rows(int shards, Consistency consistency) throws Exception {
     var random = new Random(SEED);
     try (KvJob job =
@@ -95,7 +95,7 @@ class AdamShardsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 1})
-  void rowsOnSixteenShardsAreThoseOfOne(int staleness) throws Exception {
+  void rowsOnSixteenShardsEqualThoseOnOneShard(int staleness) throws Exception {
     var consistency = new Consistency(staleness, 0);
     assertThat(rows(16, consistency))
         .as("seed " + SEED)
@@ -103,12 +103,12 @@ class AdamShardsTest {
   }
 
   @Test
-  void valuesOfAnyLengthOnSixteenShardsAreThoseOfOne() throws Exception {
+  void valuesOfAnyLengthOnSixteenShardsEqualThoseOnOneShard() throws Exception {
     assertThat(values(16)).as("seed " + SEED).containsExactly(values(1), within(1e-6f));
   }
 
   @Test
-  void aTensorInPartsOnSixteenShardsIsThatOfOne() throws Exception {
+  void aTensorInPartsOnSixteenShardsEqualsThatOnOneShard() throws Exception {
     assertThat(tensor(1024, 16))
         .as("seed " + SEED)
         .containsExactly(tensor(1 << 20, 1), within(1e-6f));

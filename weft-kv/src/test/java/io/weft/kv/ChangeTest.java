@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Functions that change tables at the servers: once each, on both servers of a shard.
+/// Checks functions that change tables at the servers. Each is executed once, on both replicas.
 @Timeout(120)
 class ChangeTest {
 
@@ -65,7 +65,7 @@ class ChangeTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void rowsAreScaledAndRowsOfAnotherTableAdded(String transport) {
+  void rowsAreScaledAndRowsOfAnotherTableAreAdded(String transport) {
     try (KvJob job = job(transport, 3, KvOptions.servers(2))) {
       job.onWorkers(
           (store, weft) -> {
@@ -78,7 +78,7 @@ class ChangeTest {
             float[] found = new float[8];
             y.pull(new long[] {1, 2, -9, 5}, found).await();
             assertThat(found).containsExactly(2, 4, 11, 18, 15, 20, 0, 0);
-            y.push(new long[] {1}, new float[] {0, 0}).await(); // its slot is as it was: -1, -2
+            y.push(new long[] {1}, new float[] {0, 0}).await(); // its slot is unchanged: -1, -2
             y.pull(new long[] {1}, found = new float[2]).await();
             assertThat(found).containsExactly(2.9f, 5.8f);
             assertThat(x.call(KvFunctions.sum()).await()).isEqualTo(100);
@@ -88,7 +88,7 @@ class ChangeTest {
   }
 
   @Test
-  void tensorsOfManyPartsAndValuesToo() {
+  void tensorsOfManyPartsAndValuesAreChanged() {
     try (KvJob job = job("tcp", 3, KvOptions.servers(2))) {
       job.onWorkers(
           (store, weft) -> {
@@ -122,7 +122,7 @@ class ChangeTest {
   }
 
   @Test
-  void tensorsOnDifferentShardsAreRefusedInsteadOfAddedByHalves() {
+  void aFunctionOfTensorsOnDifferentShardsIsRefused() {
     try (KvJob job = job("inproc", 3, KvOptions.servers(2))) {
       job.onWorkers(
           (store, weft) -> {
@@ -153,7 +153,7 @@ class ChangeTest {
   }
 
   @Test
-  void aChangeThatComesTwiceIsMadeOnce() throws Exception {
+  void aRepeatedChangeIsExecutedOnce() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       TableSpec spec = rows("t");
       KvTable table = job.member(1).store().register(spec);
@@ -171,7 +171,7 @@ class ChangeTest {
     }
   }
 
-  /// Doubles each counter and adds 1, where the order counts and twice is another result.
+  /// Doubles each counter and adds 1, so that order and repetition change the result.
   private record DoubleAndOne() implements KvChange {
     @Override
     public String name() {
@@ -198,7 +198,7 @@ class ChangeTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void noChangeIsLostOrMadeTwiceWhenServersLeaveOneAfterTheOther(String transport) {
+  void noChangeIsLostOrDoubledWhenServersLeaveInTurn(String transport) {
     try (KvJob job =
         job(transport, 4, KvOptions.servers(3).withMirrors().withChange(new DoubleAndOne()))) {
       job.onWorkers(
@@ -210,7 +210,8 @@ class ChangeTest {
             Arrays.fill(ones, 1);
             x.push(keys, ones).await();
             long expected = 0;
-            // Each waits for the one before, since what is sent again may come later than others.
+            // Each change waits for the one before, because a request that is sent again may arrive
+            // later.
             for (int round = 0; round < 60; round++) {
               table.push(keys, ones).await();
               Handle<Void> change = table.change(new DoubleAndOne());
@@ -220,7 +221,7 @@ class ChangeTest {
               change.await();
               Handle<Void> added = table.change(KvChanges.axpy(3, "x"));
               if (round == 40) {
-                job.job().ranks().get(1).close(); // what was copied from it is all there is
+                job.job().ranks().get(1).close(); // rank 2 has only the copies
               }
               added.await();
               expected = (2 * (expected + 1) + 1) % 8191 + 3;
@@ -233,7 +234,7 @@ class ChangeTest {
   }
 
   @Test
-  void aCheckpointHasWhatWasChangedSinceTheOneBefore() throws Exception {
+  void aCheckpointContainsTheChangesSinceTheOneBefore() throws Exception {
     long[] keys = LongStream.range(0, 500).toArray();
     float[] values = new float[1000];
     for (int i = 0; i < 1000; i++) {
@@ -265,7 +266,7 @@ class ChangeTest {
     }
   }
 
-  /// Fails where a row is negative.
+  /// A change that fails on a negative row.
   private record Root() implements KvChange {
     @Override
     public String name() {
@@ -291,7 +292,7 @@ class ChangeTest {
   }
 
   @Test
-  void whatCannotBeDoneIsRefusedAndAllElseGoesOn() {
+  void failedChangesAreRefusedAndOtherRequestsContinue() {
     try (KvJob job = job("tcp", 3, KvOptions.servers(2).withMirrors().withChange(new Root()))) {
       job.onWorkers(
           (store, weft) -> {

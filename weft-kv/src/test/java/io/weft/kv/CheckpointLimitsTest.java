@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Checkpoints beside the largest numbers, and of servers whose memory is full.
+/// Checks checkpoints near the largest number, and checkpoints of servers whose memory is full.
 @Timeout(60)
 class CheckpointLimitsTest {
 
@@ -41,7 +41,7 @@ class CheckpointLimitsTest {
   }
 
   @Test
-  void whatComesAfterNineDigitsIsFoundAgain() throws Exception {
+  void aCheckpointNumberOfTenDigitsIsFoundAgain() throws Exception {
     Files.createDirectory(directory.resolve("checkpoint-999999999"));
     try (KvJob job = job("64M")) {
       KeyValueStore store = job.member(1).store();
@@ -62,7 +62,7 @@ class CheckpointLimitsTest {
   }
 
   @Test
-  void noCheckpointFollowsTheLargestNumberAndNoOtherNameCounts() throws IOException {
+  void noCheckpointFollowsTheLargestNumberAndOtherNamesAreIgnored() throws IOException {
     var numbered = new CheckpointDirectory(directory, "job");
     Files.createDirectory(directory.resolve("checkpoint-0000003"));
     Files.createDirectory(directory.resolve("checkpoint-9999999999"));
@@ -77,11 +77,11 @@ class CheckpointLimitsTest {
   }
 
   @Test
-  void aServerWhoseMemoryIsFullOfRowsIsSavedAndGoesOnWithMore() throws Exception {
+  void aServerWithFullMemoryIsSavedAndRestoredWithMoreMemory() throws Exception {
     int saved = 0;
     try (KvJob job = job("8M")) {
       KeyValueStore store = job.member(1).store();
-      // A tensor of which nobody has asked anything takes nothing.
+      // A tensor that no request has used takes no memory.
       KvTensor unused =
           store.registerTensor(TableSpec.tensor("t", 1 << 22).with(Slicer.parts(1 << 20)));
       KvTable rows = store.register(ROWS);

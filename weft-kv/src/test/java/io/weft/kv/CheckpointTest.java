@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Checkpoints that are made while workers push, and restored on other numbers of servers.
+/// Checks checkpoints that are made while workers push and restored on other counts of servers.
 @Timeout(180)
 class CheckpointTest {
 
@@ -49,7 +49,7 @@ class CheckpointTest {
       TableSpec.rows("async", 1).with(Consistency.asynchronous()).with(Slicer.ranges(0, ROWS));
 
   private static long key(int i) {
-    return i * 0x9e3779b97f4a7c15L; // all over the 64 bits, also negative
+    return i * 0x9e3779b97f4a7c15L; // spread over the 64 bits, also negative
   }
 
   private static long[] keys() {
@@ -58,7 +58,7 @@ class CheckpointTest {
     return keys;
   }
 
-  /// What a worker pushes in a round: a third of the keys, other ones each time.
+  /// Returns the keys that a worker pushes in a round: a third of all keys, shifted in each round.
   private static long[] roundKeys(int round) {
     long[] keys = new long[ROWS / 3];
     Arrays.setAll(keys, i -> key((i * 3 + round) % ROWS));
@@ -74,7 +74,7 @@ class CheckpointTest {
     return values;
   }
 
-  /// The rows after so many rounds: of a table that nobody saves.
+  /// Returns the rows after each round, from a table that is not saved.
   private static float[][] model() {
     float[][] after = new float[ROUNDS + 1][];
     try (KvJob job = new KvJob("inproc", 3, KvOptions.servers(1))) {
@@ -98,7 +98,7 @@ class CheckpointTest {
 
   @ParameterizedTest
   @ValueSource(ints = {2, 5})
-  void whatIsSavedUnderLoadOnThreeServersIsRestoredOnOthers(int servers) throws Exception {
+  void checkpointsMadeUnderLoadAreRestoredOnOtherServers(int servers) throws Exception {
     float[][] model = model();
     List<Checkpoint> made = new CopyOnWriteArrayList<>();
     var pushed = new AtomicReference<long[]>();
@@ -156,7 +156,7 @@ class CheckpointTest {
     }
   }
 
-  /// Those behind it are removed, and every row is compared.
+  /// Restores a checkpoint from a copy without the later checkpoints and compares every row.
   private void restored(
       int servers, Checkpoint which, Checkpoint last, float[][] model, long[] pushed)
       throws IOException {
@@ -185,7 +185,7 @@ class CheckpointTest {
               store.barrier();
               table.push(roundKeys(clock + 1), gradients(clock + 1, weft.rank() - servers)).await();
               table.pull(keys(), rows).await();
-              assertThat(rows).isEqualTo(model[clock + 1]); // Adam's slots and step are there
+              assertThat(rows).isEqualTo(model[clock + 1]); // requires Adam's slots and step
             }
             long[] all = new long[ROWS];
             Arrays.setAll(all, i -> i);
@@ -208,7 +208,7 @@ class CheckpointTest {
     }
   }
 
-  /// One table of few rows, saved twice: all of it, then what has changed.
+  /// Saves a table of few rows twice: first all rows, then the changed rows.
   private void small() {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       job.onWorkers(
@@ -235,7 +235,7 @@ class CheckpointTest {
   }
 
   @Test
-  void whatHasChangedIsAddedToTheCheckpointBefore() {
+  void aCheckpointOfChangesExtendsTheOneBefore() {
     small();
     onOneWorker(
         (store, weft) -> {
@@ -247,7 +247,7 @@ class CheckpointTest {
   }
 
   @Test
-  void aLaterOneThatIsTornIsRefusedAndTheOneBeforeIsTaken() throws IOException {
+  void aTornCheckpointIsRefusedAndTheOneBeforeIsRestored() throws IOException {
     small();
     Path torn = directory.resolve("checkpoint-000002").resolve("table-0000-shard-00000");
     Files.write(torn, Arrays.copyOf(Files.readAllBytes(torn), 100));
@@ -264,7 +264,7 @@ class CheckpointTest {
   }
 
   @Test
-  void whatBelongsToAnotherJobOrTableIsRefused() {
+  void aCheckpointOfAnotherJobOrTableIsRefused() {
     small();
     onOneWorker(
         (store, weft) -> {
@@ -306,7 +306,7 @@ class CheckpointTest {
   }
 
   @Test
-  void anEmptyDirectoryHasNothingAndOldOnesAreRemoved() {
+  void anEmptyDirectoryRestoresNothingAndOldCheckpointsAreRemoved() {
     onOneWorker(
         (store, weft) -> {
           KvTable table = store.register(LATER);
@@ -317,13 +317,13 @@ class CheckpointTest {
             Checkpoint made = store.checkpoint(options);
             assertThat(made.rows()).isEqualTo(i % 3 == 1 ? i : 1);
           }
-          // 7 and 8 are kept; 8 needs 7, which has all rows.
+          // Checkpoints 7 and 8 are kept, because 8 needs 7, which has all rows.
           assertThat(files(directory).stream().map(it -> it.getFileName().toString()))
               .containsExactly("checkpoint-000007", "checkpoint-000008");
         });
   }
 
-  /// A tensor of one part lies on one shard; two others have none of it.
+  /// A tensor of one part is stored on one shard. The two other shards have no part of it.
   @ParameterizedTest
   @ValueSource(ints = {0, 3})
   void aSynchronousTensorWithFewerPartsThanShardsIsSaved(int pushes) {
@@ -360,9 +360,9 @@ class CheckpointTest {
     }
   }
 
-  /// What nobody had asked for is in no checkpoint: first values count after it is restored.
+  /// A checkpoint omits values that no worker has used, so first values count after a restore.
   @Test
-  void firstValuesOfATensorThatWasSavedBeforeItHadAnyCount() {
+  void firstValuesCountAfterATensorWasSavedWithoutValues() {
     TableSpec spec = TableSpec.tensor("bias", 10);
     onOneWorker(
         (store, weft) -> {
@@ -388,7 +388,7 @@ class CheckpointTest {
   }
 
   @Test
-  void aCheckpointThatFailedDoesNotHoldTheNextOne() {
+  void aFailedCheckpointDoesNotBlockTheNextOne() {
     try (KvJob job = new KvJob("inproc", 3, KvOptions.servers(1))) {
       job.onWorkers(
           (store, weft) -> {
@@ -409,7 +409,8 @@ class CheckpointTest {
     }
   }
 
-  /// The checkpoint's own directory can be made there, files in it have names that are too long.
+  /// Returns a directory whose path is so long that a checkpoint's directory can be created in it,
+  /// but no file in that directory.
   private static Path whereServersCannotWrite(Path directory) throws IOException {
     int longest = 4095 - "/checkpoint-000001".length();
     Path path = directory.toAbsolutePath();
@@ -421,7 +422,7 @@ class CheckpointTest {
   }
 
   @Test
-  void aCheckpointWhoseFilesCannotBeWrittenDoesNotHoldTheNextOne() throws IOException {
+  void aCheckpointThatCannotWriteFilesDoesNotBlockTheNextOne() throws IOException {
     Path narrow = whereServersCannotWrite(directory.resolve("narrow"));
     try (KvJob job = new KvJob("inproc", 4, KvOptions.servers(2))) {
       job.onWorkers(
@@ -442,7 +443,7 @@ class CheckpointTest {
   }
 
   @Test
-  void whatWasNotFinishedIsNoCheckpoint(@TempDir Path directory) throws Exception {
+  void anUnfinishedCheckpointIsNotRestored(@TempDir Path directory) throws Exception {
     Files.createDirectories(directory.resolve("checkpoint-000001"));
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       job.onWorkers(
@@ -456,7 +457,7 @@ class CheckpointTest {
   }
 
   @Test
-  void aServerThatCannotWriteSaysSoAndTheTableGoesOn() throws IOException {
+  void aCheckpointThatCannotBeWrittenFailsAndTheTableContinues() throws IOException {
     Path file = Files.createFile(directory.resolve("file"));
     onOneWorker(
         (store, weft) -> {

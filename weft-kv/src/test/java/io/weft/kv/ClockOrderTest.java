@@ -16,7 +16,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A clock says that the pushes before it are over, also those that are sent once more.
+/// Checks that a clock follows the pushes before it, including pushes that are sent again.
 @Timeout(60)
 class ClockOrderTest {
 
@@ -27,7 +27,7 @@ class ClockOrderTest {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       KvTable table = job.member(1).store().register(SPEC);
       long[] keys = LongStream.range(0, 100).toArray();
-      table.push(keys, new float[100]).await(); // the list is known from now on
+      table.push(keys, new float[100]).await(); // the server knows the list from now on
       List<KvHead> seen = new CopyOnWriteArrayList<>();
       List<IncomingRequest> held = new CopyOnWriteArrayList<>();
       job.job()

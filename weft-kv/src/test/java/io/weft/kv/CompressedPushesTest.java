@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Pushes in few bits: what MXNet's tests of its compression check, and what is wrong.
+/// Checks pushes in few bits: what MXNet's tests of its compression check, and refused pushes.
 @Timeout(120)
 class CompressedPushesTest {
 
@@ -48,7 +48,7 @@ class CompressedPushesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {7, 2048, 10_001})
-  void ofTwoBitsWhatIsBelowTheThresholdIsKeptUntilItReachesIt(int elements) {
+  void twoBitsKeepValuesBelowTheThresholdUntilTheyReachIt(int elements) {
     try (KvJob job = job()) {
       job.onWorkers(
           (store, weft) -> {
@@ -60,7 +60,7 @@ class CompressedPushesTest {
               assertThat(pulled(tensor)).containsOnly(0.3f);
               pushes.push(all(elements, 0), 0).await();
               assertThat(pulled(tensor)).containsOnly(0.3f);
-              pushes.push(all(elements, 0.375f), 0).await(); // 0.625 of each of two workers
+              pushes.push(all(elements, 0.375f), 0).await(); // 0.625 on each of two workers
               assertThat(pulled(tensor)).containsOnly(1.3f);
               pushes.push(all(elements, -0.75f), 0).await(); // -0.625
               assertThat(pulled(tensor)).containsOnly(0.29999995f);
@@ -73,7 +73,7 @@ class CompressedPushesTest {
   }
 
   @Test
-  void randomGradientsOfTwoBitsAreThoseOfAModelStepByStep() {
+  void randomGradientsOfTwoBitsEqualThoseOfAModelInEachStep() {
     int elements = 5000;
     try (KvJob job = job()) {
       job.onWorkers(
@@ -106,7 +106,7 @@ class CompressedPushesTest {
 
   @ParameterizedTest
   @CsvSource({"fp16, 10002, 0.002", "int8, 5021, 0.02", "int4, 2521, 0.3", TWO_BITS + ", 1271, 5"})
-  void whatIsLeftOutComesWithLaterPushes(String compression, long bytes, double most) {
+  void theResidualIsSentWithLaterPushes(String compression, long bytes, double most) {
     int elements = 5001;
     try (KvJob job = job()) {
       job.onWorkers(
@@ -138,7 +138,7 @@ class CompressedPushesTest {
   }
 
   @Test
-  void whatCannotBePushedIsRefusedAndTheResidualStays() {
+  void wrongPushesAreRefusedAndTheResidualIsKept() {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       job.onWorkers(
           (store, weft) -> {
@@ -190,7 +190,7 @@ class CompressedPushesTest {
   }
 
   @Test
-  void aPushThatIsNotFiniteWhenItIsDecodedIsRefused() throws Exception {
+  void aPushThatDecodesToNonFiniteValuesIsRefused() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       TableSpec spec =
           TableSpec.tensor("w", 5).with(Consistency.asynchronous()).with(TableSpec.Checks.FINITE);
@@ -206,7 +206,7 @@ class CompressedPushesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"int8", TWO_BITS})
-  void aMirrorHasWhatItsServerHasDecoded(String compression) throws Exception {
+  void aMirrorHasTheDecodedValuesOfItsServer(String compression) throws Exception {
     int elements = 9000;
     try (KvJob job =
         new KvJob(

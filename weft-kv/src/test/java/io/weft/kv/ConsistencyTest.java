@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What workers see of each other's pushes.
+/// Checks which pushes of other workers a worker pulls.
 @Timeout(120)
 class ConsistencyTest {
 
@@ -96,7 +96,7 @@ class ConsistencyTest {
   }
 
   @Test
-  void nobodyWaitsForAWorkerThatHasLeft() {
+  void noWorkerWaitsForOneThatHasLeft() {
     try (KvJob job = new KvJob("tcp", 3, KvOptions.servers(1))) {
       job.onWorkers(
           (store, weft) -> {

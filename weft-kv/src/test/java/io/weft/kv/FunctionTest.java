@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Functions that run where the values are.
+/// Checks functions that run on the servers, where the values are stored.
 @Timeout(120)
 class FunctionTest {
 
@@ -36,7 +36,7 @@ class FunctionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void rowsAreAddedUpComparedAndFound(String transport) {
+  void functionsAddUpCompareAndFindRows(String transport) {
     try (KvJob job = job(transport, KvOptions.servers(2))) {
       job.onWorkers(
           (store, weft) -> {
@@ -68,7 +68,7 @@ class FunctionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void tensorsOfManyPartsToo(String transport) {
+  void functionsRunOnTensorsOfManyParts(String transport) {
     try (KvJob job = job(transport, KvOptions.servers(2))) {
       job.onWorkers(
           (store, weft) -> {
@@ -87,7 +87,7 @@ class FunctionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void aProgramsOwnFunctionRunsAndWhatItThrowsIsItsAnswer(String transport) {
+  void aCustomFunctionRunsAndItsExceptionReachesTheCaller(String transport) {
     try (KvJob job = job(transport, KvOptions.servers(2).withFunction(new CountAbove(0)))) {
       job.onWorkers(
           (store, weft) -> {
@@ -107,7 +107,7 @@ class FunctionTest {
     }
   }
 
-  /// How many values are larger.
+  /// Counts the values that are larger than `bound`.
   private record CountAbove(int bound) implements KvFunction<Integer> {
     @Override
     public String name() {
@@ -140,7 +140,7 @@ class FunctionTest {
     }
   }
 
-  /// No server has it.
+  /// A function that no server has.
   private record Unknown() implements KvFunction<Integer> {
     @Override
     public String name() {

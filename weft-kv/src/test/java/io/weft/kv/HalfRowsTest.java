@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Rows of 16 bits, and what MXNet's tests of row-sparse keys check in both widths.
+/// Checks rows of 16 bits, and what MXNet's tests of row-sparse keys check in both widths.
 @Timeout(120)
 class HalfRowsTest {
 
@@ -54,7 +54,7 @@ class HalfRowsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void areAddedUpAsFloatsAndRoundedInAnswers(String transport) {
+  void halfRowsAreAddedUpAsFloatsAndRoundedInReplies(String transport) {
     try (KvJob job =
         new KvJob(transport, 3, KvOptions.servers(1), it -> it.set(KvConfig.SHARDS, "3"))) {
       job.onWorkers(
@@ -72,26 +72,26 @@ class HalfRowsTest {
             table.pull(new long[] {5, -1, 9}, floats).await();
             assertThat(floats).containsExactly(12, 12, 12, 6, 6144, 6, 6, 6, 6);
             table.push(keys, view(DType.FLOAT32, 5, 3)).await();
-            put(pushed, 4, 1025); // has a FLOAT16, and so has 6144 + 2 * 1025 rounded
+            put(pushed, 4, 1025); // exact as FLOAT16
             table.push(keys, pushed).await();
             table.pull(new long[] {5, -1, 9}, floats).await();
             assertThat(floats[4]).isEqualTo(8194);
             TensorView pulled = view(DType.FLOAT16, 5, 3);
             table.pull(keys, pulled).await();
-            assertThat(at(pulled, 4)).isEqualTo(8192); // the nearest, ties to even
+            assertThat(at(pulled, 4)).isEqualTo(8192); // rounded to nearest, ties to even
             assertThat(at(pulled, 0)).isEqualTo(16);
-            assertThat(at(pulled, 6)).isEqualTo(16); // the same key
+            assertThat(at(pulled, 6)).isEqualTo(16); // key 5 again
             assertThat(at(pulled, 14)).isEqualTo(8);
           });
     }
   }
 
-  /// Each worker pushes another random 30 % of many rows; each pulls a random list with duplicates.
+  /// Each worker pushes another random 30 % of many rows and pulls a random list with duplicates.
   @ParameterizedTest
   @EnumSource(
       value = DType.class,
       names = {"FLOAT32", "FLOAT16"})
-  void workersPushOtherThirdsOfManyRowsAndPullAnyOfThem(DType dtype) {
+  void workersPushDifferentThirdsOfManyRowsAndPullAnyRows(DType dtype) {
     int rows = 3000;
     int width = 10;
     int workers = 3;
@@ -131,7 +131,7 @@ class HalfRowsTest {
   }
 
   @Test
-  void longRowsThatLieInOrderNeedNoCopy() {
+  void longRowsOfConsecutiveKeysAddUp() {
     try (KvJob job = new KvJob("shm", 2, KvOptions.servers(1))) {
       job.onWorkers(
           (store, weft) -> {
@@ -155,7 +155,7 @@ class HalfRowsTest {
   }
 
   @Test
-  void aMirrorHasThem() {
+  void aMirrorHasTheSameRows() {
     try (KvJob job = new KvJob("tcp", 3, KvOptions.servers(2).withMirrors())) {
       job.onWorkers(
           (store, weft) -> {

@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What one worker of a host hears from the servers, the others of the host hear too.
+/// Checks that all workers of a host learn of a failure that the servers report to one of them.
 @Timeout(30)
 class KVStoreFailureTest {
 

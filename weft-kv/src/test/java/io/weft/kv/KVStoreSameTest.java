@@ -20,16 +20,16 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What workers of a `KVStore` must have alike is compared before anything changes.
+/// Checks that a `KVStore` compares the arguments of all workers before anything changes.
 @Timeout(60)
 class KVStoreSameTest {
 
-  /// What a worker does.
+  /// The program of a worker.
   private interface Body {
     void run(KVStore store) throws Exception;
   }
 
-  /// One server and two workers.
+  /// Runs a job of one server and two workers.
   private static void on(List<String> hosts, List<String> optimizers, Body body) {
     WeftConfig config = WeftConfig.builder().transport("tcp").build();
     TransportProvider tcp = TransportProvider.find("tcp").orElseThrow();
@@ -60,7 +60,7 @@ class KVStoreSameTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"a", "b"})
-  void otherLengthsNamesAndWidthsAreNamedOnAllWorkersAndTheStoreWorksOn(String second) {
+  void differentLengthsNamesAndWidthsFailOnAllWorkersAndTheStoreContinues(String second) {
     on(
         List.of("s", "a", second),
         List.of("sum", "sum", "sum"),
@@ -94,7 +94,7 @@ class KVStoreSameTest {
   }
 
   @Test
-  void otherOptimizersAreNamedOnAllWorkers() {
+  void differentOptimizersFailOnAllWorkers() {
     on(
         List.of("s", "a", "b"),
         List.of("sum", "sgd:lr=0.1", "sgd:lr=0.2"),

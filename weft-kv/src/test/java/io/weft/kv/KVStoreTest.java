@@ -26,14 +26,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Two servers, and three workers on two hosts: what MXNet's tests of `dist_sync` check.
+/// Checks what MXNet's tests of `dist_sync` check, on two servers and three workers on two hosts.
 @Timeout(120)
 class KVStoreTest {
 
   private static final List<String> HOSTS = List.of("s", "s", "a", "a", "b");
   private static final int WORKERS = 3;
 
-  /// What a worker does.
+  /// The program of a worker.
   private interface Body {
     void run(KVStore store, Weft weft) throws Exception;
   }
@@ -77,7 +77,7 @@ class KVStoreTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"none", "fp16", "int8"})
-  void afterEachRoundAllPullTheSumOfAllPushes(String compression) {
+  void afterEachRoundAllWorkersPullTheSumOfAllPushes(String compression) {
     on(
         KVStoreOptions.servers(2).withCompression(compression),
         (store, weft) -> {
@@ -111,18 +111,19 @@ class KVStoreTest {
           store.barrier();
           store.pull(values);
           assertThat(floats(values.get("w"))).containsOnly(-0.5f * WORKERS);
-          if (store.rank() == 1) { // not the lowest of its host
+          if (store.rank() == 1) { // not the lowest rank of its host
             sent.set(weft.bytesSent() - before);
           }
           store.barrier();
         });
-    // Half of the tensor, and half of the sum, to the other worker of the host; nothing to servers.
+    // Half of the tensor and half of the sum go to the other worker of the host, nothing to
+    // servers.
     assertThat(sent.get()).isLessThan(4_100_000);
   }
 
   @ParameterizedTest
   @ValueSource(ints = {0, Consistency.ASYNCHRONOUS})
-  void rowsThatSomePushAreAddedAndEachPullsItsOwn(int staleness) {
+  void rowsOfSomeWorkersAreAddedAndEachWorkerPullsItsOwnList(int staleness) {
     on(
         KVStoreOptions.servers(2).with(new Consistency(staleness, 0)),
         (store, weft) -> {
@@ -144,7 +145,7 @@ class KVStoreTest {
   }
 
   @Test
-  void whatSixteenBitsLeaveOutComesWithLaterPushes() {
+  void theResidualOfSixteenBitsIsSentWithLaterPushes() {
     on(
         KVStoreOptions.servers(1).withCompression("fp16").with(Consistency.asynchronous()),
         (store, weft) -> {
@@ -157,7 +158,7 @@ class KVStoreTest {
             float[] gradient = new float[elements];
             for (int i = 0; i < elements; i++) {
               gradient[i] = random.nextFloat() - 0.5f; // the same on all workers
-              exact[i] += 4.0 * gradient[i]; // rank 1 is a worker here
+              exact[i] += 4.0 * gradient[i]; // with one server, rank 1 is a worker too
             }
             store.push(Map.of("w", tensor(gradient)));
           }
@@ -165,7 +166,8 @@ class KVStoreTest {
           store.pull(Map.of("w", values.get("w")));
           float[] pulled = floats(values.get("w"));
           for (int i = 0; i < elements; i++) {
-            // What is pulled is rounded to nothing, what was pushed to a host's last residual.
+            // Pulled values are not rounded. The pushed values lack at most the last residual of a
+            // host.
             assertThat((double) pulled[i]).isCloseTo(exact[i], within(0.01));
           }
           store.barrier();
@@ -173,7 +175,7 @@ class KVStoreTest {
   }
 
   @Test
-  void namesThatAreUnknownAndOtherLengthsAreRefused() {
+  void unknownNamesAndOtherLengthsAreRefused() {
     on(
         KVStoreOptions.servers(2),
         (store, weft) -> {

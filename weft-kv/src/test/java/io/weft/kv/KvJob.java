@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.UnaryOperator;
 
-/// A parameter server of ranks in this process.
+/// A parameter server whose ranks run in this process.
 final class KvJob implements AutoCloseable {
 
   private final LocalJob job;
   private final KvOptions options;
   private final List<KeyValue> members;
 
-  /// What a worker does.
+  /// The program of a worker.
   interface Body {
     void run(KeyValueStore store, Weft weft) throws Exception;
   }
@@ -29,7 +29,7 @@ final class KvJob implements AutoCloseable {
     this(transport, ranks, options, settings, rank -> options);
   }
 
-  /// Where ranks differ in what need not be the same, as the deadline.
+  /// Starts a job whose ranks may differ in options that need not be equal, such as the deadline.
   KvJob(
       String transport,
       int ranks,
@@ -50,7 +50,7 @@ final class KvJob implements AutoCloseable {
     return members.get(rank);
   }
 
-  /// On all workers at once.
+  /// Runs `body` on all workers at the same time.
   void onWorkers(Body body) {
     job.run(
         weft -> {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Values of different lengths by key: what ps-lite's `lens` are for.
+/// Checks values of different lengths by key, for which ps-lite has `lens`.
 @Timeout(120)
 class KvValuesTest {
 
@@ -42,7 +42,7 @@ class KvValuesTest {
         transport, ranks, KvOptions.servers(servers), it -> it.set(KvConfig.SHARDS, "5"));
   }
 
-  /// In no order.
+  /// Returns keys in no order.
   private static long[] keys() {
     long[] keys = new long[KEYS];
     Arrays.setAll(keys, i -> i * 0x9e3779b97f4a7c15L);
@@ -88,14 +88,14 @@ class KvValuesTest {
             assertThatIllegalArgumentException()
                 .isThrownBy(() -> table.push(new long[] {4, 4}, new int[] {1, 1}, new float[2]))
                 .withMessageContaining("key 4 is there twice");
-            table.push(new long[0], new int[0], new float[0]).await(); // no clock was begun
+            table.push(new long[0], new int[0], new float[0]).await(); // it begins no clock
             assertThat(table.pull(keys()).values()).isEqualTo(ramp(11));
           });
     }
   }
 
   @Test
-  void eachWorkerPushesOtherKeysAndPullsWhatAllHavePushed() {
+  void eachWorkerPushesOtherKeysAndPullsTheValuesOfAllWorkers() {
     try (KvJob job = job("tcp", 4, 1)) {
       job.onWorkers(
           (store, weft) -> {
@@ -118,7 +118,7 @@ class KvValuesTest {
   }
 
   @Test
-  void anotherLengthIsRefusedByKeyAndAllElseGoesOn() {
+  void anotherLengthIsRefusedNamingTheKeyAndOtherRequestsContinue() {
     try (KvJob job = job("tcp", 2, 1)) {
       job.onWorkers(
           (store, weft) -> {
@@ -163,7 +163,7 @@ class KvValuesTest {
   }
 
   @Test
-  void payloadsThatCannotBeAreRefusedBeforeMemoryIsTaken() throws Exception {
+  void malformedPayloadsAreRefusedBeforeMemoryIsAllocated() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       KvValues table = job.member(1).store().registerValues(LATER);
       KvHead push = head(KvOp.PUSH, 1);
@@ -204,7 +204,7 @@ class KvValuesTest {
   }
 
   @Test
-  void noPushIsLostOrDoubledWhenServersLeaveOneAfterTheOther() {
+  void noPushIsLostOrDoubledWhenServersLeaveInTurn() {
     try (KvJob job =
         new KvJob(
             "tcp", 5, KvOptions.servers(3).withMirrors(), it -> it.set(KvConfig.SHARDS, "4"))) {
@@ -223,7 +223,8 @@ class KvValuesTest {
                 job.job().ranks().get(0).close();
               }
               if (round == 25) {
-                // Answered when a new mirror has made it, behind all else.
+                // The reply comes when a new mirror has executed the change, after all earlier
+                // requests.
                 later.change(KvChanges.scale(1)).await();
                 store.barrier();
               }
@@ -245,7 +246,7 @@ class KvValuesTest {
   }
 
   @Test
-  void checkpointsHaveThemAndAreRestoredOnOtherServers() throws Exception {
+  void checkpointsContainValuesAndAreRestoredOnOtherServers() throws Exception {
     float[][] saved = new float[2][];
     try (KvJob job = job("tcp", 3, 2)) {
       job.onWorkers(
@@ -253,7 +254,7 @@ class KvValuesTest {
             KvValues table =
                 store.registerValues(TableSpec.values("v", 5000).withRule("adam:lr=0.1"));
             for (int round = 1; round <= 4; round++) {
-              // The second checkpoint has what has changed since the first.
+              // The second checkpoint contains the changes since the first.
               long[] some = round < 3 ? keys() : Arrays.copyOf(keys(), 100);
               int[] lengths = Arrays.copyOf(lengths(), some.length);
               float[] gradient = Arrays.copyOf(ramp(round), Arrays.stream(lengths).sum());
@@ -277,7 +278,7 @@ class KvValuesTest {
             assertThat(store.restore(directory)).isPresent();
             assertThat(table.pull(keys()).lengths()).isEqualTo(lengths());
             assertThat(table.pull(keys()).values()).isEqualTo(saved[0]);
-            table.push(keys(), lengths(), ramp(1)).await(); // the slots are those that were saved
+            table.push(keys(), lengths(), ramp(1)).await(); // uses the restored slots
             assertThat(table.pull(keys()).values()).isEqualTo(saved[1]);
           });
     }

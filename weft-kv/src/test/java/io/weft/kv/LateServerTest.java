@@ -27,9 +27,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A server hears of a loss later than those who tell it of rings and copy shards to it, and of
-/// what the lost one had still sent. Ranks 0 and 1 are servers that write each byte themselves,
-/// rank 2 is a real one.
+/// Checks a server that learns of a loss later than the peers that send it replica sets and shard
+/// copies, and that still receives messages of the lost server. The test writes the requests of
+/// ranks 0 and 1, which are servers. Rank 2 is a real server.
 @Timeout(60)
 class LateServerTest {
 
@@ -39,14 +39,14 @@ class LateServerTest {
   private static final int REAL = 2;
   private static final int WORKER = 3;
 
-  /// One shard, whose ring is 0, 1, 2.
+  /// A job of one shard, whose replica set is 0, 1, 2.
   private static final class Job implements AutoCloseable {
     private final LocalJob ranks =
         LocalJob.start(
             4, WeftConfig.builder().transport("inproc").set(KvConfig.SHARDS, "1").build());
     private final KeyValue real = KeyValue.over(ranks.ranks().get(REAL), OPTIONS, List.of(WORKER));
 
-    /// What a server or worker asks of the real server.
+    /// Sends a request of a server or worker to the real server and returns the reply.
     KvReply ask(int rank, KvHead head, byte[] payload) throws Exception {
       boolean serves = rank != WORKER;
       MemorySegment words =
@@ -81,13 +81,13 @@ class LateServerTest {
       return reply.get(30, TimeUnit.SECONDS);
     }
 
-    /// Asks, and is answered that it was done.
+    /// Sends a request and checks that the reply is `DONE`.
     void done(int rank, KvHead head, byte[] payload) throws Exception {
       KvReply reply = ask(rank, head, payload);
       assertThat(reply.status()).as(reply.text()).isEqualTo(KvReply.Status.DONE);
     }
 
-    /// Copies the shard, in which there is nothing but the table.
+    /// Copies the shard, which contains only the table.
     void copies(int rank, String ring) throws Exception {
       done(rank, head(KvOp.BEGIN, 0), ring.getBytes(StandardCharsets.UTF_8));
       done(rank, head(KvOp.REGISTER, 0), COUNTERS.text().getBytes(StandardCharsets.UTF_8));
@@ -105,7 +105,7 @@ class LateServerTest {
     return head(op, KvHead.Keys.NONE, 0, ring);
   }
 
-  /// About one key, or none.
+  /// Returns a head for one key or for none.
   private static KvHead head(KvOp op, KvHead.Keys keys, long number, int ring) {
     int count = keys == KvHead.Keys.NONE ? 0 : 1;
     long settled = Math.min(1, number);
@@ -148,7 +148,7 @@ class LateServerTest {
   }
 
   @Test
-  void whatALostServerHasStillSentIsNotMixedWithWhatItsMirrorCopies() throws Exception {
+  void lateRequestsOfALostServerAreNotMixedWithTheCopyOfItsMirror() throws Exception {
     try (var job = new Job()) {
       job.copies(0, "0 3");
       job.done(0, push(1), one(7));
@@ -160,7 +160,8 @@ class LateServerTest {
       }
       KvReply reply = job.ask(0, head(KvOp.BEGIN, 0), "0 3".getBytes(StandardCharsets.UTF_8));
       assertThat(reply.text()).contains("rank 0 is lost");
-      // What its mirror knows counts: push 2 of the worker is new there, and is done once here.
+      // The state of the mirror counts: push 2 of the worker is new there and is executed once
+      // here.
       job.done(1, push(2), one(7));
       job.ranks.ranks().get(1).close();
       assertThat(pulled(job, 7, 0)).isEqualTo(1);
@@ -168,11 +169,11 @@ class LateServerTest {
   }
 
   @Test
-  void whoIsToldOfARingByWhichItHasAShardKeepsIt() throws Exception {
+  void aServerKeepsAShardThatANewReplicaSetAssignsToIt() throws Exception {
     try (var job = new Job()) {
       job.copies(1, "0 3 -0");
       job.done(1, push(1), one(7));
-      // The place of rank 0 is that of rank 9 now, which is lost too: else rank 2 had nothing.
+      // Rank 9 has replaced rank 0 and is lost too, because otherwise rank 2 would have no replica.
       job.done(1, head(KvOp.RING, 1), "1 3 0:9 -9".getBytes(StandardCharsets.UTF_8));
       job.done(1, push(2), one(7));
       job.ranks.ranks().get(1).close();
@@ -181,7 +182,7 @@ class LateServerTest {
   }
 
   @Test
-  void whoIsToldThatItIsLostItselfDoesNotActByIt() throws Exception {
+  void aServerIgnoresTheReportThatItIsLostItself() throws Exception {
     try (var job = new Job()) {
       job.copies(1, "0 3 -0 -2");
       job.done(1, push(1), one(7));
@@ -191,7 +192,7 @@ class LateServerTest {
   }
 
   @Test
-  void aCopyOfWhichARequestHasNotComeIsNotWhole() throws Exception {
+  void aCopyThatLacksARequestIsIncomplete() throws Exception {
     try (var job = new Job()) {
       job.done(1, head(KvOp.BEGIN, 0), "0 3 -0".getBytes(StandardCharsets.UTF_8));
       job.done(1, head(KvOp.REGISTER, 0), COUNTERS.text().getBytes(StandardCharsets.UTF_8));

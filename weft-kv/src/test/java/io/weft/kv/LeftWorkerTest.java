@@ -11,19 +11,19 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Nobody waits for a worker that has left, in tables and parts that come after that.
+/// Checks that tables and parts that are first used after a worker has left do not wait for it.
 @Timeout(45)
 class LeftWorkerTest {
 
   @Test
-  void tablesAndPartsThatComeLaterDoNotWaitForIt() throws Exception {
+  void laterTablesAndPartsDoNotWaitForAWorkerThatHasLeft() throws Exception {
     try (KvJob job = new KvJob("tcp", 3, KvOptions.servers(1))) {
       KeyValueStore store = job.member(1).store();
       KvTensor tensor = store.registerTensor(TableSpec.tensor("w", 3000).with(Slicer.parts(1024)));
       KvTable before = store.register(TableSpec.rows("t", 1));
       job.job().ranks().get(2).close();
       before.push(new long[] {1}, new float[] {1}).await();
-      before.pull(new long[] {1}, new float[1]).await(); // when the server knows that it has left
+      before.pull(new long[] {1}, new float[1]).await(); // now the server knows that it has left
       float[] ones = new float[3000];
       Arrays.fill(ones, 1);
       tensor.push(MemorySegment.ofArray(ones)).await();

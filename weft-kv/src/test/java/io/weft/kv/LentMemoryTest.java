@@ -17,7 +17,7 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What workers hand over to be read or written, and lists of keys of other tables.
+/// Checks the memory that workers pass for reads and writes, and key lists of other tables.
 @Timeout(60)
 class LentMemoryTest {
 
@@ -36,7 +36,7 @@ class LentMemoryTest {
   }
 
   @Test
-  void placesThatOthersCannotWriteAreRefused() throws Exception {
+  void memoryThatOtherThreadsCannotUseIsRefused() throws Exception {
     try (KvJob job = job();
         Arena confined = Arena.ofConfined()) {
       KeyValueStore store = job.member(0).store();
@@ -69,7 +69,7 @@ class LentMemoryTest {
   }
 
   @Test
-  void aPlaceThatIsClosedMeanwhileIsAnErrorOfTheHandle() throws Exception {
+  void closingTheDestinationDuringAPullFailsTheHandle() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       KvTable table =
           job.member(1).store().register(TableSpec.rows("t", 1).with(Consistency.bounded(1)));

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What is left of tables, to the last push, when servers leave in the middle of it.
+/// Checks that tables keep every push when servers leave during the pushes.
 @Timeout(180)
 class MirrorTest {
 
@@ -45,7 +45,7 @@ class MirrorTest {
     return keys;
   }
 
-  /// Pushes ones, a window of them unanswered, and adds up what it has pushed.
+  /// Pushes ones, at most 16 pushes unanswered, and adds up the pushed values.
   private static void push(KvTable table, int pushes, long seed, float[] sum) throws Exception {
     var random = new Random(seed);
     var open = new ArrayDeque<Handle<Void>>();
@@ -84,7 +84,7 @@ class MirrorTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void noPushIsLostOrDoubledWhenTwoServersLeaveOneAfterTheOther(String transport) throws Exception {
+  void noPushIsLostOrDoubledWhenTwoServersLeaveInTurn(String transport) throws Exception {
     float[][] sums = new float[2][KEYS];
     var first = new CountDownLatch(2);
     var second = new CountDownLatch(2);
@@ -127,7 +127,7 @@ class MirrorTest {
   }
 
   @Test
-  void aSynchronousTableGoesOnWithTheSameBits() throws Exception {
+  void aSynchronousTableKeepsTheSameBitsWhenAServerLeaves() throws Exception {
     var spec = TableSpec.rows("sync", 3).withRule("adam:lr=0.1");
     int rounds = 60;
     float[][] results = new float[2][];
@@ -159,7 +159,7 @@ class MirrorTest {
   }
 
   @Test
-  void aTensorGoesOnWithTheSameBits() throws Exception {
+  void aTensorKeepsTheSameBitsWhenServersLeave() throws Exception {
     var spec = TableSpec.tensor("w", 20_000).withRule("momentum:lr=0.1,momentum=0.9");
     float[][] results = new float[2][];
     for (int run = 0; run < 2; run++) {
@@ -197,7 +197,7 @@ class MirrorTest {
   }
 
   @Test
-  void aWorkerThatLeavesIsNotAwaitedByTheMirrorEither() throws Exception {
+  void theMirrorDoesNotAwaitAWorkerThatHasLeft() throws Exception {
     try (KvJob job = new KvJob("tcp", 5, KvOptions.servers(2).withMirrors())) {
       job.onWorkers(
           (store, weft) -> {
@@ -221,7 +221,7 @@ class MirrorTest {
   }
 
   @Test
-  void theLossOfBothIsAClearStop() throws Exception {
+  void theLossOfBothReplicasFailsThePush() throws Exception {
     try (KvJob job =
         new KvJob(
             "tcp", 3, KvOptions.servers(2).withMirrors().withDeadline(Duration.ofSeconds(20)))) {
@@ -239,7 +239,8 @@ class MirrorTest {
   }
 
   @Test
-  void theLossOfBothNamesTheShardAndTheLastCheckpoint(@TempDir Path directory) throws Exception {
+  void theLossOfBothReplicasNamesTheShardAndTheLastCheckpoint(@TempDir Path directory)
+      throws Exception {
     try (KvJob job =
         new KvJob(
             "tcp",
@@ -263,7 +264,7 @@ class MirrorTest {
   }
 
   @Test
-  void aCheckpointAfterALossHasEverythingAndOneFromBeforeIsContinued(@TempDir Path directory)
+  void aCheckpointAfterALossIsCompleteAndExtendsTheOneBefore(@TempDir Path directory)
       throws Exception {
     float[][] sums = new float[1][KEYS];
     try (KvJob job =
@@ -292,7 +293,7 @@ class MirrorTest {
   }
 
   @Test
-  void ranksThatAreBothSurviveOneOfThem() throws Exception {
+  void ranksThatAreServerAndWorkerSurviveTheLossOfOne() throws Exception {
     float[][] sums = new float[4][KEYS];
     try (KvJob job = new KvJob("tcp", 4, KvOptions.everyRank().withMirrors())) {
       var compared = new CountDownLatch(3);
@@ -314,7 +315,7 @@ class MirrorTest {
   }
 
   @Test
-  void aWorkerThatForwardsAsIfItWereAServerIsRefused() throws Exception {
+  void aWorkerThatForwardsLikeAServerIsRefused() throws Exception {
     try (KvJob job = new KvJob("tcp", 3, KvOptions.servers(2).withMirrors())) {
       MemorySegment head = MemorySegment.ofArray(new byte[80]);
       new KvHead(KvOp.PUSH, KvHead.Keys.NONE, 0, COUNTERS.id(), 1, 1, 0, 0, 0, 0, 0)

@@ -19,14 +19,14 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Who waits in vain is told what for.
+/// Checks that the error of a rank that waits in vain names the reason.
 @Timeout(60)
 class OverdueTest {
 
   private static final TableSpec COUNTERS =
       TableSpec.rows("counters", 1).with(Consistency.asynchronous());
 
-  /// The second worker, rank 2, waits no longer than this.
+  /// The deadline of the second worker, rank 2.
   private static final Duration SHORT = Duration.ofSeconds(2);
 
   private static KvJob job(KvOptions options) {
@@ -34,8 +34,8 @@ class OverdueTest {
         "inproc", 3, options, it -> it, rank -> rank == 2 ? options.withDeadline(SHORT) : options);
   }
 
-  /// Runs until it is let go.
-  private record Waits(CountDownLatch begun, CountDownLatch goesOn) implements KvFunction<Integer> {
+  /// A function that runs until the test lets it return.
+  private record Waits(CountDownLatch begun, CountDownLatch resume) implements KvFunction<Integer> {
     @Override
     public String name() {
       return "waits";
@@ -49,7 +49,7 @@ class OverdueTest {
     @Override
     public byte[] run(ShardValues values, byte[] argument) {
       begun.countDown();
-      await(goesOn);
+      await(resume);
       return new byte[0];
     }
 
@@ -68,7 +68,7 @@ class OverdueTest {
   }
 
   @Test
-  void aRequestBehindAFunctionThatDoesNotReturnNamesIt() throws Exception {
+  void aRequestBehindABlockedFunctionNamesTheFunction() throws Exception {
     var waits = new Waits(new CountDownLatch(1), new CountDownLatch(1));
     try (KvJob job = job(KvOptions.servers(1).withFunction(waits))) {
       KvTable first = job.member(1).store().register(COUNTERS);
@@ -80,23 +80,23 @@ class OverdueTest {
           .hasMessageContaining("the thread of shard 0 on rank 0 runs function 'waits'")
           .hasMessageContaining("table 'counters', called by rank 1")
           .hasMessageNotContaining("clock");
-      waits.goesOn().countDown();
+      waits.resume().countDown();
       called.await();
     } finally {
-      waits.goesOn().countDown();
+      waits.resume().countDown();
     }
   }
 
   @Test
-  void aCommandBehindOneThatIsNotAnsweredNamesIt() throws Exception {
+  void aCommandBehindAnUnansweredCommandNamesThatCommand() throws Exception {
     var begun = new CountDownLatch(1);
-    var goesOn = new CountDownLatch(1);
+    var resume = new CountDownLatch(1);
     KvOptions options =
         KvOptions.servers(1)
             .withCommands(
                 (worker, command) -> {
                   begun.countDown();
-                  await(goesOn);
+                  await(resume);
                   return Optional.of("done");
                 });
     try (KvJob job = job(options)) {
@@ -105,10 +105,10 @@ class OverdueTest {
       assertThatThrownBy(() -> job.member(2).store().command("load"))
           .isInstanceOf(CommException.TimedOut.class)
           .hasMessageContaining("the program on rank 0 answers command 'save' of rank 1");
-      goesOn.countDown();
+      resume.countDown();
       first.join();
     } finally {
-      goesOn.countDown();
+      resume.countDown();
     }
   }
 
@@ -156,7 +156,7 @@ class OverdueTest {
   }
 
   @Test
-  void firstValuesThatDoNotComeAreNamedByTheirWorker() throws Exception {
+  void theWorkerOfMissingFirstValuesIsNamed() throws Exception {
     TableSpec spec = TableSpec.tensor("w", 10);
     try (KvJob job = job(KvOptions.servers(1))) {
       KvTensor second = job.member(2).store().registerTensor(spec);

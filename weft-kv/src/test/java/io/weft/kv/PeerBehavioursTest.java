@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// What MXNet's tests of its distributed KVStore check of dense tensors.
+/// Checks what MXNet's tests of its distributed KVStore check of dense tensors.
 @Timeout(120)
 class PeerBehavioursTest {
 
@@ -93,7 +93,7 @@ class PeerBehavioursTest {
     }
   }
 
-  /// The server's update scales by 2: after round k all have 1 + 2k n(n+1)/2.
+  /// The server's update scales by 2, so after round k all values are 1 + 2k n(n+1)/2.
   @ParameterizedTest
   @EnumSource(
       value = DType.class,

@@ -16,7 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What waits for credits goes by priority.
+/// Checks that requests that wait for credits are sent by priority.
 @Timeout(120)
 class PriorityTest {
 
@@ -26,7 +26,7 @@ class PriorityTest {
       TableSpec.tensor("urgent", 100).with(Consistency.asynchronous());
 
   @Test
-  void theRestOfALongTensorDoesNotHoldUpAShortUrgentOne() throws Exception {
+  void theRestOfALongTensorDoesNotDelayAShortUrgentOne() throws Exception {
     try (KvJob job =
             new KvJob(
                 "tcp",
@@ -55,7 +55,7 @@ class PriorityTest {
               });
       Handle<Void> background = slow.push(arena.allocate(4 * LONG.width()), 0);
       Handle<Void> first = urgent.push(arena.allocate(4 * URGENT.width()), 5);
-      // Two parts of the long tensor are on their way and not answered: now they are.
+      // Two parts of the long tensor are sent and not answered. The test answers them now.
       while (tables.size() < 2) {
         Thread.onSpinWait();
       }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A server whose shards the program turns.
+/// Checks a server whose duty cycles the program runs.
 @Timeout(120)
 class ProgramTurnsTest {
 
@@ -20,7 +20,7 @@ class ProgramTurnsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void itServesUntilTheWorkersHaveLeftAndHasNoThreadForIt(String transport) {
+  void aServerWithoutThreadsServesUntilTheWorkersHaveLeft(String transport) {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       job.run(
           weft -> {
@@ -49,7 +49,7 @@ class ProgramTurnsTest {
   }
 
   @Test
-  void aServerWithThreadsOfItsOwnIsNotTurned() {
+  void aServerWithItsOwnThreadsRefusesADutyCycleOfTheProgram() {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       KvServer server = job.member(0).server().orElseThrow();
       assertThatThrownBy(() -> server.turn(Duration.ZERO))

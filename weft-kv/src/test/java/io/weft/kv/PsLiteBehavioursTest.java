@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What ps-lite's tests check beside pushes and pulls of one worker.
+/// Checks what ps-lite's tests check beyond pushes and pulls of one worker.
 @Timeout(120)
 class PsLiteBehavioursTest {
 
@@ -40,7 +40,7 @@ class PsLiteBehavioursTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void aTextIsAnsweredByEveryServer(String transport) {
+  void everyServerAnswersACommand(String transport) {
     List<String> heard = new CopyOnWriteArrayList<>();
     KvCommands commands =
         (worker, command) -> {
@@ -53,7 +53,7 @@ class PsLiteBehavioursTest {
             default -> Optional.empty();
           };
         };
-    // One shard: one of the servers has none.
+    // There is one shard, so one of the servers has none.
     try (KvJob job =
         new KvJob(
             transport,
@@ -96,7 +96,7 @@ class PsLiteBehavioursTest {
   }
 
   @Test
-  void aServerThatIsLostAnswersNoCommandAndNobodyAnswersForIt() {
+  void aLostServerAnswersNoCommandAndNoOtherServerAnswersForIt() {
     KvCommands commands = (worker, command) -> Optional.of(command);
     try (KvJob job =
         new KvJob("tcp", 3, KvOptions.servers(2).withMirrors().withCommands(commands))) {
@@ -106,7 +106,7 @@ class PsLiteBehavioursTest {
             assertThat(store.command("a")).isEqualTo(Map.of(0, "a", 1, "a"));
             job.job().ranks().get(0).close();
             long[] onBoth = LongStream.range(0, 100).toArray();
-            table.push(onBoth, new float[100]).await(); // which finds that it is lost
+            table.push(onBoth, new float[100]).await(); // this push detects the loss
             assertThat(store.command("b")).isEqualTo(Map.of(1, "b"));
           });
     }
@@ -191,10 +191,10 @@ class PsLiteBehavioursTest {
     }
   }
 
-  /// Servers and workers come in any order: a worker that is early waits for the servers.
+  /// An early worker waits for the servers, so servers and workers may start in any order.
   @ParameterizedTest
   @ValueSource(ints = {0, 2})
-  void whoComesLastIsWaitedFor(int last) {
+  void theLastRankToStartIsAwaited(int last) {
     var others = new CountDownLatch(2);
     List<KeyValue> members = new CopyOnWriteArrayList<>();
     KvOptions options = KvOptions.servers(1);

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A callback that pushes again whatever the last push has brought.
+/// Checks a callback that pushes again after every completion of its last push.
 @Timeout(60)
 class PushAgainTest {
 
@@ -39,7 +39,7 @@ class PushAgainTest {
   }
 
   @Test
-  void leavingEndsIt() throws Exception {
+  void leavingTheJobEndsARepeatedPush() throws Exception {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       Weft server = job.ranks().get(0);
       Weft worker = job.ranks().get(1);
@@ -59,7 +59,7 @@ class PushAgainTest {
           .isInstanceOf(CommException.Aborted.class)
           .hasMessageContaining("has left the job");
       int before = told.get();
-      push(table); // of a thread that asks afterwards
+      push(table); // a push after the worker has left
       assertThat(told.get()).isBetween(before, before + 2);
       serves.get(30, TimeUnit.SECONDS).close();
     }

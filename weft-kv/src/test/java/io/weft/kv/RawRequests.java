@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/// Requests of rank 1 to rank 0 as bytes, also such as no worker makes.
+/// Requests of rank 1 to rank 0 as bytes, including requests that no worker sends.
 final class RawRequests {
 
   private RawRequests() {}

@@ -22,7 +22,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// What is wrong is answered with a reason, and the server goes on.
+/// Checks that wrong requests are refused with a reason and that the server continues.
 @Timeout(120)
 class RefusalTest {
 
@@ -44,7 +44,7 @@ class RefusalTest {
   }
 
   @Test
-  void whoRegistersATableTwiceHasOneClockOfIt() {
+  void aTableThatIsRegisteredTwiceHasOneClock() {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       job.onWorkers(
           (store, weft) -> {
@@ -62,7 +62,7 @@ class RefusalTest {
   }
 
   @Test
-  void settingsThatCannotBeMeantAreRefused() {
+  void impossibleSettingsAreRefused() {
     assertThatThrownBy(() -> Consistency.bounded(0)).hasMessageContaining("synchronous()");
     assertThatThrownBy(() -> KvOptions.servers(1).withDeadline(Duration.ofSeconds(-1)))
         .hasMessageContaining("give them some time");
@@ -78,7 +78,7 @@ class RefusalTest {
   }
 
   @Test
-  void aClockThatCannotBeAppliedEndsItsTableForAllAndNoOther() throws Exception {
+  void aClockThatCannotBeAppliedEndsOnlyItsTableForAllWorkers() throws Exception {
     try (KvJob job =
         new KvJob("tcp", 3, KvOptions.servers(1), it -> it.set(KvConfig.MEMORY, "10M"))) {
       KvTable first = job.member(1).store().register(TableSpec.rows("t", 256));
@@ -104,7 +104,7 @@ class RefusalTest {
   }
 
   @Test
-  void whoWaitsTooLongForAnotherWorkerHearsOfWhichTableAndWhy() throws Exception {
+  void aPullThatTimesOutNamesTheTableAndTheMissingWorker() throws Exception {
     try (KvJob job =
         new KvJob("tcp", 3, KvOptions.servers(1).withDeadline(Duration.ofMillis(1500)))) {
       KvTable table = job.member(1).store().register(TableSpec.rows("lonely", 1));
@@ -123,7 +123,7 @@ class RefusalTest {
   }
 
   @Test
-  void aPushThatComesTwiceIsAppliedOnce() throws Exception {
+  void aRepeatedPushIsAppliedOnce() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       KvTable table = job.member(1).store().register(SPEC);
       byte[] pairs = pairs(new long[] {4, 9}, 1, 2);
@@ -138,7 +138,7 @@ class RefusalTest {
   }
 
   @Test
-  void wrongRequestsAreRefusedWithWhatIsWrong() throws Exception {
+  void wrongRequestsAreRefusedWithTheReason() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       KvHead pull = new KvHead(KvOp.PULL, KvHead.Keys.NONE, 0, 77, 0, 0, 0, 0, 0, 0, 0);
       assertThat(RawRequests.ask(job, pull, new byte[0]).text())
@@ -182,7 +182,7 @@ class RefusalTest {
   }
 
   @Test
-  void ranksWithOtherOptionsAreToldWhichAreTheFirstOnes() {
+  void aRankWithOtherOptionsLearnsTheOptionsOfTheFirstRank() {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       Weft zero = job.ranks().get(0);
       Weft one = job.ranks().get(1);
@@ -198,7 +198,7 @@ class RefusalTest {
   }
 
   @Test
-  void whatIsNotFiniteAndOtherSpecificationsAreRefused() throws Exception {
+  void nonFiniteValuesAndOtherSpecificationsAreRefused() throws Exception {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       KeyValueStore store = job.member(1).store();
       KvTable table = store.register(SPEC);
@@ -224,7 +224,7 @@ class RefusalTest {
   }
 
   @Test
-  void aPushBeyondTheMemoryBudgetIsRefusedAndTheServerGoesOn() throws Exception {
+  void aPushBeyondTheMemoryBudgetIsRefusedAndTheServerContinues() throws Exception {
     try (KvJob job =
         new KvJob("tcp", 2, KvOptions.servers(1), it -> it.set(KvConfig.MEMORY, "2M"))) {
       KvTable table =
@@ -246,7 +246,7 @@ class RefusalTest {
       Handle<Void> push = table.push(new long[] {0}, ones);
       push.await();
       assertThat(push).hasToString("rank 1: PUSH of 1 keys of table 't': done");
-      // What Adam does in its first step: the refused one was none.
+      // This is Adam's first step, because the refused push did not count as one.
       float[] pulled = new float[256];
       table.pull(new long[] {0}, pulled).await();
       for (float each : pulled) {
@@ -256,7 +256,7 @@ class RefusalTest {
   }
 
   @Test
-  void aListThatTheShardHasGivenUpIsSentAgain() throws Exception {
+  void aKeyListThatTheShardHasDroppedIsSentAgain() throws Exception {
     try (KvJob job =
         new KvJob("tcp", 2, KvOptions.servers(1), it -> it.set(KvConfig.LIST_MEMORY, "4K"))) {
       KvTable table = job.member(1).store().register(SPEC);
@@ -286,7 +286,7 @@ class RefusalTest {
       job.job().ranks().get(0).channel().serve(16, request -> {});
       assertThatThrownBy(
               () -> {
-                while (true) { // until requests go to who does not answer
+                while (true) { // until the handler that does not reply receives a request
                   table.pull(new long[] {1}, new float[1]).await();
                 }
               })

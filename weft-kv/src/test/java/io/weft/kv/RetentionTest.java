@@ -14,7 +14,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Which keys get rows, which rows go, and what shards say of it.
+/// Checks which keys get rows, which rows are evicted, and the statistics of the shards.
 @Timeout(60)
 class RetentionTest {
 
@@ -31,7 +31,7 @@ class RetentionTest {
   }
 
   @Test
-  void rowsThatAreNotUsedGoAndAreMadeAnew() {
+  void unusedRowsAreEvictedAndPulledAsZeros() {
     try (KvJob job =
         new KvJob("inproc", 3, KvOptions.servers(2), it -> it.set(KvConfig.SHARDS, "4"))) {
       job.onWorkers(
@@ -59,7 +59,7 @@ class RetentionTest {
   }
 
   @Test
-  void rowsOfALittleNormGo() {
+  void rowsOfSmallNormAreEvicted() {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       job.onWorkers(
           (store, weft) -> {
@@ -67,7 +67,7 @@ class RetentionTest {
             float[] values = ones(KEYS.length);
             Arrays.fill(values, 0, 1000, 0.125f);
             table.push(KEYS, values).await();
-            for (int i = 0; i < 5; i++) { // each looks at some of the rows
+            for (int i = 0; i < 5; i++) { // each push checks some of the rows
               table.push(new long[] {KEYS[999]}, ones(1)).await();
             }
             assertThat(table.statistics().await().rows()).isEqualTo(500);
@@ -76,7 +76,7 @@ class RetentionTest {
   }
 
   @Test
-  void keysThatArePushedTooSeldomGetNoRow() {
+  void rarelyPushedKeysGetNoRow() {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       job.onWorkers(
           (store, weft) -> {
@@ -94,7 +94,7 @@ class RetentionTest {
   }
 
   @Test
-  void aSpecificationIsReadAsItWasWrittenAndATensorHasNoRowsThatGo() {
+  void aSpecificationIsReadAsItWasWrittenAndWrongRetentionsAreRefused() {
     TableSpec spec = spec(new Retention(3, 1L << 40, 0.25, 1L << 33, 7));
     assertThat(TableSpec.parse(spec.text()).text()).isEqualTo(spec.text());
     assertThatThrownBy(() -> TableSpec.tensor("w", 9).with(Retention.ALL.evictedAfter(1)))
@@ -104,7 +104,7 @@ class RetentionTest {
   }
 
   @Test
-  void aTensorHasStatisticsToo() {
+  void aTensorHasStatistics() {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       job.onWorkers(
           (store, weft) -> {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Rows that are used stay, rows that grow too, and a mirror has the same ones.
+/// Checks that rows that are pulled or grow are kept, and that a mirror keeps the same rows.
 @Timeout(60)
 class RetentionUseTest {
 
@@ -39,7 +39,7 @@ class RetentionUseTest {
     return pulled;
   }
 
-  /// Makes rows, and lets some of them be used by pulls alone, some by pushes, some not at all.
+  /// Pulls some rows and pushes to others, `pushes` times. The idle rows are not used.
   private static void use(KvTable table, int pushes) throws Exception {
     for (int i = 0; i < pushes; i++) {
       pull(table, PULLED);
@@ -54,7 +54,7 @@ class RetentionUseTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 4})
-  void aRowThatIsPulledInEachStepStays(int shards) throws Exception {
+  void aRowPulledInEachStepIsKept(int shards) throws Exception {
     try (KvJob job =
         new KvJob("inproc", 2, KvOptions.servers(1), it -> it.set(KvConfig.SHARDS, "" + shards))) {
       KvTable table = job.member(1).store().register(spec(Retention.ALL.evictedAfter(20)));
@@ -67,7 +67,7 @@ class RetentionUseTest {
   }
 
   @Test
-  void aRowGrowsByPushesAndGoesWhenItIsLeftSmall() throws Exception {
+  void aRowThatGrowsIsKeptAndASmallRowIsEvicted() throws Exception {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       KvTable table = job.member(1).store().register(spec(Retention.ALL.evictedBelow(0.5, 20)));
       long[] grows = {1};
@@ -86,7 +86,7 @@ class RetentionUseTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 0})
-  void aMirrorKeepsWhatWasPulledAndLosesWhatHasGone(int staleness) throws Exception {
+  void aMirrorKeepsPulledRowsAndDropsEvictedRows(int staleness) throws Exception {
     TableSpec spec =
         TableSpec.rows("t", 1)
             .with(new Consistency(staleness, 0))
@@ -101,7 +101,7 @@ class RetentionUseTest {
       assertThat(pull(table, PULLED)).containsOnly(5);
       assertThat(pull(table, IDLE)).containsOnly(0);
       assertThat(table.statistics().await().rows()).isEqualTo(PULLED.length + PUSHED.length);
-      // The new server has heard of no pull, and lets none go that was pulled before.
+      // The new primary did not see the earlier pulls. It must not evict the rows that they used.
       table.push(PUSHED, filled(PUSHED.length, 1)).await();
       assertThat(pull(table, PULLED)).containsOnly(5);
       assertThat(pull(table, PUSHED)).containsOnly(121);
@@ -109,7 +109,7 @@ class RetentionUseTest {
   }
 
   @Test
-  void whatACheckpointHasCountsAsUsed(@TempDir Path directory) throws Exception {
+  void rowsRestoredFromACheckpointCountAsUsed(@TempDir Path directory) throws Exception {
     TableSpec spec = spec(Retention.ALL.evictedAfter(20));
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       KvTable table = job.member(1).store().register(spec);

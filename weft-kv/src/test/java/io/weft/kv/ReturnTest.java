@@ -36,8 +36,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Another process takes the place of a server that was lost, while workers push: here a rank that
-/// was there from the beginning and is neither server nor worker at first.
+/// Checks that another process can take the place of a lost server while workers push. Here it is a
+/// rank that belongs to the job from the start and is at first neither server nor worker.
 @Timeout(180)
 class ReturnTest {
 
@@ -46,7 +46,7 @@ class ReturnTest {
   private static final TableSpec COUNTERS =
       TableSpec.rows("counters", 2).with(Consistency.asynchronous());
 
-  /// Servers, two workers, and ranks behind them: nine in all.
+  /// A job of nine ranks: servers, two workers and spare ranks.
   private static final class Job implements AutoCloseable {
     private static final int RANKS = 9;
     private final List<Integer> workers;
@@ -108,7 +108,7 @@ class ReturnTest {
     return "it serves %s, of which %s have mirrors".formatted(server.served(), server.mirrored());
   }
 
-  /// Until it is so: what servers do among themselves tells nobody.
+  /// Waits until the condition holds. It polls because servers do not report what they exchange.
   private static void until(BooleanSupplier so, Supplier<String> otherwise)
       throws InterruptedException {
     long end = System.nanoTime() + 60_000_000_000L;
@@ -124,7 +124,7 @@ class ReturnTest {
     return number * 0x9e3779b97f4a7c15L;
   }
 
-  /// Pushes ones until it is told to end, and adds up what it has pushed.
+  /// A worker that pushes ones until it is told to end, and adds up its pushes.
   private static final class Pusher implements Runnable {
     private final KvTable table;
     private final Random random;
@@ -170,7 +170,7 @@ class ReturnTest {
       }
     }
 
-    /// Until it was answered many times.
+    /// Waits until many pushes are answered.
     void awaitMany() throws InterruptedException {
       assertThat(answered.await(60, TimeUnit.SECONDS)).isTrue();
     }
@@ -209,8 +209,7 @@ class ReturnTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void noPushIsLostOrDoubledWhenServersAreReplacedOneAfterTheOther(String transport)
-      throws Exception {
+  void noPushIsLostOrDoubledWhenServersAreReplacedInTurn(String transport) throws Exception {
     try (var job = new Job(transport, KvOptions.servers(SERVERS).withMirrors(), "7")) {
       List<KvTable> tables =
           List.of(job.store(0).register(COUNTERS), job.store(1).register(COUNTERS));
@@ -248,15 +247,15 @@ class ReturnTest {
     }
   }
 
-  /// One seed by default, three in the long tier.
+  /// Returns one seed by default, three in the long tier.
   private static IntStream seeds() {
     return IntStream.rangeClosed(1, Boolean.getBoolean("weft.test.long") ? 3 : 1);
   }
 
-  /// At a random moment of its return one of the servers is lost, the one that returns included.
+  /// One of the servers, possibly the returning one, is lost at a random moment of the return.
   @ParameterizedTest
   @MethodSource("seeds")
-  void aLossInTheMiddleOfAReturnLosesNothing(int seed) throws Exception {
+  void aServerLostDuringAReturnLosesNoPush(int seed) throws Exception {
     var random = new Random(seed);
     try (var job = new Job("tcp", KvOptions.servers(SERVERS).withMirrors(), "7")) {
       KvTable table = job.store(0).register(COUNTERS);
@@ -288,14 +287,14 @@ class ReturnTest {
 
   private static final int WIDE = 50_000;
 
-  /// Keys of rows of zeros, so that copies take their time.
+  /// Returns the keys of many rows of zeros, which prolong the copies.
   private static long[] wide() {
     long[] keys = new long[WIDE];
     Arrays.setAll(keys, i -> -1L - i);
     return keys;
   }
 
-  /// Until all shards are served, and lie on two servers.
+  /// Waits until every shard has its primary and its mirror among these servers.
   private static void awaitMirrors(Job job, int shards, List<Integer> servers) throws Exception {
     until(
         () -> servers.stream().mapToInt(it -> job.server(it).mirrored().size()).sum() == shards,
@@ -306,7 +305,7 @@ class ReturnTest {
   }
 
   @Test
-  void aProcessTakesTheWholeTableOfTwoServersBack() throws Exception {
+  void replacementsOfBothServersServeTheWholeTable() throws Exception {
     try (var job = new Job("tcp", KvOptions.servers(2).withMirrors(), "4")) {
       KvTable table = job.store(0).register(COUNTERS);
       List<float[]> sums = new ArrayList<>();
@@ -329,7 +328,7 @@ class ReturnTest {
   }
 
   @Test
-  void processesThatComeAtTheSameTimeKnowEachOther() throws Exception {
+  void processesThatReturnAtTheSameTimeKnowEachOther() throws Exception {
     try (var job = new Job("tcp", KvOptions.servers(4).withMirrors(), "8")) {
       KvTable table = job.store(0).register(COUNTERS);
       var pusher = new Pusher(table, 1);
@@ -347,7 +346,8 @@ class ReturnTest {
         each.join();
       }
       assertThat(joined).doesNotContainNull();
-      // Each place of the ring has two shards, and each shard a mirror on the next.
+      // Each place of the replica set has two shards, and each shard has a mirror on the next
+      // place.
       for (KvServer each : List.of(joined[0], joined[1], job.server(1), job.server(3))) {
         awaitMirrored(each, 2);
       }
@@ -368,7 +368,7 @@ class ReturnTest {
   }
 
   @Test
-  void aSynchronousTensorGoesOnWithTheSameBits() throws Exception {
+  void aSynchronousTensorKeepsTheSameBitsAfterAReturn() throws Exception {
     var spec = TableSpec.tensor("w", 20_000).withRule("momentum:lr=0.1,momentum=0.9");
     float[][] results = new float[2][];
     for (int run = 0; run < 2; run++) {
@@ -440,7 +440,7 @@ class ReturnTest {
   }
 
   @Test
-  void whereNoServerIsLostThereIsNoPlace() throws Exception {
+  void aReturnIsRefusedWhenNoServerIsLost() throws Exception {
     try (var job = new Job("tcp", KvOptions.servers(SERVERS).withMirrors(), "3")) {
       assertThatThrownBy(() -> job.joins(5))
           .isInstanceOf(CommException.Setup.class)
@@ -449,7 +449,7 @@ class ReturnTest {
   }
 
   @Test
-  void withoutMirrorsThereIsNothingToTake() throws Exception {
+  void aReturnIsRefusedWithoutMirrors() throws Exception {
     try (var job = new Job("tcp", KvOptions.servers(SERVERS), "3")) {
       job.loses(1);
       assertThatThrownBy(() -> job.joins(5))

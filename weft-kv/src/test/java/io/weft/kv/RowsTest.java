@@ -18,13 +18,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Rows of a table, over each transport.
+/// Checks rows of a table over each transport.
 @Timeout(120)
 class RowsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void whatIsPushedIsPulled(String transport) {
+  void pushedRowsArePulled(String transport) {
     try (KvJob job = new KvJob(transport, 2, KvOptions.servers(1))) {
       job.onWorkers(
           (store, weft) -> {
@@ -78,7 +78,7 @@ class RowsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void ownTensorsOfAscendingKeysNeedNoCopyAndArriveWhole(String transport) {
+  void ownTensorsOfAscendingKeysNeedNoCopyAndArriveUnchanged(String transport) {
     try (KvJob job = new KvJob(transport, 3, KvOptions.servers(2))) {
       job.onWorkers(
           (store, weft) -> {
@@ -106,7 +106,7 @@ class RowsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void keysThatComeSeveralTimesAreAddedUpAndPulledAtEachPlace(String transport) {
+  void repeatedKeysAreAddedUpAndPulledAtEachPosition(String transport) {
     try (KvJob job =
         new KvJob(transport, 2, KvOptions.everyRank(), it -> it.set(KvConfig.SHARDS, "3"))) {
       job.onWorkers(

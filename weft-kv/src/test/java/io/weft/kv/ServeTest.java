@@ -10,13 +10,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// The program of a server and of a worker, which one line tells apart.
+/// Checks that one line separates the program of a server from the program of a worker.
 @Timeout(120)
 class ServeTest {
 
   @ParameterizedTest
   @EnumSource(KvServer.Turns.class)
-  void aServerServesUntilItsWorkersHaveLeftAndAWorkerGoesOn(KvServer.Turns turns) {
+  void aServerServesUntilItsWorkersHaveLeftAndAWorkerContinues(KvServer.Turns turns) {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       job.run(
           weft -> {
@@ -36,7 +36,7 @@ class ServeTest {
   }
 
   @Test
-  void aRankThatIsServerAndWorkerGoesOn() {
+  void aRankThatIsServerAndWorkerContinues() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       job.run(
           weft -> {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Tables whose rows may lie on the disk, where nothing can keep them there.
+/// Checks that tables that may spill rows are refused where no disk store can keep them.
 @Timeout(60)
 class SpillRefusalTest {
 
@@ -22,7 +22,7 @@ class SpillRefusalTest {
   @TempDir Path directory;
 
   @Test
-  void withoutADirectoryTheTableIsRefusedAndTheServerGoesOn() {
+  void aTableWithoutSpillDirectoryIsRefusedAndTheServerContinues() {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       job.onWorkers(
           (store, weft) -> {
@@ -35,7 +35,7 @@ class SpillRefusalTest {
   }
 
   @Test
-  void withoutTheModuleTheMessageNamesIt() {
+  void theMessageNamesTheMissingSpillModule() {
     try (KvJob job =
         new KvJob(
             "inproc",
@@ -51,7 +51,7 @@ class SpillRefusalTest {
   }
 
   @Test
-  void lessMemoryThanATableNeedsIsRefusedAtOnce() {
+  void lessMemoryThanATableNeedsIsRefused() {
     assertThatThrownBy(() -> Retention.ALL.spilledBeyond(1000))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("rows in 1000 bytes of memory; at least 65536");

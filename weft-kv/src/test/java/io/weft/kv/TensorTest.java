@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Dense tensors by name, over each transport.
+/// Checks dense tensors by name over each transport.
 @Timeout(120)
 class TensorTest {
 
@@ -81,7 +81,7 @@ class TensorTest {
               MemorySegment data = halves.view().data();
               for (int round = 1; round <= 4; round++) {
                 for (int i = 0; i < 5000; i++) {
-                  // 2048 + 1 has no FLOAT16: a sum of halves would stay at 2048.
+                  // 2048 + 1 is not a FLOAT16 value, so a sum of halves would stay at 2048.
                   data.setAtIndex(
                       JAVA_SHORT, i, Float.floatToFloat16(round == 1 && i < 10 ? 2048 : 1));
                 }
@@ -100,7 +100,7 @@ class TensorTest {
   }
 
   @Test
-  void aBoundedWorkerWaitsForTheSlowestAndTheServersTellHowFarItWasAhead() {
+  void aBoundedWorkerWaitsForTheSlowestAndItsStalenessIsMeasured() {
     try (KvJob job = job("tcp", 3, 1)) {
       job.onWorkers(
           (store, weft) -> {
@@ -160,7 +160,7 @@ class TensorTest {
           (store, weft) -> {
             KvTensor tensor =
                 store.registerTensor(TableSpec.tensor("w", 5000).with(Consistency.backedUpBy(1)));
-            store.barrier(); // who registers when a clock was applied begins at it
+            store.barrier(); // a worker that registers after an applied clock begins at it
             float[] pulled = new float[5000];
             if (weft.rank() < 3) {
               tensor.push(MemorySegment.ofArray(ramp(5000, weft.rank()))).await();
@@ -207,7 +207,7 @@ class TensorTest {
   }
 
   @Test
-  void initialValuesDoNotDependOnHowATensorIsCut() throws InterruptedException {
+  void initialValuesDoNotDependOnThePartsOfATensor() throws InterruptedException {
     float[] pulled = new float[10_000];
     float[] others = new float[10_000];
     TableSpec spec = TableSpec.tensor("w", 10_000).withInitial("normal", 5);
@@ -224,9 +224,10 @@ class TensorTest {
     assertThat(pulled).containsExactly(others).doesNotContain(0);
   }
 
-  /// Also while pushes go on: values and slots are those of one clock on all shards.
+  /// The checkpoint is made while pushes continue. Its values and slots have one clock on all
+  /// shards.
   @Test
-  void aCheckpointIsRestoredOnOtherServersWithSlotsAndGoesOnAsIfItHadNot(@TempDir Path directory)
+  void aCheckpointWithSlotsIsRestoredOnOtherServersAndContinues(@TempDir Path directory)
       throws InterruptedException {
     TableSpec spec = TableSpec.tensor("w", 20_000).withRule("momentum:lr=0.5,momentum=0.5");
     try (KvJob job = job("tcp", 3, 2)) {
@@ -269,7 +270,7 @@ class TensorTest {
   }
 
   @Test
-  void whatIsWrongIsRefusedInWords() throws InterruptedException {
+  void wrongTensorsAndValuesAreRefusedWithTheReason() throws InterruptedException {
     try (KvJob job = job("tcp", 3, 1)) {
       KeyValueStore store = job.member(1).store();
       TableSpec spec =
@@ -312,7 +313,7 @@ class TensorTest {
   }
 
   @Test
-  void whoAwaitsTheFirstValuesOfAWorkerThatHasLeftIsTold() {
+  void awaitingTheFirstValuesOfAWorkerThatHasLeftFails() {
     try (KvJob job = job("tcp", 3, 1)) {
       job.onWorkers(
           (store, weft) -> {

@@ -21,7 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A push over several shards is whole or nothing, or its synchronous table ends for all workers.
+/// Checks that a push over several shards is executed on all of them or on none, or that its
+/// synchronous table ends for all workers.
 @Timeout(60)
 class WholePushTest {
 
@@ -32,7 +33,7 @@ class WholePushTest {
     return new KvJob("inproc", servers + 2, options, it -> it.set(KvConfig.SHARDS, "8"));
   }
 
-  /// The first worker waits no longer than `SHORT`.
+  /// Returns a job whose first worker has the deadline `SHORT`.
   private static KvJob impatient(int servers) {
     KvOptions options = KvOptions.servers(servers);
     return new KvJob(
@@ -49,8 +50,8 @@ class WholePushTest {
     return values;
   }
 
-  /// Both workers push once more, and both see the sum.
-  private static void goesOn(KvTable first, KvTable second, float sum) throws Exception {
+  /// Pushes once from both workers and checks that both pull the sum.
+  private static void continues(KvTable first, KvTable second, float sum) throws Exception {
     Handle<Void> one = first.push(KEYS, filled(KEYS.length, 1));
     second.push(KEYS, filled(KEYS.length, 1)).await();
     one.await();
@@ -63,7 +64,7 @@ class WholePushTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void aValueThatIsNotFiniteIsRefusedBeforeAnyShardHasIt(int servers) throws Exception {
+  void aNonFiniteValueIsRefusedBeforeAnyShardHasIt(int servers) throws Exception {
     TableSpec spec = TableSpec.rows("t", 1).with(TableSpec.Checks.FINITE);
     try (KvJob job = job(servers, KvOptions.servers(servers))) {
       KvTable first = job.member(servers).store().register(spec);
@@ -78,13 +79,13 @@ class WholePushTest {
       assertThatThrownBy(() -> first.push(twice, large))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("sum Infinity of key 5");
-      goesOn(first, second, 2);
-      goesOn(first, second, 4);
+      continues(first, second, 2);
+      continues(first, second, 4);
     }
   }
 
   @Test
-  void tensorsInPartsAndValuesOfAnyLengthRefuseWhatIsNotFiniteToo() throws Exception {
+  void tensorsInPartsAndValuesOfAnyLengthRefuseNonFiniteValues() throws Exception {
     try (KvJob job = job(1, KvOptions.servers(1))) {
       KeyValueStore store = job.member(1).store();
       KvTensor tensor =
@@ -116,8 +117,8 @@ class WholePushTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void aPushThatSomeShardsHaveTakenAndOneHasRefusedEndsTheTableForAll(
-      int servers, @TempDir Path directory) throws Exception {
+  void aPushThatOnlyOneShardRefusesEndsTheTableForAllWorkers(int servers, @TempDir Path directory)
+      throws Exception {
     try (KvJob job = job(servers, KvOptions.servers(servers))) {
       KeyValueStore one = job.member(servers).store();
       KeyValueStore two = job.member(servers + 1).store();
@@ -150,12 +151,12 @@ class WholePushTest {
       }
       assertThatThrownBy(() -> two.checkpoint(directory)).hasMessageContaining("key 40");
       TableSpec other = TableSpec.rows("u", 1);
-      goesOn(one.register(other), two.register(other), 2);
+      continues(one.register(other), two.register(other), 2);
     }
   }
 
   @Test
-  void aPushThatNoShardHasTakenMayBePushedAgain() throws Exception {
+  void aPushThatNoShardHasExecutedMayBePushedAgain() throws Exception {
     try (KvJob job =
         new KvJob("inproc", 3, KvOptions.servers(1), it -> it.set(KvConfig.SHARDS, "1"))) {
       KvValues first = job.member(1).store().registerValues(TableSpec.values("v", 4));
@@ -176,7 +177,7 @@ class WholePushTest {
   }
 
   @Test
-  void aTableThatIsNotSynchronousGoesOnAndTellsHowMuchOfAPushWasTaken() throws Exception {
+  void anAsynchronousTableContinuesAndReportsTheExecutedPartsOfAPush() throws Exception {
     try (KvJob job = job(1, KvOptions.servers(1))) {
       KvValues values =
           job.member(1)
@@ -195,7 +196,7 @@ class WholePushTest {
   }
 
   @Test
-  void aPushThatTimedOutBeforeAStragglerMayBePushedAgainWhenItComes() throws Exception {
+  void aPushThatTimedOutMayBePushedAgainWhenTheStragglerArrives() throws Exception {
     int servers = 2;
     TableSpec rows = TableSpec.rows("t", 1);
     TableSpec parts = TableSpec.tensor("w", 5000).with(Slicer.parts(1024));
@@ -221,7 +222,7 @@ class WholePushTest {
         second.push(KEYS, filled(100, 1)).await();
         others.push(ones).await();
       }
-      goesOn(first, second, 6);
+      continues(first, second, 6);
       Handle<Void> again = tensor.push(ones);
       others.push(ones).await();
       again.await();
@@ -232,7 +233,7 @@ class WholePushTest {
   }
 
   @Test
-  void aPushAndPullThatTimedOutIsAPushWhenTheStragglerComes() throws Exception {
+  void aPushPullThatTimedOutCountsAsAPushWhenTheStragglerArrives() throws Exception {
     TableSpec spec = TableSpec.tensor("w", 5000).with(Slicer.parts(1024));
     try (KvJob job = impatient(1)) {
       KvTensor first = job.member(1).store().registerTensor(spec);
@@ -254,7 +255,7 @@ class WholePushTest {
   }
 
   @Test
-  void aPushThatTimedOutBeforeTheOneBehindItEndsTheTable() throws Exception {
+  void aPushThatTimedOutWithAnotherBehindItEndsTheTable() throws Exception {
     TableSpec spec = TableSpec.rows("t", 1);
     try (KvJob job = impatient(1)) {
       KvTable first = job.member(1).store().register(spec);
@@ -289,7 +290,7 @@ class WholePushTest {
       assertThatThrownBy(() -> first.push(KEYS, lengths, filled(101, 1)).await())
           .hasMessageContaining("the table has ended");
       job.job().ranks().get(0).close();
-      // From the shard that has lost its server, and from those that are copied to the next mirror.
+      // The keys include those of the lost server and those that are copied to the next mirror.
       for (int round = 0; round < 3; round++) {
         for (long key = 0; key < 30; key++) {
           long its = key;
@@ -299,7 +300,7 @@ class WholePushTest {
         }
       }
       TableSpec other = TableSpec.rows("u", 1);
-      goesOn(job.member(3).store().register(other), job.member(4).store().register(other), 2);
+      continues(job.member(3).store().register(other), job.member(4).store().register(other), 2);
     }
   }
 }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Whatever is cut off or altered in a checkpoint's files is found.
+/// Checks that every truncation and every alteration of a checkpoint's files is detected.
 @Timeout(120)
 class DamageTest {
 
@@ -73,7 +73,7 @@ class DamageTest {
   }
 
   @Test
-  void noCheckpointIsBegunAmongThoseOfAnotherJobNorInAFile() throws IOException {
+  void noCheckpointIsBegunAmongThoseOfAnotherJobOrInAFile() throws IOException {
     assertThatThrownBy(() -> new CheckpointDirectory(path, "other").begin())
         .isInstanceOf(FileSystemException.class)
         .hasMessageContaining("checkpoints of the job 'job', and this is 'other'");
@@ -82,11 +82,11 @@ class DamageTest {
         .isInstanceOf(FileSystemException.class)
         .hasMessageContaining("it is not a directory");
     Files.write(path.resolve("checkpoint-000001").resolve(Manifest.NAME), new byte[] {1});
-    assertThat(new CheckpointDirectory(path, "other").begin()).isEqualTo(2); // nobody's to lose
+    assertThat(new CheckpointDirectory(path, "other").begin()).isEqualTo(2); // no intact checkpoint
   }
 
   @Test
-  void whatWasWrittenIsRead() throws IOException {
+  void aCheckpointIsReadAsItWasWritten() throws IOException {
     directory.verify(1);
     List<Integer> counts = new ArrayList<>();
     Manifest manifest = directory.manifest(1);
@@ -131,9 +131,9 @@ class DamageTest {
     }
   }
 
-  /// What a length in a head says is not believed before it is compared with what there is.
+  /// The length in a head is compared with the length of the file before memory is allocated.
   @Test
-  void aLongLengthTakesNoMemory() throws IOException {
+  void aLengthBeyondTheEndOfTheFileIsRefused() throws IOException {
     byte[] whole = Files.readAllBytes(file);
     whole[24 + 3] = 0x06; // 100 MB
     Files.write(file, whole);
@@ -143,7 +143,7 @@ class DamageTest {
   }
 
   @Test
-  void anotherVersionAndAnotherJobAreNamed() throws IOException {
+  void aCheckpointOfAnotherVersionOrJobIsRefused() throws IOException {
     assertThatThrownBy(() -> new CheckpointDirectory(path, "other").verify(1))
         .hasMessageContaining("it is of the job 'job', expected 'other'");
     Path manifest = directory.of(1).resolve(Manifest.NAME);
@@ -164,7 +164,7 @@ class DamageTest {
   }
 
   @Test
-  void whatWasNotFinishedIsNoneAndGoesWhenALaterOneIsThere() throws IOException {
+  void anUnfinishedCheckpointIsRefusedAndRemovedAfterALaterOne() throws IOException {
     int second = directory.begin();
     assertThatThrownBy(() -> directory.verify(second)).hasMessageContaining("was not finished");
     int third = directory.begin();

@@ -23,9 +23,10 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Random;
 
-/// A rank of a job whose workers count: each pushes ones to keys of its own until it is told to
-/// stop, and compares then what the servers have with what it was told that they have. One may pull
-/// long rows instead, more than a server has memory for answers. In a process of its own.
+/// A rank, in its own process, of a job whose workers count. Each worker pushes ones to its own
+/// keys until it is told to stop, and then compares the servers' values with its acknowledged
+/// pushes. One worker may instead pull long rows, which need more memory for replies than a server
+/// has.
 final class CountingRank {
 
   private static final int KEYS = 5000;
@@ -35,7 +36,7 @@ final class CountingRank {
   private static final int LONG_ROWS = 256;
   private static final int LONG_PULLS = 64;
 
-  /// Rows that each change changes.
+  /// The count of rows that each change modifies.
   private static final int CHANGED = 500;
 
   private static final Duration LOOK = Duration.ofMillis(50);
@@ -43,25 +44,25 @@ final class CountingRank {
 
   private CountingRank() {}
 
-  /// Written to the directory when a rank is at work.
+  /// Returns the name of the file that a rank writes when it is ready.
   static String ready(int rank) {
     return "ready-" + rank;
   }
 
-  /// Written when a worker has compared.
+  /// Returns the name of the file that a worker writes when it has compared.
   static String result(int rank) {
     return "result-" + rank;
   }
 
-  /// Written again and again by a server's process: how many of its shards have mirrors.
+  /// Returns the name of the file to which a server repeatedly writes its count of mirrored shards.
   static String mirrored(long pid) {
     return "mirrored-" + pid;
   }
 
-  /// Tells workers to stop.
+  /// The name of the file that tells workers to stop.
   static final String STOP = "stop";
 
-  /// @param arguments servers; directory; rank of the worker that pulls, -1 = none
+  /// @param arguments the count of servers, the directory, the rank of the pulling worker or -1
   public static void main(String[] arguments) throws Exception {
     int servers = Integer.parseInt(arguments[0]);
     Path directory = Path.of(arguments[1]);
@@ -97,7 +98,7 @@ final class CountingRank {
     }
   }
 
-  /// Until the workers have left, how many shards of this server lie on another one too.
+  /// Writes the count of mirrored shards of this server until the workers have left.
   private static void tellMirrored(KvServer server, Path directory)
       throws IOException, InterruptedException {
     Path file = directory.resolve(mirrored(ProcessHandle.current().pid()));
@@ -140,8 +141,8 @@ final class CountingRank {
     return "right: %d pushes, longest wait 0 ms".formatted(pulls);
   }
 
-  /// What a worker does: pushes of ones to counters, and now and then a change that adds one to
-  /// each row of a table of its own.
+  /// A counting worker. It pushes ones to counters, and after each window of pushes sends a change
+  /// that adds one to each row of its own table.
   private static final class Counting {
     private final KvTable table;
     private final KvTable changed;

@@ -14,8 +14,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.stream.LongStream;
 
-/// A rank of a job of two servers and two workers, of which the first pushes one value of another
-/// length in its third push. In a process of its own.
+/// A rank, in its own process, of a job of two servers and two workers. The first worker pushes one
+/// value of another length in its third push.
 final class DisagreeingRank {
 
   private static final int SERVERS = 2;
@@ -24,12 +24,12 @@ final class DisagreeingRank {
 
   private DisagreeingRank() {}
 
-  /// What a worker has found is written here.
+  /// Returns the file to which a worker writes its result.
   static Path result(Path directory, int rank) {
     return directory.resolve("result-" + rank);
   }
 
-  /// @param arguments directory
+  /// @param arguments the directory of the results
   public static void main(String[] arguments) throws Exception {
     Path directory = Path.of(arguments[0]);
     try (Weft weft = Weft.init();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Two workers in processes of their own, one of which pushes what one of many shards refuses.
+/// Checks that both worker processes learn of a push that one of many shards refuses.
 @Timeout(120)
 class DisagreeingWorkersTest {
 
@@ -38,7 +38,7 @@ class DisagreeingWorkersTest {
 
   @TempDir private Path directory;
 
-  /// @param joins whether the job runs already
+  /// @param joins true if the job runs already
   private Process start(int rank, Secret secret, TcpStoreServer store, boolean joins)
       throws IOException {
     var builder =
@@ -68,7 +68,7 @@ class DisagreeingWorkersTest {
   }
 
   @Test
-  void bothHearAtOnceThatTheTableHasEndedAndWhoseThirdPushThatWas() throws Exception {
+  void bothWorkersLearnWhichThirdPushHasEndedTheTable() throws Exception {
     Secret secret = SecretFile.random();
     List<Process> processes = new ArrayList<>();
     try (var store =
@@ -94,7 +94,7 @@ class DisagreeingWorkersTest {
                     assertThat(it)
                         .contains("the table has ended", "push of clock 3 is not whole", "key 40"));
       }
-      // A server that is started again now is told at once that nobody is left, not in 60 s.
+      // A server that joins now learns at once, not after 60 s, that no rank is left.
       Process late = start(0, secret, store, true);
       processes.add(late);
       assertThat(late.waitFor(40, TimeUnit.SECONDS)).isTrue();

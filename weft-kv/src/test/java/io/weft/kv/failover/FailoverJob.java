@@ -22,13 +22,13 @@ import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// A job of servers and counting workers in processes of their own, to be harmed.
+/// A job of servers and counting workers in separate processes, which a test can kill or stop.
 final class FailoverJob implements AutoCloseable {
 
   private static final Duration LIMIT = Duration.ofSeconds(90);
   private static final long LOOK_NANOS = 10_000_000;
 
-  /// Memory of a server for answers, of all workers.
+  /// The memory of a server for replies to all workers.
   static final int REPLY_BYTES = 16 << 20;
 
   private static final Pattern RIGHT =
@@ -39,7 +39,7 @@ final class FailoverJob implements AutoCloseable {
       List.of(
           "--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED", "-Xmx1g");
 
-  /// So that what is resident changes by native memory only.
+  /// JVM options with a fixed heap, so that only native memory changes the resident size.
   private static final List<String> FIXED_HEAP =
       List.of(
           "--add-modules",
@@ -62,16 +62,16 @@ final class FailoverJob implements AutoCloseable {
   private final TcpStoreServer store;
   private final List<Process> processes = new ArrayList<>();
 
-  /// All workers count.
+  /// Starts a job whose workers all count.
   ///
-  /// @param directory empty
-  /// @param silenceLimit after which a rank without a sign of life is lost, such as `5s`
+  /// @param directory an empty directory
+  /// @param silenceLimit the time without a sign of life after which a rank is lost, such as `5s`
   FailoverJob(Path directory, int servers, int workers, String transport, String silenceLimit)
       throws IOException {
     this(directory, servers, workers, transport, silenceLimit, -1);
   }
 
-  /// The same, but one worker, of this rank, pulls long rows.
+  /// Starts a job in which the worker of rank `puller` pulls long rows and the others count.
   FailoverJob(
       Path directory, int servers, int workers, String transport, String silenceLimit, int puller)
       throws IOException {
@@ -92,8 +92,8 @@ final class FailoverJob implements AutoCloseable {
     }
   }
 
-  /// @param rank that it is started as
-  /// @param joins whether the job runs already
+  /// @param rank the rank that the environment of the process names
+  /// @param joins true if the job runs already
   private Process start(int rank, String output, boolean joins) throws IOException {
     var builder =
         new ProcessBuilder(
@@ -130,20 +130,20 @@ final class FailoverJob implements AutoCloseable {
     return builder.start();
   }
 
-  /// Starts another process in the place of a server that was killed. Its number.
+  /// Starts another process in place of a killed server and returns the number of the process.
   int replace(int rank) throws IOException {
     int number = processes.size();
     processes.add(start(rank % servers, "output-" + number, true));
     return number;
   }
 
-  /// Waits until a process that was started in a server's place has it.
+  /// Waits until a process that was started in place of a server has become a server.
   void awaitServer(int number) throws IOException {
     Path told = directory.resolve(CountingRank.mirrored(processes.get(number).pid()));
     await(() -> Files.exists(told), "process " + number + " is a server");
   }
 
-  /// Waits until all shards are served, and lie on two of these servers.
+  /// Waits until every shard has its primary and its mirror among these servers.
   void awaitMirrors(List<Integer> numbers) throws IOException {
     await(() -> mirrored(numbers) == SHARDS, "all shards lie on two of the servers " + numbers);
   }
@@ -155,13 +155,13 @@ final class FailoverJob implements AutoCloseable {
       try {
         mirrored += Files.exists(file) ? Integer.parseInt(Files.readString(file)) : 0;
       } catch (IOException | NumberFormatException written) {
-        return -1; // at this moment
+        return -1; // the file is not complete at this moment
       }
     }
     return mirrored;
   }
 
-  /// Waits until all ranks are at work.
+  /// Waits until all ranks are ready.
   void awaitReady() throws IOException {
     for (int rank = 0; rank < servers + workers; rank++) {
       Path ready = directory.resolve(CountingRank.ready(rank));
@@ -169,7 +169,7 @@ final class FailoverJob implements AutoCloseable {
     }
   }
 
-  /// Lets it work for so long.
+  /// Waits for `time` while the job works.
   void work(Duration time) {
     long end = Ticker.SYSTEM.nanos() + time.toNanos();
     while (end - Ticker.SYSTEM.nanos() > 0) {
@@ -187,13 +187,13 @@ final class FailoverJob implements AutoCloseable {
     }
   }
 
-  /// As by kill -9.
+  /// Kills a rank, as by `kill -9`.
   void kill(int rank) throws InterruptedException {
     boolean unused =
         processes.get(rank).destroyForcibly().waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS);
   }
 
-  /// Stops a rank, or lets it go on.
+  /// Sends a signal to a rank, such as `STOP` or `CONT`.
   void signal(int rank, String name) throws IOException, InterruptedException {
     int code =
         new ProcessBuilder("kill", "-" + name, Long.toString(processes.get(rank).pid()))
@@ -205,7 +205,7 @@ final class FailoverJob implements AutoCloseable {
     }
   }
 
-  /// Memory of a rank that is resident.
+  /// Returns the resident memory of a rank.
   long residentBytes(int rank) throws IOException {
     Path status = Path.of("/proc", Long.toString(processes.get(rank).pid()), "status");
     for (String line : Files.readAllLines(status)) {
@@ -217,7 +217,7 @@ final class FailoverJob implements AutoCloseable {
     throw new IOException(status + " says nothing of resident memory");
   }
 
-  /// Ends the counting. What each of these workers has found.
+  /// Ends the counting and returns the result of each of these workers.
   List<String> results(List<Integer> workers) throws IOException {
     Files.writeString(directory.resolve(CountingRank.STOP), "");
     List<String> results = new ArrayList<>();
@@ -232,8 +232,8 @@ final class FailoverJob implements AutoCloseable {
     return results;
   }
 
-  /// The longest time that a worker has waited for an acknowledgement, in ms; -1 where one has not
-  /// found what it should.
+  /// Returns the longest time in ms that a worker waited for an acknowledgement, or -1 if a worker
+  /// found a wrong value.
   static long longestMillis(List<String> results) {
     long longest = 0;
     for (String each : results) {
@@ -246,7 +246,7 @@ final class FailoverJob implements AutoCloseable {
     return longest;
   }
 
-  /// Ranks of the workers.
+  /// Returns the ranks of the workers.
   List<Integer> workers() {
     List<Integer> ranks = new ArrayList<>();
     for (int rank = servers; rank < servers + workers; rank++) {
@@ -255,7 +255,7 @@ final class FailoverJob implements AutoCloseable {
     return ranks;
   }
 
-  /// What all ranks have written.
+  /// Returns the output of all processes.
   String output() throws IOException {
     var all = new StringBuilder();
     for (int rank = 0; rank < processes.size(); rank++) {

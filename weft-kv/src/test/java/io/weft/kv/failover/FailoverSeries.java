@@ -10,11 +10,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/// Kills a server of a counting job at a random moment, again and again, and judges each time what
-/// the other servers have. Each job has 3 servers and 2 workers in processes of their own. Where
-/// servers return, another process takes the place of each that was killed, and after some kills
-/// one more server is killed while that comes about. The exit code is the number of jobs that went
-/// wrong, at most 1.
+/// Kills a server of a counting job at a random moment and compares the values of the other
+/// servers, in many jobs. Each job has 3 servers and 2 workers in separate processes. With
+/// `returning`, another process replaces each killed server, and one more server is killed shortly
+/// after the last replacement. The exit code is 1 if a job failed, otherwise 0.
 final class FailoverSeries {
 
   private static final int SERVERS = 3;
@@ -23,7 +22,7 @@ final class FailoverSeries {
 
   private FailoverSeries() {}
 
-  /// @param arguments how often; transport; seed
+  /// @param arguments the count of jobs, the transport, the seed, and optionally `returning`
   public static void main(String[] arguments) throws Exception {
     boolean returns = arguments.length == 4 && arguments[3].equals("returning");
     if (arguments.length != 3 && !returns) {
@@ -71,7 +70,7 @@ final class FailoverSeries {
     return "server %d killed after %d ms".formatted(server, after);
   }
 
-  /// Kills and replaces servers one after the other, one of them while another one returns.
+  /// Kills and replaces servers in turn, then kills one more shortly after the last replacement.
   private static String replaceServers(FailoverJob job, Random random)
       throws IOException, InterruptedException {
     List<Integer> servers = new ArrayList<>();

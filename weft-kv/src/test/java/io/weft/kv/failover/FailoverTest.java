@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Servers of real processes that are killed and stopped while workers count.
+/// Checks that no acknowledged push is lost when server processes are killed or stopped.
 @Timeout(240)
 class FailoverTest {
 
@@ -26,12 +26,12 @@ class FailoverTest {
   private static final Duration STOPPED =
       Duration.ofSeconds(Boolean.getBoolean("weft.test.long") ? 30 : 3);
 
-  /// For the moments at which servers are killed.
+  /// The seed of the moments at which servers are killed.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
 
   @TempDir private Path directory;
 
-  /// All that was acknowledged is there; how long it took is bounded by the tables' deadline.
+  /// Checks that every acknowledged push is stored. The deadline of the tables bounds the time.
   private static void judge(FailoverJob job, List<String> results) throws Exception {
     LOG.info("{}, seed {} (set -Dweft.test.seed)", results, SEED);
     String why = "seed " + SEED + ": " + results + "\n" + job.output();
@@ -40,13 +40,13 @@ class FailoverTest {
 
   @ParameterizedTest
   @CsvSource({"0, tcp", "1, shm"})
-  void aKilledServerCostsNoAcknowledgedPush(int server, String transport) throws Exception {
+  void killingAServerLosesNoAcknowledgedPush(int server, String transport) throws Exception {
     kill(server, transport);
   }
 
   @Tag("long")
   @Test
-  void theLastServerThatIsKilledCostsNoAcknowledgedPush() throws Exception {
+  void killingTheLastServerLosesNoAcknowledgedPush() throws Exception {
     kill(2, "tcp");
   }
 
@@ -62,7 +62,7 @@ class FailoverTest {
 
   @Tag("long")
   @Test
-  void anotherOneMayBeKilledWhenItsShardsWereCopied() throws Exception {
+  void aSecondServerMayBeKilledAfterTheShardsWereCopied() throws Exception {
     try (var job = new FailoverJob(directory, 3, 2, "tcp", "5s")) {
       job.awaitReady();
       job.kill(1);
@@ -73,11 +73,11 @@ class FailoverTest {
     }
   }
 
-  /// Another process takes the place of a server, and has it when the next ones are killed.
+  /// Another process takes the place of a server and serves before the next servers are killed.
   @Tag("long")
   @ParameterizedTest
   @ValueSource(strings = {"tcp", "shm"})
-  void aServerThatIsStartedAgainTakesItsShare(String transport) throws Exception {
+  void aRestartedServerTakesItsShardsBack(String transport) throws Exception {
     try (var job = new FailoverJob(directory, 3, 2, transport, "5s")) {
       job.awaitReady();
       job.kill(1);
@@ -95,7 +95,7 @@ class FailoverTest {
 
   @Tag("long")
   @Test
-  void aStoppedServerIsGivenUpAfterTheSilenceLimitAndAcknowledgesNothingLater() throws Exception {
+  void aStoppedServerIsLostAfterTheSilenceLimitAndAcknowledgesNothingLater() throws Exception {
     try (var job = new FailoverJob(directory, 3, 2, "tcp", "3s")) {
       job.awaitReady();
       job.signal(1, "STOP");
@@ -107,7 +107,7 @@ class FailoverTest {
   }
 
   @Test
-  void aServerThatIsStoppedForLessThanTheSilenceLimitLosesNothing() throws Exception {
+  void aServerStoppedForLessThanTheSilenceLimitLosesNothing() throws Exception {
     try (var job = new FailoverJob(directory, 2, 2, "tcp", "45s")) {
       job.awaitReady();
       job.signal(0, "STOP");
@@ -116,17 +116,17 @@ class FailoverTest {
       job.work(Duration.ofSeconds(1));
       List<String> results = job.results(job.workers());
       judge(job, results);
-      // All but what was on its way when the server was stopped.
+      // A reply that was in flight when the server stopped shortens the wait.
       assertThat(FailoverJob.longestMillis(results))
           .as("that it has waited for the server")
           .isGreaterThan(STOPPED.toMillis() / 2);
     }
   }
 
-  /// By what the servers' processes have resident, and how long the other worker waits.
+  /// The test bounds the resident memory of the servers and the wait of the other worker.
   @Tag("lab")
   @Test
-  void aWorkerThatTakesNoAnswersHoldsUpItselfAndTakesItsShareOfMemory() throws Exception {
+  void aWorkerThatReadsNoRepliesDelaysOnlyItselfAndUsesBoundedMemory() throws Exception {
     int puller = 3;
     try (var job = new FailoverJob(directory, 2, 2, "tcp", "60s", puller)) {
       job.awaitReady();
@@ -149,7 +149,7 @@ class FailoverTest {
 
   @Tag("long")
   @Test
-  void aKilledWorkerHoldsUpNobody() throws Exception {
+  void aKilledWorkerDelaysNoOtherWorker() throws Exception {
     try (var job = new FailoverJob(directory, 2, 2, "tcp", "5s")) {
       job.awaitReady();
       job.kill(3);

@@ -38,7 +38,7 @@ class KvFramesTest {
   }
 
   @Test
-  void whatCannotBeIsRefusedWithAMessage() {
+  void aMalformedHeadIsRefused() {
     new KvHead(KvOp.PUSH, KvHead.Keys.INLINE, 0, 1, 1, 1, 0, 0, 0, 1, 0).write(MEMORY);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> KvHead.read(MEMORY.asSlice(1)))
@@ -51,7 +51,7 @@ class KvFramesTest {
   }
 
   @Test
-  void aReplyIsReadAsItWasWrittenAndOfALongTextTheMiddleIsLeftOut() {
+  void aReplyIsReadAsItWasWrittenAndALongTextLosesItsMiddle() {
     KvReply reply = KvReply.refused("key 3 at 1 comes after 7 \u2603");
     assertThat(KvReply.read(reply.encode())).isEqualTo(reply);
     assertThat(KvReply.read(KvReply.done(1L << 40).encode())).isEqualTo(KvReply.done(1L << 40));

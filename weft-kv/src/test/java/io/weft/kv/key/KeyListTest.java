@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class KeyListTest {
 
   @Test
-  void slicesHaveEachKeyOnceAndValuesGoThereAndBack() {
+  void slicesHaveEachKeyOnceAndGatherAndScatterItsValues() {
     for (int seed = 0; seed < 300; seed++) {
       var random = new Random(seed);
       int shards = 1 + random.nextInt(5);

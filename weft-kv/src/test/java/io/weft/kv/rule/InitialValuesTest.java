@@ -16,7 +16,7 @@ class InitialValuesTest {
   private static final int WIDTH = 50;
   private static final int KEYS = 2000;
 
-  // By a program of another language.
+  // These values were computed by a program in another language.
   private static final float[] UNIFORM = {0.45564657f, 0.65726477f};
   private static final float[] NORMAL = {0.8759128f, -0.1953313f};
 
@@ -38,7 +38,7 @@ class InitialValuesTest {
           xavier                    |  0   | 0.141421
           xavier:in=1,out=5         |  0   | 0.57735
           """)
-  void haveTheMeanAndDeviationThatTheirTextSays(String text, double mean, double deviation) {
+  void valuesHaveTheMeanAndDeviationOfTheirText(String text, double mean, double deviation) {
     InitialValues values = InitialValues.parse(text, WIDTH);
     long seed = InitialValues.seed(7, "t");
     double sum = 0;
@@ -57,7 +57,7 @@ class InitialValuesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"uniform", "normal", "xavier"})
-  void dependOnSeedTableKeyAndColumnAlone(String text) {
+  void valuesDependOnlyOnSeedTableKeyAndColumn(String text) {
     InitialValues values = InitialValues.parse(text, WIDTH);
     float[] one = row(values, InitialValues.seed(1, "users"), 42);
     assertThat(row(InitialValues.parse(text, WIDTH), InitialValues.seed(1, "users"), 42))
@@ -71,9 +71,9 @@ class InitialValuesTest {
     assertThat(Arrays.copyOfRange(within, 5, 5 + WIDTH)).isEqualTo(one);
   }
 
-  /// Rows made by another version, or another machine, begin with the same bits.
+  /// Rows that another version or another machine creates begin with the same bits.
   @Test
-  void areTheSameBitsForEver() {
+  void valuesHaveTheSameBitsInEveryVersion() {
     long seed = InitialValues.seed(1, "users");
     float[] values = new float[2];
     InitialValues.parse("uniform:low=0,high=1", 2).fill(seed, -1, values, 0, 2);
@@ -83,7 +83,7 @@ class InitialValuesTest {
   }
 
   @Test
-  void aWrongTextIsToldWithWhatIsAllowed() {
+  void aWrongTextIsRefusedNamingTheAllowedTexts() {
     assertThatThrownBy(() -> InitialValues.parse("ones", 4))
         .hasMessageContaining("initial values 'ones'")
         .hasMessageContaining("zero, constant, uniform, normal, xavier");

@@ -12,12 +12,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Each rule against its definition in doubles, value by value.
+/// Checks each rule against its definition in doubles, value by value.
 class UpdateRulesTest {
 
   private static final int STEPS = 6;
 
-  /// One value with its slots; of row-wise rules, one row.
+  /// The definition of a rule for one row and its slots.
   private interface Model {
     /// @param v values of the row
     /// @param g its gradient
@@ -219,7 +219,7 @@ class UpdateRulesTest {
   }
 
   @Test
-  void aRowOfATileThatIsNotUsedStaysAsItIs() {
+  void unusedRowsOfATileAreUnchanged() {
     UpdateRule rule = UpdateRules.parse("adam");
     var tile = new UpdateTile(rule, 12);
     Arrays.fill(tile.gradient(), 1);
@@ -254,7 +254,7 @@ class UpdateRulesTest {
           ftrl:lr=0           | 'lr' is 0, but must be more
           momentum:nesterov=1 | 'nesterov' is '1', not true or false
           """)
-  void aWrongTextIsToldWithWhatIsAllowed(String text, String message) {
+  void aWrongTextIsRefusedNamingTheAllowedTexts(String text, String message) {
     assertThatThrownBy(() -> UpdateRules.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("update rule '" + text + "'")

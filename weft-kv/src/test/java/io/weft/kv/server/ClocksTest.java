@@ -12,15 +12,15 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/// Which pulls may be answered when: random schedules of workers whose messages to each shard come
-/// late, in order for each worker and shard.
+/// Checks which pulls may be answered, in random schedules. The messages of a worker to a shard
+/// arrive late but in order.
 class ClocksTest {
 
   private static final int WORKERS = 16;
   private static final int SHARDS = 8;
   private static final int STEPS = 12;
 
-  /// One worker's pushes have reached a shard up to `pushed`; its clock there is `clock`.
+  /// A shard with its clocks and with the count of pushes that each worker has sent to it.
   private static final class SimulatedShard {
     private final Clocks clocks;
     private final int[] pushed = new int[WORKERS];
@@ -39,8 +39,9 @@ class ClocksTest {
     }
   }
 
-  /// Each worker: push to all shards, advance the clock there, pull from all. Messages are taken in
-  /// random order of workers and shards.
+  /// Returns whether all workers complete a random schedule. Each worker pushes to all shards,
+  /// advances its clock there and pulls from all. Messages are delivered in random order of workers
+  /// and shards.
   private static boolean finishesWithin(int staleness, Random random) {
     List<SimulatedShard> shards =
         IntStream.range(0, SHARDS).mapToObj(it -> new SimulatedShard(staleness)).toList();
@@ -82,7 +83,7 @@ class ClocksTest {
   }
 
   @Test
-  void theSlowestIsThatOfAModelWhateverAdvancesAndLeaves() {
+  void theSlowestClockEqualsThatOfAModelAsWorkersAdvanceAndLeave() {
     for (int seed = 0; seed < 100; seed++) {
       var random = new Random(seed);
       var clocks = new Clocks(WORKERS, 1);
@@ -104,7 +105,7 @@ class ClocksTest {
   }
 
   @Test
-  void aWorkerThatHasLeftHoldsUpNobody() {
+  void aWorkerThatHasLeftDelaysNoOtherWorker() {
     var clocks = new Clocks(3, 1);
     clocks.advance(0, 5);
     clocks.advance(1, 4);
@@ -138,7 +139,7 @@ class ClocksTest {
   }
 
   @Test
-  void backupWorkersAreNotAwaitedAndTheirPushesDropped() {
+  void backupWorkersAreNotAwaitedAndTheirPushesAreDropped() {
     var rounds = new Rounds<String>(3, Consistency.backedUpBy(1));
     assertThat(rounds.keep(1, 1, "b1")).isNull();
     assertThat(rounds.takeComplete()).isNull();
@@ -150,7 +151,7 @@ class ClocksTest {
   }
 
   @Test
-  void aPushIsNewOnceWhateverItsOrder() {
+  void aPushIsNewExactlyOnceInAnyOrder() {
     for (int seed = 0; seed < 100; seed++) {
       var random = new Random(seed);
       var window = new NumberWindow();

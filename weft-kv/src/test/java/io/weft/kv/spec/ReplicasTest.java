@@ -15,7 +15,7 @@ class ReplicasTest {
   private static final Replicas FIRST = new Replicas(List.of(0, 1, 2), 2);
 
   @Test
-  void aShardLiesOnTheFirstTwoServersThatAreNotLost() {
+  void aShardHasItsReplicasOnTheFirstTwoServersThatAreNotLost() {
     assertThat(FIRST.primary(1, Set.of())).isEqualTo(1);
     assertThat(FIRST.mirror(1, Set.of())).isEqualTo(2);
     assertThat(FIRST.primary(1, Set.of(1))).isEqualTo(2);
@@ -25,7 +25,7 @@ class ReplicasTest {
   }
 
   @Test
-  void whoTakesAPlaceHasTheShardsOfThatPlace() {
+  void aReplacementServerTakesTheShardsOfItsPlace() {
     Replicas next = FIRST.replaced(1, 7);
     assertThat(next.version()).isEqualTo(1);
     assertThat(next.primary(1, Set.of(1))).isEqualTo(7);
@@ -35,7 +35,7 @@ class ReplicasTest {
   }
 
   @Test
-  void aRingIsReadAsItWasWritten() {
+  void aReplicaSetIsReadAsItWasWritten() {
     Replicas later = FIRST.replaced(1, 7).replaced(0, 12).replaced(1, 13);
     assertThat(later.text()).isEqualTo("3 3 0:12 1:13");
     assertThat(FIRST.after(later.text())).isEqualTo(later);
@@ -43,7 +43,7 @@ class ReplicasTest {
   }
 
   @Test
-  void whoTellsOfARingTellsWhoOfItIsLost() {
+  void theTextOfAReplicaSetNamesItsLostServers() {
     Replicas later = FIRST.replaced(1, 12);
     String text = later.text(Set.of(1, 2, 12));
     assertThat(text).isEqualTo("1 3 1:12 -12 -2");
@@ -72,7 +72,7 @@ class ReplicasTest {
         "1 3 --2",
         "99999999999 3"
       })
-  void whatIsNoRingIsRefusedWithAMessage(String text) {
+  void aMalformedReplicaSetIsRefusedWithAMessage(String text) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> FIRST.after(text))
         .withMessageContaining("not a replica set");

@@ -14,12 +14,12 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/// A table under random work agrees with a `HashMap` in everything that can be seen of it.
+/// Checks that a table agrees with a `HashMap` in all observable state, under random operations.
 class RowTableModelTest {
 
   private static final int BATCH = 300;
 
-  /// Values as the model keeps them, of a rule that adds, and the step of the last use.
+  /// A row of the model for a rule that adds: its values and the step of its last use.
   private static final class Row {
     private final float[] values;
     private long step;
@@ -133,7 +133,7 @@ class RowTableModelTest {
       }
     }
 
-    /// Everything goes to a new table, a few rows at a time.
+    /// Moves all rows to a new table, a few rows at a time.
     private void move() {
       int rows = 1 + random.nextInt(40);
       RowTable other = empty();
@@ -149,7 +149,7 @@ class RowTableModelTest {
       table = other;
     }
 
-    /// What was used since a step, laid over what was there before.
+    /// Copies the table, pushes, and imports the rows that were used since then into the copy.
     private void catchUp() {
       RowTable behind = empty();
       try (Arena arena = Arena.ofConfined()) {
@@ -189,12 +189,12 @@ class RowTableModelTest {
   }
 
   @Test
-  void agreesWithAMap() {
+  void tableMatchesAMap() {
     Property.check(
-        60, draw -> agreesWithAMap(draw.seed(), draw.between(1, 40), draw.between(20, 20_000)));
+        60, draw -> tableMatchesAMap(draw.seed(), draw.between(1, 40), draw.between(20, 20_000)));
   }
 
-  private void agreesWithAMap(long seed, int width, int spread) {
+  private void tableMatchesAMap(long seed, int width, int spread) {
     try (var run = new Run(seed, width, spread)) {
       for (int i = 0; i < 40; i++) {
         switch (run.random.nextInt(10)) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Rows of a table change by each rule as rows that are alone, and take the memory that is said.
+/// Checks that each rule changes the rows of a table like separate rows, and bounds their memory.
 class RowTableRulesTest {
 
   private static final String[] RULES = {
@@ -49,7 +49,7 @@ class RowTableRulesTest {
     return tile;
   }
 
-  /// Lists that rise, with which rows lie one behind the other or not, and lists that do not.
+  /// Returns unordered keys, ascending keys with gaps, or consecutive keys.
   private static long[] keys(Random random) {
     int count = 1 + random.nextInt(3000);
     return switch (random.nextInt(3)) {
@@ -63,13 +63,13 @@ class RowTableRulesTest {
   }
 
   @Test
-  void rowsChangeAsIfTheyWereAlone() {
+  void rowsChangeLikeSeparateRows() {
     Property.check(
         120,
-        draw -> rowsChangeAsIfTheyWereAlone(draw.between(0, 7), draw.between(1, 12), draw.seed()));
+        draw -> rowsChangeLikeSeparateRows(draw.between(0, 7), draw.between(1, 12), draw.seed()));
   }
 
-  private void rowsChangeAsIfTheyWereAlone(int which, int width, long seed) {
+  private void rowsChangeLikeSeparateRows(int which, int width, long seed) {
     UpdateRule rule = UpdateRules.parse(RULES[which]);
     var random = new Random(seed);
     Map<Long, UpdateTile> model = new HashMap<>();
@@ -110,7 +110,7 @@ class RowTableRulesTest {
     return all;
   }
 
-  /// At most one and a half times the 64 bytes of 16 values, and the slots.
+  /// A row of 16 values takes at most 1.5 times its 64 bytes, and its slots.
   @ParameterizedTest
   @CsvSource({"sum, 96", "rowwise-adagrad, 100", "adagrad, 160", "adam, 224"})
   void rowsTakeLittleMoreThanTheirPayload(String rule, double most) {
@@ -139,14 +139,14 @@ class RowTableRulesTest {
   }
 
   @Test
-  void rowsThatAreNoneAreRefusedAndChangeNothing() {
+  void malformedRowsAreRefusedAndChangeNothing() {
     UpdateRule rule = UpdateRules.parse("sum");
     try (RowTable table = table(rule, 4, "zero")) {
       RowTableTest.push(table, RowTableTest.list(1, 2), 1, 1, 1, 1, 1, 2, 2, 2, 2);
       byte[] exported = new byte[2 * table.rowBytes()];
       MemorySegment memory = MemorySegment.ofArray(exported);
       assertThat(RowTableTest.export(table, 0, memory, 0)).isEqualTo(2);
-      exported[table.rowBytes() + 12] = 7; // in what says that the second one is a row
+      exported[table.rowBytes() + 12] = 7; // in the marker of the second row
       try (RowTable other = table(rule, 4, "zero")) {
         assertThatThrownBy(() -> other.importRows(memory, 0, 2))
             .isInstanceOf(IllegalArgumentException.class)

@@ -57,7 +57,7 @@ class RowTableTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 16, 64, 1500})
-  void everyKeyHasARowOfItsOwn(int width) {
+  void everyKeyHasItsOwnRow(int width) {
     try (var table = new RowTable(spec(width, "sum", "zero"), budget)) {
       float[] gradients = new float[KEYS.length * width];
       for (int i = 0; i < gradients.length; i++) {
@@ -70,7 +70,7 @@ class RowTableTest {
   }
 
   @Test
-  void aKeyThatIsThereTwiceIsUpdatedTwiceInOrder() {
+  void aRepeatedKeyIsUpdatedTwiceInOrder() {
     try (var table = new RowTable(spec(1, "momentum:lr=1,momentum=0.5", "zero"), budget)) {
       push(table, list(7, 8, 7), 1, 1, 1, 1);
       assertThat(table.rows()).isEqualTo(2);
@@ -90,7 +90,7 @@ class RowTableTest {
   }
 
   @Test
-  void aResolvedListStaysValidWhileRowsAreAddedAndIsFoundOutWhenRowsGo() {
+  void aResolvedListStaysValidWhenRowsAreAddedButNotWhenOneIsRemoved() {
     try (var table = new RowTable(spec(1, "sum", "zero"), budget)) {
       RowList kept = list(KEYS).copy();
       table.resolve(kept, Missing.MAKE, 1);
@@ -103,7 +103,7 @@ class RowTableTest {
         table.resolve(list(more), Missing.MAKE, 1);
       }
       assertThat(table.version()).isEqualTo(version);
-      table.update(kept, 0, 1, MemorySegment.ofArray(new float[] {5}), 0, 2); // key 0, where it was
+      table.update(kept, 0, 1, MemorySegment.ofArray(new float[] {5}), 0, 2); // key 0 at its place
       assertThat(read(table, list(0), 1)).containsExactly(5);
       assertThat(table.remove(-1)).isTrue();
       assertThat(table.remove(-1)).isFalse();
@@ -121,7 +121,7 @@ class RowTableTest {
   }
 
   @Test
-  void aKeyGetsARowWhenItWasAskedForOftenEnough() {
+  void aKeyGetsARowAfterEnoughPushes() {
     var spec = spec(2, "sum", "constant:value=1");
     var patient =
         new RowTableSpec(
@@ -140,7 +140,7 @@ class RowTableTest {
   }
 
   @Test
-  void rowsGoByAgeAndByNormAndTheirMemoryIsUsedAgain() {
+  void rowsAreEvictedByAgeAndNormAndTheirMemoryIsReused() {
     int width = 1024; // 32 rows a chunk
     try (var table = new RowTable(spec(width, "assign", "zero"), budget)) {
       for (int step = 1; step <= 100; step++) {
@@ -167,7 +167,7 @@ class RowTableTest {
     }
   }
 
-  /// Writes all rows that were used since a step to `into`; how many.
+  /// Writes all rows that were used since a step to `into` and returns their count.
   static int export(RowTable table, long since, MemorySegment into, long offset) {
     long[] at = {offset};
     RowSink sink =
@@ -196,7 +196,7 @@ class RowTableTest {
   }
 
   @Test
-  void whatIsBeyondTheBudgetIsRefusedAndTheRestStaysOfUse() {
+  void rowsBeyondTheBudgetAreRefusedAndTheTableStaysUsable() {
     var small = new MemoryBudget(700_000);
     try (var table = new RowTable(spec(64, "adagrad", "zero"), small)) {
       List<Long> in = new ArrayList<>();

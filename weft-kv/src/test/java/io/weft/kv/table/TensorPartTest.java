@@ -25,13 +25,13 @@ class TensorPartTest {
     return values;
   }
 
-  /// Updates of any stretches give what the rule gives on the whole.
+  /// Updates of any ranges equal the rule's update of the whole part.
   @Test
-  void updatesWhatIsToldAndNothingElse() {
-    Property.check(40, draw -> updatesWhatIsToldAndNothingElse(draw.seed(), draw.between(1, 9000)));
+  void rangeUpdatesEqualTheWholeUpdate() {
+    Property.check(40, draw -> rangeUpdatesEqualTheWholeUpdate(draw.seed(), draw.between(1, 9000)));
   }
 
-  private void updatesWhatIsToldAndNothingElse(long seed, int elements) {
+  private void rangeUpdatesEqualTheWholeUpdate(long seed, int elements) {
     var random = new Random(seed);
     UpdateRule rule = UpdateRules.parse("adam:lr=0.1");
     var tile = new UpdateTile(rule, elements);
@@ -56,7 +56,7 @@ class TensorPartTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 7, 4096, 100_000})
-  void whatIsExportedGoesOnAsIfItHadStayed(int bytesAtOnce) {
+  void anExportedPartContinuesLikeTheOriginal(int bytesAtOnce) {
     UpdateRule rule = UpdateRules.parse("adagrad:lr=0.5,init=0.3");
     float[] gradient = new float[300];
     for (int i = 0; i < gradient.length; i++) {
@@ -80,7 +80,7 @@ class TensorPartTest {
   }
 
   @Test
-  void wrongLengthsRulesOfRowsAndTooMuchAreRefused() {
+  void wrongLengthsRowRulesAndTooMuchMemoryAreRefused() {
     UpdateRule sum = UpdateRules.parse("sum");
     try (var part = new TensorPart("w", 10, sum, budget)) {
       MemorySegment four = MemorySegment.ofArray(new float[4]);

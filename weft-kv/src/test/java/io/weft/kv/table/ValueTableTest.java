@@ -62,14 +62,14 @@ class ValueTableTest {
     }
   }
 
-  /// Each value is what a tensor of its own would be, a snapshot what there was, and what it has
-  /// taken out goes on elsewhere as if it had stayed.
+  /// Each value equals a separate tensor. A snapshot contains the state at its start, and the
+  /// exported values continue in another table like the originals.
   @Test
-  void isTheModelAndSoIsWhatASnapshotTakesOut() {
-    Property.check(12, draw -> isTheModelAndSoIsWhatASnapshotTakesOut(draw.seed()));
+  void aTableAndItsSnapshotsAgreeWithAModel() {
+    Property.check(12, draw -> aTableAndItsSnapshotsAgreeWithAModel(draw.seed()));
   }
 
-  private void isTheModelAndSoIsWhatASnapshotTakesOut(long seed) {
+  private void aTableAndItsSnapshotsAgreeWithAModel(long seed) {
     var random = new Random(seed);
     Map<Long, TensorPart> model = new HashMap<>();
     var before = new Taken();
@@ -113,7 +113,7 @@ class ValueTableTest {
       try (ValueSnapshot changed = table.snapshot(150, later::row)) {
         assertThat(changed.advance(Integer.MAX_VALUE)).isTrue();
       }
-      other.importValues(later.all()); // what was changed since, over what there was
+      other.importValues(later.all()); // the later changes overwrite the earlier state
       for (Map.Entry<Long, TensorPart> each : model.entrySet()) {
         long key = each.getKey();
         float[] gradient = random(random, length(key));
@@ -133,7 +133,7 @@ class ValueTableTest {
   }
 
   @Test
-  void aKeyKeepsTheLengthThatItWasFirstGiven() {
+  void aKeyKeepsItsFirstLength() {
     try (ValueTable table = table("sum")) {
       table.reserve(5, 3);
       assertThat(table.length(5)).isZero();
@@ -155,7 +155,7 @@ class ValueTableTest {
   }
 
   @Test
-  void whatCannotBeValuesIsRefusedAndChangesNothing() {
+  void malformedExportsAreRefusedAndChangeNothing() {
     try (ValueTable table = table("momentum");
         ValueTable other = table("sum")) {
       table.reserve(5, 3);
@@ -179,7 +179,7 @@ class ValueTableTest {
   }
 
   @Test
-  void rulesOfRowsAndWhatIsBeyondTheBudgetAreRefused() {
+  void rowRulesAndValuesBeyondTheBudgetAreRefused() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> table("rowwise-adagrad"))
         .withMessageContaining("needs rows");
