@@ -11,19 +11,19 @@ import io.weft.testkit.job.LocalJob;
 import java.nio.file.Path;
 import java.util.List;
 
-/// Servers with rows on the disk, and workers, of ranks in this process.
+/// Servers that spill rows to disk, and workers, as ranks of this process.
 final class SpillJob implements AutoCloseable {
 
   private final LocalJob job;
   private final int servers;
   private final List<KeyValue> members;
 
-  /// What a worker does.
+  /// The program of a worker.
   interface Body {
     void run(KeyValueStore store, Weft weft) throws Exception;
   }
 
-  /// @param memory of all tables of a server
+  /// @param memory the memory budget of all tables of a server
   SpillJob(int ranks, KvOptions options, Path directory, String memory) {
     this.job =
         LocalJob.start(
@@ -43,7 +43,7 @@ final class SpillJob implements AutoCloseable {
     return job.ranks();
   }
 
-  /// On all workers at once.
+  /// Runs `body` on all workers at the same time.
   void onWorkers(Body body) {
     job.run(
         weft -> {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Servers whose tables are ten times as large as what they may have in memory.
+/// Checks servers whose tables are ten times as large as the memory for their rows.
 @Timeout(180)
 class SpillingServersTest {
 
@@ -37,7 +37,7 @@ class SpillingServersTest {
   private static final int KEYS = 30_000;
   private static final int IN_REQUEST = 500;
 
-  /// About 1,000 rows of the 10,000 that each of 3 shards gets, with Adagrad's slots.
+  /// Keeps about 1,000 of the 10,000 rows of each of 3 shards in memory, with Adagrad's slots.
   private static final Retention SPILLED = Retention.ALL.spilledBeyond(96 << 10);
 
   private static final TableSpec PLAIN =
@@ -47,7 +47,7 @@ class SpillingServersTest {
 
   @TempDir Path directory;
 
-  /// With initial values that the other one has too: they depend on the name.
+  /// Returns a table with constant initial values, because random ones depend on the name.
   private static TableSpec spec(String name, Retention retention) {
     return TableSpec.rows(name, WIDTH)
         .withRule("adagrad:lr=0.125")
@@ -65,7 +65,7 @@ class SpillingServersTest {
     return keys;
   }
 
-  /// Some keys often, most seldom.
+  /// Returns random keys, a few of which are frequent.
   private static long[] some(Random random) {
     return random
         .ints(IN_REQUEST, 0, KEYS)
@@ -82,7 +82,7 @@ class SpillingServersTest {
     return values;
   }
 
-  /// Pushes rows of all keys to both.
+  /// Pushes rows of all keys to both tables.
   private static void fill(KvTable plain, KvTable spilled, long seed) throws Exception {
     var random = new Random(seed);
     for (int first = 0; first < KEYS; first += IN_REQUEST) {
@@ -118,7 +118,7 @@ class SpillingServersTest {
   }
 
   @Test
-  void rowsOnTheDiskAreAsThoseInMemoryAndNothingOfThemIsLeftAtTheEnd() throws Exception {
+  void rowsOnDiskEqualThoseInMemoryAndTheirFilesAreRemovedAtTheEnd() throws Exception {
     try (SpillJob job = new SpillJob(4, KvOptions.servers(2), directory, "64M")) {
       job.onWorkers(
           (store, weft) -> {
@@ -153,7 +153,7 @@ class SpillingServersTest {
   }
 
   @Test
-  void checkpointsHaveAllRowsAndAreRestoredWhereRowsAreInMemoryAndOnTheDisk() throws Exception {
+  void checkpointsContainAllRowsAndAreRestoredInMemoryAndOnDisk() throws Exception {
     Path saved = Files.createDirectory(directory.resolve("saved"));
     Path scratch = Files.createDirectory(directory.resolve("scratch"));
     float[][] all = new float[1][];
@@ -191,7 +191,7 @@ class SpillingServersTest {
               assertThat(found.get().refused()).isEmpty();
               float[] rows = new float[KEYS * WIDTH];
               table.pull(keys(0, KEYS), rows).await();
-              assertThat(rows).isEqualTo(all[0]); // in parts that memory has room for
+              assertThat(rows).isEqualTo(all[0]); // read in parts that fit into memory
               TableStatistics its = table.statistics().await();
               assertThat(its.rows()).isEqualTo(KEYS);
               assertThat(its.spilled() > KEYS / 2).isEqualTo(retention.spills());
@@ -242,7 +242,7 @@ class SpillingServersTest {
   }
 
   @Test
-  void rowsOnTheDiskAreEvictedToo() throws Exception {
+  void rowsOnDiskAreEvicted() throws Exception {
     try (SpillJob job = new SpillJob(2, KvOptions.servers(1), directory, "64M")) {
       job.onWorkers(
           (store, weft) -> {
@@ -272,7 +272,7 @@ class SpillingServersTest {
   }
 
   @Test
-  void whereTheDiskTakesNoMoreNewRowsAreRefusedAndTheOthersStayOfUse() throws Exception {
+  void newRowsAreRefusedWhenTheDiskFailsAndStoredRowsStayUsable() throws Exception {
     Path saved = Files.createDirectory(directory.resolve("saved"));
     Path scratch = Files.createDirectory(directory.resolve("scratch"));
     try (SpillJob job = new SpillJob(2, KvOptions.servers(1), scratch, "64M")) {

@@ -35,7 +35,7 @@ import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/// A table of which a tenth of the rows fits into memory behaves as one that is in memory.
+/// Checks that a table of which a tenth of the rows fits into memory equals a table in memory.
 class SpillingTableTest {
 
   private static final String[] RULES = {
@@ -45,7 +45,7 @@ class SpillingTableTest {
   private static final int IN_MEMORY = KEYS / 10;
   private static final int MOST_IN_REQUEST = 250;
 
-  /// The same work on two tables.
+  /// The same operations on two tables.
   private static final class Run implements AutoCloseable {
     private final Random random;
     private final int width;
@@ -81,7 +81,7 @@ class SpillingTableTest {
           spec, budget, new Spilling(memory, stores.open(own, spec.rowBytes())));
     }
 
-    /// Some are often used, most seldom; also twice in a list.
+    /// Returns random keys, a few of which are frequent. A list may contain a key twice.
     private RowList list() {
       long[] keys = new long[1 + random.nextInt(MOST_IN_REQUEST)];
       for (int i = 0; i < keys.length; i++) {
@@ -151,7 +151,7 @@ class SpillingTableTest {
       return gone;
     }
 
-    /// What a program does to each row that it is shown.
+    /// Doubles each row, as the change of a program does.
     private void change() {
       step++;
       change(plain);
@@ -178,7 +178,7 @@ class SpillingTableTest {
       }
     }
 
-    /// Both as they are now, taken out while they change.
+    /// Compares snapshots of both tables that are taken while the tables change.
     private void snapshot() {
       long since = random.nextBoolean() ? 0 : Math.max(0, step - random.nextInt(8));
       var expected = new Rows();
@@ -202,7 +202,8 @@ class SpillingTableTest {
       assertThat(seen.byKey).isEqualTo(expected.byKey);
     }
 
-    /// Everything, twice, into another table; not counts of keys that have no row yet.
+    /// Imports all rows twice into another table. Tables with admission are skipped, because a
+    /// snapshot lacks the counts of keys without a row.
     private void move() throws IOException {
       if (spec.options().admission() > 1) {
         return;
@@ -270,7 +271,7 @@ class SpillingTableTest {
     }
   }
 
-  /// Rows of a snapshot, each once.
+  /// The rows of a snapshot, each of which must appear once.
   private static final class Rows implements RowSink {
     private final Map<Long, ByteBuffer> byKey = new HashMap<>();
 
@@ -283,13 +284,13 @@ class SpillingTableTest {
   }
 
   @Test
-  void behavesAsATableInMemory() {
+  void spillingTableEqualsPlainOne() {
     Property.check(
         Boolean.getBoolean("weft.test.long") ? 25 : 8,
-        draw -> behavesAsATableInMemory(draw.between(0, 7), draw.between(1, 12), draw.seed()));
+        draw -> spillingTableEqualsPlainOne(draw.between(0, 7), draw.between(1, 12), draw.seed()));
   }
 
-  private void behavesAsATableInMemory(int rule, int width, long seed) throws IOException {
+  private void spillingTableEqualsPlainOne(int rule, int width, long seed) throws IOException {
     try (var run = new Run(seed, RULES[rule], width)) {
       for (int i = 0; i < 40; i++) {
         run.push();
@@ -311,14 +312,14 @@ class SpillingTableTest {
   }
 
   @Test
-  void aKeyThatIsAskedForTwiceHasARowTwiceAlsoIfItIsTheLastInTheStore() throws IOException {
+  void aKeyTwiceInAListIsFoundTwiceEvenIfItIsTheLastStoredRow() throws IOException {
     try (var run = new Run(1, "sum", 1)) {
       RowTable table = run.spilling;
       long[] keys = LongStream.rangeClosed(1, IN_MEMORY + 20).toArray();
       for (int first = 0; first < keys.length; first += IN_MEMORY / 2) {
         int end = Math.min(keys.length, first + IN_MEMORY / 2);
         RowList some = Run.list(Arrays.copyOfRange(keys, first, end));
-        for (int times = 0; times < 2; times++) { // so often a key is asked for before it has a row
+        for (int times = 0; times < 2; times++) { // admission may require two pushes
           run.push(table, some, new float[some.count()]);
         }
       }
