@@ -37,7 +37,7 @@ class AlltoallTest {
   @EnumSource(
       value = Fusion.class,
       names = {"ON", "OFF"})
-  void eachRankGetsTheRowsThatAllHaveForIt(Fusion fusion) {
+  void eachRankReceivesItsRowsFromAllRanks(Fusion fusion) {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       var unused =
           job.run(
@@ -66,7 +66,7 @@ class AlltoallTest {
   }
 
   @Test
-  void aRankThatHasJoinedSendsNothingAndWhatItIsSentIsDropped() {
+  void aJoinedRankSendsNothingAndRowsForItAreDropped() {
     ReducerTest.negotiated(
         2,
         (weft, reducer) -> {
@@ -86,7 +86,7 @@ class AlltoallTest {
   }
 
   @Test
-  void ranksThatDisagreeAndWrongSplitsAreToldAndTheReducerWorksOn() {
+  void disagreeingRanksAndWrongSplitsFailAndTheReducerContinues() {
     ReducerTest.negotiated(
         2,
         (weft, reducer) -> {

@@ -21,8 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// What programs do wrong, beside what `ReducerTest` has: each is told what, by whom, and what to
-/// do, and the reducer works on.
+/// Checks errors of programs beyond those of `ReducerTest`. Each message names the error, the rank
+/// and the remedy, and the reducer continues.
 class BadInputTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -51,7 +51,7 @@ class BadInputTest {
   }
 
   @Test
-  void otherSizesOnOneRankFailOnAll() {
+  void differentSizesOnOneRankFailOnAllRanks() {
     ReducerTest.negotiated(
         3,
         (weft, reducer) -> {
@@ -118,7 +118,7 @@ class BadInputTest {
   }
 
   @Test
-  void memoryThatIsClosedBeforeItsTurnFailsItsTensorsOnAllRanks() {
+  void memoryThatIsClosedBeforeTheReductionFailsItsTensorsOnAllRanks() {
     ReducerTest.negotiated(
         2,
         (weft, reducer) -> {
@@ -177,7 +177,7 @@ class BadInputTest {
   }
 
   @Test
-  void anObjectThatCannotBeWrittenFailsOnAllRanksAndTheReducerWorksOn() {
+  void anObjectThatCannotBeEncodedFailsOnAllRanksAndTheReducerContinues() {
     ReducerTest.negotiated(
         2,
         Duration.ofSeconds(1),
@@ -203,7 +203,7 @@ class BadInputTest {
         });
   }
 
-  /// Writes nothing.
+  /// A codec whose `encode` throws.
   private static final class Unwritable implements ObjectCodec<String> {
     @Override
     public byte[] encode(String value) {
@@ -217,7 +217,7 @@ class BadInputTest {
   }
 
   @Test
-  void whatAHandleThrowsHasTheStackOfTheThreadThatWaits() {
+  void theExceptionOfAHandleHasTheStackOfTheWaitingThread() {
     ReducerTest.negotiated(
         2,
         (weft, reducer) -> {
@@ -232,7 +232,7 @@ class BadInputTest {
         });
   }
 
-  /// Of rank 1 there is little.
+  /// Allocates memory, of which rank 1 has at most 1 MiB a tensor.
   private static TensorLease allocate(Weft weft, DType dtype, Shape shape) {
     if (weft.rank() == 1 && TensorView.bytes(dtype, shape) > 1 << 20) {
       throw new OutOfMemoryError("memory of rank 1");

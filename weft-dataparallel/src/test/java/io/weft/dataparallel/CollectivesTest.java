@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Allgather, reduceScatter and broadcast by both reducers.
+/// Checks allgather, reduceScatter and broadcast of both reducers.
 class CollectivesTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -75,7 +75,7 @@ class CollectivesTest {
   @EnumSource(
       value = Fusion.class,
       names = {"ON", "OFF"})
-  void groupsOfEachKindInOtherOrders(Fusion fusion) {
+  void groupsOfEachKindCompleteInDifferentOrders(Fusion fusion) {
     run(
         fusion,
         4,
@@ -132,7 +132,7 @@ class CollectivesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void whoHasJoinedContributesNoRows(int again) {
+  void aJoinedRankContributesNoRows(int again) {
     run(
         Fusion.ON,
         3,
@@ -157,7 +157,7 @@ class CollectivesTest {
   }
 
   @Test
-  void whatComesAfterAJoinMayBeSubmittedAsSoonAsItIsDone() {
+  void anOperationMayBeSubmittedInTheCallbackOfAJoin() {
     var listening = new CountDownLatch(1);
     run(
         Fusion.ON,
@@ -190,7 +190,7 @@ class CollectivesTest {
   @EnumSource(
       value = Fusion.class,
       names = {"ON", "OFF"})
-  void anotherRootOrCollectiveOrRowFailsOnAllAndTheRestWorksOn(Fusion fusion) {
+  void aDifferentRootCollectiveOrRowFailsOnAllRanksAndOthersContinue(Fusion fusion) {
     run(
         fusion,
         2,
@@ -219,7 +219,7 @@ class CollectivesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"output", "root", "scalar", "integer", "arena", "inFlight"})
-  void whatCannotBeIsRefusedAtOnceAndNothingIsSubmitted(String what) {
+  void invalidRequestsAreRefusedAtOnceAndNotSubmitted(String what) {
     run(
         Fusion.ON,
         2,
@@ -256,7 +256,7 @@ class CollectivesTest {
   }
 
   @Test
-  void whatARankNeverSubmitsFailsNamingIt() {
+  void anAllgatherThatARankNeverSubmitsFailsNamingTheRank() {
     run(
         Fusion.ON,
         2,
@@ -274,7 +274,7 @@ class CollectivesTest {
         });
   }
 
-  /// Rounds of negotiation go on all the time, and each has the sizes of its turn on all ranks.
+  /// Negotiation rounds run continuously, and each has the sizes of its turn on all ranks.
   @Test
   void sizesChangeBetweenRounds() {
     ReducerTest.negotiated(

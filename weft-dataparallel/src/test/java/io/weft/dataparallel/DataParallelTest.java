@@ -25,7 +25,7 @@ class DataParallelTest {
   }
 
   @Test
-  void processSetsHaveReducersOfTheirOwn() {
+  void processSetsHaveTheirOwnReducers() {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       var unused =
           job.run(
@@ -68,7 +68,7 @@ class DataParallelTest {
   }
 
   @Test
-  void aLostRankFailsWhatWaitsAndCloseDoesNotHang() {
+  void aLostRankFailsWaitingHandlesAndCloseDoesNotHang() {
     CountDownLatch submitted = new CountDownLatch(1);
     try (LocalJob job = LocalJob.over("tcp", 2)) {
       var unused =
@@ -97,7 +97,7 @@ class DataParallelTest {
   }
 
   @Test
-  void afterCloseThereIsNoReducer() {
+  void aClosedLayerReturnsNoReducer() {
     try (LocalJob job = LocalJob.over("inproc", 1)) {
       var unused =
           job.run(

@@ -25,7 +25,7 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Trainings whose ranks are delayed at random end with the same weights, to the bit.
+/// Checks that trainings with randomly delayed ranks end with bitwise equal weights.
 @Timeout(240)
 class DelayedTrainingTest {
 
@@ -33,15 +33,15 @@ class DelayedTrainingTest {
   private static final int RANKS = 3;
   private static final int STEPS = 5;
 
-  /// Of each way.
+  /// The count of trainings for each way.
   private static final int TRAININGS =
       Integer.getInteger("weft.test.trainings", Boolean.getBoolean("weft.test.long") ? 20 : 4);
 
-  /// Elements of each variable: some share a buffer, the last travels by itself where buffers are
-  /// short.
+  /// The elements of each variable. Some variables share a buffer. The last is sent alone if
+  /// buffers are short.
   private static final int[] SIZES = {1, 10, 100, 7, 1000, 64, 3000, 5, 2048, 20_000};
 
-  /// How gradients travel in some of the trainings.
+  /// A way in which gradients are sent in some of the trainings.
   private record Way(String transport, Fusion fusion, long threshold) {}
 
   private static final List<Way> WAYS =
@@ -74,14 +74,14 @@ class DelayedTrainingTest {
   }
 
   @Test
-  void aGradientThatDiffersInOneBitHasAnotherDigest() {
+  void weightsThatDifferInOneBitHaveAnotherDigest() {
     Training one = new Training(0, new Random(1));
     long before = one.digest();
     one.weights.getFirst().data().set(ValueLayout.JAVA_INT, 0, 1);
     assertThat(one.digest()).isNotEqualTo(before);
   }
 
-  /// One rank's trainings, each from the same weights and data, with other delays.
+  /// The trainings of one rank, each with the same weights and data but with other delays.
   private static final class Training {
 
     private final int rank;
@@ -121,8 +121,8 @@ class DelayedTrainingTest {
       return digests;
     }
 
-    /// Least squares: each rank pulls the weights towards targets of its own, which change with the
-    /// step.
+    /// Runs a step of least squares: each rank pulls the weights towards its own targets, which
+    /// change with the step.
     private void step(Reducer reducer, int step) throws InterruptedException {
       List<Integer> order = new ArrayList<>(IntStream.range(0, SIZES.length).boxed().toList());
       Collections.shuffle(order, delays);

@@ -24,13 +24,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Callers that work for what they submit, in place of the layer's thread.
+/// Checks callers that drive their own operations in place of the layer's thread.
 @Timeout(120)
 class DriveTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
-  /// What one rank does with a reducer.
+  /// The program of one rank with a reducer.
   @FunctionalInterface
   private interface Body {
     void run(Weft weft, Reducer reducer) throws Exception;
@@ -59,7 +59,7 @@ class DriveTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm", "tcp"})
-  void whatIsDrivenIsDoneByTheThreadThatDrives(String transport) {
+  void drivenOperationsCompleteOnTheDrivingThread(String transport) {
     for (Fusion fusion : List.of(Fusion.AUTO, Fusion.OFF)) {
       with(
           transport,
@@ -90,7 +90,7 @@ class DriveTest {
   }
 
   @Test
-  void theLayerGoesOnByItselfWhereARankIsLaterThanTheLimit() {
+  void theLayerContinuesIfARankIsLaterThanTheLimit() {
     CountDownLatch driven = new CountDownLatch(1);
     with(
         "inproc",
@@ -111,7 +111,7 @@ class DriveTest {
   }
 
   @Test
-  void awaitInACallbackOfTheThreadThatDrivesIsRefused() {
+  void awaitInACallbackOfTheDrivingThreadIsRefused() {
     with(
         "inproc",
         2,
@@ -138,7 +138,7 @@ class DriveTest {
         });
   }
 
-  /// Notes the refusal where the handle is not done yet.
+  /// Records the refusal if the handle is not done yet.
   private static void await(Handle<TensorView> handle, AtomicReference<Throwable> thrown) {
     try {
       var unused = handle.await(Duration.ofSeconds(10));
@@ -150,7 +150,7 @@ class DriveTest {
   }
 
   @Test
-  void aMismatchCostsItsTensorAndTheNextIsDriven() {
+  void aMismatchFailsOnlyItsTensorAndTheNextIsDriven() {
     with(
         "tcp",
         2,
@@ -166,7 +166,7 @@ class DriveTest {
   }
 
   @Test
-  void aRankThatLeavesEndsWhatIsDriven() {
+  void aRankThatLeavesEndsADrivenOperation() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       var unused =
           job.run(
@@ -187,9 +187,9 @@ class DriveTest {
     }
   }
 
-  /// Threads that drive, threads that submit and wait, and pauses, in any order.
+  /// Some threads drive, other threads submit and wait, with pauses and in any order.
   @Test
-  void driversAndWaitersOfOneReducerTakeTurns() {
+  void driversAndWaitersShareOneReducer() {
     Property.check(
         3,
         draw -> {

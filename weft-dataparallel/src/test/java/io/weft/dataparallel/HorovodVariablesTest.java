@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 
-/// Variables of Horovod's that say "off" by 0.
+/// Checks Horovod's variables for which 0 means "off".
 class HorovodVariablesTest {
 
   private static DataParallelOptions options(Map<String, String> environment) {
@@ -28,7 +28,7 @@ class HorovodVariablesTest {
   }
 
   @Test
-  void settingOfWeftsGoesBeforeIt() {
+  void aSettingOfWeftHasPriority() {
     var both = Map.of("HOROVOD_FUSION_THRESHOLD", "0", "WEFT_FUSION", "on");
     assertThat(options(both).fusion()).isEqualTo(Fusion.ON);
   }

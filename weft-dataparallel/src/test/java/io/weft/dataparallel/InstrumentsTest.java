@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Timeline and metrics of programs that know nothing of them: the settings are enough.
+/// Checks that settings alone enable timeline and metrics for programs that open neither.
 @Timeout(60)
 class InstrumentsTest {
 
@@ -66,7 +66,7 @@ class InstrumentsTest {
   }
 
   @Test
-  void timelineIsLeftByAProgramThatKnowsNothingOfIt() throws IOException {
+  void aTimelineIsWrittenForAProgramThatOpensNone() throws IOException {
     Path traces = directory.resolve("traces");
     try (LocalJob job = LocalJob.start(2, config(Map.of("WEFT_TIMELINE", traces.toString())))) {
       var unused =
@@ -83,7 +83,7 @@ class InstrumentsTest {
   }
 
   @Test
-  void programThatOpensItsTimelineGetsTheOneThatIsOpen() throws Exception {
+  void aProgramThatOpensItsTimelineGetsTheOpenOne() throws Exception {
     Path traces = directory.resolve("traces");
     try (LocalJob job = LocalJob.start(1, config(Map.of("WEFT_TIMELINE", traces.toString())))) {
       Weft weft = job.ranks().getFirst();
@@ -109,7 +109,7 @@ class InstrumentsTest {
   }
 
   @Test
-  void horovodsVariableNamesTheSame() {
+  void theVariableOfHorovodNamesTheDirectory() {
     assertThat(
             config(Map.of("HOROVOD_TIMELINE", "/tmp/x/run.json")).value(TimelineConfig.DIRECTORY))
         .contains(Path.of("/tmp/x/run"));
@@ -134,7 +134,7 @@ class InstrumentsTest {
   }
 
   @Test
-  void metricsAreServedForAProgramThatKnowsNothingOfThem() throws Exception {
+  void metricsAreServedForAProgramThatOpensNone() throws Exception {
     int port = freePort();
     try (LocalJob job = LocalJob.start(1, config(Map.of("WEFT_METRICS", "" + port)))) {
       Weft weft = job.ranks().getFirst();
@@ -153,7 +153,7 @@ class InstrumentsTest {
     }
   }
 
-  /// A rank that has done something, says so, and waits to be ended.
+  /// A rank that runs an operation, reports it and waits for a signal to end it.
   static final class Waiting {
 
     private Waiting() {}
@@ -169,7 +169,7 @@ class InstrumentsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"TERM", "INT"})
-  void timelineIsLeftByARankThatASignalEnds(String signal) throws Exception {
+  void aTimelineIsWrittenByARankThatASignalEnds(String signal) throws Exception {
     Path traces = directory.resolve("traces");
     var command = new java.util.ArrayList<>(List.of("env", "--default-signal=INT"));
     command.addAll(JvmCommand.of(Waiting.class));

@@ -30,7 +30,7 @@ class LayerSpansTest {
 
   @TempDir Path directory;
 
-  /// Four short tensors, in each step, of two ranks.
+  /// Reduces four short tensors in each step on two ranks.
   private void reduce(boolean recorded) {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       var unused =

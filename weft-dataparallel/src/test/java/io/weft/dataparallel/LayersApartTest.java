@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Two layers over one communicator do not meet, whatever their tensors are called.
+/// Checks that two layers over one communicator do not mix their tensors, whatever the names.
 class LayersApartTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -52,7 +52,7 @@ class LayersApartTest {
 
   @ParameterizedTest
   @CsvSource({"inproc,ON,ON", "shm,OFF,OFF", "tcp,AUTO,AUTO", "shm,AUTO,ON", "inproc,OFF,ON"})
-  void equalNamesOfTwoLayersDoNotMeet(String transport, Fusion first, Fusion second) {
+  void equalNamesOfTwoLayersDoNotMatch(String transport, Fusion first, Fusion second) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       var unused =
           job.run(
@@ -68,7 +68,7 @@ class LayersApartTest {
   }
 
   @Test
-  void theLayerOfTheJobMeetsNoOtherAndIsMadeOnce() {
+  void theLayerOfTheJobMatchesNoOtherAndIsCreatedOnce() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       var unused =
           job.run(
@@ -86,7 +86,7 @@ class LayersApartTest {
 
   @ParameterizedTest
   @CsvSource({"inproc,ON", "shm,OFF"})
-  void aTensorDoesNotMeetAnOperationOfTheCommunicator(String transport, Fusion fusion) {
+  void aTensorDoesNotMatchAnOperationOfTheCommunicator(String transport, Fusion fusion) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       var unused =
           job.run(
@@ -116,7 +116,7 @@ class LayersApartTest {
   }
 
   @Test
-  void namedLayersOfTwoThreadsAreMadeInAnyOrder() {
+  void namedLayersOfTwoThreadsAreCreatedInAnyOrder() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       var unused =
           job.run(
@@ -134,7 +134,7 @@ class LayersApartTest {
     }
   }
 
-  /// Makes a layer on a thread of its own and sums the value over all ranks.
+  /// Creates a layer on a separate thread and sums the value over all ranks.
   private static CompletableFuture<Float> sumOf(Weft weft, String name, float value) {
     CompletableFuture<Float> sum = new CompletableFuture<>();
     Thread.ofPlatform()
@@ -184,7 +184,7 @@ class LayersApartTest {
 
   @ParameterizedTest
   @CsvSource({"inproc,ON", "shm,OFF"})
-  void layersThatRanksMakeInDifferentOrdersAreRefused(String transport, Fusion fusion) {
+  void layersThatRanksCreateInDifferentOrdersAreRefused(String transport, Fusion fusion) {
     try (LocalJob job = LocalJob.over(transport, 2)) {
       var unused =
           job.run(
@@ -204,7 +204,7 @@ class LayersApartTest {
                   Reducer reducer = first.over(weft.communicator());
                   assertThatThrownBy(
                           () -> {
-                            for (int i = 0; i < 100; i++) { // directly, some may pass before
+                            for (int i = 0; i < 100; i++) { // some may succeed before the refusal
                               var unusedSum =
                                   reducer.reduce("g" + i, ReducerTest.floats(1)).await(LIMIT);
                             }
@@ -220,7 +220,7 @@ class LayersApartTest {
   }
 
   @Test
-  void layersOfAProcessSetAreApartToo() {
+  void layersOfAProcessSetDoNotMatch() {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       var unused =
           job.run(

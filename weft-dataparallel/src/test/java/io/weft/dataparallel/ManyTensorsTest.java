@@ -21,8 +21,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Thousands of tensors of random type, length, operation and priority, in another order on each
-/// rank, with delays, more names than the cache holds, and buffers that do not hold them all.
+/// Checks thousands of tensors of random type, length, operation and priority. Each rank submits
+/// them in another order and with delays. The tensors have more names than the cache holds and do
+/// not all fit into one buffer.
 class ManyTensorsTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(120);
@@ -31,7 +32,7 @@ class ManyTensorsTest {
   private static final int NAMES = 1500;
   private static final int CACHED = 1024;
 
-  /// More than one round of all names.
+  /// The count of tensors, which exceeds the count of names.
   private static final int TENSORS =
       Integer.getInteger("weft.test.tensors", Boolean.getBoolean("weft.test.long") ? 10_000 : 2500);
 
@@ -39,7 +40,7 @@ class ManyTensorsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void randomTensorsInOtherOrdersAreExact(String transport) {
+  void randomTensorsInDifferentOrdersAreReducedExactly(String transport) {
     try (LocalJob job = LocalJob.over(transport, RANKS)) {
       var unused =
           job.run(
@@ -110,7 +111,7 @@ class ManyTensorsTest {
         .withPriority(kind.priority());
   }
 
-  /// Multiples of the number of ranks, so that averages are whole.
+  /// Returns a multiple of the count of ranks, so that averages are whole numbers.
   private static int value(int number, int rank, int element) {
     return RANKS * ((number * 31 + element * 7) % 1000 + rank);
   }

@@ -20,13 +20,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What a reducer promises holds with the settings as they are, wherever ranks lie.
+/// Checks that the contract of a reducer holds with default settings on every transport.
 class OneContractTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final Duration SHORT = Duration.ofMillis(300);
 
-  /// What one rank does with a reducer.
+  /// The program of one rank with a reducer.
   @FunctionalInterface
   private interface Body {
     void run(Weft weft, Reducer reducer) throws Exception;
@@ -68,7 +68,7 @@ class OneContractTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "shm", "tcp"})
-  void aTensorThatIsLateOrDiffersCostsThatTensorOnly(String transport) {
+  void aTensorThatIsLateOrDiffersFailsAlone(String transport) {
     with(
         transport,
         2,
@@ -112,7 +112,7 @@ class OneContractTest {
                   if (weft.rank() == 0) {
                     failed.countDown();
                   }
-                  // What is submitted again meets the same of the other rank.
+                  // A repeated submission matches that of the other rank.
                   for (float value : new float[] {3, 5}) {
                     var again =
                         ReductionRequest.of("first", ReducerTest.floats(value), ReduceOp.SUM);
@@ -132,7 +132,7 @@ class OneContractTest {
   }
 
   @Test
-  void theLimitsOfTheOptionsHoldWithoutNegotiationToo() {
+  void theLimitsOfTheOptionsApplyWithoutNegotiation() {
     try (LocalJob job = LocalJob.over("shm", 2)) {
       var unused =
           job.run(
@@ -152,7 +152,7 @@ class OneContractTest {
                         .isInstanceOf(IllegalStateException.class)
                         .hasMessageContaining("fusion");
                   }
-                  // The communicator that the reducer was made over is as it was.
+                  // The communicator of the reducer still works.
                   weft.communicator()
                       .barrier(io.weft.collective.CollectiveOptions.named("end").within(LIMIT))
                       .await(LIMIT);
@@ -163,7 +163,7 @@ class OneContractTest {
   }
 
   @Test
-  void onOneHostLongTensorsTravelAloneAndShortOnesTogether() {
+  void longTensorsAreSentAloneAndShortOnesTogetherOnOneHost() {
     try (LocalJob job = LocalJob.over("shm", 2)) {
       var unused =
           job.run(
@@ -190,7 +190,7 @@ class OneContractTest {
   }
 
   @Test
-  void overANetworkAllTensorsTravelTogether() {
+  void allTensorsAreSentTogetherOverANetwork() {
     try (LocalJob job = LocalJob.over("tcp", 2)) {
       var unused =
           job.run(

@@ -21,13 +21,13 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The bits of a sum do not depend on fusion, order, delays or transport.
+/// Checks that the bits of a sum do not depend on fusion, order, delays or transport.
 class OneOrderTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final int TENSORS = 40;
 
-  /// One run: what every rank got, tensor by tensor.
+  /// Returns the results of one run: each tensor of each rank.
   private static List<List<byte[]>> run(String transport, Fusion fusion, int ranks, long delays) {
     try (LocalJob job = LocalJob.over(transport, ranks)) {
       return job.run(
@@ -65,7 +65,8 @@ class OneOrderTest {
     return results;
   }
 
-  /// Of a few bytes to some hundred thousand, so that all ways and algorithms are taken.
+  /// Returns a tensor of a few bytes to some hundred thousand, so that a run uses all ways and
+  /// algorithms.
   private static TensorView tensor(int number, int rank) {
     Random random = new Random(1000L * number + rank);
     int elements = 1 + new Random(number).nextInt(1 << 1 + number % 17);
@@ -79,7 +80,7 @@ class OneOrderTest {
 
   @ParameterizedTest(name = "{0} ranks")
   @ValueSource(ints = {3, 4, 5})
-  void bitsAreTheSameWhateverTheWay(int ranks) {
+  void bitsAreTheSameForEveryTransportAndFusion(int ranks) {
     List<byte[]> expected = run("inproc", Fusion.OFF, ranks, 1).getFirst();
     long delays = 2;
     for (String transport : List.of("inproc", "tcp", "shm")) {

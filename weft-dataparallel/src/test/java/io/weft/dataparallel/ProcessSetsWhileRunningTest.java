@@ -25,7 +25,7 @@ class ProcessSetsWhileRunningTest {
   @EnumSource(
       value = Fusion.class,
       names = {"ON", "OFF"})
-  void setsComeAndGoWhileAllRanksReduce(Fusion fusion) {
+  void setsAreCreatedAndClosedWhileAllRanksReduce(Fusion fusion) {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       var unused =
           job.run(
@@ -41,7 +41,7 @@ class ProcessSetsWhileRunningTest {
     }
   }
 
-  /// In each turn another rank is in no set.
+  /// Reduces over all ranks and over a new set, which excludes another rank in each call.
   private static void reduceBoth(Weft weft, DataParallel parallel, int turn)
       throws InterruptedException {
     int out = turn % 3;

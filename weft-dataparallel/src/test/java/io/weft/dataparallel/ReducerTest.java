@@ -25,7 +25,7 @@ class ReducerTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
-  /// What one rank does with a reducer.
+  /// The program of one rank with a reducer.
   @FunctionalInterface
   interface Body<T> {
     T run(Weft weft, Reducer reducer) throws Exception;
@@ -60,7 +60,7 @@ class ReducerTest {
   }
 
   @Test
-  void tensorsInOtherOrdersAreAveraged() {
+  void tensorsInDifferentOrdersAreAveraged() {
     negotiated(
         3,
         (weft, reducer) -> {
@@ -82,7 +82,7 @@ class ReducerTest {
   }
 
   @Test
-  void anOutputOfItsOwnIsWrittenAndTheInputKept() {
+  void aSeparateOutputIsWrittenAndTheInputIsKept() {
     negotiated(
         2,
         (weft, reducer) -> {
@@ -117,7 +117,7 @@ class ReducerTest {
   }
 
   @Test
-  void ranksThatDisagreeAreToldWhatEachAskedAndGoOn() {
+  void ranksThatDisagreeLearnAllRequestsAndContinue() {
     negotiated(
         3,
         (weft, reducer) -> {
@@ -152,7 +152,7 @@ class ReducerTest {
   }
 
   @Test
-  void whoHasNoDataJoinsAndContributesNothing() {
+  void aRankWithoutDataJoinsAndContributesNothing() {
     List<Integer> last =
         negotiated(
             2,
@@ -175,7 +175,7 @@ class ReducerTest {
   }
 
   @Test
-  void afterJoinNothingIsSubmitted() {
+  void aSubmissionAfterJoinIsRefused() {
     negotiated(
         2,
         (weft, reducer) -> {
@@ -193,7 +193,7 @@ class ReducerTest {
   }
 
   @Test
-  void aTensorThatARankNeverSubmitsFailsNamingIt() {
+  void aTensorThatARankNeverSubmitsFailsNamingTheRank() {
     negotiated(
         2,
         Duration.ofMillis(200),
@@ -220,7 +220,7 @@ class ReducerTest {
   }
 
   @Test
-  void aBarrierNamesWhoIsMissing() {
+  void aBarrierNamesTheMissingRank() {
     negotiated(
         2,
         (weft, reducer) -> {
@@ -236,7 +236,7 @@ class ReducerTest {
   }
 
   @Test
-  void aGroupGoesWholeOrFailsWhole() {
+  void aGroupIsReducedWholeOrFailsWhole() {
     negotiated(
         2,
         (weft, reducer) -> {
@@ -261,7 +261,7 @@ class ReducerTest {
   }
 
   @Test
-  void whoClosesIsNamedByTheOthers() {
+  void theOtherRanksNameTheRankThatCloses() {
     negotiated(
         2,
         (weft, reducer) -> {
@@ -276,7 +276,7 @@ class ReducerTest {
   }
 
   @Test
-  void objectsGoFromRankToRank() {
+  void objectsAreBroadcastAndGathered() {
     negotiated(
         3,
         (weft, reducer) -> {

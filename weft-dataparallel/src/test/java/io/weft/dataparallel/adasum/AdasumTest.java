@@ -59,7 +59,7 @@ class AdasumTest {
   }
 
   @Test
-  void zerosLeaveTheOther() {
+  void zerosLeaveTheOtherGradientUnchanged() {
     for (float[] sum : combined(new float[] {0, 0}, new float[] {3, 6})) {
       assertThat(sum).containsExactly(3, 6);
     }
@@ -67,7 +67,7 @@ class AdasumTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 4, 8})
-  void treeIsThatOfTheReferenceWithTheSameBitsOnAllRanks(int ranks) {
+  void theTreeEqualsTheReferenceWithTheSameBitsOnAllRanks(int ranks) {
     int elements = 1000;
     var random = new Random(7);
     float[][] gradients = new float[ranks][elements];
@@ -122,7 +122,7 @@ class AdasumTest {
   }
 
   @Test
-  void otherShapesAreNamedOnBothRanks() {
+  void differentShapesAreNamedOnBothRanks() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       job.run(
           weft -> {

@@ -35,7 +35,7 @@ class CompressionTest {
     return values;
   }
 
-  /// The means of so many steps, of each rank.
+  /// Returns the means of each step on each rank.
   private static List<List<float[]>> means(LocalJob job, String how, int elements, int steps) {
     return job.run(
         weft -> {
@@ -68,7 +68,7 @@ class CompressionTest {
     "8, 3, 0",
     "4, 2, 1024"
   })
-  void quantizedMeansAreThoseOfTheModel(int bits, int ranks, int elements) {
+  void quantizedMeansEqualThoseOfTheModel(int bits, int ranks, int elements) {
     int steps = 4;
     List<float[]> expected = quantizedModel(bits, ranks, elements, steps);
     try (LocalJob job = LocalJob.over("inproc", ranks)) {
@@ -80,7 +80,7 @@ class CompressionTest {
     }
   }
 
-  /// The definition of `Quantizer`, element by element, in plain arithmetic.
+  /// Computes the definition of `Quantizer` in plain arithmetic, element by element.
   private static float[] model(int bits, float[] values, float[] residual) {
     int largest = bits == 8 ? 127 : 7;
     float[] read = new float[values.length];
@@ -101,7 +101,7 @@ class CompressionTest {
     return read;
   }
 
-  /// What an owner quantizes again is cut at bounds of blocks, so the model need not cut.
+  /// Owners quantize sums in slices that are cut at block bounds, so the model need not cut.
   private static List<float[]> quantizedModel(int bits, int ranks, int elements, int steps) {
     float[][] residuals = new float[ranks][elements];
     float[] residualOfSum = new float[elements];
@@ -124,7 +124,7 @@ class CompressionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"int8", "int4", "topk:0.1"})
-  void whatOneStepLeavesOutComesLater(String how) {
+  void theResidualOfAStepIsSentLater(String how) {
     int elements = 2000;
     int steps = 60;
     double[] exact = new double[elements];
@@ -151,7 +151,7 @@ class CompressionTest {
   }
 
   @Test
-  void onlyTheLargestElementsTravelAndTheOthersAreKept() {
+  void onlyTheLargestElementsAreSentAndTheOthersAreKept() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       List<List<float[]>> all =
           job.run(
@@ -179,7 +179,7 @@ class CompressionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"fp16", "bf16", "int8", "int4", "topk:0.5"})
-  void whatIsNoNumberIsNamedOnAllRanksAndNothingIsLost(String how) {
+  void aValueThatIsNotANumberIsNamedOnAllRanksAndNothingIsLost(String how) {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       List<List<float[]>> undisturbed = means(job, how, 3000, 2);
       List<List<float[]>> disturbed =
@@ -216,7 +216,7 @@ class CompressionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"int8", "topk:0.5"})
-  void inAProcessSetTheRankThatIsNamedIsTheJobs(String how) {
+  void theRankNamedInAProcessSetIsThatOfTheJob(String how) {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       job.run(
           weft -> {
@@ -263,7 +263,7 @@ class CompressionTest {
 
   @ParameterizedTest
   @CsvSource({"int8, int4", "int8, int8", "topk:0.5, topk:0.5", "topk:0.5, topk:0.1"})
-  void ranksThatDisagreeAllHearIt(String first, String second) {
+  void ranksThatDisagreeAllFail(String first, String second) {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       job.run(
           weft -> {
@@ -283,7 +283,7 @@ class CompressionTest {
   }
 
   @Test
-  void aNameIsOfOneLength() {
+  void aNameKeepsItsLength() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       job.run(
           weft -> {
@@ -302,7 +302,7 @@ class CompressionTest {
   }
 
   @Test
-  void manyNamesInOtherOrdersAreAveragedAtOnce() {
+  void manyNamesInDifferentOrdersAreAveragedAtOnce() {
     try (LocalJob job = LocalJob.over("tcp", 3)) {
       job.run(
           weft -> {
@@ -354,7 +354,7 @@ class CompressionTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"", "int16", "topk", "topk:", "topk:0", "topk:0.0", "topk:1.5", "topk:-1"})
-  void otherTextIsRefused(String text) {
+  void invalidTextIsRefused(String text) {
     assertThatThrownBy(() -> Compression.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("'" + text + "'")
@@ -362,7 +362,7 @@ class CompressionTest {
   }
 
   @Test
-  void whatIsNotFloat32TravelsAsItIs() {
+  void tensorsOfOtherTypesAreSentUncompressed() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       job.run(
           weft -> {

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Compression over the layer: with fusion, join, factors and sums.
+/// Checks compression over the layer with fusion, join, factors and sums.
 @Timeout(60)
 class FusedCompressionTest {
 
@@ -36,7 +36,7 @@ class FusedCompressionTest {
   private static final int RANKS = 3;
   private static final int TENSORS = 5;
 
-  /// How many steps each rank has data for.
+  /// The count of steps for which each rank has data.
   private static final int[] STEPS = {4, 2, 3};
 
   @FunctionalInterface
@@ -65,7 +65,7 @@ class FusedCompressionTest {
     return tensor.data().toArray(JAVA_FLOAT);
   }
 
-  /// Small whole numbers, which every compression but the sparse one carries exactly.
+  /// Returns small whole numbers, which every compression except the sparse one carries exactly.
   private static float[] gradient(int rank, int step, int tensor) {
     float[] values = new float[1025 + tensor];
     for (int i = 0; i < values.length; i++) {
@@ -74,7 +74,7 @@ class FusedCompressionTest {
     return values;
   }
 
-  /// In plain arithmetic: ranks without data count as zeros.
+  /// Returns the sum in plain arithmetic, where ranks without data count as zeros.
   private static float[] sum(int step, int tensor) {
     float[] sum = new float[1025 + tensor];
     for (int rank = 0; rank < RANKS; rank++) {
@@ -110,7 +110,7 @@ class FusedCompressionTest {
 
   @ParameterizedTest
   @CsvSource({"fp16, 0", "bf16, 2", "int8, 4", "topk:1.0, 1e-4"})
-  void sumsOfRanksThatJoinOneAfterTheOtherAreThoseOfPlainArithmetic(String how, float error) {
+  void sumsOfRanksThatJoinInTurnEqualThoseOfPlainArithmetic(String how, float error) {
     List<List<float[]>> all =
         on(
             RANKS,
@@ -138,7 +138,7 @@ class FusedCompressionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"none", "fp16", "bf16"})
-  void bitsAreTheSameFusedAndNot(String how) {
+  void bitsAreTheSameWithAndWithoutFusion(String how) {
     List<List<float[]>> fused = random(Fusion.ON, how);
     List<List<float[]>> single = random(Fusion.OFF, how);
     for (int rank = 0; rank < RANKS; rank++) {
@@ -197,7 +197,7 @@ class FusedCompressionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"fp16", "int8", "topk:0.5"})
-  void nothingTravelsToo(String how) {
+  void anEmptyTensorIsReduced(String how) {
     on(
         2,
         Fusion.ON,
@@ -209,7 +209,7 @@ class FusedCompressionTest {
   }
 
   @Test
-  void halfOfTheBytesTravelInABuffer() {
+  void sixteenBitsHalveTheBytesOfABuffer() {
     long plain = sent("none");
     assertThat((double) plain / sent("fp16")).isBetween(1.8, 2.1);
   }

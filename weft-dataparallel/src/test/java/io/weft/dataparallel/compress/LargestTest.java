@@ -15,12 +15,12 @@ class LargestTest {
   private final Largest largest = new Largest();
 
   @Test
-  void isWhatSortingFinds() {
+  void thresholdMatchesASort() {
     Property.check(
-        300, draw -> isWhatSortingFinds(draw.between(1, 500), draw.between(1, 40), draw.seed()));
+        300, draw -> thresholdMatchesASort(draw.between(1, 500), draw.between(1, 40), draw.seed()));
   }
 
-  private void isWhatSortingFinds(int elements, int distinct, long seed) {
+  private void thresholdMatchesASort(int elements, int distinct, long seed) {
     var random = new Random(seed);
     float[] some = new float[distinct];
     for (int i = 0; i < distinct; i++) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// What a compression cannot carry fails its exchange on all ranks, and nothing else.
+/// Checks that a value that a compression cannot carry fails only its exchange, on all ranks.
 @Timeout(60)
 class NotCarriedTest {
 
@@ -84,7 +84,8 @@ class NotCarriedTest {
     "ON, int8, NaN, ''",
     "ON, topk:0.5, -Infinity, ''"
   })
-  void itIsNamedOnAllRanksAndNothingIsWritten(Fusion fusion, String how, float bad, String why) {
+  void theValueIsNamedOnAllRanksAndNothingIsWritten(
+      Fusion fusion, String how, float bad, String why) {
     on(
         3,
         fusion,
@@ -135,13 +136,13 @@ class NotCarriedTest {
   }
 
   @Test
-  void whatOverflowsByWhatWasKeptIsNamedAsWhatWouldTravel() {
+  void anOverflowByTheResidualIsNamedAsTheSumThatWouldBeSent() {
     on(
         2,
         Fusion.OFF,
         "topk:0.5",
         (rank, reducer) -> {
-          // The smaller one is left out, and kept.
+          // The smaller value is omitted and kept as the residual.
           var unused = reducer.reduce("g", floats(3e37f, 2.9e37f)).await(LIMIT);
           assertThatThrownBy(() -> reducer.reduce("g", floats(0, Float.MAX_VALUE)).await(LIMIT))
               .isInstanceOf(CommException.Broken.class)
@@ -151,7 +152,7 @@ class NotCarriedTest {
 
   @ParameterizedTest
   @CsvSource({"fp16, 70000", "bf16, NaN", "int8, NaN", "topk:0.5, Infinity"})
-  void oneRankAloneIsToldToo(String how, float bad) {
+  void theValueIsNamedOnASingleRank(String how, float bad) {
     on(
         1,
         Fusion.AUTO,
@@ -171,7 +172,7 @@ class NotCarriedTest {
   @EnumSource(
       value = Fusion.class,
       names = {"ON", "OFF"})
-  void aGroupFailsWithItsTensorAndTheOthersGoOn(Fusion fusion) {
+  void aGroupFailsWithItsTensorAndTheNextOneContinues(Fusion fusion) {
     on(
         2,
         fusion,
@@ -205,7 +206,7 @@ class NotCarriedTest {
   }
 
   @Test
-  void onlySumsAndFloatsAreNarrowedAndNamesHaveRoom() {
+  void onlySumsOfFloatsWithShortNamesAreNarrowed() {
     var max = ReductionRequest.of("g", floats(1), ReduceOp.MAX);
     assertThatThrownBy(() -> max.narrowed(DType.FLOAT16))
         .isInstanceOf(IllegalArgumentException.class)

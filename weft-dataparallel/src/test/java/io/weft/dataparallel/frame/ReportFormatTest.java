@@ -49,14 +49,14 @@ class ReportFormatTest {
               new Leaving()));
 
   @Test
-  void aReportComesBackAsItWas() {
+  void aReportIsDecodedAsItWasEncoded() {
     assertThat(ReportFormat.decode(ReportFormat.encode(FULL))).isEqualTo(FULL);
     assertThat(ReportFormat.decode(ReportFormat.encode(RankReport.NONE)))
         .isEqualTo(RankReport.NONE);
   }
 
   @Test
-  void whatEndsEarlyOrLateIsRefused() {
+  void reportsThatAreTooShortOrTooLongAreRefused() {
     byte[] bytes = ReportFormat.encode(FULL);
     for (int length = 0; length < bytes.length; length++) {
       byte[] part = Arrays.copyOf(bytes, length);
@@ -77,7 +77,7 @@ class ReportFormatTest {
   }
 
   @Test
-  void anotherVersionIsNamed() {
+  void anotherVersionIsRefused() {
     byte[] bytes = ReportFormat.encode(RankReport.NONE);
     bytes[0] = 9;
     assertThatThrownBy(() -> ReportFormat.decode(bytes)).hasMessage("version 9, expected 3");

@@ -10,12 +10,12 @@ public final class Signatures {
 
   private Signatures() {}
 
-  /// The sum of so many floats.
+  /// Returns the signature of a sum of `elements` floats.
   public static TensorSignature floats(long elements) {
     return of(DType.FLOAT32, elements, 0, "", 0);
   }
 
-  /// The sum of a vector, with a priority and perhaps a group.
+  /// Returns the signature of a sum of a vector, with a priority and optionally a group.
   public static TensorSignature of(
       DType dtype, long elements, int priority, String group, int groupSize) {
     return new TensorSignature(

@@ -40,20 +40,20 @@ class FusionPlanTest {
   }
 
   @Test
-  void aTensorBeyondTheThresholdTravelsByItselfAndOthersShareOn() {
+  void aTensorBeyondTheThresholdIsSentAloneAndOthersShareABuffer() {
     var ready = List.of(floats("a", 1, 0), floats("long", 9, 0), floats("b", 1, 0));
     assertThat(words(FusionPlan.of(ready, 4096))).isEqualTo("a+b long");
   }
 
   @Test
-  void aTensorThatSharesNoBufferTravelsAloneAndOthersShareOn() {
+  void aTensorThatSharesNoBufferIsSentAloneAndOthersShareOne() {
     var ready = List.of(floats("a", 1, 0), floats("b", 2, 0), floats("c", 1, 0));
     var batches = FusionPlan.of(ready, 1 << 20, bytes -> bytes <= 1024);
     assertThat(words(batches)).isEqualTo("a+c b");
   }
 
   @Test
-  void typesAreApart() {
+  void differentTypesShareNoBuffer() {
     var ready =
         List.of(
             floats("a", 1, 0),
@@ -63,13 +63,13 @@ class FusionPlanTest {
   }
 
   @Test
-  void higherPrioritiesGoFirstAndShareShortBuffersOnly() {
+  void higherPrioritiesAreSentFirstAndShareOnlyShortBuffers() {
     var ready = List.of(floats("low", 200, 1), floats("high", 100, 3), floats("middle", 100, 2));
     assertThat(words(FusionPlan.of(ready, 1 << 20))).isEqualTo("high+middle low");
   }
 
   @Test
-  void aGroupStandsTogetherByItsHighestPriority() {
+  void aGroupStaysTogetherAtItsHighestPriority() {
     var ready =
         List.of(
             new ReadyTensor("g1", Signatures.of(DType.FLOAT32, 4, 0, "g", 2)),

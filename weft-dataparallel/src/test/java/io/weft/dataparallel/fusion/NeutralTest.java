@@ -26,7 +26,7 @@ class NeutralTest {
 
   @ParameterizedTest
   @MethodSource("all")
-  void itChangesNothing(DType dtype, ReduceOp op) {
+  void neutralElementsChangeNothing(DType dtype, ReduceOp op) {
     MemorySegment values = Arena.ofAuto().allocate((long) ELEMENTS * dtype.bytes(), 64);
     Random random = new Random(5);
     for (long e = 0; e < ELEMENTS; e++) {

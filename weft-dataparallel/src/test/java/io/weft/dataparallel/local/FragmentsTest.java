@@ -35,7 +35,7 @@ class FragmentsTest {
   }
 
   @Test
-  void emptyTensorsFillFragmentsToo() {
+  void emptyTensorsFillFragments() {
     assertThat(Fragments.cut(List.of(0L, 0L, 5L), 3))
         .containsExactly(List.of(2), List.of(0), List.of(1));
   }

@@ -23,8 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Ranks that each descend a bowl of their own: loss (w - c)² / 2 for every weight w, where c
-/// differs from rank to rank and from weight to weight.
+/// Checks local SGD on ranks that each minimize (w - c)² / 2 for every weight w, where c differs
+/// between ranks and between weights.
 @Timeout(60)
 class LocalSgdTest {
 
@@ -62,7 +62,7 @@ class LocalSgdTest {
 
   private record Run(List<List<float[]>> after, long outerSteps, long payloadBytes) {}
 
-  /// The weights after each of the steps, then after `synchronize`.
+  /// Returns the weights after each step and then after `synchronize`.
   private static Run train(Weft weft, LocalSgdOptions options, int steps)
       throws InterruptedException {
     try (Arena arena = Arena.ofShared()) {
@@ -141,7 +141,7 @@ class LocalSgdTest {
 
   @ParameterizedTest
   @CsvSource({"2, 32", "3, 32", "2, 8", "3, 8", "3, 4"})
-  void ranksMeetAtTheMeanOfTheirMinimaWithTheSameBits(int ranks, int bits) {
+  void ranksConvergeToTheMeanOfTheirMinimaWithTheSameBits(int ranks, int bits) {
     List<Run> runs = together(ranks, LocalSgdOptions.every(4).inBits(bits), 160);
     List<float[]> met = runs.getFirst().after().getLast();
     for (Run run : runs) {
@@ -162,7 +162,7 @@ class LocalSgdTest {
   }
 
   @Test
-  void fragmentsAreAppliedSomeStepsAfterTheyAreSentAndThenHaveTheSameBits() {
+  void fragmentsAreAppliedSomeStepsAfterTheSendWithTheSameBits() {
     var options = LocalSgdOptions.every(6).inFragments(3).after(2);
     List<Run> runs = together(3, options, 20);
     List<List<Integer>> parts = Fragments.cut(List.of(5L, 700L, 1L, 1300L, 40L), 3);
@@ -188,7 +188,7 @@ class LocalSgdTest {
   }
 
   @Test
-  void fewerBitsAreFewerBytes() {
+  void fewerBitsSendFewerBytes() {
     long plain = together(2, LocalSgdOptions.every(5), 10).getFirst().payloadBytes();
     long eight = together(2, LocalSgdOptions.every(5).inBits(8), 10).getFirst().payloadBytes();
     long four = together(2, LocalSgdOptions.every(5).inBits(4), 10).getFirst().payloadBytes();
@@ -198,7 +198,7 @@ class LocalSgdTest {
   }
 
   @Test
-  void aWeightThatIsNoNumberIsNamedOnAllRanks() {
+  void aWeightThatIsNotANumberIsNamedOnAllRanks() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       job.run(
           weft -> {
@@ -223,7 +223,7 @@ class LocalSgdTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"0,1,0,32", "4,5,0,32", "4,1,4,32", "4,0,1,32", "4,1,-1,32", "4,1,1,16"})
-  void otherOptionsAreRefused(String text) {
+  void invalidOptionsAreRefused(String text) {
     String[] of = text.split(",");
     assertThatThrownBy(
             () ->
@@ -237,7 +237,7 @@ class LocalSgdTest {
   }
 
   @Test
-  void otherRatesAndTypesAreRefused() {
+  void invalidRatesAndTypesAreRefused() {
     assertThatThrownBy(() -> new OuterOptimizer(0, 0)).hasMessageContaining("got 0.0");
     assertThatThrownBy(() -> new OuterOptimizer(1, 1)).hasMessageContaining("got 1.0");
     assertThatThrownBy(() -> new OuterOptimizer(Float.NaN, 0)).hasMessageContaining("got NaN");

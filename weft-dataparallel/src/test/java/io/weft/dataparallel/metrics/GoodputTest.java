@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class GoodputTest {
 
   @Test
-  void timesOfRanksAreAddedAndShared() {
+  void timesOfRanksAreAddedAndDividedByTheRanks() {
     var first = new GoodputMeter(2);
     first.start(1_000_000_000L);
     first.start(9_000_000_000L);
@@ -50,7 +50,7 @@ class GoodputTest {
       double total = 0;
       meter.start(random.nextInt(1000));
       for (int step = 0; step < 20; step++) {
-        // Overlapping parts, clocks that go back, and more of a part than there is of the step.
+        // Parts overlap, clocks go back, and a part may be longer than its step.
         int length = random.nextInt(1000);
         int exposed = random.nextInt(-50, 1100);
         meter.step(length, exposed, random.nextInt(-50, 1100));

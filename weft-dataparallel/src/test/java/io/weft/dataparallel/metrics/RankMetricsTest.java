@@ -63,7 +63,7 @@ class RankMetricsTest {
   }
 
   @Test
-  void rankServesWhatItDid() throws IOException {
+  void aRankServesItsMetrics() throws IOException {
     var base = new MetricsAddress("127.0.0.1", freePort());
     try (LocalJob job = LocalJob.over("inproc", 1)) {
       String text =
@@ -91,8 +91,8 @@ class RankMetricsTest {
   }
 
   @Test
-  void addressOfAnotherHostIsNamed() {
-    // 192.0.2.0/24 is for documentation: no host has it. `.invalid` is never resolved.
+  void addressesThatThisHostLacksAreNamed() {
+    // 192.0.2.0/24 is reserved for documentation, so no host has it. `.invalid` is never resolved.
     for (String host : new String[] {"192.0.2.1", "nowhere.invalid"}) {
       var base = new MetricsAddress(host, 9400);
       try (LocalJob job = LocalJob.over("inproc", 1)) {
@@ -117,7 +117,7 @@ class RankMetricsTest {
   }
 
   @Test
-  void portThatIsTakenIsNamed() throws IOException {
+  void aPortInUseIsNamed() throws IOException {
     try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         LocalJob job = LocalJob.over("inproc", 1)) {
       var base = new MetricsAddress("127.0.0.1", taken.getLocalPort());

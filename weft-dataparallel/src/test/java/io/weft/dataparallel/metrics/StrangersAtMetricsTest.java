@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Whoever connects to the port of metrics and does not ask as HTTP wants it.
+/// Checks connections to the port of metrics that send no valid HTTP request.
 @Timeout(60)
 class StrangersAtMetricsTest {
 
@@ -65,7 +65,7 @@ class StrangersAtMetricsTest {
   }
 
   @Test
-  void halfRequestsDoNotKeepTheNextOneWaiting() throws IOException {
+  void incompleteRequestsDoNotDelayTheNextOne() throws IOException {
     for (int i = 0; i < 3 * MetricsServer.MOST_CONNECTIONS; i++) {
       stranger(i % 2 == 0 ? "GET /metrics HTTP/1.1\r\nHost:" : "");
       if (i % 40 == 0) {
@@ -76,14 +76,14 @@ class StrangersAtMetricsTest {
   }
 
   @Test
-  void halfARequestIsGivenUp() throws IOException {
+  void anIncompleteRequestIsClosedAfterTheLimit() throws IOException {
     for (String words : List.of("", "GET /metrics HTTP/1.1\r\n")) {
       assertThat(stranger(words).getInputStream().read()).isEqualTo(-1);
     }
   }
 
   @Test
-  void whatIsNoRequestIsAnsweredAndEnded() throws IOException {
+  void aMalformedRequestIsAnsweredAndClosed() throws IOException {
     assertThat(answer(stranger("\u0001\u0002\r\n\r\n"))).startsWith("HTTP/1.1 400 ");
     assertThat(answer(stranger("GET / HTTP/2.0\r\n\r\n"))).startsWith("HTTP/1.1 400 ");
     assertThat(answer(stranger("GET /metrics?x=1 HTTP/1.0\r\n\r\n"))).startsWith("HTTP/1.1 200 ");
@@ -95,14 +95,14 @@ class StrangersAtMetricsTest {
     try {
       assertThat(answer(stranger)).startsWith("HTTP/1.1 431 ");
     } catch (SocketException reset) {
-      // What was left unread resets the connection; the answer may be lost then.
+      // Unread bytes reset the connection, and the answer may be lost then.
       assertThat(reset).hasMessageContaining("reset");
     }
     assertThat(read()).isEqualTo("here\n");
   }
 
   @Test
-  void nobodyListensAfterTheEnd() {
+  void thePortIsClosedAfterTheEnd() {
     server.close();
     org.assertj.core.api.Assertions.assertThatThrownBy(this::read)
         .isInstanceOf(java.net.ConnectException.class);

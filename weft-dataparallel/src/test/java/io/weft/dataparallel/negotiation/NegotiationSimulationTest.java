@@ -22,10 +22,10 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/// Negotiation, response cache and fusion plan of all ranks in virtual time: trainings with tensors
-/// in other orders on each rank, groups, delays, caches that are too small, ranks that disagree,
-/// submit late or never, join at different steps, and leave. Each tensor must end once on each rank
-/// that submitted it, and in the same way on all.
+/// Simulates the negotiation, response cache and fusion plan of all ranks in virtual time. Ranks
+/// submit tensors in different orders, in groups and with delays. Caches may be too small. Ranks
+/// disagree, submit late or never, join at different steps, and leave. Each tensor must end once on
+/// each rank that submitted it, and in the same way on all ranks.
 class NegotiationSimulationTest {
 
   private static final long MILLISECOND = 1_000_000;
@@ -46,7 +46,7 @@ class NegotiationSimulationTest {
         throw new AssertionError("seed " + seed + ": " + failed.getMessage(), failed);
       }
     }
-    if (SEEDS >= 100) { // they have done what they are for
+    if (SEEDS >= 100) { // enough seeds for every outcome
       assertThat(totals.ready).isPositive();
       assertThat(totals.mismatches).isPositive();
       assertThat(totals.neverSubmitted).isPositive();
@@ -68,7 +68,7 @@ class NegotiationSimulationTest {
   /// A tensor of a step, as one rank submits it.
   private record Use(String name, int step, TensorSignature signature) {}
 
-  /// What a rank does with the tensors of a step: submits those of one call at once.
+  /// The tensors that a rank submits in one call.
   private record Call(List<Use> tensors) {}
 
   private static final class Rank {
@@ -89,10 +89,10 @@ class NegotiationSimulationTest {
     private final Totals totals;
     private final List<Rank> ranks = new ArrayList<>();
 
-    /// How each use of a tensor has ended, on the first rank on which it did.
+    /// The outcome of each use of a tensor, on the first rank that ended it.
     private final Map<String, String> ends = new HashMap<>();
 
-    /// Uses that a rank gave up before the first round.
+    /// The uses that a rank gave up before the first round.
     private final Set<String> givenUp = new HashSet<>();
 
     private final long threshold;
@@ -118,7 +118,8 @@ class NegotiationSimulationTest {
       }
     }
 
-    /// The same tensors on all ranks that have such a step, but for faults, in other orders.
+    /// Adds a step: the same tensors, except for faults, in different orders on all ranks that have
+    /// it.
     private void addStep(int step, int names, List<Integer> batches) {
       List<List<Use>> calls = new ArrayList<>();
       for (int n = 0; n < names; n++) {
@@ -155,7 +156,7 @@ class NegotiationSimulationTest {
         }
       }
       if (without >= 0 && step < batches.get(without) && random.nextBoolean()) {
-        // It submits it yet: in time, or when the others have given it up.
+        // The rank submits the tensor later: in time, or after the other ranks have given it up.
         ranks.get(without).steps.add(new ArrayDeque<>(List.of(new Call(List.of(lost)))));
       }
     }
@@ -177,7 +178,8 @@ class NegotiationSimulationTest {
       return new Call(List.copyOf(uses));
     }
 
-    /// Some ranks wait for one that has not made its reducer, until their first tensors are late.
+    /// Lets some ranks wait for one that has not created its reducer, until their first tensors
+    /// expire.
     private void waitForRounds() {
       for (Rank rank : ranks) {
         if (random.nextInt(3) == 0) {
@@ -213,7 +215,7 @@ class NegotiationSimulationTest {
       }
     }
 
-    /// The rank's program, for a random while.
+    /// Runs some steps of the program of a rank.
     private void goOn(Rank rank) {
       for (int some = random.nextInt(6); some > 0; some--) {
         if (!rank.calls.isEmpty()) {
@@ -297,7 +299,8 @@ class NegotiationSimulationTest {
       assertThat(before == null ? how : before).as(use.toString()).isEqualTo(how);
     }
 
-    /// Each tensor in one buffer, none too long, groups whole.
+    /// Checks that each tensor is in one buffer, that no buffer is too long, and that groups are
+    /// whole.
     private void checkPlan(List<ReadyTensor> ready) {
       List<FusionPlan.Batch> plan = FusionPlan.of(ready, threshold);
       Set<String> planned = new HashSet<>();

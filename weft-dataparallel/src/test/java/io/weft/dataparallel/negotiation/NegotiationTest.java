@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// All ranks' negotiations, with the rounds between them in memory and time by hand.
+/// Checks the negotiations of all ranks, with rounds in memory and with manual time.
 class NegotiationTest {
 
   private static final TensorSignature ONE = Signatures.floats(1);
@@ -43,7 +43,7 @@ class NegotiationTest {
     ranks.get(rank).submit(name, signature, now, now + DEADLINE);
   }
 
-  /// What the round brings to each rank; what all must share is compared.
+  /// Runs a round, checks that all ranks agree, and returns the outcome of each rank.
   private List<Outcome> round() {
     List<Round> rounds = ranks.stream().map(rank -> rank.begin(now, "last", SECOND)).toList();
     byte[] combined = rounds.getFirst().vector().clone();
@@ -70,7 +70,7 @@ class NegotiationTest {
   }
 
   @Test
-  void aNameTravelsOnceAndThenItsByte() {
+  void aNameIsSentOnceAndThenItsByte() {
     start(3, 16);
     for (int step = 0; step < 5; step++) {
       for (int rank = 0; rank < 3; rank++) {
@@ -83,7 +83,7 @@ class NegotiationTest {
   }
 
   @Test
-  void whatIsMissingOnOneRankIsNotReady() {
+  void aTensorThatOneRankLacksIsNotReady() {
     start(2, 16);
     submit(0, "a", ONE);
     submit(0, "b", ONE);
@@ -98,7 +98,7 @@ class NegotiationTest {
   }
 
   @Test
-  void anotherSignatureIsAnnouncedByAllAgain() {
+  void allRanksAnnounceAChangedSignatureAgain() {
     start(2, 16);
     submit(0, "a", ONE);
     submit(1, "a", ONE);
@@ -119,7 +119,7 @@ class NegotiationTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 3, 100})
-  void randomOrdersAndAnyCapacityBringEachTensorOnceToAll(int capacity) {
+  void eachTensorIsReadyOnceForRandomOrdersAndAnyCapacity(int capacity) {
     long seed = Long.getLong("weft.test.seed", 42);
     Random random = new Random(seed);
     start(4, capacity);
@@ -147,7 +147,7 @@ class NegotiationTest {
   }
 
   @Test
-  void joinedRanksAreNotWaitedForUntilAllHaveJoined() {
+  void joinedRanksAreNotAwaitedUntilAllHaveJoined() {
     start(3, 16);
     for (int rank = 0; rank < 3; rank++) {
       submit(rank, "known", ONE);
@@ -158,7 +158,7 @@ class NegotiationTest {
     submit(0, "new", ONE);
     submit(1, "known", ONE);
     submit(1, "new", ONE);
-    // The byte of the rank that joins counts from the next round on; its announcement at once.
+    // The byte of a joining rank counts from the next round on, its announcement at once.
     assertThat(names(round().getFirst())).containsExactly("new");
     assertThat(names(round().getFirst())).containsExactly("known");
     ranks.get(0).join();
@@ -189,7 +189,7 @@ class NegotiationTest {
   }
 
   @Test
-  void whoNeverSubmitsIsNamedToAllAndToItselfWhenItDoes() {
+  void aRankThatNeverSubmitsIsNamedAndItsLateSubmissionFails() {
     start(3, 16);
     for (int rank = 0; rank < 3; rank++) {
       submit(rank, "a", ONE);
@@ -245,14 +245,14 @@ class NegotiationTest {
   }
 
   @Test
-  void whoLeavesIsNamed() {
+  void aRankThatLeavesIsNamed() {
     start(3, 16);
     ranks.get(1).leave();
     assertThat(round().getFirst().leaver()).isEqualTo(1);
   }
 
   @Test
-  void aRankThatAnnouncesTwiceIsBroken() {
+  void aRankThatAnnouncesATensorTwiceIsNamed() {
     start(2, 16);
     var announced = new Announcement.Submitted("a", ONE);
     var broken = new RankReport("", 0, List.of(announced, announced));
@@ -263,7 +263,7 @@ class NegotiationTest {
   }
 
   @Test
-  void reportsAreRefreshedOnceASecondWhileSomethingStalls() {
+  void reportsAreRefreshedOnceASecondDuringAStall() {
     start(2, 16);
     submit(0, "a", ONE);
     var unused = round();

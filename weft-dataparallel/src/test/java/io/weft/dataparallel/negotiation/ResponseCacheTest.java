@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class ResponseCacheTest {
 
   @Test
-  void whatWasUsedLongestAgoMakesRoomAndItsSlotIsTaken() {
+  void theLeastRecentlyUsedEntryIsEvictedAndItsSlotReused() {
     ResponseCache cache = new ResponseCache(2);
     assertThat(cache.put("a", Signatures.floats(1))).isNull();
     assertThat(cache.put("b", Signatures.floats(2))).isNull();
@@ -23,7 +23,7 @@ class ResponseCacheTest {
   }
 
   @Test
-  void aSlotThatWasGivenUpIsEmptyAndTakenAgain() {
+  void aRemovedEntryLeavesAnEmptySlotThatIsReused() {
     ResponseCache cache = new ResponseCache(4);
     cache.put("a", Signatures.floats(1));
     cache.put("b", Signatures.floats(1));

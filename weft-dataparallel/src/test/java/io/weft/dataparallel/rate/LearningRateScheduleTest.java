@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LearningRateScheduleTest {
 
   @Test
-  void theWarmUpGrowsByStepsToTheBaseRateAndTheRestIsByEpochs() {
+  void theRateGrowsInStepsToTheBaseRateAndThenFollowsTheEpochs() {
     int ranks = 4;
     int steps = 10;
     var schedule =
@@ -28,7 +28,7 @@ class LearningRateScheduleTest {
                 Phase.constant(30, 60, 0.1),
                 Phase.constant(60, Phase.END, 0.01)));
     for (int step = 0; step < 50; step++) {
-      // As Horovod defines it, with the end of the step as its epoch.
+      // This is Horovod's definition, with the end of the step as its epoch.
       double epoch = (step + 1) / (double) steps;
       double multiplier = 1.0 / ranks * (epoch * (ranks - 1) / 5 + 1);
       assertThat(schedule.at(step)).as("step %d", step).isCloseTo(0.8 * multiplier, within(1e-15));
@@ -58,7 +58,7 @@ class LearningRateScheduleTest {
   }
 
   @Test
-  void momentumIsCorrectedInTheStepsInWhichTheRateChanges() {
+  void momentumIsCorrectedInStepsThatChangeTheRate() {
     var schedule =
         new LearningRateSchedule(
             1, 2, List.of(Phase.constant(0, 1, 1), Phase.constant(1, 3, 0.1), zero()));
@@ -66,7 +66,7 @@ class LearningRateScheduleTest {
     for (int step = 0; step < expected.length; step++) {
       assertThat(schedule.momentumFactor(step)).as("step %d", step).isEqualTo(expected[step]);
     }
-    // w -= rate * v of a corrected v is what v does that holds the rate.
+    // With momentum correction, rate * v equals a velocity that includes the rate.
     double velocity = 0;
     double holding = 0;
     for (int step = 0; step < 6; step++) {
@@ -85,14 +85,14 @@ class LearningRateScheduleTest {
 
   @ParameterizedTest
   @ValueSource(doubles = {0, -0.0, -1, Double.NaN, Double.POSITIVE_INFINITY, 1e-300, 1e39})
-  void otherBaseRatesAreRefused(double rate) {
+  void invalidBaseRatesAreRefused(double rate) {
     assertThatThrownBy(() -> new LearningRateSchedule(rate, 1, List.of()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("got " + rate);
   }
 
   @Test
-  void otherNumbersAreRefused() {
+  void invalidStepsEpochsAndMultipliersAreRefused() {
     assertThatThrownBy(() -> new LearningRateSchedule(1, 0, List.of()))
         .hasMessageContaining("got 0 steps");
     assertThatThrownBy(() -> Phase.constant(3, 3, 1)).hasMessageContaining("epochs 3 to 3");

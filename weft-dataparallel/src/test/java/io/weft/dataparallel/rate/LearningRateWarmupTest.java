@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class LearningRateWarmupTest {
 
   @Test
-  void growsInAStraightLineFromOneRanksRateToThatOfAll() {
+  void theRateGrowsLinearlyFromThatOfOneRankToThatOfAllRanks() {
     var warmup = new LearningRateWarmup(0.5, 9, 4);
     assertThat(warmup.at(0)).isEqualTo(0.5);
     assertThat(warmup.at(1)).isEqualTo(1.5);
@@ -19,13 +19,13 @@ class LearningRateWarmupTest {
   }
 
   @Test
-  void withoutStepsItIsScaledAtOnce() {
+  void withoutStepsTheRateIsScaledAtOnce() {
     assertThat(new LearningRateWarmup(0.5, 4, 0).at(0)).isEqualTo(2);
     assertThat(new LearningRateWarmup(0.5, 1, 10).at(5)).isEqualTo(0.5);
   }
 
   @Test
-  void otherNumbersAreRefused() {
+  void invalidRatesRanksAndStepsAreRefused() {
     assertThatThrownBy(() -> new LearningRateWarmup(0, 1, 1)).hasMessageContaining("got 0.0");
     assertThatThrownBy(() -> new LearningRateWarmup(Double.NaN, 1, 1))
         .hasMessageContaining("got NaN");

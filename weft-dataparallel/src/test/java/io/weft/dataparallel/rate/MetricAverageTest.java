@@ -41,7 +41,7 @@ class MetricAverageTest {
   }
 
   @Test
-  void otherNamesOrNumbersOfThemAreNamedOnAllRanks() {
+  void differentNamesOrCountsOfMetricsFailOnAllRanks() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       job.run(
           weft -> {
@@ -62,7 +62,7 @@ class MetricAverageTest {
   }
 
   @Test
-  void namesOfEqualHashesAndJoinedNamesAreOthers() {
+  void namesWithEqualHashesAndJoinedNamesAreDistinguished() {
     List<List<String>> pairs =
         List.of(List.of("Aa", "BB"), List.of("a\nb", "a", "b"), List.of("", "a"));
     try (LocalJob job = LocalJob.over("inproc", 2)) {
@@ -87,7 +87,7 @@ class MetricAverageTest {
 
   @ParameterizedTest
   @ValueSource(doubles = {-1, Double.NaN, Double.POSITIVE_INFINITY, Double.MAX_VALUE})
-  void weightsThatNothingCountsAreRefused(double weight) {
+  void invalidWeightsAreRefused(double weight) {
     try (LocalJob job = LocalJob.over("inproc", 1)) {
       job.run(
           weft -> {

@@ -50,7 +50,7 @@ class DivergenceSentinelTest {
     data.set(JAVA_BYTE, bit / 8, (byte) (before ^ 1 << bit % 8));
   }
 
-  /// What 20 steps find where a bit flips after step 11 on some ranks.
+  /// Returns the findings of 20 steps, where a bit flips in step 11 on some ranks.
   private static List<Optional<Divergence>> steps(
       Weft weft, DivergencePolicy policy, List<Integer> flipping) throws InterruptedException {
     try (Arena arena = Arena.ofShared()) {

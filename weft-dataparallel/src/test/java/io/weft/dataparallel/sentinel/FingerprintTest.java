@@ -18,11 +18,11 @@ class FingerprintTest {
   }
 
   @Test
-  void everyBitCounts() {
-    Property.check(300, draw -> everyBitCounts(draw.between(1, 300), draw.seed()));
+  void everyBitChangesTheFingerprint() {
+    Property.check(300, draw -> everyBitChangesTheFingerprint(draw.between(1, 300), draw.seed()));
   }
 
-  private void everyBitCounts(int bytes, long seed) {
+  private void everyBitChangesTheFingerprint(int bytes, long seed) {
     var random = new Random(seed);
     byte[] content = new byte[bytes];
     random.nextBytes(content);
@@ -39,7 +39,7 @@ class FingerprintTest {
   }
 
   @Test
-  void placeAndLengthCountToo() {
+  void positionAndLengthChangeTheFingerprint() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment zeros = arena.allocate(64);
       assertThat(Fingerprint.of(zeros.asSlice(0, 40)))

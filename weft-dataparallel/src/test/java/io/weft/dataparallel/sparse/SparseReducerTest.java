@@ -30,7 +30,7 @@ class SparseReducerTest {
 
   private record Given(long[] ids, float[] rows) {}
 
-  /// Any number of rows, with duplicates; of some ranks none.
+  /// Returns random rows with duplicate ids, or no rows for a third of the seeds.
   private static Given random(int seed, int table, int width, int most) {
     var random = new Random(seed);
     int count = seed % 3 == 1 ? 0 : random.nextInt(most + 1);
@@ -57,7 +57,7 @@ class SparseReducerTest {
         new TensorView(DType.FLOAT32, Shape.of(count, width), rows));
   }
 
-  /// Rows of one id are added in the order in which they stand.
+  /// Adds the rows of each id in their order.
   private static Map<Long, float[]> sums(Given given, int width) {
     Map<Long, float[]> sums = new TreeMap<>();
     for (int i = 0; i < given.ids().length; i++) {
@@ -133,7 +133,7 @@ class SparseReducerTest {
   }
 
   @Test
-  void manyRowsBecomeATableWithZerosWhereNobodyHadARow() {
+  void manyRowsBecomeATableWithZerosForMissingRows() {
     int table = 10;
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       List<Map<Long, float[]>> results =
@@ -188,7 +188,7 @@ class SparseReducerTest {
   }
 
   @Test
-  void anIdOutsideTheTableIsNamedOnAllRanksAndTheCommunicatorWorksOn() {
+  void anIdOutsideTheTableFailsOnAllRanksAndTheCommunicatorContinues() {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       job.run(
           weft -> {
@@ -210,7 +210,7 @@ class SparseReducerTest {
   }
 
   @Test
-  void ranksWithOtherTablesAllHearIt() {
+  void differentTablesFailOnAllRanks() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       job.run(
           weft -> {

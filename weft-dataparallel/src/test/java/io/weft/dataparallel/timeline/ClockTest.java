@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class ClockTest {
 
-  /// Messages of random delay between two clocks of which one is ahead.
+  /// Messages of random delay pass between two clocks, one of which is ahead.
   @ParameterizedTest
   @ValueSource(longs = {0, 1, -3_000_000_000L, 86_400_000_000_000L})
   void offsetIsFoundWithinItsUncertainty(long ahead) {
@@ -60,7 +60,7 @@ class ClockTest {
     assertThat(ClockLine.through(List.of(new ClockSample(9, 2, 1))).rankZeroNanos(5)).isEqualTo(3);
   }
 
-  /// Ranks of a real job, each with a clock of its own.
+  /// Each rank of a real job has its own clock.
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
   void ranksOfOneJobFindTheSkewOfTheirClocks(String transport) {

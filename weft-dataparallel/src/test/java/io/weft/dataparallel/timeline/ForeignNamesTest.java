@@ -8,13 +8,13 @@ import java.io.ByteArrayOutputStream;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// Names that another rank has put into its timeline file.
+/// Checks names that another rank has written to its timeline file.
 class ForeignNamesTest {
 
   private static final String HOSTILE = "a\u001b[2J\nb\u202ec";
 
   @Test
-  void namesOfAFileCanBePrinted() throws Exception {
+  void namesOfATimelineFileAreSafeToPrint() throws Exception {
     var timeline = new Timeline(() -> 0, 2048);
     timeline.record(SpanCategory.COMPUTE, HOSTILE, 0, 10, -1);
     var bytes = new ByteArrayOutputStream();

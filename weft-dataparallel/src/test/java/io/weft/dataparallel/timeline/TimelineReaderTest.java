@@ -43,7 +43,7 @@ class TimelineReaderTest {
   }
 
   @Test
-  void whatWasWrittenIsRead() throws IOException {
+  void aTimelineIsReadAsItWasWritten() throws IOException {
     TimelineReader reader = drained(file());
     assertThat(reader.header())
         .isEqualTo(new TimelineHeader("weft-5", 2, 4, "node7", 1500, 1500, 0, 1509));
@@ -54,7 +54,7 @@ class TimelineReaderTest {
   }
 
   @Test
-  void fileThatIsCutAnywhereIsReadUpToThere() throws IOException {
+  void aTruncatedFileIsReadUpToTheCut() throws IOException {
     byte[] whole = file();
     long before = 0;
     for (int length = 0; length < whole.length; length += length < 2000 ? 1 : 997) {
@@ -75,7 +75,7 @@ class TimelineReaderTest {
   }
 
   @Test
-  void fileThatIsDamagedIsReadUpToThere() throws IOException {
+  void aDamagedFileIsReadUpToTheDamage() throws IOException {
     byte[] damaged = file();
     damaged[damaged.length - 100] ^= 1;
     TimelineReader reader = drained(damaged);
@@ -96,7 +96,7 @@ class TimelineReaderTest {
   }
 
   @Test
-  void directoryIsMadeAndItsTimelinesAreFound(@TempDir Path directory) throws IOException {
+  void aDirectoryIsCreatedAndItsTimelinesAreFound(@TempDir Path directory) throws IOException {
     Path made = directory.resolve("a/b");
     TimelineFile.prepare(made, 3);
     Files.write(TimelineFile.of(made, 3), file());
@@ -109,7 +109,7 @@ class TimelineReaderTest {
   }
 
   @Test
-  void directoryThatCannotBeMadeIsNamed(@TempDir Path directory) throws IOException {
+  void aDirectoryThatCannotBeCreatedIsNamed(@TempDir Path directory) throws IOException {
     Path file = Files.writeString(directory.resolve("file"), "");
     assertThatThrownBy(() -> TimelineFile.prepare(file, 0))
         .isInstanceOf(FileSystemException.class)

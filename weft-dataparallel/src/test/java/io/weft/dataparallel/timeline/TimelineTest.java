@@ -78,7 +78,7 @@ class TimelineTest {
   }
 
   @Test
-  void failedAndWithdrawnOperationsAreTold() throws IOException {
+  void failedAndWithdrawnOperationsAreRecorded() throws IOException {
     var cause = new CommException.Broken("g broke", 0, new IllegalStateException());
     timeline.ended(Observed.named(1, "g"), cause, 7);
     timeline.withdrawn(Observed.named(2, "h"), cause, 8);
@@ -108,7 +108,7 @@ class TimelineTest {
   }
 
   @Test
-  void theLatestEventsStay() throws IOException {
+  void theLatestEventsAreKept() throws IOException {
     for (int i = 0; i < 5000; i++) {
       timeline.record(SpanCategory.COMPUTE, "c", i, i + 1, -1);
     }
@@ -130,7 +130,7 @@ class TimelineTest {
   }
 
   @Test
-  void manyNamesEndInOne() throws IOException {
+  void namesBeyondTheLimitShareOneName() throws IOException {
     for (int i = 0; i < NameTable.MOST + 10; i++) {
       timeline.record(SpanCategory.COMPUTE, "name " + i, i, i, -1);
     }
@@ -166,7 +166,7 @@ class TimelineTest {
   }
 
   @Test
-  void javaFlightRecorderHasOperations(@TempDir Path directory) throws IOException {
+  void javaFlightRecorderRecordsOperations(@TempDir Path directory) throws IOException {
     Path file = directory.resolve("weft.jfr");
     try (var recording = new Recording()) {
       recording.enable("io.weft.Operation");

@@ -13,7 +13,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Ranks whose steps take different times agree on one point, which is the best of the slowest.
+/// Checks that ranks with different step times agree on the point that is best for the slowest.
 class AutotunerTest {
 
   private static final List<Long> POWERS =
@@ -23,7 +23,7 @@ class AutotunerTest {
   @TempDir private Path directory;
 
   @Test
-  void ranksFindTheBestOfTheSlowestTogether() {
+  void ranksAgreeOnTheBestPointOfTheSlowestRank() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       List<List<Long>> found =
           job.run(
@@ -38,8 +38,8 @@ class AutotunerTest {
                         (sample, values, time) -> micros.add(time));
                 long steps = 0;
                 while (!tuner.isDone()) {
-                  // Rank 0 is at its best with value 3, rank 1 with value 9; both take 40 ms with
-                  // value 7.
+                  // Rank 0 is fastest with value 3, rank 1 with value 9. Both take 40 ms with value
+                  // 7.
                   int at = POWERS.indexOf(applied.getFirst());
                   long nanos = 20_000_000 + 5_000_000L * Math.abs(at - 3 - 6L * weft.rank());
                   tuner.stepEnded(nanos + 10_000_000L * weft.rank());
@@ -54,7 +54,7 @@ class AutotunerTest {
   }
 
   @Test
-  void whatWasKeptIsFoundAgainWhereItFits() throws IOException {
+  void storedValuesAreFoundOnlyForTheSameParameters() throws IOException {
     var store = new TuningStore(directory.resolve("tuning"));
     var more = TunedParameter.fixed("segment-bytes", 0);
     assertThat(store.find("a1", List.of(THRESHOLD))).isEmpty();
@@ -69,7 +69,7 @@ class AutotunerTest {
   }
 
   @Test
-  void fingerprintTellsWorkAndTransportApart() {
+  void theFingerprintDistinguishesWorkAndIsEqualOnAllRanks() {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       List<List<String>> all =
           job.run(

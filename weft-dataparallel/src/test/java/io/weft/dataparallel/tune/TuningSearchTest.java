@@ -13,7 +13,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/// The search ends, measures no point twice, and finds the valley of what has one.
+/// Checks that the search ends, measures no point twice, and finds the minimum of a valley.
 class TuningSearchTest {
 
   private static final List<Long> POWERS =
@@ -61,7 +61,7 @@ class TuningSearchTest {
   }
 
   @Test
-  void fixedParameterStays() {
+  void aFixedParameterIsNotChanged() {
     var search =
         new TuningSearch(
             List.of(
@@ -72,7 +72,7 @@ class TuningSearchTest {
   }
 
   @Test
-  void noiseOfLessThanTwoPercentLeadsNowhere() {
+  void noiseBelowTwoPercentDoesNotMoveTheBestPoint() {
     var search = new TuningSearch(List.of(new TunedParameter("fusion-threshold", POWERS, 9)));
     int[] calls = {0};
     run(search, values -> 100 - 0.1 * calls[0]++);
@@ -82,8 +82,8 @@ class TuningSearchTest {
   }
 
   @Test
-  void searchBeginsAtTheBestOfWhatIsGoodInGeneral() {
-    // From the start on steps get longer; the valley is at 15.
+  void theSearchBeginsAtTheBestOfTheGivenPoints() {
+    // The times rise from the start on, and the valley is at 15.
     ToDoubleFunction<List<Long>> time =
         values -> {
           int at = POWERS.indexOf(values.getFirst());
