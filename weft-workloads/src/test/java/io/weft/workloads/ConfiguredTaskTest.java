@@ -25,7 +25,7 @@ class ConfiguredTaskTest {
           "\"type\": \"worker\", \"index\": 1");
 
   @Test
-  void tasksAreRanksServersFirst() {
+  void tasksAreRanksWithServersFirst() {
     ConfiguredTask task = ConfiguredTask.read(SECOND_WORKER).orElseThrow();
     assertThat(task.servers()).isEqualTo(2);
     assertThat(task.workers()).isEqualTo(2);
@@ -36,7 +36,7 @@ class ConfiguredTaskTest {
   }
 
   @Test
-  void launcherAndStoreThatAreSetGoBefore() {
+  void aConfiguredLauncherOrStoreHasPriority() {
     var launched = new HashMap<>(SECOND_WORKER);
     launched.putAll(Map.of("WEFT_RANK", "0", "WEFT_SIZE", "1"));
     assertThat(ConfiguredTask.read(launched)).isEmpty();
@@ -48,7 +48,7 @@ class ConfiguredTaskTest {
   }
 
   @Test
-  void clustersThatAreNoneOfServersAndWorkersAreRefused() {
+  void clustersThatAreNotServersAndWorkersAreRefused() {
     String worker = "\"type\": \"worker\", \"index\": 0";
     assertRefused("\"worker\": [\"h:1\"]", worker, "of job ps");
     assertRefused(
@@ -65,7 +65,7 @@ class ConfiguredTaskTest {
   }
 
   @Test
-  void countsOfTheCommandLineMustBeTheClusters() {
+  void countsOfTheCommandLineMustEqualThoseOfTheCluster() {
     ConfiguredTask task = ConfiguredTask.read(SECOND_WORKER).orElseThrow();
     var commandLine = new TrainCommandLine(() -> Optional.of(task));
     TrainOptions options = commandLine.parse(List.of("mnist-dnn", "--via", "weft")).orElseThrow();

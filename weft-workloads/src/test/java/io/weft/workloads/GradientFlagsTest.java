@@ -28,7 +28,7 @@ class GradientFlagsTest {
           Optional.empty());
 
   @Test
-  void horovodsVariableIsSaidToBeUnderstoodOrToChangeNothing() {
+  void theMessageNamesTheEffectOfHorovodsVariable() {
     TrainingSettings tuned = PLAIN.with(new GradientExchange.Tuned(Optional.empty()));
     assertThat(GradientFlags.variable(tuned, Map.of("HOROVOD_AUTOTUNE", "1")))
         .contains("HOROVOD_AUTOTUNE=1 is understood as --autotune");

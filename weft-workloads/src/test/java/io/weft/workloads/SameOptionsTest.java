@@ -40,7 +40,7 @@ class SameOptionsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"--json /tmp/a.json", "--threads 1", "--checkpoint /tmp/b"})
-  void whatMayDifferDoes(String option) {
+  void optionsThatMayDifferAreAccepted(String option) {
     List<String> own = new ArrayList<>(List.of(option.split(" ")));
     List<String> other =
         option.startsWith("--checkpoint") ? List.of("--checkpoint", "/tmp/a") : List.of();

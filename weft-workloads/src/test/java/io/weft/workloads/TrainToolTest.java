@@ -121,7 +121,7 @@ class TrainToolTest {
         "mnist-dnn --frobnicate      | Unknown option: '--frobnicate'",
         "mnist-dnn --timeline /dev/null/t | --timeline /dev/null/t: expected a directory that can",
       })
-  void whatIsWrongIsNamedWithWhatIsAllowed(String line, String message) {
+  void wrongOptionsAreNamedWithTheAllowedValues(String line, String message) {
     assertThat(run(("--validate " + line).strip().split(" +"))).isEqualTo(2);
     assertThat(err.toString()).contains(message);
     assertThat(err.toString().lines()).hasSize(1);
@@ -142,7 +142,7 @@ class TrainToolTest {
   }
 
   @Test
-  void dataThatIsNotWhatItShouldBeIsExitTwo() throws IOException {
+  void malformedDataIsExitTwo() throws IOException {
     for (String name :
         new String[] {
           "train-images-idx3-ubyte",
@@ -171,7 +171,7 @@ class TrainToolTest {
   }
 
   @Test
-  void aFullDiskCostsReportAndPictureButNotTheSummary() throws IOException {
+  void aFullDiskLosesReportAndPictureButNotTheSummary() throws IOException {
     Path mount = Files.createDirectory(directory.resolve("disk"));
     Optional<SmallDisk> mounted = SmallDisk.on(mount, 8);
     assumeTrue(mounted.isPresent(), "this process may not mount a file system");

@@ -19,14 +19,14 @@ class TrainingThreadTest {
       new CommException.Aborted("rank 2 on node7 is lost", 2, null);
 
   @Test
-  void itsEndIsWaitedFor() throws Exception {
+  void awaitReturnsAfterTheTraining() throws Exception {
     var trained = new AtomicBoolean();
     TrainingThread.start(() -> trained.set(true)).await();
     assertThat(trained).isTrue();
   }
 
   @Test
-  void whatItThrowsIsThrown() {
+  void awaitThrowsTheExceptionOfTheTraining() {
     var training =
         TrainingThread.start(
             () -> {
@@ -36,7 +36,7 @@ class TrainingThreadTest {
   }
 
   @Test
-  void whoWaitsIsLetGoWhenTheJobHasFailedAndItGoesOn() {
+  void awaitThrowsIfTheJobHasFailedWhileTrainingContinues() {
     var busy = new CountDownLatch(1);
     var training =
         TrainingThread.start(
@@ -56,7 +56,7 @@ class TrainingThreadTest {
   }
 
   @Test
-  void whatItFindsItselfGoesFirst() {
+  void theExceptionOfTheTrainingHasPriority() {
     var training =
         TrainingThread.start(
             () -> {

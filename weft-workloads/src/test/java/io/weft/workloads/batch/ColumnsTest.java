@@ -51,7 +51,7 @@ class ColumnsTest {
   }
 
   @Test
-  void epochsDifferAndNoExampleSitsOutForEver() {
+  void epochsDifferAndEveryExampleIsUsedEventually() {
     var columns = new Columns(130, 32, 9);
     assertThat(batches(columns, 0, 1)).isNotEqualTo(batches(columns, 1, 1));
     var used = new TreeSet<Integer>();
@@ -74,7 +74,7 @@ class ColumnsTest {
     assertThatThrownBy(() -> new Columns(10, 11, 1)).isInstanceOf(IllegalArgumentException.class);
   }
 
-  /// The examples of each global batch, column by column.
+  /// Returns the examples of each global batch, column by column.
   private static List<List<Integer>> batches(Columns columns, int epoch, int size) {
     var batches = new ArrayList<List<Integer>>();
     for (int s = 0; s < columns.steps(); s++) {

@@ -13,7 +13,7 @@ class RankShardsTest {
 
   private static final Columns COLUMNS = new Columns(203, 20, 9);
 
-  /// The examples of one shard in one step.
+  /// Returns the examples of one shard in one step.
   private static Set<Integer> shard(int ranks, int shard, int epoch, int step) {
     int each = 8 / ranks;
     var of = new RankShards(COLUMNS, 8, shard / each, ranks);
@@ -27,7 +27,7 @@ class RankShardsTest {
   }
 
   @Test
-  void aShardHasTheSameExamplesWhicheverRankHasIt() {
+  void aShardHasTheSameExamplesOnEveryRank() {
     for (int shard = 0; shard < 8; shard++) {
       for (int step : new int[] {0, 4, 9}) {
         Set<Integer> alone = shard(1, shard, 1, step);
@@ -40,7 +40,7 @@ class RankShardsTest {
   }
 
   @Test
-  void theShardsOfAStepAreABatch() {
+  void theShardsOfAStepFormABatch() {
     var all = new HashSet<Integer>();
     for (int shard = 0; shard < 8; shard++) {
       all.addAll(shard(4, shard, 0, 3));
@@ -54,7 +54,7 @@ class RankShardsTest {
   }
 
   @Test
-  void asManyShardsAsRanksAreTheColumnsOfEachRank() {
+  void oneShardForEachRankHasTheColumnsOfThatRank() {
     var third = new RankShards(COLUMNS, 3, 2, 3);
     assertThat(third.rows()).isEqualTo(COLUMNS.rows(2, 3));
     assertThat(third.orders(5)).hasDimensions(1, COLUMNS.order(5, 2, 3).length);
@@ -64,7 +64,7 @@ class RankShardsTest {
   }
 
   @Test
-  void ranksHaveAsManyShardsEach() {
+  void ranksMustDivideTheShards() {
     assertThatThrownBy(() -> new RankShards(COLUMNS, 8, 0, 3))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("8 shards on 3 ranks");

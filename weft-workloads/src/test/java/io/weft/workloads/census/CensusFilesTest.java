@@ -44,7 +44,7 @@ class CensusFilesTest {
 
   @Test
   @Timeout(60)
-  void blankLinesWithoutEndAreRefusedSoon() throws IOException {
+  void endlessBlankLinesAreRefusedEarly() throws IOException {
     for (char blank : new char[] {'\n', ' '}) {
       byte[] block = new byte[1 << 16];
       Arrays.fill(block, (byte) blank);
@@ -72,7 +72,7 @@ class CensusFilesTest {
   }
 
   @Test
-  void aSetThatTheHeapHasNoRoomForIsNamed() throws IOException {
+  void aDataSetBeyondTheHeapIsNamed() throws IOException {
     Path file = Files.writeString(directory.resolve("adult.data"), "x\n");
     assertThatThrownBy(
             () ->
@@ -95,7 +95,7 @@ class CensusFilesTest {
         .isEqualTo(Encoding.FEATURES);
   }
 
-  /// The first rows of the published training set, as LIBSVM's a9a encodes them.
+  /// The first rows of the published training set are encoded like LIBSVM's a9a.
   @Test
   void knownRowsAreEncodedAsInA9a() throws IOException {
     Examples train = files(List.of(FIRST, CUBAN, MISSING), List.of(FIRST + ".")).train();
@@ -107,7 +107,7 @@ class CensusFilesTest {
   }
 
   @Test
-  void binsBeginWhereThoseOfA9aDo() {
+  void binsBeginWhereThoseOfA9aBegin() {
     assertThat(codes(0, 17, 25, 26, 32, 33, 40, 41, 49, 50, 90))
         .containsExactly(0, 0, 1, 1, 2, 2, 3, 3, 4, 4);
     assertThat(codes(4, 1, 8, 9, 10, 11, 12, 13, 16)).containsExactly(0, 0, 1, 2, 3, 3, 4, 4);
@@ -147,7 +147,7 @@ class CensusFilesTest {
   }
 
   @Test
-  void libsvmTextIsReadWhereThereIsNoCsv() throws IOException {
+  void libsvmTextIsReadIfThereIsNoCsv() throws IOException {
     Files.writeString(directory.resolve("a9a"), "-1 3:1 123:1\n+1 1:1\n");
     Files.writeString(directory.resolve("a9a.t"), "+1 5:1\n");
     var files = new CensusFiles(directory);
@@ -186,7 +186,7 @@ class CensusFilesTest {
         .toArray();
   }
 
-  /// Indices of the features that are 1, from 1 on.
+  /// Returns the indices, from 1 on, of the features that are 1.
   private static List<Integer> set(Examples examples, int row) {
     return IntStream.rangeClosed(1, examples.features())
         .filter(f -> examples.values()[row * examples.features() + f - 1] == 1)

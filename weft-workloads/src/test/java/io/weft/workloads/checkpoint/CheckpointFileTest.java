@@ -51,7 +51,7 @@ class CheckpointFileTest {
   }
 
   @Test
-  void wholeFileGivesWhatWasWritten() throws IOException {
+  void aWholeFileIsReadAsItWasWritten() throws IOException {
     Manifest manifest = CheckpointFile.verified(file);
     assertThat(manifest.epochs()).isEqualTo(2);
     assertThat(manifest.facts()).containsAllEntriesOf(Map.of("workload", "mnist-dnn", "seed", "7"));
@@ -88,7 +88,7 @@ class CheckpointFileTest {
   }
 
   @Test
-  void otherTensorsAreNotReadIntoThese() {
+  void aFileIsNotReadIntoOtherTensors() {
     assertThatThrownBy(() -> CheckpointFile.read(file, tensors(29)))
         .isInstanceOf(CheckpointFile.Misfit.class)
         .hasMessageContaining("type of kernel");

@@ -55,7 +55,7 @@ class CriteoFilesTest {
     "category, zz, field 15 of line 3",
     "fields, 39 fields, line 3"
   })
-  void whatDoesNotFitIsNamed(String kind, String found, String where) throws IOException {
+  void malformedFieldsAreNamed(String kind, String found, String where) throws IOException {
     String wrong =
         switch (kind) {
           case "label" -> line("2", "1");
@@ -72,7 +72,7 @@ class CriteoFilesTest {
   }
 
   @Test
-  void noFileSaysWhereToGetIt() {
+  void aMissingFileIsNamedWithItsRemedy() {
     assertThatExceptionOfType(DataException.Missing.class)
         .isThrownBy(() -> new CriteoFiles(directory).check())
         .withMessageContaining("train.txt")

@@ -41,7 +41,7 @@ class RankedTrainingTest {
           Optional.empty());
 
   @Test
-  void twoRanksRankAsOneDoes() {
+  void twoRanksRankAsWellAsOne() {
     TrainingOutcome alone = together(1).getFirst();
     List<TrainingOutcome> both = together(2);
     assertThat(alone.auc()).isPresent();

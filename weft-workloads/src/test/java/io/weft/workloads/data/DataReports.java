@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.data;
 
-/// What the refusal of a data file must say.
+/// The check of messages that refuse a data file.
 public final class DataReports {
 
   private DataReports() {}
 
-  /// Throws unless the message names the file, what was expected and found, and what to do.
+  /// Throws unless the message has the expected and found content and the remedy, and is short.
   public static void check(DataException refused) {
     String message = String.valueOf(refused.getMessage());
     if (!message.contains("expected")

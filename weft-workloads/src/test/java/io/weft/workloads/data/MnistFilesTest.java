@@ -78,7 +78,7 @@ class MnistFilesTest {
   }
 
   @Test
-  void aHeaderThatClaimsTooMuchCostsNoMemory() throws IOException {
+  void aHeaderThatClaimsTooMuchIsRefused() throws IOException {
     write("train-images-idx3-ubyte", images(Integer.MAX_VALUE, 28, 28, 10));
     assertThatThrownBy(() -> new MnistFiles(directory).check())
         .isInstanceOf(DataException.Malformed.class)
@@ -90,7 +90,7 @@ class MnistFilesTest {
   }
 
   @Test
-  void swappedFilesAreNoticed() throws IOException {
+  void swappedFilesAreRefused() throws IOException {
     write("train-images-idx3-ubyte", labels(1, 2, 3));
     assertThatThrownBy(() -> new MnistFiles(directory).check())
         .hasMessageContaining("expected IDX magic number 0x00000803")
@@ -106,7 +106,7 @@ class MnistFilesTest {
   }
 
   @Test
-  void aLabelAboveNineIsNoDigit() throws IOException {
+  void aLabelAboveNineIsRefused() throws IOException {
     write("train-labels-idx1-ubyte", labels(1, 200, 3));
     assertThatThrownBy(() -> new MnistFiles(directory).train())
         .hasMessageContaining("expected labels 0 to 9, found 200 at position 1");
@@ -120,7 +120,7 @@ class MnistFilesTest {
   }
 
   @Test
-  void aMissingFileIsNamedWithWhereToGetIt() throws IOException {
+  void aMissingFileIsNamedWithItsSource() throws IOException {
     Files.delete(directory.resolve("t10k-labels-idx1-ubyte"));
     assertThatThrownBy(() -> new MnistFiles(directory).check())
         .isInstanceOf(DataException.Missing.class)

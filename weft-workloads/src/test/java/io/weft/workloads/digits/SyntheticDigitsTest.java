@@ -18,8 +18,8 @@ class SyntheticDigitsTest {
     assertThat(digits.train()).isNotEqualTo(new SyntheticDigits(4, 200, 50).train());
   }
 
-  /// A change here changes every result on embedded data: intended, or a machine that computes
-  /// otherwise.
+  /// A failure means that every result on embedded data changes: intentionally, or because this
+  /// machine computes differently.
   @Test
   void theBytesAreThoseOfThisVersion() {
     assertThat(Arrays.hashCode(new SyntheticDigits(1, 20, 1).train().values()))
@@ -27,7 +27,7 @@ class SyntheticDigitsTest {
   }
 
   @Test
-  void anImageDoesNotDependOnHowManyAreDrawn() {
+  void anImageDoesNotDependOnTheCountOfImages() {
     Examples few = new SyntheticDigits(3, 10, 1).train();
     Examples many = new SyntheticDigits(3, 100, 1).train();
     assertThat(Arrays.copyOf(many.values(), few.values().length)).isEqualTo(few.values());

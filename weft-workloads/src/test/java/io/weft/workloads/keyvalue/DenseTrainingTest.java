@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// A network of dense layers whose weights are tensors on two servers, with two workers, within one
-/// process.
+/// Checks a network of dense layers whose weights are tensors on two servers, with two workers,
+/// within one process.
 @Timeout(600)
 class DenseTrainingTest {
 
@@ -100,7 +100,7 @@ class DenseTrainingTest {
     TrainingSettings settings = settings(optimizer, new Sync.Gradients());
     TrainingOutcome reduced = reduced(settings);
     ServedResult served = served(settings, "tcp");
-    // Adam's step divides by roots of small numbers, which TensorFlow rounds otherwise.
+    // Adam's step divides by roots of small numbers, which TensorFlow rounds differently.
     double near = optimizer == OptimizerKind.ADAM ? 1e-3 : 1e-5;
     assertThat(served.outcome().finalLoss()).isCloseTo(reduced.finalLoss(), within(near));
     assertThat(served.outcome().accuracies().getLast())
@@ -131,13 +131,13 @@ class DenseTrainingTest {
   }
 
   @Test
-  void picturesAreLearnedAsOneProcessLearnsThem() {
+  void picturesAreLearnedAsWellAsByOneProcess() {
     learnsPictures(Workload.CIFAR10_DNN);
   }
 
   @Tag("long")
   @Test
-  void picturesAreLearnedByConvolutionsAsOneProcessLearnsThem() {
+  void convolutionsLearnPicturesAsWellAsOneProcess() {
     learnsPictures(Workload.CIFAR10_CNN);
   }
 
@@ -165,7 +165,7 @@ class DenseTrainingTest {
   }
 
   @Test
-  void enlargedLayersOfManyPartsAreTrainedToo() {
+  void enlargedLayersOfManyPartsAreTrained() {
     TrainingSettings settings =
         new TrainingSettings(
                 Workload.MNIST_DNN,

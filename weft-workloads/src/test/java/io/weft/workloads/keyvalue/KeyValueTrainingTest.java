@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// The wide and deep network on two servers and two workers, within one process.
+/// Checks the wide and deep network on two servers and two workers, within one process.
 @Timeout(600)
 class KeyValueTrainingTest {
 
@@ -49,7 +49,7 @@ class KeyValueTrainingTest {
 
   @ParameterizedTest
   @MethodSource("syncs")
-  void workersRankAsOneRankDoes(Sync sync) {
+  void workersRankAsWellAsOneRank(Sync sync) {
     ServedResult served = train(settings(sync), TWO_AND_TWO, "inproc");
     assertThat(served.outcome().auc()).hasValueCloseTo(ALONE, within(0.02));
     assertThat(served.outcome().losses()).hasSize(STEPS).allMatch(Double::isFinite);
@@ -62,7 +62,7 @@ class KeyValueTrainingTest {
 
   @ParameterizedTest
   @MethodSource("syncs")
-  void denseLayersThatAreReducedAreEqualOnAllWorkersWhateverTheTablesDo(Sync sync) {
+  void reducedDenseLayersAreEqualOnAllWorkersForEveryConsistency(Sync sync) {
     ServedResult served = train(settings(sync), HYBRID, "inproc");
     assertThat(served.outcome().auc()).hasValueCloseTo(ALONE, within(0.02));
     List<String> digests = served.outcome().digests();
@@ -71,7 +71,7 @@ class KeyValueTrainingTest {
   }
 
   @Test
-  void jobOfAnotherSizeIsRefused() {
+  void aJobOfAnotherSizeIsRefused() {
     assertThatThrownBy(
             () -> {
               try (var job = LocalJob.over("inproc", 2)) {

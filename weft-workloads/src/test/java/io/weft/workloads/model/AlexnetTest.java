@@ -21,7 +21,7 @@ class AlexnetTest {
   private static final int BATCH = 4;
 
   @Test
-  void aSmallOneLearnsByHeartWhatItSeesAgainAndAgain() {
+  void aSmallNetworkOverfitsRepeatedExamples() {
     var small = new Alexnet(67, 16, 100);
     assertThat(small.features()).isEqualTo(3 * 67 * 67);
     Examples examples = new RandomPixels(small.features(), 5).train();

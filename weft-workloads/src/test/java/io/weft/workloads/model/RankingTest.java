@@ -34,7 +34,7 @@ class RankingTest {
   }
 
   @Test
-  void ranksAddUpWhatTheyHaveCounted() {
+  void countsOfRanksAddUp() {
     var all = new Ranking();
     var some = new Ranking();
     var others = new Ranking();
@@ -61,7 +61,7 @@ class RankingTest {
   }
 
   @Test
-  void equalScoresSayNothing() {
+  void equalScoresGiveAnAreaOfOneHalf() {
     var ranking = new Ranking();
     for (int i = 0; i < 10; i++) {
       ranking.add(0.25f, i % 2);

@@ -25,7 +25,7 @@ class ProgressReporterTest {
       new ProgressReporter(new RecordingObserver(), lowest::get);
 
   @Test
-  void workerThatBecomesTheLowestBeginsAtTheBeginning() {
+  void aWorkerThatBecomesTheLowestReportsFromTheStart() {
     reporter.onStart(START);
     reporter.onStep(STEP);
     reporter.onEpoch(EPOCH);
@@ -37,7 +37,7 @@ class ProgressReporterTest {
   }
 
   @Test
-  void lowestTellsAtOnce() {
+  void theLowestWorkerReportsAtOnce() {
     lowest.set(true);
     reporter.onStart(START);
     assertThat(heard).containsExactly(START);

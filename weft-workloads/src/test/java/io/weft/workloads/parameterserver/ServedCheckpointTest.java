@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What servers remember is saved, and brought back to other servers.
+/// Checks that the state of servers is saved and restored on other servers.
 @Timeout(600)
 class ServedCheckpointTest {
 
@@ -26,7 +26,7 @@ class ServedCheckpointTest {
 
   @TempDir Path directory;
 
-  /// Adagrad's rate does not depend on how many epochs there will be, and it has state.
+  /// Returns settings with Adagrad, which has state and whose rate does not depend on `epochs`.
   private static TrainingSettings settings(int epochs, Sync sync, Optional<Path> checkpoint) {
     return new TrainingSettings(
         Workload.MNIST_DNN,
@@ -58,7 +58,7 @@ class ServedCheckpointTest {
   }
 
   @Test
-  void stepsTogetherGoOnInTheSameBitsOnAnotherNumberOfServers() {
+  void synchronousStepsResumeWithTheSameBitsOnAnotherCountOfServers() {
     assertResumes(
         new Sync.Gradients(),
         new Servers(Servers.Via.WEFT, 2, 2, 0),
@@ -66,13 +66,13 @@ class ServedCheckpointTest {
   }
 
   @Test
-  void stepsOfAWorkerThatWaitsForNobodyGoOnInTheSameBits() {
+  void asynchronousStepsOfOneWorkerResumeWithTheSameBits() {
     var one = new Servers(Servers.Via.WEFT, 1, 1, 0);
     assertResumes(new Sync.Asynchronous(), one, one);
   }
 
   @Test
-  void checkpointOfARunWithoutServersIsRefused() {
+  void aCheckpointOfARunWithoutServersIsRefused() {
     TrainingSettings settings = settings(1, new Sync.Gradients(), Optional.of(directory));
     TrainingOutcome unused = ServedRuns.alone(settings, DIGITS);
     assertThatThrownBy(() -> train(settings, new Servers(Servers.Via.WEFT, 1, 1, 0)))

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 
-/// Small trainings with parameter servers, within one process.
+/// Small trainings with parameter servers within one process.
 final class ServedRuns {
 
   private ServedRuns() {}
@@ -37,7 +37,7 @@ final class ServedRuns {
         Optional.empty());
   }
 
-  /// What the worker that reports brought.
+  /// Returns the result of the worker that reports.
   static ServedResult served(
       TrainingSettings settings, Servers servers, DataSource source, String transport) {
     return served(settings, servers, source, Map.of("WEFT_TRANSPORT", transport));
@@ -58,7 +58,7 @@ final class ServedRuns {
       Map<String, String> variables,
       TrainingObserver observer) {
     Map<String, String> all = new HashMap<>(variables);
-    all.putIfAbsent("WEFT_DEADLINE", "5m"); // of each step, however busy the machine is
+    all.putIfAbsent("WEFT_DEADLINE", "5m"); // for each step, even on a busy machine
     WeftConfig config = WeftConfig.load(all, new Properties());
     try (LocalJob job = LocalJob.start(servers.ranks(), config)) {
       List<Optional<ServedResult>> brought =
@@ -72,7 +72,7 @@ final class ServedRuns {
     }
   }
 
-  /// The same on one rank that has everything.
+  /// Runs the training on one rank without servers.
   static TrainingOutcome alone(TrainingSettings settings, DataSource source) {
     return new Trainer(settings, source, new SoloJob(), TrainingObserver.SILENT).run();
   }

@@ -25,7 +25,7 @@ class ServedTrainingTest {
       ServedRuns.settings(Workload.WIDE_DEEP, 120, 0.05f, new Sync.Asynchronous());
 
   @Test
-  void workersThatWaitForNobodyRankAsOneRankDoes() {
+  void asynchronousWorkersRankAsWellAsOneRank() {
     ServedResult served = ServedRuns.served(ASYNCHRONOUS, TWO_AND_TWO, CLICKS, "inproc");
     TrainingOutcome alone =
         ServedRuns.alone(
@@ -38,7 +38,7 @@ class ServedTrainingTest {
   }
 
   @Test
-  void fusedRequestsAreFewer() {
+  void fusionSendsFewerRequests() {
     double fused = requests("fused");
     double single = requests("single");
     assertThat(fused).isPositive().isLessThan(0.45 * single);
@@ -56,7 +56,7 @@ class ServedTrainingTest {
   }
 
   @Test
-  void jobOfAnotherSizeIsRefused() {
+  void aJobOfAnotherSizeIsRefused() {
     var three = new Servers(Servers.Via.WEFT, 2, 1, 0);
     var digits = new SyntheticDigits(1, 200, 100);
     assertThatThrownBy(

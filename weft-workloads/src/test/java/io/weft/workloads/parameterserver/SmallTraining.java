@@ -26,7 +26,7 @@ record SmallTraining(TrainingSettings settings, DataSource source) {
 
   static final List<SmallTraining> ALL = List.of(CONVOLUTIONS, NARROW_ALEXNET, CLICKS);
 
-  /// What it trains.
+  /// Returns the title of the workload.
   String name() {
     return settings.workload().title();
   }

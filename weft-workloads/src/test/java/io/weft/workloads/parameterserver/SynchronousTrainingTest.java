@@ -11,7 +11,7 @@ import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Steps that all workers take together: they lose what one rank alone loses.
+/// Checks that synchronous steps of all workers have the losses of one rank.
 @Timeout(600)
 class SynchronousTrainingTest {
 
@@ -19,7 +19,7 @@ class SynchronousTrainingTest {
   private static final Servers TWO_AND_TWO = new Servers(Servers.Via.WEFT, 2, 2, 0);
 
   @Test
-  void digitsAreLearntAsOnOneRankAndInTheSameBitsOverEachTransport() {
+  void lossesAreThoseOfOneRankWithTheSameBitsOverEachTransport() {
     var digits = SmallTraining.of(Workload.MNIST_DNN, 50, 0.05f, new SyntheticDigits(1, 500, 100));
     TrainingOutcome inproc = assertAsAlone(digits);
     for (String transport : List.of("tcp", "shm")) {
@@ -30,7 +30,7 @@ class SynchronousTrainingTest {
   }
 
   @Test
-  void nobodyWaitsForBackupWorkersAndWhatComesLateIsCounted() {
+  void backupWorkersAreNotAwaitedAndLateGradientsAreCounted() {
     var servers = new Servers(Servers.Via.WEFT, 3, 1, 1);
     var digits = SmallTraining.of(Workload.MNIST_DNN, 30, 0.05f, new SyntheticDigits(1, 600, 100));
     ServedResult served = ServedRuns.served(digits.settings(), servers, digits.source(), "inproc");

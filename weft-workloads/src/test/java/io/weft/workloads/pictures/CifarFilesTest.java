@@ -37,7 +37,7 @@ class CifarFilesTest {
     Files.write(directory.resolve("test_batch.bin"), batch(2, 9));
   }
 
-  /// An image whose pixel at x, y has the colours x, y and its class.
+  /// Returns an image whose pixel at x, y has the colours x, y and its class.
   private static BufferedImage image(int type, int side) {
     var image = new BufferedImage(side, side, BufferedImage.TYPE_INT_RGB);
     for (int y = 0; y < side; y++) {
@@ -92,7 +92,7 @@ class CifarFilesTest {
   }
 
   @Test
-  void whatIsWrongIsNamed() throws IOException {
+  void missingAndMalformedBatchesAreNamed() throws IOException {
     assertThatThrownBy(() -> new CifarFiles(directory).check())
         .isInstanceOf(DataException.Missing.class)
         .hasMessageContaining("data_batch_1.bin");

@@ -39,7 +39,7 @@ class PreparationTest {
   }
 
   @Test
-  void whatIsQuickIsNotToldAndWhatLastsIsToldEveryFewSeconds() {
+  void onlyPartsThatLastAreReportedEveryFewSeconds() {
     Preparation preparation = preparation(ProgressPrinter.Style.LOG);
     preparation.begin("reading pictures");
     after(preparation, 1.9);
@@ -56,7 +56,7 @@ class PreparationTest {
   }
 
   @Test
-  void theNextPartBeginsAnewAndALineOfUnknownNumberHasNoEnd() {
+  void theNextPartRestartsTheTimeAndAnUnknownTotalIsOmitted() {
     Preparation preparation = preparation(ProgressPrinter.Style.LOG);
     preparation.begin("reading clicks");
     preparation.at(5_000_000, ReadProgress.UNKNOWN, "lines");
@@ -72,7 +72,7 @@ class PreparationTest {
   }
 
   @Test
-  void aTerminalDrawsOneLineAgainAndTheFirstStepEndsIt() {
+  void aTerminalRedrawsOneLineUntilTheFirstStep() {
     Preparation preparation = preparation(ProgressPrinter.Style.TERMINAL);
     PrintWriter err = new PrintWriter(text, true);
     var progress =
@@ -107,7 +107,7 @@ class PreparationTest {
     assertThat(heard).hasSize(10).startsWith("0 of 10 files").endsWith("9 of 10 files");
   }
 
-  /// A source whose reading lasts until it was told.
+  /// A source whose read lasts until its progress was reported.
   private record Slow(CountDownLatch told) implements DataSource {
     @Override
     public String name() {
@@ -136,7 +136,7 @@ class PreparationTest {
 
   @Test
   @Timeout(60)
-  void aCallThatLastsIsToldByAThreadOfItsOwn() {
+  void aLongCallIsReportedByASeparateThread() {
     CountDownLatch told = new CountDownLatch(1);
     PrintWriter err =
         new PrintWriter(text, true) {

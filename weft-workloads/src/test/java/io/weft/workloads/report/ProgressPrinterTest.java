@@ -27,7 +27,7 @@ class ProgressPrinterTest {
   }
 
   @Test
-  void aTerminalGetsOneLineThatIsDrawnAgain() {
+  void aTerminalGetsOneLineThatIsRedrawn() {
     ProgressPrinter progress = started(ProgressPrinter.Style.TERMINAL, 0);
     for (int s = 1; s <= 10; s++) {
       progress.onStep(new TrainingObserver.TrainedStep(1, s, 1, s));
@@ -38,7 +38,7 @@ class ProgressPrinterTest {
   }
 
   @Test
-  void aResumedRunSaysSoAndCountsFromThere() {
+  void aResumedRunIsReportedAndCountsFromItsEpoch() {
     ProgressPrinter progress = started(ProgressPrinter.Style.LOG, 1);
     progress.onStep(new TrainingObserver.TrainedStep(2, 49, 1, 9.8));
     progress.onStep(new TrainingObserver.TrainedStep(2, 50, 1, 10));

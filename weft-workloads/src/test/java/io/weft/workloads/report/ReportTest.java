@@ -149,7 +149,7 @@ class ReportTest {
   }
 
   @Test
-  void theSummaryNamesWhatCounts() {
+  void theSummaryNamesTheResultsOfARun() {
     assertThat(Summary.of(report, OUTCOME))
         .contains("test accuracy  0.9000")
         .contains("60 % computing, 30 % communicating, 10 % waiting")
@@ -195,7 +195,7 @@ class ReportTest {
         .isEqualTo(columnOfAxis(picture, 2 * panel + panel / 2));
   }
 
-  /// Where the vertical axis stands in the rows about this one; 0: nowhere.
+  /// Returns the column of the vertical axis in the rows around `row`, or 0 if there is none.
   private static int columnOfAxis(BufferedImage picture, int row) {
     for (int x = 60; x < 140; x++) {
       int dark = 0;

@@ -40,7 +40,7 @@ class CheckedWeightsTest {
     }
   }
 
-  /// Seven steps that change nothing but a bit on rank 1 after the fourth; then the digest.
+  /// Runs seven steps that change only a bit on rank 1 in the fourth step, and returns the digest.
   private static String steps(TrainingJob job, DivergencePolicy policy, List<String> heard) {
     TrainingSettings settings = settings(policy);
     DataShard shard = DataShard.read(settings, Runs.DIGITS, job, new RankExchange(job));
@@ -81,7 +81,7 @@ class CheckedWeightsTest {
   }
 
   @Test
-  void aFlippedBitEndsTrainingWhereThatIsAsked() {
+  void aFlippedBitEndsTrainingUnderTheStopPolicy() {
     Runs.onAll(
         3,
         job -> {
@@ -94,7 +94,7 @@ class CheckedWeightsTest {
   }
 
   @Test
-  void aWarningLeavesTheWeightsAlone() {
+  void aWarningDoesNotChangeTheWeights() {
     List<List<String>> heard = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
     List<String> digests =
         Runs.onAll(3, job -> steps(job, DivergencePolicy.WARN, heard.get(job.rank())));
@@ -104,7 +104,7 @@ class CheckedWeightsTest {
   }
 
   @Test
-  void synchronousTrainingIsFoundEqual() {
+  void synchronousTrainingHasNoDivergence() {
     var heard = new ArrayList<String>();
     List<TrainingOutcome> outcomes =
         Runs.together(2, settings(DivergencePolicy.STOP), new Recording(heard));

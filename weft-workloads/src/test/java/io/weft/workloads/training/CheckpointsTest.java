@@ -25,7 +25,7 @@ class CheckpointsTest {
 
   @TempDir Path directory;
 
-  /// Ends a run after an epoch, as a power cut would: its checkpoint is on disk.
+  /// Ends a run after an epoch as a power cut does, with its checkpoint on disk.
   private record PowerCut(int afterEpoch) implements TrainingObserver {
     @Override
     public void onStart(Start start) {}
@@ -50,7 +50,7 @@ class CheckpointsTest {
   }
 
   @Test
-  void aResumedRunEndsInTheSameBits() {
+  void aResumedRunEndsWithTheSameBits() {
     TrainingSettings settings = Runs.settings(4);
     TrainingOutcome whole = Runs.alone(settings);
     TrainingSettings saving = Runs.saving(settings, directory);
@@ -73,7 +73,7 @@ class CheckpointsTest {
   }
 
   @Test
-  void aRunInSharesResumesAsOneWithoutAndTheOtherWayRound() {
+  void runsWithAndWithoutSharesResumeEachOther() {
     TrainingSettings plain = Runs.settings(3);
     List<String> whole = Runs.together(2, plain).getFirst().digests();
     TrainingSettings inShares = plain.with(new GradientExchange.InShares());
@@ -95,7 +95,7 @@ class CheckpointsTest {
   }
 
   @Test
-  void theLastTwoAreKept() throws IOException {
+  void theLastTwoCheckpointsAreKept() throws IOException {
     TrainingOutcome ignored = Runs.alone(Runs.saving(Runs.settings(4), directory));
     try (var files = Files.list(directory)) {
       assertThat(files.map(f -> f.getFileName().toString()))
@@ -114,7 +114,7 @@ class CheckpointsTest {
   }
 
   @Test
-  void aDamagedFileIsNamedAndLeftAlone() throws IOException {
+  void aDamagedFileIsNamedAndNotChanged() throws IOException {
     TrainingSettings saving = Runs.saving(Runs.settings(3), directory);
     cut(saving, 2);
     Path newest = directory.resolve("epoch-00002.weft");
@@ -169,7 +169,7 @@ class CheckpointsTest {
   }
 
   @Test
-  void whatIsNoRegularFileIsRefusedWithoutWaiting() throws Exception {
+  void aFileThatIsNotRegularIsRefusedWithoutWaiting() throws Exception {
     Path pipe = directory.resolve("epoch-00001.weft");
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
     assertThatThrownBy(() -> Runs.alone(Runs.saving(Runs.settings(1), directory)))
@@ -183,7 +183,7 @@ class CheckpointsTest {
   }
 
   @Test
-  void whatAKilledRunHasLeftIsRemoved() throws IOException {
+  void theTemporaryFileOfAKilledRunIsRemoved() throws IOException {
     Path left = directory.resolve(".epoch-00001.weft.0123456789abcdef-0123456789abcdef.tmp");
     Files.writeString(left, "half");
     TrainingOutcome ignored = Runs.alone(Runs.saving(Runs.settings(1), directory));
@@ -192,7 +192,7 @@ class CheckpointsTest {
   }
 
   @Test
-  void aFullDiskCostsTheCheckpointAndNothingElse() throws IOException {
+  void aFullDiskLosesOnlyTheCheckpoint() throws IOException {
     Path mount = Files.createDirectory(directory.resolve("disk"));
     Optional<SmallDisk> mounted = SmallDisk.on(mount, 60);
     assumeTrue(mounted.isPresent(), "this process may not mount a file system");
@@ -256,7 +256,7 @@ class CheckpointsTest {
   }
 
   @Test
-  void aDirectoryThatCannotBeMadeIsRefused() throws IOException {
+  void aDirectoryThatCannotBeCreatedIsRefused() throws IOException {
     Path file = Files.writeString(directory.resolve("file"), "");
     TrainingSettings saving = Runs.saving(Runs.settings(1), file.resolve("below"));
     assertThatThrownBy(() -> Runs.alone(saving))

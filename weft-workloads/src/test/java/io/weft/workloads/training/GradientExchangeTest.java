@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(180)
 class GradientExchangeTest {
 
-  /// Leaves an autotuner only the segments in flight.
+  /// A configuration that leaves an autotuner only the segments in flight.
   private static final WeftConfig FIXED =
       WeftConfig.builder()
           .transport("inproc")
@@ -43,7 +43,7 @@ class GradientExchangeTest {
 
   @ParameterizedTest
   @CsvSource({"fp16, 0.51", "bf16, 0.51", "int8, 0.3", "int4, 0.2", "topk:0.1, 0.3"})
-  void compressedGradientsTrainAlikeInFewerBytes(String how, double part) {
+  void compressedGradientsLearnWithFewerBytes(String how, double part) {
     TrainingOutcome plain = trained(2, GradientExchange.PLAIN);
     TrainingOutcome compressed = trained(2, compressed(how));
     assertThat(compressed.digests()).hasSize(2).containsOnly(compressed.digests().getFirst());
@@ -65,7 +65,7 @@ class GradientExchangeTest {
 
   @ParameterizedTest
   @CsvSource({"2", "3"})
-  void sharesLeaveTheBitsOfWeightsAndDivideTheState(int ranks) {
+  void sharesKeepTheBitsOfWeightsAndDivideTheState(int ranks) {
     TrainingOutcome plain = trained(ranks, GradientExchange.PLAIN);
     TrainingOutcome inShares = trained(ranks, new GradientExchange.InShares());
     assertThat(inShares.digests()).isEqualTo(plain.digests());
@@ -77,7 +77,7 @@ class GradientExchangeTest {
 
   @ParameterizedTest
   @CsvSource({"inproc", "tcp"})
-  void fusionLeavesTheBitsOfWeights(String transport) {
+  void fusionKeepsTheBitsOfWeights(String transport) {
     WeftConfig config =
         WeftConfig.builder().transport(transport).set(DataParallelConfig.FUSION, "on").build();
     TrainingSettings settings = Runs.settings(2);
@@ -106,7 +106,7 @@ class GradientExchangeTest {
 
   @Tag("long")
   @Test
-  void anAutotunerLeavesTheBitsOfWeightsAndLogsItsSamples() {
+  void anAutotunerKeepsTheBitsOfWeightsAndLogsItsSamples() {
     TrainingSettings plain = Runs.settings(100);
     List<List<String>> logs =
         Runs.onAll(
@@ -132,7 +132,7 @@ class GradientExchangeTest {
   }
 
   @Test
-  void whatAnAutotunerHasFoundIsTakenByTheNextRunOfThisKindAlone(@TempDir Path store) {
+  void valuesOfAnAutotunerAreReusedOnlyByRunsOfTheSameKind(@TempDir Path store) {
     List<String> first = tunedBy(tuned(300, 50, store));
     assertThat(first)
         .allSatisfy(it -> assertThat(it).matches("autotune: found after \\d+ samples: .*"));
@@ -149,7 +149,7 @@ class GradientExchangeTest {
 
   @Tag("long")
   @Test
-  void anAutotunerLeavesWhatIsSet() {
+  void anAutotunerKeepsConfiguredValues() {
     TrainingSettings tuned = Runs.settings(60).with(new GradientExchange.Tuned(Optional.empty()));
     List<List<String>> logs =
         Runs.onAll(
@@ -180,7 +180,7 @@ class GradientExchangeTest {
         .with(new GradientExchange.Tuned(Optional.of(store)));
   }
 
-  /// What the observers of two ranks hear of an autotuner.
+  /// Returns the reports of an autotuner to the observers of two ranks.
   private static List<String> tunedBy(TrainingSettings settings) {
     List<String> heard = new CopyOnWriteArrayList<>();
     Runs.onAll(
@@ -196,7 +196,7 @@ class GradientExchangeTest {
     return heard;
   }
 
-  /// Hears of an autotuner, and ends training then.
+  /// Records the report of an autotuner and then ends training.
   private record TuningListener(List<String> heard) implements TrainingObserver {
     @Override
     public void onTuned(String what) {
@@ -222,7 +222,7 @@ class GradientExchangeTest {
 
   @ParameterizedTest
   @CsvSource({"fp16", "int8"})
-  void fusionLeavesTheBitsOfWeightsThatCompressedGradientsTrain(String how) {
+  void fusionKeepsTheBitsOfWeightsWithCompressedGradients(String how) {
     WeftConfig config =
         WeftConfig.builder().transport("inproc").set(DataParallelConfig.FUSION, "on").build();
     TrainingSettings settings = Runs.settings(2).with(compressed(how));
@@ -239,7 +239,7 @@ class GradientExchangeTest {
   }
 
   @Test
-  void aGradientThatIsNoNumberEndsACompressedTrainingWithItsName() {
+  void aGradientThatIsNotANumberEndsACompressedTrainingWithItsName() {
     TrainingSettings s = Runs.settings(2);
     var wild =
         new TrainingSettings(

@@ -69,7 +69,7 @@ final class Runs {
     }
   }
 
-  /// Ranks that go on without those that are lost.
+  /// Runs ranks that continue without lost ranks.
   static <T> List<T> goingOn(int ranks, Function<TrainingJob, T> body) {
     WeftConfig config = WeftConfig.builder().transport("tcp").onFailure(OnFailure.SHRINK).build();
     try (LocalJob job = LocalJob.start(ranks, config)) {

@@ -12,13 +12,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Ranks end in the middle of training, and the others go on.
+/// Checks that the other ranks continue when ranks end in the middle of training.
 @Timeout(180)
 class ShrinkingTest {
 
   private static final int STEPS = 20;
 
-  /// Ends its rank after a step, by an exception that nobody expects.
+  /// Ends its rank after a step by an unexpected exception.
   private record Deserter(long afterStep, List<Shrink> seen) implements TrainingObserver {
 
     private static final class Deserted extends RuntimeException {
@@ -50,7 +50,7 @@ class ShrinkingTest {
     }
   }
 
-  /// Trains with ranks that end after these steps (0 = never); returns what the others came to.
+  /// Trains with ranks that end after these steps (0 = never) and returns the others' outcomes.
   private static List<TrainingOutcome> train(TrainingSettings settings, long... ends) {
     List<Optional<TrainingOutcome>> all =
         Runs.goingOn(
@@ -74,7 +74,7 @@ class ShrinkingTest {
 
   @ParameterizedTest
   @CsvSource({"0, 7", "1, 20", "2, 41"})
-  void theOthersTrainOnFromTheLastStep(int lost, long step) {
+  void theOtherRanksContinueFromTheLastStep(int lost, long step) {
     long[] ends = new long[3];
     ends[lost] = step;
     TrainingOutcome undisturbed = Runs.alone(settings(new Sync.Gradients(), ReadMode.SHARDED));
@@ -89,7 +89,7 @@ class ShrinkingTest {
       assertThat(shrink.survivors()).isEqualTo(2);
       assertThat(shrink.epoch()).isEqualTo(1);
       assertThat(shrink.step()).isEqualTo(step);
-      // The same batches in the same order: no example was left out or taken twice.
+      // The batches are the same in the same order, so no example was omitted or repeated.
       assertThat(outcome.losses()).hasSize(3 * STEPS);
       for (int s = 0; s < 3 * STEPS; s++) {
         double tolerance = s / STEPS == (step - 1) / STEPS && s < step ? 0.5 : 1e-3;
@@ -115,7 +115,7 @@ class ShrinkingTest {
 
   @ParameterizedTest
   @CsvSource({"0, 9", "2, 20"})
-  void modelsThatTrainApartGoOnToo(int lost, long step) {
+  void separatelyTrainedModelsContinue(int lost, long step) {
     long[] ends = new long[3];
     ends[lost] = step;
     List<TrainingOutcome> outcomes = train(settings(new Sync.Weights(7), ReadMode.SHARDED), ends);

@@ -14,15 +14,15 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class TimingRecorderTest {
 
-  // So long that what a loaded machine does to the comparison of clocks is nothing beside it.
+  // The durations are so long that a loaded machine does not distort the comparison of clocks.
   private static final long SECOND = 1_000_000_000;
   private static final long BEGUN = 1_000_000 * SECOND;
 
   private record Measured(Timing timing, long waitedForRank1) {}
 
-  /// Steps of equal length, of which one begins later: durations alone do not show the waiting.
+  /// Both steps compute for 10 s, but one begins later, so durations alone do not show the wait.
   @Test
-  void rankWaitsUntilTheLastRankHasSubmitted() {
+  void aRankWaitsUntilTheLastRankHasSubmitted() {
     List<Measured> measured;
     try (LocalJob ranks = LocalJob.over("inproc", 2)) {
       measured =

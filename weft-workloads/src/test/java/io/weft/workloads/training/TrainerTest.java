@@ -76,7 +76,7 @@ class TrainerTest {
   }
 
   @Test
-  void whatRankZeroSendsIsWhatTheOthersWouldHaveRead() {
+  void rankZeroSendsTheDataThatOtherRanksWouldRead() {
     TrainingSettings sharded = Runs.settings(1);
     TrainingSettings root = Runs.with(sharded, sharded.sync(), ReadMode.ROOT, Optional.empty());
     assertThat(Runs.together(3, root).getFirst().digests())
@@ -103,7 +103,7 @@ class TrainerTest {
   }
 
   @Test
-  void modelsThatTrainApartAreEqualAfterTheyAreAveraged() {
+  void separatelyTrainedModelsAreEqualAfterAveraging() {
     TrainingSettings apart =
         Runs.with(Runs.settings(3), new Sync.Weights(7), ReadMode.SHARDED, Optional.empty());
     List<TrainingOutcome> outcomes = Runs.together(2, apart);
@@ -130,7 +130,7 @@ class TrainerTest {
   }
 
   @Test
-  void theSharesAreTheTimeOfTheSteps() {
+  void theSharesAddUpToTheTimeOfTheSteps() {
     Timing timing = Runs.together(2, Runs.settings(1)).getFirst().timing();
     double steps = 0;
     for (long nanos : timing.stepNanos()) {
@@ -177,7 +177,7 @@ class TrainerTest {
   }
 
   @Test
-  void aLossThatIsNoNumberEndsTraining() {
+  void aLossThatIsNotANumberEndsTraining() {
     TrainingSettings s = Runs.settings(2);
     TrainingSettings wild =
         new TrainingSettings(
