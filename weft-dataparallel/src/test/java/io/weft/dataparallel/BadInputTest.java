@@ -232,7 +232,7 @@ class BadInputTest {
         });
   }
 
-  /// Allocates memory, of which rank 1 has at most 1 MiB a tensor.
+  /// Allocates memory. Rank 1 has at most 1 MiB for a tensor.
   private static TensorLease allocate(Weft weft, DType dtype, Shape shape) {
     if (weft.rank() == 1 && TensorView.bytes(dtype, shape) > 1 << 20) {
       throw new OutOfMemoryError("memory of rank 1");

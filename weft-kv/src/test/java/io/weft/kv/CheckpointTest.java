@@ -409,8 +409,8 @@ class CheckpointTest {
     }
   }
 
-  /// Returns a directory whose path is so long that a checkpoint's directory can be created in it,
-  /// but no file in that directory.
+  /// Returns a directory with a long path: a checkpoint's directory can be created in it, but no
+  /// file in that directory.
   private static Path whereServersCannotWrite(Path directory) throws IOException {
     int longest = 4095 - "/checkpoint-000001".length();
     Path path = directory.toAbsolutePath();

@@ -108,7 +108,7 @@ class ReturnTest {
     return "it serves %s, of which %s have mirrors".formatted(server.served(), server.mirrored());
   }
 
-  /// Waits until the condition holds. It polls because servers do not report what they exchange.
+  /// Waits until the condition holds. It polls because servers do not report their exchanges.
   private static void until(BooleanSupplier so, Supplier<String> otherwise)
       throws InterruptedException {
     long end = System.nanoTime() + 60_000_000_000L;

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class ClockTest {
 
-  /// Messages of random delay pass between two clocks, one of which is ahead.
+  /// Messages of random delay pass between two clocks, and one clock is ahead.
   @ParameterizedTest
   @ValueSource(longs = {0, 1, -3_000_000_000L, 86_400_000_000_000L})
   void offsetIsFoundWithinItsUncertainty(long ahead) {

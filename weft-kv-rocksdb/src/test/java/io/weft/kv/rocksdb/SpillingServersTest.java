@@ -65,7 +65,7 @@ class SpillingServersTest {
     return keys;
   }
 
-  /// Returns random keys, a few of which are frequent.
+  /// Returns random keys, with a few frequent ones.
   private static long[] some(Random random) {
     return random
         .ints(IN_REQUEST, 0, KEYS)

@@ -35,7 +35,7 @@ import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/// Checks that a table of which a tenth of the rows fits into memory equals a table in memory.
+/// Checks that a table with a tenth of its rows in memory equals a table with all rows there.
 class SpillingTableTest {
 
   private static final String[] RULES = {
@@ -81,7 +81,7 @@ class SpillingTableTest {
           spec, budget, new Spilling(memory, stores.open(own, spec.rowBytes())));
     }
 
-    /// Returns random keys, a few of which are frequent. A list may contain a key twice.
+    /// Returns random keys, with a few frequent ones. A list may contain a key twice.
     private RowList list() {
       long[] keys = new long[1 + random.nextInt(MOST_IN_REQUEST)];
       for (int i = 0; i < keys.length; i++) {
@@ -271,7 +271,7 @@ class SpillingTableTest {
     }
   }
 
-  /// The rows of a snapshot, each of which must appear once.
+  /// The rows of a snapshot. Each row must appear once.
   private static final class Rows implements RowSink {
     private final Map<Long, ByteBuffer> byKey = new HashMap<>();
 

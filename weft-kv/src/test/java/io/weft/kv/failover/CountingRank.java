@@ -142,7 +142,7 @@ final class CountingRank {
   }
 
   /// A counting worker. It pushes ones to counters, and after each window of pushes sends a change
-  /// that adds one to each row of its own table.
+  /// that adds one to each row of a private table.
   private static final class Counting {
     private final KvTable table;
     private final KvTable changed;

@@ -68,7 +68,7 @@ class DisagreeingWorkersTest {
   }
 
   @Test
-  void bothWorkersLearnWhichThirdPushHasEndedTheTable() throws Exception {
+  void bothWorkersLearnThatTheThirdPushHasEndedTheTable() throws Exception {
     Secret secret = SecretFile.random();
     List<Process> processes = new ArrayList<>();
     try (var store =

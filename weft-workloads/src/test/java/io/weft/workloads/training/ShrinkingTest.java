@@ -89,7 +89,7 @@ class ShrinkingTest {
       assertThat(shrink.survivors()).isEqualTo(2);
       assertThat(shrink.epoch()).isEqualTo(1);
       assertThat(shrink.step()).isEqualTo(step);
-      // The batches are the same in the same order, so no example was omitted or repeated.
+      // The batches and their order are unchanged, so no example was omitted or repeated.
       assertThat(outcome.losses()).hasSize(3 * STEPS);
       for (int s = 0; s < 3 * STEPS; s++) {
         double tolerance = s / STEPS == (step - 1) / STEPS && s < step ? 0.5 : 1e-3;

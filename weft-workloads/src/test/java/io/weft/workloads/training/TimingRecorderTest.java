@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class TimingRecorderTest {
 
-  // The durations are so long that a loaded machine does not distort the comparison of clocks.
+  // With such long durations, a loaded machine does not distort the comparison of clocks.
   private static final long SECOND = 1_000_000_000;
   private static final long BEGUN = 1_000_000 * SECOND;
 
