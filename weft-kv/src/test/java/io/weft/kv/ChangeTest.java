@@ -210,8 +210,7 @@ class ChangeTest {
             Arrays.fill(ones, 1);
             x.push(keys, ones).await();
             long expected = 0;
-            // Each change waits for the one before, because a request that is sent again may arrive
-            // later.
+            // Each change waits for the one before, because a repeated request may arrive later.
             for (int round = 0; round < 60; round++) {
               table.push(keys, ones).await();
               Handle<Void> change = table.change(new DoubleAndOne());

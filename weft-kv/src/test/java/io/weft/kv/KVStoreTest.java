@@ -116,8 +116,7 @@ class KVStoreTest {
           }
           store.barrier();
         });
-    // Half of the tensor and half of the sum go to the other worker of the host, nothing to
-    // servers.
+    // The peer on the host gets half of the tensor and half of the sum, the servers nothing.
     assertThat(sent.get()).isLessThan(4_100_000);
   }
 
@@ -166,8 +165,7 @@ class KVStoreTest {
           store.pull(Map.of("w", values.get("w")));
           float[] pulled = floats(values.get("w"));
           for (int i = 0; i < elements; i++) {
-            // Pulled values are not rounded. The pushed values lack at most the last residual of a
-            // host.
+            // Pulled values are not rounded. Pushed values lack only the last residual of a host.
             assertThat((double) pulled[i]).isCloseTo(exact[i], within(0.01));
           }
           store.barrier();

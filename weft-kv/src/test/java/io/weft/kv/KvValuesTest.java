@@ -223,8 +223,7 @@ class KvValuesTest {
                 job.job().ranks().get(0).close();
               }
               if (round == 25) {
-                // The reply comes when a new mirror has executed the change, after all earlier
-                // requests.
+                // The reply follows when a new mirror has executed the change and all before it.
                 later.change(KvChanges.scale(1)).await();
                 store.barrier();
               }

@@ -160,8 +160,7 @@ class LateServerTest {
       }
       KvReply reply = job.ask(0, head(KvOp.BEGIN, 0), "0 3".getBytes(StandardCharsets.UTF_8));
       assertThat(reply.text()).contains("rank 0 is lost");
-      // The state of the mirror counts: push 2 of the worker is new there and is executed once
-      // here.
+      // The state of the mirror counts: push 2 of the worker is new and is executed once here.
       job.done(1, push(2), one(7));
       job.ranks.ranks().get(1).close();
       assertThat(pulled(job, 7, 0)).isEqualTo(1);

@@ -346,8 +346,7 @@ class ReturnTest {
         each.join();
       }
       assertThat(joined).doesNotContainNull();
-      // Each place of the replica set has two shards, and each shard has a mirror on the next
-      // place.
+      // Each place has two shards, and each shard has a mirror on the next place.
       for (KvServer each : List.of(joined[0], joined[1], job.server(1), job.server(3))) {
         awaitMirrored(each, 2);
       }

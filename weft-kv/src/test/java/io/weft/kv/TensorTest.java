@@ -224,8 +224,7 @@ class TensorTest {
     assertThat(pulled).containsExactly(others).doesNotContain(0);
   }
 
-  /// The checkpoint is made while pushes continue. Its values and slots have one clock on all
-  /// shards.
+  /// Pushes continue during the checkpoint. Its values and slots have one clock on all shards.
   @Test
   void aCheckpointWithSlotsIsRestoredOnOtherServersAndContinues(@TempDir Path directory)
       throws InterruptedException {

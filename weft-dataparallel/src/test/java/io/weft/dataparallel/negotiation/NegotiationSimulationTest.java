@@ -118,8 +118,7 @@ class NegotiationSimulationTest {
       }
     }
 
-    /// Adds a step: the same tensors, except for faults, in different orders on all ranks that have
-    /// it.
+    /// Adds a step with the same tensors in different orders on all its ranks, except for faults.
     private void addStep(int step, int names, List<Integer> batches) {
       List<List<Use>> calls = new ArrayList<>();
       for (int n = 0; n < names; n++) {
@@ -178,8 +177,7 @@ class NegotiationSimulationTest {
       return new Call(List.copyOf(uses));
     }
 
-    /// Lets some ranks wait for one that has not created its reducer, until their first tensors
-    /// expire.
+    /// Lets some ranks wait for one without a reducer, until their first tensors expire.
     private void waitForRounds() {
       for (Rank rank : ranks) {
         if (random.nextInt(3) == 0) {
@@ -299,8 +297,7 @@ class NegotiationSimulationTest {
       assertThat(before == null ? how : before).as(use.toString()).isEqualTo(how);
     }
 
-    /// Checks that each tensor is in one buffer, that no buffer is too long, and that groups are
-    /// whole.
+    /// Checks that each tensor is in one buffer, no buffer is too long, and groups are whole.
     private void checkPlan(List<ReadyTensor> ready) {
       List<FusionPlan.Batch> plan = FusionPlan.of(ready, threshold);
       Set<String> planned = new HashSet<>();

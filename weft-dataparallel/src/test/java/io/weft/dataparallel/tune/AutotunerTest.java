@@ -38,8 +38,7 @@ class AutotunerTest {
                         (sample, values, time) -> micros.add(time));
                 long steps = 0;
                 while (!tuner.isDone()) {
-                  // Rank 0 is fastest with value 3, rank 1 with value 9. Both take 40 ms with value
-                  // 7.
+                  // Rank 0 is best with value 3, rank 1 with value 9. Both take 40 ms with 7.
                   int at = POWERS.indexOf(applied.getFirst());
                   long nanos = 20_000_000 + 5_000_000L * Math.abs(at - 3 - 6L * weft.rank());
                   tuner.stepEnded(nanos + 10_000_000L * weft.rank());
