@@ -21,15 +21,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/// One rank of a job that calls the request channel and collectives with arguments that once ended
-/// the progress thread, or made every later call fail; each call is refused where it is made.
+/// The program of a rank that calls the request channel and collectives with arguments that once
+/// ended the progress thread or made every later call fail. Each call must be refused immediately.
 public final class BadArgumentsProgram {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
   private BadArgumentsProgram() {}
 
-  /// Makes the calls, then sums over both ranks and asks the other rank once more.
+  /// Makes the calls, sums over both ranks, and sends one more request to the other rank.
   public static void main(String[] arguments) throws Exception {
     try (Weft weft = Weft.init()) {
       RequestChannel channel = weft.channel();
@@ -78,7 +78,7 @@ public final class BadArgumentsProgram {
     }
   }
 
-  /// A call that must throw what says that its argument is wrong.
+  /// A call that must be refused because of its argument.
   private interface Call {
     void run() throws Exception;
   }

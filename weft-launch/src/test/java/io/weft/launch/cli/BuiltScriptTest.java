@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The script `weft` where everything is built: it has the class path of this test.
+/// Checks the script `weft` in a built tree that has this test's class path.
 @Timeout(300)
 class BuiltScriptTest {
 
@@ -70,7 +70,7 @@ class BuiltScriptTest {
     assertThat(failed).isZero();
   }
 
-  /// Runs these lines of a shell, in which `$W` is the command.
+  /// Runs these shell lines, in which `$W` is the command.
   private Ended shell(Map<String, String> variables, String lines) throws Exception {
     Path script = directory.resolve("call");
     Files.writeString(script, "set -f\nW=\"sh " + directory.resolve("root/weft") + "\"\n" + lines);
@@ -106,7 +106,7 @@ class BuiltScriptTest {
   }
 
   @Test
-  void javaHasWeftBesideTheUsersClassPath() throws Exception {
+  void javaAddsWeftToTheUsersClassPath() throws Exception {
     assertRan(shell(Map.of(), "$W java -cp classes " + NAME + " -jar 'a b'"), "-jar,a b");
     assertRan(shell(Map.of("CLASSPATH", "classes"), "$W java " + NAME), "");
     assertRan(
@@ -114,7 +114,7 @@ class BuiltScriptTest {
   }
 
   @Test
-  void javaHasWeftBesideTheUsersJar() throws Exception {
+  void javaAddsWeftToTheUsersJar() throws Exception {
     Manifest manifest = new Manifest();
     manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
     manifest.getMainAttributes().put(Attributes.Name.MAIN_CLASS, NAME);
@@ -131,7 +131,7 @@ class BuiltScriptTest {
   }
 
   @Test
-  void ranksOfAnyProgramFindThisJavaAndItsFlags() throws Exception {
+  void ranksOfAnyProgramUseThisJavaAndItsFlags() throws Exception {
     String line =
         "PATH=/usr/bin:/bin $W run -np 1 --output-dir o -- java -cp classes:$(cat"
             + " root/target/weft/classpath) ";
@@ -147,7 +147,7 @@ class BuiltScriptTest {
   }
 
   @Test
-  void collectorOfTheUsersIsTheOnlyOne() throws Exception {
+  void collectorThatTheUserChoosesIsTheOnlyOne() throws Exception {
     for (String collector : new String[] {"-XX:+UseG1GC", "-XX:+UseZGC -Xmx64m"}) {
       Ended ended = shell(Map.of("JAVA_TOOL_OPTIONS", collector), "$W run -np 1 -- echo done");
       assertThat(ended.out()).as(ended.err()).isEqualTo("[0] done\n");
@@ -156,7 +156,7 @@ class BuiltScriptTest {
   }
 
   @Test
-  void argumentsAndVariablesOutsideOfAsciiPassInTheLocaleOfAscii() throws Exception {
+  void nonAsciiArgumentsAndVariablesPassInAnAsciiLocale() throws Exception {
     String line =
         """
         export LC_ALL=C
@@ -169,7 +169,7 @@ class BuiltScriptTest {
   }
 
   @Test
-  void doctorSaysNothingOfTheIncubator() throws Exception {
+  void doctorPrintsNoIncubatorWarning() throws Exception {
     Ended ended = shell(Map.of(), "$W doctor");
     assertThat(ended.code()).isZero();
     assertThat(ended.out()).contains("java");

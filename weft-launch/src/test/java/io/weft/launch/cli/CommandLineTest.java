@@ -63,7 +63,7 @@ class CommandLineTest {
         "run -np 3 --on-failure shrink --restart 1 --restarts 0 -- true | --restarts is 0; it must",
         "`` | which command?"
       })
-  void wrongCommandLineIsTold(String line, String message) {
+  void wrongCommandLineIsReported(String line, String message) {
     int code = weft.run(line.isEmpty() ? new String[0] : line.split(" "));
     assertThat(weft.err()).contains(message).doesNotContain("\tat ");
     assertThat(weft.out()).isEmpty();
@@ -72,7 +72,7 @@ class CommandLineTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "run", "train", "doctor", "trace"})
-  void everyCommandTeachesWithAnExample(String command) {
+  void helpOfEveryCommandHasAnExample(String command) {
     String text =
         command.isEmpty()
             ? Main.commandLine().getUsageMessage()
@@ -92,7 +92,7 @@ class CommandLineTest {
     "train --secure mnist-dnn, on",
     "train --secure auto mnist-dnn, auto"
   })
-  void secureMayStandAlone(String line, @Nullable String mode) {
+  void secureOptionNeedsNoValue(String line, @Nullable String mode) {
     CommandLine commands = Main.commandLine();
     commands.parseArgs(line.split(" "));
     CommandLine command = commands.getSubcommands().get(line.split(" ")[0]);
@@ -101,7 +101,7 @@ class CommandLineTest {
   }
 
   @Test
-  void whatFollowsTheProgramIsTheProgramsWithoutTwoHyphens() {
+  void argumentsAfterTheProgramBelongToItWithoutTwoHyphens() {
     CommandLine commands = Main.commandLine();
     commands.parseArgs("run", "-np", "2", "java", "-version", "-np");
     CommandLine run = commands.getSubcommands().get("run");
@@ -110,7 +110,7 @@ class CommandLineTest {
   }
 
   @Test
-  void perfSaysWhichJarHasIt() {
+  void perfNamesTheMissingJar() {
     assertThat(weft.run("perf", "allreduce", "-np", "2")).isEqualTo(3);
     assertThat(weft.err()).contains("add the jar of weft-perf");
   }
@@ -122,13 +122,13 @@ class CommandLineTest {
   }
 
   @Test
-  void everySettingIsFlagOfRun() {
+  void everySettingIsAnOptionOfRun() {
     String help = Main.commandLine().getSubcommands().get("run").getUsageMessage();
     OptionProvider.all().forEach(option -> assertThat(help).contains(option.flag()));
   }
 
   @Test
-  void doctorTellsAndWritesItsReport(@TempDir Path directory) throws Exception {
+  void doctorPrintsAndWritesItsReport(@TempDir Path directory) throws Exception {
     Path report = directory.resolve("report.json");
     assertThat(weft.run("doctor", "--json", report.toString())).isZero();
     assertThat(weft.out()).contains("java").contains("tcp").contains("loopback");

@@ -9,13 +9,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The `weft` command in a process of its own, outside any job.
+/// The `weft` command in a separate process, outside any job.
 final class CommandProcess {
 
   private CommandProcess() {}
 
   static ProcessBuilder of(String... arguments) {
-    // A build in the background ignores this signal, and children would inherit that.
+    // A background build ignores this signal, and its children would inherit that.
     var command = new ArrayList<>(List.of("env", "--default-signal=INT"));
     command.addAll(JvmCommand.of(Main.class, arguments));
     var builder = new ProcessBuilder(command);
@@ -23,7 +23,7 @@ final class CommandProcess {
     return builder;
   }
 
-  /// The Java process of a rank that a command has started; needs `/proc`.
+  /// Returns the Java process of a rank that a command has started. It needs `/proc`.
   static ProcessHandle rank(Process launcher, int rank) throws IOException {
     for (ProcessHandle process : launcher.descendants().toList()) {
       Path proc = Path.of("/proc", Long.toString(process.pid()));

@@ -21,7 +21,7 @@ class CoreBindingTest {
   private static final String TELL =
       "sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status; echo \"$#: $1\"";
 
-  /// The processors that a rank sees, and what it is told.
+  /// Returns the processors that a rank sees, and its arguments.
   private static List<String> rank(int local, int size) throws Exception {
     List<String> command = CoreBinding.of(List.of("sh", "-c", TELL, "sh", "a 'word' of $HOME"));
     var builder = new ProcessBuilder(command).redirectErrorStream(true);
@@ -71,7 +71,7 @@ class CoreBindingTest {
   }
 
   @Test
-  void theCommandIsTheSame() throws Exception {
+  void boundCommandKeepsItsArguments() throws Exception {
     assertThat(rank(0, 1)).last().isEqualTo("1: a 'word' of $HOME");
   }
 }

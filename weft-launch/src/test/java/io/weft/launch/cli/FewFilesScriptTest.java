@@ -9,12 +9,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// The script where the system allows few open files.
+/// Checks the script where the system allows few open files.
 @Timeout(60)
 class FewFilesScriptTest {
 
   @Test
-  void oneLineSaysHowManyAreNeeded() throws Exception {
+  void oneLineSaysHowManyOpenFilesAreNeeded() throws Exception {
     String script = Path.of("..", "weft").toAbsolutePath().normalize().toString();
     var builder = new ProcessBuilder("sh", "-c", "ulimit -n 40; exec sh \"$0\" run true", script);
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));

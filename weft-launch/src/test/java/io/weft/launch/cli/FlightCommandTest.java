@@ -22,7 +22,7 @@ class FlightCommandTest {
   private final TypedCommand weft = new TypedCommand();
 
   @Test
-  void keptFilesAreJudgedAgain() throws Exception {
+  void keptFlightFilesGiveTheReportAgain() throws Exception {
     Path kept =
         Path.of(Objects.requireNonNull(getClass().getResource("flights/rank-0.flight")).toURI())
             .getParent();
@@ -55,14 +55,14 @@ class FlightCommandTest {
   }
 
   @Test
-  void bytesThatAreNoTextAreTold() throws Exception {
+  void flightFileThatIsNotTextIsReported() throws Exception {
     Files.write(directory.resolve("rank-0.flight"), new byte[] {(byte) 0xFF, (byte) 0xFE, 0});
     assertThat(weft.run("trace", "flight", directory.toString())).isEqualTo(ExitCodes.MISSING);
     assertThat(weft.err()).contains("rank-0.flight: it is not UTF-8 text\n");
   }
 
   @Test
-  void traceAloneAsksWhich() {
+  void traceWithoutASubcommandNamesThem() {
     assertThat(weft.run("trace")).isEqualTo(ExitCodes.WRONG_USAGE);
     assertThat(weft.err()).contains("which trace? flight, merge or report");
   }

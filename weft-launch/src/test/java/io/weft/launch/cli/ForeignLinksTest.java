@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Links that another user has put where a command writes: what they lead to stays as it is.
+/// Checks that commands do not change the targets of links that another user has put at their
+/// output paths.
 @Timeout(60)
 class ForeignLinksTest {
 
@@ -59,7 +60,7 @@ class ForeignLinksTest {
   }
 
   @Test
-  void outputOfARankIsNotWrittenThroughThem() throws Exception {
+  void outputOfARankIsNotWrittenThroughLinks() throws Exception {
     Path theirs = theirs(List.of("stdout", "stderr", "exit"));
     String said =
         run(
@@ -75,7 +76,7 @@ class ForeignLinksTest {
   }
 
   @Test
-  void exitCodeOfARankIsNotWrittenThroughOne() throws Exception {
+  void exitCodeOfARankIsNotWrittenThroughALink() throws Exception {
     Path theirs = theirs(List.of("exit"));
     String said = run(0, "run", "-np", "1", "--output-dir", theirs.toString(), "--", "id");
     assertThat(said).contains("its exit code, 0,", "symbolic link", "uid=");
@@ -83,7 +84,7 @@ class ForeignLinksTest {
   }
 
   @Test
-  void directoryOfARankIsNotReachedThroughOne() throws Exception {
+  void directoryOfARankIsNotReachedThroughALink() throws Exception {
     Path theirs = theirs(List.of());
     Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
     Files.createSymbolicLink(theirs.resolve("rank.1"), elsewhere);
@@ -92,7 +93,7 @@ class ForeignLinksTest {
   }
 
   @Test
-  void flightFilesAreNotWrittenThroughOne() throws Exception {
+  void flightFilesAreNotWrittenThroughALink() throws Exception {
     Path theirs = theirs(List.of());
     Files.createSymbolicLink(theirs.resolve("flights"), directory);
     String there = theirs.resolve("flights").toString();
@@ -101,7 +102,7 @@ class ForeignLinksTest {
   }
 
   @Test
-  void reportOfTheDoctorIsNotWrittenThroughOne() throws Exception {
+  void reportOfTheDoctorIsNotWrittenThroughALink() throws Exception {
     Path theirs = theirs(List.of("report.json"));
     String file = theirs.resolve("rank.0/report.json").toString();
     assertThat(run(ExitCodes.WRONG_USAGE, "doctor", "--json", file)).contains("symbolic link");

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What the command repeats of what others have written: one line, and nothing that moves a cursor.
+/// Checks that the command repeats foreign text on one line, without characters that move a cursor.
 class ForeignWordsTest {
 
   private static final String HOSTILE = "a\u001b[2Jb\u202ec\u009b2J";
@@ -36,12 +36,12 @@ class ForeignWordsTest {
         "trace flight X",
         "run -np 1 -- X",
       })
-  void argumentIsRepeatedPrintably(String line) {
+  void argumentIsPrintedWithoutControlCharacters(String line) {
     assertShown(line.replace("X", HOSTILE).split(" "));
   }
 
   @Test
-  void lineOfAHostFileIsRepeatedPrintably() throws Exception {
+  void lineOfAHostFileIsPrintedWithoutControlCharacters() throws Exception {
     Path file = Files.writeString(directory.resolve("hosts"), HOSTILE + " many slots\n");
     assertShown("run", "--hostfile", file.toString(), "--", "true");
     Path names = Files.writeString(directory.resolve("names"), HOSTILE + "\n");

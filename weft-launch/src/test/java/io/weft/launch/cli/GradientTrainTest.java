@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/// How gradients become one, in trainings of several processes.
+/// Checks the combination of gradients in trainings of several processes.
 @Timeout(900)
 class GradientTrainTest {
 

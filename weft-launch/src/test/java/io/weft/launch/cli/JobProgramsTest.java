@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Two processes run a program that does what must not end the job.
+/// Checks that programs whose actions must not end the job complete on two processes.
 @Timeout(120)
 class JobProgramsTest {
 
@@ -25,7 +25,7 @@ class JobProgramsTest {
     "BadArgumentsProgram, tcp, the job works on",
     "BadArgumentsProgram, shm, the job works on"
   })
-  void bothRanksReachTheEnd(String program, String transport, String last) throws Exception {
+  void bothRanksCompleteTheProgram(String program, String transport, String last) throws Exception {
     ProcessBuilder launcher = CommandProcess.of("run", "-np", "2", "--transport", transport, "--");
     List<String> command = new ArrayList<>(launcher.command());
     command.addAll(

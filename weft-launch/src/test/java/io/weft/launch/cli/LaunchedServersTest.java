@@ -22,8 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
-/// Real trainings with a parameter server and two workers whose processes something else starts
-/// than `weft train`.
+/// Checks real trainings with a parameter server and two workers that `weft train` does not start.
 @Timeout(240)
 class LaunchedServersTest {
 
@@ -43,7 +42,7 @@ class LaunchedServersTest {
   }
 
   @Test
-  void tasksThatTfConfigNamesMeetAndTrain() throws Exception {
+  void tasksThatTfConfigNamesConnectAndTrain() throws Exception {
     Path secret = directory.resolve("secret");
     Files.createFile(
         secret, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
@@ -61,7 +60,7 @@ class LaunchedServersTest {
           CommandProcess.of(with(TRAINING, "--json", directory.resolve(task + ".json").toString())),
           Map.of("TF_CONFIG", config, "WEFT_SECRET_FILE", secret.toString()));
     }
-    assertAllEndWell("ps 0", "worker 0", "worker 1");
+    assertAllSucceed("ps 0", "worker 0", "worker 1");
     assertHasTrained(directory.resolve("worker 0.json"));
     assertThat(directory.resolve("ps 0.json")).doesNotExist();
     assertThat(directory.resolve("worker 1.json")).doesNotExist();
@@ -70,13 +69,13 @@ class LaunchedServersTest {
   @Tag("long")
   @Test
   @Needs(OptionalProgram.MPIRUN)
-  void processesOfMpirunAreTheTasks() throws Exception {
+  void processesOfMpirunBecomeTheTasks() throws Exception {
     assertTrainsUnder(List.of("mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "3"));
   }
 
   @Tag("long")
   @Test
-  void ranksOfAnotherJobAreTheTasks() throws Exception {
+  void ranksOfAnotherJobBecomeTheTasks() throws Exception {
     assertTrainsUnder(CommandProcess.of("run", "-np", "3", "--").command());
   }
 
@@ -87,7 +86,7 @@ class LaunchedServersTest {
     List<String> command = new ArrayList<>(launcher);
     command.addAll(task.command());
     start("all", task.command(command), Map.of());
-    assertAllEndWell("all");
+    assertAllSucceed("all");
     assertHasTrained(report);
   }
 
@@ -99,7 +98,7 @@ class LaunchedServersTest {
     processes.add(builder.start());
   }
 
-  private void assertAllEndWell(String... names) throws Exception {
+  private void assertAllSucceed(String... names) throws Exception {
     for (int i = 0; i < names.length; i++) {
       boolean ended = processes.get(i).waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
       assertThat(ended && processes.get(i).exitValue() == 0)

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A launcher whose readers pause or leave, whose ssh is deaf, or that is killed: it and all that
-/// it has started come to an end.
+/// Checks that a launcher and all its processes end when readers pause or leave, when ssh does not
+/// respond, or when the launcher is killed.
 @Timeout(120)
 class LauncherFaultsTest {
 
@@ -50,7 +50,7 @@ class LauncherFaultsTest {
     return ProcessHandle.of(Long.parseLong(line(file))).orElseThrow();
   }
 
-  /// Waits for it.
+  /// Waits until the file has a complete line and returns its text.
   private String line(String file) {
     Path path = directory.resolve(file);
     var read = new StringBuilder();
@@ -72,7 +72,7 @@ class LauncherFaultsTest {
   }
 
   @Test
-  void jobEndsWhenNobodyReadsItsOutputAnyMore() throws Exception {
+  void jobEndsWhenTheReaderOfItsOutputLeaves() throws Exception {
     ProcessBuilder builder = CommandProcess.of("run", "-np", "1");
     builder.redirectError(directory.resolve("err").toFile());
     Process launcher =
@@ -92,7 +92,7 @@ class LauncherFaultsTest {
   }
 
   @Test
-  void standardOutputThatWasClosedBeforeIsToldAsThat() throws Exception {
+  void standardOutputThatWasClosedBeforeTheStartIsReported() throws Exception {
     ProcessBuilder builder = CommandProcess.of("run", "-np", "1");
     builder.command().addAll(0, List.of("sh", "-c", "exec \"$@\" >&-", "sh"));
     builder.redirectError(directory.resolve("err").toFile());
@@ -105,9 +105,9 @@ class LauncherFaultsTest {
         .doesNotContain("disk");
   }
 
-  /// As behind a pager that is not looked at.
+  /// The output has no active reader, as behind an idle pager.
   @Test
-  void signalEndsJobWhoseOutputNobodyTakes() throws Exception {
+  void signalEndsJobWhoseOutputIsNotRead() throws Exception {
     assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to see who waits");
     ProcessBuilder builder = CommandProcess.of("run", "-np", "1");
     Process launcher =
@@ -138,10 +138,10 @@ class LauncherFaultsTest {
   }
 
   @Test
-  void readerThatTakesItsTimeGetsAll() throws Exception {
+  void slowReaderGetsTheWholeOutput() throws Exception {
     Process launcher =
         start(CommandProcess.of("run", "-np", "1"), "seq 100000; echo $$ > $DIR/end");
-    // More than pipes hold: only when somebody reads does it get so far.
+    // The output is longer than pipes hold, so the rank ends only after it is read.
     LockSupport.parkNanos(Duration.ofSeconds(2).toNanos());
     try (var out = launcher.inputReader(StandardCharsets.UTF_8)) {
       assertThat(out.lines().reduce((first, last) -> last)).contains("[0] 100000");
@@ -171,14 +171,14 @@ class LauncherFaultsTest {
     await(() -> !Files.exists(secret));
   }
 
-  /// Not the watch, which ends last.
+  /// Returns true for all processes except the watch, which ends last.
   private static boolean isRanks(ProcessHandle process) {
     return !process.info().commandLine().orElse("").contains("weft-watch");
   }
 
-  /// As on a full disk: no file of the launcher's may be longer than 16 KiB.
+  /// Simulates a full disk: no file of the launcher may be longer than 16 KiB.
   @Test
-  void outputThatTheDiskDoesNotTakeIsShownAllTheSame() throws Exception {
+  void outputIsShownEvenIfTheDiskIsFull() throws Exception {
     ProcessBuilder builder =
         CommandProcess.of("run", "-np", "1", "--output-dir", directory.resolve("kept").toString());
     builder.command().addAll(0, List.of("sh", "-c", "ulimit -f 32; exec \"$@\"", "sh"));
@@ -204,7 +204,7 @@ class LauncherFaultsTest {
   }
 
   @Test
-  void signalEndsLauncherWhoseSshDoesNotReadItsConfiguration() throws Exception {
+  void signalEndsLauncherWhoseSshHangsOnItsConfiguration() throws Exception {
     Path ssh = deafSsh("sleep 1000; :\n");
     Process launcher =
         start(CommandProcess.of("run", "-H", "far", "--ssh", ssh.toString()), "true");
@@ -219,7 +219,7 @@ class LauncherFaultsTest {
   }
 
   @Test
-  void signalEndsLauncherWhoseSshTakesNothing() throws Exception {
+  void signalEndsLauncherWhoseSshReadsNoInput() throws Exception {
     Path ssh = deafSsh("case $* in *-G*) echo hostname 127.0.0.1;; *) exec sleep 1000;; esac\n");
     ProcessBuilder builder =
         CommandProcess.of(

@@ -21,9 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// `weft train` of rehearsed steps in processes of their own, one of which is killed or stopped:
-/// what the others and the launcher make of it. Servers are the first ranks. `LostTaskTest`,
-/// `ShrinkingTrainTest` and `StoppedRankTest` do it with real training.
+/// Checks `weft train` of rehearsed steps in separate processes, one of which is killed or stopped.
+/// Servers are the first ranks. `LostTaskTest`, `ShrinkingTrainTest` and `StoppedRankTest` use real
+/// training.
 @Timeout(120)
 class LostRankTest {
 
@@ -40,7 +40,7 @@ class LostRankTest {
   private void train(String silenceLimit, String tasks) throws IOException {
     List<String> arguments = new ArrayList<>(List.of("train", "steps"));
     arguments.addAll(List.of(tasks.split(" ")));
-    // However busy the machine is, only the rank that is harmed is to be lost.
+    // Only the harmed rank may be lost, even on a busy machine.
     arguments.addAll(List.of("--silence-limit", silenceLimit, "--heartbeat", "200ms"));
     arguments.addAll(List.of("--deadline", "60s", "--start-deadline", "60s"));
     ProcessBuilder builder = CommandProcess.of(arguments.toArray(String[]::new));
@@ -54,7 +54,7 @@ class LostRankTest {
     launcher.destroyForcibly();
   }
 
-  /// Reads on until a line of standard error has all of these words.
+  /// Reads standard error until a line has all of these words.
   private void await(String... words) throws IOException {
     for (String line = reader.readLine(); line != null; line = reader.readLine()) {
       told.append(line).append('\n');
@@ -69,7 +69,7 @@ class LostRankTest {
     assertThat(CommandProcess.rank(launcher, rank).destroyForcibly()).isTrue(); // kill -9
   }
 
-  /// Returns the command's exit code, once it has ended by itself.
+  /// Waits until the command has ended by itself and returns its exit code.
   private int code() throws Exception {
     for (String line = reader.readLine(); line != null; line = reader.readLine()) {
       told.append(line).append('\n');
@@ -79,7 +79,7 @@ class LostRankTest {
   }
 
   @Test
-  void ranksThatShrinkGoOnWithoutTheOneThatIsKilled() throws Exception {
+  void shrinkingJobContinuesWithoutTheKilledRank() throws Exception {
     train("60s", "-np 3 --on-failure shrink");
     await("step ");
     kill(2);
@@ -92,7 +92,7 @@ class LostRankTest {
   }
 
   @Test
-  void workersThatWaitForNobodyGoOnWithoutTheOneThatIsKilled() throws Exception {
+  void asynchronousWorkersContinueWithoutTheKilledWorker() throws Exception {
     train("60s", "--workers 2 --servers 1");
     await("step ");
     kill(2);
@@ -105,7 +105,7 @@ class LostRankTest {
   }
 
   @Test
-  void jobFailsOfTheServerThatIsKilledAfterAWorkerWas() throws Exception {
+  void killedServerFailsTheJobThatHasAlreadyLostAWorker() throws Exception {
     train("60s", "--workers 2 --servers 2");
     await("step ");
     kill(2);
@@ -119,7 +119,7 @@ class LostRankTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 2})
-  void jobWhoseWorkersWaitForEachOtherFailsOfTheRankThatIsKilled(int rank) throws Exception {
+  void killedRankFailsTheJobOfSynchronousWorkers(int rank) throws Exception {
     train("60s", "--workers 2 --servers 1 --sync gradients");
     await("step ");
     kill(rank);
@@ -129,14 +129,14 @@ class LostRankTest {
   }
 
   @Test
-  void jobEndsWhenNoRankCanGoOnWithoutTheOneThatIsStopped() throws Exception {
+  void jobEndsWhenNoRankCanContinueWithoutTheStoppedOne() throws Exception {
     endsWithoutRankZero("--workers 2 --servers 1");
   }
 
   @Tag("long")
   @ParameterizedTest
   @ValueSource(strings = {"-np 2 --on-failure shrink", "--workers 2 --servers 1 --sync gradients"})
-  void jobsOfOtherTasksEndToo(String tasks) throws Exception {
+  void jobsOfOtherTasksEndWithoutTheStoppedRank(String tasks) throws Exception {
     endsWithoutRankZero(tasks);
   }
 

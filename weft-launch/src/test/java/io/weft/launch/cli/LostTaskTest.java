@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Real trainings with parameter servers, in real processes, one of which is killed. Servers are
-/// the first ranks.
+/// Checks real trainings with parameter servers in real processes, one of which is killed. Servers
+/// are the first ranks.
 @Tag("long")
 @Timeout(240)
 class LostTaskTest {
 
-  /// Half of the silence limit: a step that needs a lost server fails because the server's
-  /// connections break, long before its silence would tell.
+  /// Half of the silence limit. A step that needs a lost server fails because the server's
+  /// connections break, long before the silence limit expires.
   private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   @TempDir Path directory;
@@ -51,7 +51,7 @@ class LostTaskTest {
                 "" + workers,
                 "--servers",
                 "" + servers,
-                // However busy the machine is, only the rank that is killed is to be lost.
+                // Only the killed rank may be lost, even on a busy machine.
                 "--silence-limit",
                 "60s",
                 "--deadline",
@@ -71,7 +71,7 @@ class LostTaskTest {
     launcher.destroyForcibly();
   }
 
-  /// Reads on until a line of standard error has all of these words.
+  /// Reads standard error until a line has all of these words.
   private void await(String... words) throws IOException {
     for (String line = reader.readLine(); line != null; line = reader.readLine()) {
       told.append(line).append('\n');
@@ -86,7 +86,7 @@ class LostTaskTest {
     assertThat(CommandProcess.rank(launcher, rank).destroyForcibly()).isTrue(); // kill -9
   }
 
-  /// The command's exit code, once it has ended by itself.
+  /// Waits until the command has ended by itself and returns its exit code.
   private int code() throws Exception {
     for (String line = reader.readLine(); line != null; line = reader.readLine()) {
       told.append(line).append('\n');
@@ -96,7 +96,7 @@ class LostTaskTest {
   }
 
   @Test
-  void workersThatWaitForNobodyGoOnWithoutTheOneThatIsKilled() throws Exception {
+  void asynchronousWorkersContinueWithoutTheKilledWorker() throws Exception {
     train(2, 1, "--epochs", "1");
     await("epoch 1/1 ");
     kill(2);
@@ -112,11 +112,11 @@ class LostTaskTest {
   }
 
   @Test
-  void theyFailNamingTheServerThatIsKilledWhicheverOfThemIsLeft() throws Exception {
+  void remainingAsynchronousWorkerFailsNamingTheKilledServer() throws Exception {
     train(2, 2, "--epochs", "1000");
     await("epoch 1/1000 ");
     kill(2);
-    await("[3] ", "epoch ", "step "); // the next worker tells how it goes on
+    await("[3] ", "epoch ", "step "); // the next worker reports progress
     kill(1);
     long killed = System.nanoTime();
     await("[3] weft train: step ", "failed, because /job:ps/task:1 is lost");
@@ -128,7 +128,7 @@ class LostTaskTest {
   }
 
   @Test
-  void workersThatWaitForEachOtherFailNamingTheOneThatIsKilled() throws Exception {
+  void synchronousWorkersFailNamingTheKilledWorker() throws Exception {
     train(2, 1, "--epochs", "1000", "--sync", "gradients");
     await("epoch 1/1000 ");
     kill(2);
@@ -138,7 +138,7 @@ class LostTaskTest {
   }
 
   @Test
-  void theyFailNamingTheServerThatIsKilled() throws Exception {
+  void synchronousWorkersFailNamingTheKilledServer() throws Exception {
     train(2, 1, "--epochs", "1000", "--sync", "gradients");
     await("epoch 1/1000 ");
     kill(0);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Real trainings of real processes that serve their metrics.
+/// Checks the metrics of real trainings of real processes.
 @Timeout(240)
 class MetricsTrainTest {
 
@@ -30,7 +30,7 @@ class MetricsTrainTest {
 
   private static final String HOST = OwnLoopback.address().getHostAddress();
 
-  /// Returns the first of two ports in a row that nobody has.
+  /// Returns the first of two consecutive free ports.
   private static int freePorts() {
     return Integer.parseInt(OwnLoopback.free(2).substring(HOST.length() + 1));
   }
@@ -110,7 +110,7 @@ class MetricsTrainTest {
   }
 
   @Test
-  void portThatIsTakenEndsTheJobBeforeTraining() throws Exception {
+  void portInUseEndsTheJobBeforeTraining() throws Exception {
     int port = freePorts();
     try (var _ = new ServerSocket(port + 1, 1, OwnLoopback.address())) {
       Process launcher = train("--metrics", HOST + ":" + port);
@@ -131,7 +131,7 @@ class MetricsTrainTest {
   }
 
   @Test
-  void addressThatIsNoneIsRefusedBeforeAnyRankStarts() {
+  void malformedAddressIsRefusedBeforeAnyRankStarts() {
     var weft = new TypedCommand();
     assertThat(weft.run("train", "mnist-dnn", "-np", "2", "--metrics", "127.0.0.1:port"))
         .isEqualTo(ExitCodes.WRONG_USAGE);

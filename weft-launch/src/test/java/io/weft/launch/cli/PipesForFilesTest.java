@@ -16,8 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Named pipes to which nobody writes, where the command expects files: it says so and ends, or
-/// goes on where only evidence is missing, also when it is asked to end.
+/// Checks the command with named pipes that have no writer in place of files. It reports the pipe
+/// and ends, or continues where only evidence is missing, also after a request to end.
 @Timeout(120)
 class PipesForFilesTest {
 
@@ -64,7 +64,7 @@ class PipesForFilesTest {
     "run -np 1 --algorithms PIPE -- true",
     "train adult-dnn -np 1 --epochs 1 --algorithms PIPE"
   })
-  void isRefusedWithItsName(String arguments) throws Exception {
+  void pipeForAFileIsRefusedWithItsName(String arguments) throws Exception {
     ProcessBuilder builder =
         CommandProcess.of(arguments.replace("PIPE", pipe.toString()).split(" "));
     builder.environment().put(RehearsedTraining.REAL, "1");
@@ -74,21 +74,21 @@ class PipesForFilesTest {
   /// `PIPE` stands for the pipe.
   @ParameterizedTest
   @CsvSource({"run -np 1 --flight-dir PIPE -- true", "trace flight PIPE"})
-  void isNoDirectory(String arguments) throws Exception {
+  void pipeForADirectoryIsRefused(String arguments) throws Exception {
     String[] words = arguments.replace("PIPE", pipe.toString()).split(" ");
     Process command = start(CommandProcess.of(words));
     assertEnds(command, ExitCodes.WRONG_USAGE, pipe + ": not a directory");
   }
 
   @Test
-  void settingsAreRefusedWithItsName() throws Exception {
+  void pipeForTheSettingsIsRefusedWithItsName() throws Exception {
     ProcessBuilder builder = CommandProcess.of("run", "-np", "1", "--", "true");
     builder.environment().put("WEFT_CONFIG_FILE", pipe.toString());
     assertEnds(start(builder), ExitCodes.WRONG_USAGE, pipe.toString(), "FIFO");
   }
 
   @Test
-  void checkpointIsRefusedWithItsName() throws Exception {
+  void pipeForACheckpointIsRefusedWithItsName() throws Exception {
     Path checkpoint = pipe("epoch-00001.weft");
     String[] arguments = {
       "train", "adult-dnn", "-np", "1", "--epochs", "1", "--checkpoint", directory.toString()
@@ -99,14 +99,14 @@ class PipesForFilesTest {
   }
 
   @Test
-  void flightIsNoEvidence() throws Exception {
+  void pipeForAFlightFileIsNotEvidence() throws Exception {
     Path flight = pipe("rank-0.flight");
     Process command = start(CommandProcess.of("trace", "flight", directory.toString()));
     assertEnds(command, ExitCodes.MISSING, flight.getFileName().toString(), "FIFO");
   }
 
   @Test
-  void flightOfAnEarlierJobIsRefusedWithItsName() throws Exception {
+  void pipeForAnEarlierFlightFileIsRefusedWithItsName() throws Exception {
     Path flight = pipe("rank-0.flight");
     String[] arguments = {"run", "-np", "1", "--flight-dir", directory.toString(), "--", "true"};
     Process command = start(CommandProcess.of(arguments));
@@ -114,12 +114,12 @@ class PipesForFilesTest {
   }
 
   @Test
-  void flightThatRankMakesDoesNotKeepTheLauncher() throws Exception {
+  void pipeThatARankCreatesDoesNotBlockTheLauncher() throws Exception {
     assertEnds(start(rank("mkfifo $DIR/rank-0.flight; exit 5")), ExitCodes.FAILED, "rank 0");
   }
 
   @Test
-  void flightThatRankMakesDoesNotKeepTheLauncherThatIsAskedToEnd() throws Exception {
+  void pipeThatARankCreatesDoesNotBlockTheLaunchersTermination() throws Exception {
     Process command = start(rank("mkfifo $DIR/rank-0.flight; echo made; exec sleep 1000"));
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
     while (!Files.readString(directory.resolve("output")).contains("made")) {

@@ -14,7 +14,7 @@ class RankJvmTest {
   @TempDir private Path directory;
 
   @Test
-  void ranksStartFromACacheThatIsThere() throws IOException {
+  void ranksStartFromAnExistingCache() throws IOException {
     Path file = directory.resolve("rank.aot");
     assertThat(RankJvm.cache(file.toString())).isEmpty();
     Files.createFile(file);
@@ -23,7 +23,7 @@ class RankJvmTest {
   }
 
   @Test
-  void eachRankMakesACacheWhereTheNameHasAPlaceForItsNumber() {
+  void eachRankCreatesACacheIfTheNameHasAPlaceholder() {
     assertThat(RankJvm.cache("/t/rank-%p.aot")).contains("-XX:AOTCacheOutput=/t/rank-%p.aot");
   }
 }

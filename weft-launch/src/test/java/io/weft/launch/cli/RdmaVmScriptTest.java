@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/// What `tools/rdma-vm` says without a virtual machine. That it makes one shows in the tests of the
-/// tag `rdma`, which run in it.
+/// Checks the output of `tools/rdma-vm` without a virtual machine. The tests with the tag `rdma`,
+/// which run in the machine, show that it creates one.
 class RdmaVmScriptTest {
 
   private static final String SCRIPT = Path.of("..", "tools", "rdma-vm").toString();
@@ -20,7 +20,7 @@ class RdmaVmScriptTest {
   private record Ending(int code, String said) {}
 
   @Test
-  void helpTeaches() throws IOException, InterruptedException {
+  void helpShowsOptionsAndExamples() throws IOException, InterruptedException {
     Ending ending = run("--help");
     assertThat(ending.code()).isZero();
     assertThat(ending.said()).contains("--share DIR", "--seconds N", "Exit code", "Examples:");
@@ -36,7 +36,7 @@ class RdmaVmScriptTest {
   }
 
   @Test
-  void whatIsMissingIsSaidWithAnExitCodeOfItsOwn() throws IOException, InterruptedException {
+  void missingRequirementHasItsOwnExitCode() throws IOException, InterruptedException {
     Ending ending = run("true");
     assertThat(ending.code()).isEqualTo(77);
     assertThat(ending.said().lines()).singleElement().asString().startsWith("rdma-vm: ");
@@ -46,7 +46,7 @@ class RdmaVmScriptTest {
     return new Ending(ExitCodes.WRONG_USAGE, "rdma-vm: " + what + "; see tools/rdma-vm --help\n");
   }
 
-  /// With a cache that nobody can write, so that nothing is made and nothing starts.
+  /// Runs the script with a cache that is not writable, so that it creates and starts nothing.
   private static Ending run(String... arguments) throws IOException, InterruptedException {
     var command = new ArrayList<>(List.of("bash", SCRIPT));
     command.addAll(List.of(arguments));

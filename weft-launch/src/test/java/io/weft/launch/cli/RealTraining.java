@@ -16,9 +16,9 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
-/// `weft train` with TensorFlow, by processes as users start them, on few digits.
+/// A runner of `weft train` with TensorFlow on a few digits, in processes as users start them.
 ///
-/// @param directory for data and reports; of the caller
+/// @param directory directory for data and reports, owned by the caller
 record RealTraining(Path directory) {
 
   private static final long LIMIT_SECONDS = 420;
@@ -35,9 +35,9 @@ record RealTraining(Path directory) {
     return training;
   }
 
-  /// One epoch of `mnist-dnn` on so many ranks; returns its report.
+  /// Runs one epoch of `mnist-dnn` on `ranks` ranks and returns its report.
   ///
-  /// @param name of this run, unlike those of others in the same directory
+  /// @param name name of this run, unique in the directory
   JsonNode run(String name, int ranks, String... options) throws Exception {
     Path report = directory.resolve(name + ".json");
     ProcessBuilder builder =
@@ -69,14 +69,14 @@ record RealTraining(Path directory) {
     return new ObjectMapper().readTree(report.toFile());
   }
 
-  /// Tests rehearse training; what users start does it.
+  /// Returns the class path without test classes, which would rehearse training.
   private static String withoutTests() {
     return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
         .filter(path -> !path.endsWith("test-classes"))
         .collect(Collectors.joining(File.pathSeparator));
   }
 
-  /// A file of the published form, with values below a bound that are the same each time.
+  /// Writes a file in the published format, with values below `bound` that are equal in each run.
   private void write(String name, int bound, int bytesEach, int... sizes) throws Exception {
     var bytes = new ByteArrayOutputStream();
     var out = new DataOutputStream(bytes);

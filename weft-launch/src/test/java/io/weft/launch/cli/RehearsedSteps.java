@@ -17,17 +17,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/// Stands in for training whose ranks depend on each other: step after step of allreduce in place
-/// of computing, for thousands of steps, or a few more once a rank is lost. Ranks that train
-/// without servers go on without a lost one where the settings say so. With servers, each worker
-/// reduces with the servers, and with the other workers if they wait for each other.
+/// A substitute for training whose ranks depend on each other. It runs allreduces instead of
+/// computing, for thousands of steps, or for a few more after a rank is lost. Ranks that train
+/// without servers continue without a lost rank if the settings permit it. With servers, each
+/// worker reduces with the servers, and with the other workers if they wait for each other.
 record RehearsedSteps(int workers, int servers, boolean synchronous) {
 
   private static final int STEPS_A_LINE = 100;
   private static final int STEPS_AFTER_LOSS = 20;
   private static final Duration SHRINKING = Duration.ofSeconds(60);
 
-  /// Reads `--workers`, `--servers` and `--sync`; without servers there are none of these tasks.
+  /// Reads `--workers`, `--servers` and `--sync`. Without servers there are no tasks.
   static RehearsedSteps of(List<String> arguments) {
     return new RehearsedSteps(
         Integer.parseInt(after(arguments, "--workers", "0")),
@@ -40,7 +40,7 @@ record RehearsedSteps(int workers, int servers, boolean synchronous) {
     return at < 0 ? otherwise : arguments.get(at + 1);
   }
 
-  /// Returns what a launcher must know of the tasks, as the workloads say it.
+  /// Returns the launcher's plan of the tasks in the workloads' format.
   String plan() {
     int ranks = workers + servers;
     return servers == 0
@@ -52,7 +52,7 @@ record RehearsedSteps(int workers, int servers, boolean synchronous) {
             + (synchronous ? "" : " dispensable=" + servers + "-" + (ranks - 1));
   }
 
-  /// Returns the exit code of this process, which is a rank.
+  /// Runs this process as a rank and returns its exit code.
   int run(PrintWriter out, PrintWriter err) {
     try (Weft weft = Weft.init()) {
       if (servers == 0) {
@@ -89,7 +89,7 @@ record RehearsedSteps(int workers, int servers, boolean synchronous) {
     return 0;
   }
 
-  /// Reduces with each worker until that one has ended or is lost.
+  /// Reduces with each worker until the worker has ended or is lost.
   private int serve(Weft weft) throws InterruptedException {
     List<Thread> serving = new ArrayList<>();
     for (Communicator each : groups(weft)) {
@@ -135,7 +135,7 @@ record RehearsedSteps(int workers, int servers, boolean synchronous) {
     return 0;
   }
 
-  /// Returns the communicators of this rank, which all their members make in one order.
+  /// Returns the communicators of this rank. All members create them in the same order.
   private List<Communicator> groups(Weft weft) {
     List<Integer> ranks = new ArrayList<>();
     for (int rank = 0; rank < servers; rank++) {

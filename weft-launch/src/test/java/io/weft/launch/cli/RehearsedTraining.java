@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.spi.ToolProvider;
 
-/// Stands in for the workloads, unless the environment asks for the real ones: prints what it was
-/// given, and misbehaves as its workload's name says.
+/// A substitute for the workloads unless the environment requests the real ones. It prints its
+/// arguments, and misbehaves as its workload's name says.
 public final class RehearsedTraining implements ToolProvider {
 
   /// The variable that lets the real workloads train.
   static final String REAL = "WEFT_TEST_REAL_TRAINING";
 
-  /// Made by the service loader.
+  /// Called by the service loader.
   public RehearsedTraining() {}
 
   @Override
@@ -74,8 +74,8 @@ public final class RehearsedTraining implements ToolProvider {
     }
   }
 
-  /// Meets the other ranks once, then says which process it is and waits for the others to meet
-  /// again. Rank 1 never does: so whatever ends it finds them in the barrier.
+  /// Meets the other ranks once, prints this process's id and waits for the others to meet again.
+  /// Rank 1 never does, so the others are in the barrier when rank 1 is killed or stopped.
   private static int exchange(PrintWriter out, PrintWriter err) {
     try (Weft weft = Weft.init()) {
       CollectiveOptions meet = CollectiveOptions.named("meet");

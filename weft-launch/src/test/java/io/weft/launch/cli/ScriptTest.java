@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The script `weft` at the repository's root.
+/// Checks the script `weft` at the repository's root.
 class ScriptTest {
 
   private static final Path SCRIPT = Path.of("..", "weft");
@@ -23,7 +23,7 @@ class ScriptTest {
   @TempDir private Path directory;
 
   @Test
-  void withoutANewEnoughJdkOneLineSaysWhatToInstall() throws IOException, InterruptedException {
+  void withoutARecentJdkOneLineSaysWhatToInstall() throws IOException, InterruptedException {
     String script = Files.readString(SCRIPT);
     assertThat(script).contains("\noldest=25\n");
     Path demanding = directory.resolve("weft");
@@ -37,7 +37,7 @@ class ScriptTest {
     assertThat(said.lines()).singleElement().asString().contains("JDK 999", "install", "JAVA_HOME");
   }
 
-  /// A copy of the script in a root of its own, with a Maven that this test writes.
+  /// Starts a copy of the script in a separate root, with a Maven that this test writes.
   private Process build(String maven) throws IOException {
     Path root = Files.createDirectories(directory.resolve("root"));
     Files.copy(SCRIPT, root.resolve("weft"), StandardCopyOption.REPLACE_EXISTING);
@@ -70,7 +70,7 @@ class ScriptTest {
   }
 
   @Test
-  void nextCallWaitsForTheMavenOfAKilledOne() throws IOException, InterruptedException {
+  void nextCallWaitsForTheMavenOfAKilledCall() throws IOException, InterruptedException {
     String slow =
         """
         trap '' TERM
@@ -90,7 +90,7 @@ class ScriptTest {
   }
 
   @Test
-  void signalEndsMavenAndWhatItStarted() throws IOException, InterruptedException {
+  void signalEndsMavenAndItsChildren() throws IOException, InterruptedException {
     Process script = build("sleep 1000 & echo $! > $DIR/new; mv $DIR/new $DIR/child; wait; :");
     awaitLine("child");
     List<ProcessHandle> started = script.descendants().toList();
@@ -105,7 +105,7 @@ class ScriptTest {
   }
 
   @Test
-  void lockThatCannotBeMadeIsNamedWithTheReason() throws IOException, InterruptedException {
+  void lockThatCannotBeWrittenIsNamedWithTheReason() throws IOException, InterruptedException {
     Files.createDirectories(directory.resolve("root/target/weft/lock"));
     Process script = build("exit 1");
     assertThat(script.waitFor(30, TimeUnit.SECONDS)).isTrue();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A real training of real processes, one of which is killed.
+/// Checks a real training of real processes, one of which is killed.
 @Tag("long")
 class ShrinkingTrainTest {
 
@@ -23,7 +23,7 @@ class ShrinkingTrainTest {
 
   @Test
   @Timeout(240)
-  void trainingGoesOnWithoutTheRankThatIsKilled() throws Exception {
+  void trainingContinuesWithoutTheKilledRank() throws Exception {
     assumeTrue(Files.isReadable(Path.of("/proc/self/environ")), "needs /proc to find the rank");
     ProcessBuilder builder =
         CommandProcess.of(
@@ -35,7 +35,7 @@ class ShrinkingTrainTest {
             "shrink",
             "--epochs",
             "1",
-            // However busy the machine is, only the rank that is killed is to be lost.
+            // Only the killed rank may be lost, even on a busy machine.
             "--silence-limit",
             "60s",
             "--deadline",

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Real trainings of real processes, of which rank 0 is stopped, without which the others cannot go
-/// on: the launcher ends.
+/// Checks that the launcher ends real trainings whose rank 0 is stopped, because the other ranks
+/// cannot continue without it.
 @Tag("long")
 class StoppedRankTest {
 
@@ -29,11 +29,11 @@ class StoppedRankTest {
         "--via weft --workers 2 --servers 1",
         "--via weft --workers 2 --servers 1 --sync gradients"
       })
-  void jobEndsWhenNobodyCanGoOnWithoutTheRankThatIsStopped(String how) throws Exception {
+  void jobEndsWhenNoRankCanContinueWithoutTheStoppedOne(String how) throws Exception {
     assumeTrue(Files.isReadable(Path.of("/proc/self/environ")), "needs /proc to find the rank");
     var arguments = new ArrayList<>(List.of("train", "adult-dnn", "--epochs", "100000"));
     arguments.addAll(List.of(how.split(" ")));
-    // However busy the machine is, only the rank that is stopped is to be lost.
+    // Only the stopped rank may be lost, even on a busy machine.
     arguments.addAll(List.of("--silence-limit", "12s", "--deadline", "60s"));
     ProcessBuilder builder = CommandProcess.of(arguments.toArray(String[]::new));
     builder.environment().put(RehearsedTraining.REAL, "1");

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
-/// `weft train --via ps` in processes of their own, two servers and two workers: `wide-deep`
-/// against one process that has everything, `mnist-dnn` against the allreduce of two ranks.
+/// Checks `weft train --via ps` with two servers and two workers in separate processes. `wide-deep`
+/// is compared with one process that has everything, `mnist-dnn` with the allreduce of two ranks.
 @Tag("long")
 @Timeout(600)
 class TablesTrainingTest {
@@ -28,7 +28,7 @@ class TablesTrainingTest {
   @TempDir private Path directory;
 
   @Test
-  void workersOfTablesRankAsOneProcessDoes() throws Exception {
+  void workersWithTablesReachTheAucOfOneProcess() throws Exception {
     double alone = train("wide-deep", "-np", "1").get("testAuc").asDouble();
     JsonNode free = train("wide-deep", TASKS);
     assertThat(free.get("testAuc").asDouble()).isCloseTo(alone, within(0.005));
@@ -38,14 +38,14 @@ class TablesTrainingTest {
     JsonNode digests = together.get("weightsDigest");
     assertThat(digests.size()).isEqualTo(2);
     assertThat(digests.get(1)).isEqualTo(digests.get(0));
-    // Of each worker's steps one push to each of two tables.
+    // Each step of a worker makes one push to each of two tables.
     assertThat(together.get("pushes").asInt()).isEqualTo(2 * 2 * (24_000 / 128));
     assertThat(together.get("workers").asInt()).isEqualTo(2);
     assertThat(together.get("servers").asInt()).isEqualTo(2);
   }
 
   @Test
-  void synchronousWorkersGetTheBitsOfAllreduce() throws Exception {
+  void synchronousWorkersHaveTheSameBitsAsAllreduce() throws Exception {
     JsonNode together = train("mnist-dnn", "-np", "2");
     JsonNode served = train("mnist-dnn", with(TASKS, "--staleness", "0"));
     assertThat(served.get("weightsDigest").get(0)).isEqualTo(together.get("weightsDigest").get(0));

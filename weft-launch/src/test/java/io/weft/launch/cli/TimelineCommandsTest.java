@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// `weft trace merge` and `weft trace report` on timelines of real jobs.
+/// Checks `weft trace merge` and `weft trace report` on timelines of real jobs.
 @Timeout(120)
 class TimelineCommandsTest {
 
@@ -33,7 +33,7 @@ class TimelineCommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void slowRankIsNamed(String transport) throws IOException {
+  void reportNamesTheSlowestRank(String transport) throws IOException {
     Recorded.job(directory, transport, 3, 20, 30);
     Path json = directory.resolve("report.json");
     assertThat(weft.run("trace", "report", directory.toString(), "--json", json.toString()))
@@ -59,7 +59,7 @@ class TimelineCommandsTest {
   }
 
   @Test
-  void negotiationQueueAndCopiesAreToldApart() throws IOException {
+  void reportSeparatesNegotiationQueueAndCopies() throws IOException {
     Recorded.fusedJob(directory, 3, 20, 15);
     Path json = directory.resolve("report.json");
     assertThat(weft.run("trace", "report", directory.toString(), "--json", json.toString()))
@@ -136,7 +136,7 @@ class TimelineCommandsTest {
   }
 
   @Test
-  void timelineThatIsCutOffIsReadUpToThere() throws IOException {
+  void truncatedTimelineIsReadUpToItsEnd() throws IOException {
     Recorded.job(directory, "inproc", 2, 4, 0);
     Path cut = directory.resolve("rank-1.weft-trace");
     byte[] whole = Files.readAllBytes(cut);
@@ -157,7 +157,7 @@ class TimelineCommandsTest {
   }
 
   @Test
-  void whatCannotBeReadOrWrittenIsNamed() throws IOException {
+  void unreadableInputAndUnwritableOutputAreNamed() throws IOException {
     for (String command : List.of("merge", "report")) {
       List<String> words = new ArrayList<>(List.of("trace", command, directory.toString()));
       if (command.equals("merge")) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Named pipes where the commands of `weft trace` expect a directory or a file to write.
+/// Checks that the commands of `weft trace` refuse a named pipe in place of a directory.
 @Timeout(60)
 class TimelinePipesTest {
 
@@ -24,7 +24,7 @@ class TimelinePipesTest {
         "trace merge PIPE --html OUT",
         "trace flight PIPE --json OUT",
       })
-  void pipeIsRefusedAtOnce(String arguments) throws Exception {
+  void pipeForADirectoryIsRefusedImmediately(String arguments) throws Exception {
     Path pipe = directory.resolve("pipe");
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
     Path out = directory.resolve("out");

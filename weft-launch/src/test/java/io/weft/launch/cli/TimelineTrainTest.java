@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Timelines of real trainings of real processes.
+/// Checks timelines of real trainings of real processes.
 @Timeout(240)
 class TimelineTrainTest {
 
@@ -36,11 +36,11 @@ class TimelineTrainTest {
     traces = directory.resolve("traces");
   }
 
-  /// What happens to a job when it prints a line.
+  /// A disturbance of a job when it prints a line.
   @FunctionalInterface
   private interface Disturbance {
 
-    /// Whether it was this line.
+    /// Disturbs the job and returns true if this line is the trigger.
     boolean at(String line, Process launcher) throws Exception;
   }
 
@@ -48,7 +48,7 @@ class TimelineTrainTest {
 
   private Ended train(int ranks, List<String> more, Disturbance disturbance) throws Exception {
     var arguments = new ArrayList<>(List.of("train", "mnist-dnn", "-np", "" + ranks));
-    // However busy the machine is, only the rank that is killed is to be lost.
+    // Only the killed rank may be lost, even on a busy machine.
     arguments.addAll(List.of("--silence-limit", "60s", "--deadline", "120s"));
     arguments.addAll(List.of("--start-deadline", "120s", "--timeline", traces.toString()));
     arguments.addAll(more);
@@ -101,7 +101,7 @@ class TimelineTrainTest {
   }
 
   @Test
-  void allLeaveTheirTimelinesWhenTheLossIsNotANumber() throws Exception {
+  void allRanksLeaveTheirTimelinesWhenTheLossIsNotANumber() throws Exception {
     Ended ended =
         train(
             2,
@@ -117,11 +117,11 @@ class TimelineTrainTest {
 
   @Tag("lab")
   @Test
-  void rankThatIsStoppedAgainAndAgainIsNamed() throws Exception {
+  void repeatedlyStoppedRankIsNamedAsTheSlowest() throws Exception {
     Ended ended =
         train(
             2,
-            // Long steps, so that what is stopped is nearly always computing.
+            // The steps are long, so the stopped rank is nearly always computing.
             List.of("--epochs", "6", "--batch", "3000", "--threads", "1"),
             (line, launcher) -> {
               if (!line.contains("epoch 1/6 ")) {
@@ -139,7 +139,7 @@ class TimelineTrainTest {
         .isLessThan(report.get("byRank").get(0).get("waitingShare").doubleValue());
   }
 
-  /// Lets the process run only a third of the time until it has ended.
+  /// Lets the process run only a third of the time.
   private static void pulse(ProcessHandle process) throws Exception {
     for (int i = 0; i < 200 && process.isAlive(); i++) {
       signal("STOP", process);

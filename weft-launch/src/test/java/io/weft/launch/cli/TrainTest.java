@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The command in a process of its own, with training that is rehearsed.
+/// Checks the command in a separate process, with rehearsed training.
 @Timeout(60)
 class TrainTest {
 
@@ -50,7 +50,7 @@ class TrainTest {
     return Files.readString(directory.resolve("stderr"));
   }
 
-  /// The processes of the two ranks, as they print them.
+  /// Returns the processes of the two ranks by the ids that they print.
   private static Map<Integer, ProcessHandle> ranks(BufferedReader reader) throws Exception {
     return ranks(reader, 2);
   }
@@ -104,7 +104,7 @@ class TrainTest {
   }
 
   @Test
-  void processThatIsRankAlreadyTrainsItself() throws Exception {
+  void processThatIsAlreadyARankTrainsItself() throws Exception {
     Ended ended =
         run(
             Map.of("OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE", "1", "WEFT_RANK", ""),
@@ -117,7 +117,7 @@ class TrainTest {
   }
 
   @Test
-  void numberOfRanksMeansJobOfItsOwnWhoeverStartedTheProcess() throws Exception {
+  void numberOfRanksStartsASeparateJobUnderAnyLauncher() throws Exception {
     var ranks = new HashMap<String, String>();
     ranks.putAll(Map.of("RANK", "0", "WORLD_SIZE", "1", "MASTER_ADDR", "localhost"));
     ranks.putAll(Map.of("SLURM_PROCID", "3", "SLURM_STEP_ID", "0", "SLURM_NTASKS", "4"));
@@ -135,7 +135,7 @@ class TrainTest {
   }
 
   @Test
-  void jobInsideOfRankHasStoreAndRanksOfItsOwn() throws Exception {
+  void jobInsideARankHasItsOwnStoreAndRanks() throws Exception {
     String inner =
         JvmCommand.of(Main.class, "run", "-np", "2", "--", "env").stream()
             .map(word -> "'" + word + "'")
@@ -172,25 +172,25 @@ class TrainTest {
   }
 
   @Test
-  void withoutWorkloadTheyAreListed() throws Exception {
+  void trainWithoutAWorkloadListsThem() throws Exception {
     assertThat(run(Map.of(), "train")).isEqualTo(new Ended(0, "rehearsal", ""));
   }
 
   @Test
-  void wrongOptionIsToldOnceBeforeAnythingStarts() throws Exception {
+  void wrongOptionIsReportedOnceBeforeAnyRankStarts() throws Exception {
     assertThat(run(Map.of(), "train", "rehearsal", "-np", "2", "--wrong"))
         .isEqualTo(new Ended(2, "", "option --wrong is wrong\n"));
   }
 
   @Test
-  void crashIsOneLine() throws Exception {
+  void crashIsReportedWithoutAStackTrace() throws Exception {
     Ended ended = run(Map.of(), "train", "crash");
     assertThat(ended.code()).isEqualTo(1);
     assertThat(ended.err()).contains("rehearsed crash").doesNotContain("\tat ");
   }
 
   @Test
-  void rankThatMissesSomethingGivesTheCommandItsCode() throws Exception {
+  void commandHasTheExitCodeOfTheFailedRank() throws Exception {
     Ended ended = run(Map.of(), "train", "lonely", "-np", "2");
     assertThat(ended.code()).isEqualTo(3);
     assertThat(ended.err())
@@ -199,7 +199,7 @@ class TrainTest {
   }
 
   @Test
-  void interruptEndsAllAndIsTheExitCode() throws Exception {
+  void interruptEndsAllProcessesAndSetsTheExitCode() throws Exception {
     Process process = start(Map.of(), "train", "endless", "-np", "2");
     try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
       Map<Integer, ProcessHandle> ranks = ranks(reader);
@@ -214,7 +214,7 @@ class TrainTest {
   }
 
   @Test
-  void killedRankIsNamedAndTheOthersEnd() throws Exception {
+  void killedRankIsNamedAndTheOtherRankEnds() throws Exception {
     Process process = start(Map.of(), "train", "endless", "-np", "2");
     try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
       Map<Integer, ProcessHandle> ranks = ranks(reader);
@@ -248,7 +248,7 @@ class TrainTest {
     }
   }
 
-  /// What these survivors say of the loss of rank 1.
+  /// Returns the survivors' messages about the loss of rank 1.
   private static List<String> lossOfRankOne(String err) {
     return err.lines()
         .filter(
@@ -257,7 +257,7 @@ class TrainTest {
   }
 
   @Test
-  void stoppedRankIsNamedByAllAndEndedByTheLauncher() throws Exception {
+  void allRanksNameTheStoppedRankAndTheLauncherEndsIt() throws Exception {
     assumeTrue(
         Files.isReadable(Path.of("/proc/self/stat")), "needs /proc to see that it is stopped");
     String err = errOfExchangeWithout("STOP");
@@ -276,7 +276,7 @@ class TrainTest {
   }
 
   @Test
-  void killedRankIsNamedByAll() throws Exception {
+  void allRanksNameTheKilledRank() throws Exception {
     String err = errOfExchangeWithout("KILL");
     assertThat(lossOfRankOne(err))
         .as(err)
@@ -290,7 +290,7 @@ class TrainTest {
   }
 
   @Test
-  @Needs(OptionalProgram.SETPRIV) // else only Weft's own ranks do
+  @Needs(OptionalProgram.SETPRIV) // otherwise only Weft's own ranks end
   void ranksEndWithKilledLauncher() throws Exception {
     Process process = start(Map.of(), "train", "endless", "-np", "2");
     try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {

@@ -14,8 +14,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 
-/// One rank of a job with two layers, whose tensors have equal names: prints each sum that is not
-/// that of one layer, and at the end how many it has seen.
+/// The program of a rank with two layers whose tensors have equal names. It prints the sums of each
+/// round in which a sum mixes the layers, and at the end the number of correct rounds.
 public final class TwoLayersProgram {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -23,7 +23,7 @@ public final class TwoLayersProgram {
 
   private TwoLayersProgram() {}
 
-  /// Sums 1 and 1000 of each rank, in another order on each rank.
+  /// Sums 1 and 1000 of each rank, in a different order on each rank.
   public static void main(String[] arguments) throws InterruptedException {
     try (Weft weft = Weft.init();
         DataParallel one = DataParallel.over(weft);

@@ -5,13 +5,13 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import picocli.CommandLine;
 
-/// The `weft` command in this process, and what it prints.
+/// The `weft` command in this process, and its output.
 final class TypedCommand {
 
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
 
-  /// Returns the exit code.
+  /// Runs the command and returns its exit code.
   int run(String... arguments) {
     CommandLine line = Main.commandLine();
     line.setOut(new PrintWriter(out));

@@ -10,16 +10,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A directory whose name the locale cannot say, as on a server without one.
+/// Checks a directory whose name the locale cannot encode, as on a server without a locale.
 @Timeout(60)
 class UnreadableDirectoryTest {
 
   @TempDir private Path directory;
 
   @Test
-  void nothingIsWrittenBesideIt() throws Exception {
+  void nothingIsWrittenBesideTheDirectory() throws Exception {
     Path said = directory.resolve("said");
-    // In octal: this process may not know the letter either.
+    // The name is in octal because this process's locale may not encode it either.
     String script = "d=$0/$(printf '\\303\\251'); mkdir \"$d\" && cd \"$d\" && exec \"$@\"";
     var builder = CommandProcess.of("run", "-np", "1", "--output-dir", "out", "--", "true");
     var command = builder.command();

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/// `weft train` with TensorFlow on an RDMA device, by processes as users start them. Where the
+/// Checks `weft train` with TensorFlow on an RDMA device, in processes as users start them. If the
 /// device is in an emulated machine, unpacking TensorFlow takes minutes.
 @Tag("rdma")
 @Tag("lab") // minutes where the machine is emulated
@@ -20,7 +20,7 @@ class VerbsTrainTest {
   @TempDir private Path directory;
 
   @Test
-  void overVerbsTwoRanksLearnTheWeightsThatTheyLearnOverTcp() throws Exception {
+  void twoRanksLearnTheSameWeightsOverVerbsAsOverTcp() throws Exception {
     RealTraining training = RealTraining.in(directory);
     JsonNode verbs = train(training, "verbs");
     JsonNode tcp = train(training, "tcp");

@@ -17,7 +17,7 @@ class LockedMemoryTest {
   @TempDir private Path root;
 
   @Test
-  void aLimitThatIsTooLowIsToldWithWhatIsNeeded() throws IOException {
+  void aLimitThatIsTooLowIsReportedWithTheNeededSize() throws IOException {
     CheckResult finding = look("65536", "0000000000000000", ALL_USERS);
     assertThat(finding.verdict()).isEqualTo(CheckVerdict.LIMITED);
     assertThat(finding.detail()).contains("0.1 MiB", SystemFiles.size(LockedMemory.ENOUGH_BYTES));
@@ -25,7 +25,7 @@ class LockedMemoryTest {
   }
 
   @Test
-  void enoughAndUnlimitedWork() throws IOException {
+  void sufficientAndUnlimitedLimitsWork() throws IOException {
     long enough = LockedMemory.ENOUGH_BYTES;
     assertThat(look(Long.toString(enough), "0", ALL_USERS).verdict()).isEqualTo(CheckVerdict.WORKS);
     assertThat(look(Long.toString(enough - 1), "0", ALL_USERS).verdict())
@@ -34,14 +34,14 @@ class LockedMemoryTest {
   }
 
   @Test
-  void whoMayLockMemoryIsNotBound() throws IOException {
+  void aProcessWithCapIpcLockIsNotLimited() throws IOException {
     assertThat(look("65536", "000001ffffffffff", ALL_USERS).verdict())
         .isEqualTo(CheckVerdict.WORKS);
     assertThat(look("65536", "0000000000004000", ALL_USERS).detail()).contains("CAP_IPC_LOCK");
   }
 
   @Test
-  void inAContainerWithUsersOfItsOwnRootIsBound() throws IOException {
+  void rootInAUserNamespaceIsLimited() throws IOException {
     assertThat(look("65536", "000001ffffffffff", FEW_USERS).verdict())
         .isEqualTo(CheckVerdict.LIMITED);
   }

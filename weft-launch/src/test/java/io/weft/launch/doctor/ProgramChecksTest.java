@@ -38,7 +38,7 @@ class ProgramChecksTest {
   }
 
   @Test
-  void noCompilerIsLimited() {
+  void aMissingCompilerIsReported() {
     CheckResult result = ProgramChecks.compiler(Optional.empty());
     assertThat(result.detail()).startsWith("not found; it is for Open MPI");
   }

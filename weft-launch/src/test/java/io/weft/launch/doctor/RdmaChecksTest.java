@@ -48,7 +48,7 @@ class RdmaChecksTest {
   }
 
   @Test
-  void withoutASubnetManagerOneIsAdvised() throws IOException {
+  void aPortWithoutSubnetManagerAdvisesOpensm() throws IOException {
     system.device("mlx5_0", "2: INIT", "5: LinkUp", "InfiniBand", "0x0");
     assertThat(of("mlx5_0, port 1").remedy()).contains("opensm");
     assertThat(of("mlx5_0, port 1, GIDs").remedy()).contains("opensm");
@@ -63,14 +63,14 @@ class RdmaChecksTest {
   }
 
   @Test
-  void withoutAnIpv4AddressTheGidTableIsLimited() throws IOException {
+  void aGidTableWithoutIpv4AddressIsLimited() throws IOException {
     roce("4: ACTIVE", "5: LinkUp");
     assertThat(of("mlx5_0, port 1, GIDs").verdict()).isEqualTo(CheckVerdict.LIMITED);
     assertThat(of("mlx5_0, port 1, GIDs").remedy()).contains("ip addr add");
   }
 
   @Test
-  void roceOfTheFirstVersionAloneDoesNotDo() throws IOException {
+  void aGidTableWithOnlyRoceV1IsMissing() throws IOException {
     system
         .device("mlx4_0", "4: ACTIVE", "5: LinkUp", "Ethernet", "0x0")
         .gid("mlx4_0", 0, MAPPED, "IB/RoCE v1");
@@ -79,7 +79,7 @@ class RdmaChecksTest {
   }
 
   @Test
-  void whereThereIsNothingItSaysWhatToLoad() throws IOException {
+  void aMissingDriverIsReportedWithTheModuleToLoad() throws IOException {
     assertThat(of("devices").detail()).isEqualTo("none: the kernel has no driver for RDMA loaded");
     assertThat(of("devices").remedy()).contains("rdma_rxe");
     Files.createDirectories(root.resolve("sys/class/infiniband"));
@@ -87,7 +87,7 @@ class RdmaChecksTest {
   }
 
   @Test
-  void withoutTheFileThatOpensItADeviceIsMissing() throws IOException {
+  void aDeviceWithoutItsUverbsFileIsReportedWithARemedy() throws IOException {
     roce("4: ACTIVE", "5: LinkUp");
     Files.delete(root.resolve("dev/infiniband/uverbs0"));
     assertThat(of("mlx5_0").detail()).contains("uverbs0 is not there");
@@ -107,7 +107,7 @@ class RdmaChecksTest {
   }
 
   @Test
-  void filesThatSayNothingSensibleAreNoFailure() throws IOException {
+  void aMalformedSystemFileMakesTheDevicesLimited() throws IOException {
     system.device("mlx5_0", "4: ACTIVE", "5: LinkUp", "Ethernet", "what?");
     assertThat(of("devices").verdict()).isEqualTo(CheckVerdict.LIMITED);
   }

@@ -12,14 +12,15 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/// What the doctor says of a real RDMA device: the one that tools/rdma-vm makes. The tests change
-/// it and put it back, so they run one after the other.
+/// Checks the doctor's report on a real RDMA device, which `tools/rdma-vm` creates. The tests run
+/// sequentially because each changes the device and restores it.
 @Tag("rdma")
 class RdmaDoctorTest {
 
   private static final int LIMIT_SECONDS = 300;
 
-  /// Prints what is found of RDMA, of locked memory and by trying the transport, a line each.
+  /// Prints one line for each finding about RDMA, locked memory and an attempt to use the
+  /// transport.
   static final class Report {
     public static void main(String[] none) {
       System.out.println("report");
@@ -29,7 +30,7 @@ class RdmaDoctorTest {
     }
   }
 
-  /// What becomes of an attempt to use the transport.
+  /// Returns the result of an attempt to use the transport.
   private static CheckResult tried() {
     return TransportChecks.look().stream()
         .filter(finding -> finding.subject().equals("verbs"))
@@ -38,7 +39,7 @@ class RdmaDoctorTest {
   }
 
   @Test
-  void aDeviceThatWorksIsShownWithItsAddress() {
+  void aWorkingDeviceIsShownWithItsAddress() {
     assertThat(RdmaChecks.look()).extracting(CheckResult::verdict).containsOnly(CheckVerdict.WORKS);
     assertThat(of("libibverbs").detail()).contains("rxe");
     assertThat(of("rxe0, port 1").detail()).contains("ACTIVE", "Ethernet");
@@ -47,7 +48,7 @@ class RdmaDoctorTest {
   }
 
   @Test
-  void aPortThatIsDownIsToldWithItsRemedy() throws IOException, InterruptedException {
+  void aPortThatIsDownIsReportedWithItsRemedy() throws IOException, InterruptedException {
     run("ip", "link", "set", "dummy0", "down");
     CheckResult down = of("rxe0, port 1");
     CheckResult useless = tried();
@@ -61,7 +62,7 @@ class RdmaDoctorTest {
   }
 
   @Test
-  void aDeviceThatIsGoneIsMissed() throws IOException, InterruptedException {
+  void aRemovedDeviceIsReported() throws IOException, InterruptedException {
     run("rdma", "link", "delete", "rxe0");
     List<CheckResult> without = RdmaChecks.look();
     CheckResult useless = tried();
@@ -81,7 +82,7 @@ class RdmaDoctorTest {
   }
 
   @Test
-  void withoutPermissionAndLockedMemoryBothAreTold() throws IOException, InterruptedException {
+  void missingPermissionAndLowLockedMemoryAreReported() throws IOException, InterruptedException {
     String node = "/dev/infiniband/uverbs0";
     run("chmod", "600", node);
     String report = reportOfNobody();
@@ -91,7 +92,7 @@ class RdmaDoctorTest {
         .contains("locked memory", "0.1 MiB; RDMA registers memory by locking it");
   }
 
-  /// What a user without privileges finds who may lock 64 KiB.
+  /// Returns the report for a user without privileges, who may lock 64 KiB.
   private static String reportOfNobody() throws IOException, InterruptedException {
     return run(
         "setpriv",

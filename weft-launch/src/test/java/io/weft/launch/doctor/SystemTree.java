@@ -5,10 +5,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// Files that stand for those of a system: the way `/sys` and `/proc` of a real one were.
+/// A directory tree that imitates the files below `/sys` and `/proc` of a real system.
 record SystemTree(Path root) {
 
-  /// A file with this text, and the directories above it.
+  /// Creates a file with this text, and its parent directories.
   SystemTree file(String name, String text) throws IOException {
     Path file = root.resolve(name);
     Files.createDirectories(file.getParent());
@@ -16,13 +16,13 @@ record SystemTree(Path root) {
     return this;
   }
 
-  /// libibverbs with one provider.
+  /// Creates libibverbs with one provider.
   SystemTree library() throws IOException {
     return file("usr/lib/x86_64-linux-gnu/libibverbs.so.1", "")
         .file("usr/lib/x86_64-linux-gnu/libibverbs/libmlx5-rdmav34.so", "");
   }
 
-  /// A device with a file that opens it and one port, without GIDs.
+  /// Creates a device with a file that opens it and one port, without GIDs.
   SystemTree device(String name, String state, String physical, String link, String lid)
       throws IOException {
     String port = "sys/class/infiniband/" + name + "/ports/1/";

@@ -48,7 +48,7 @@ class FlightReportTest {
     return Story.of(rank, 3);
   }
 
-  /// Ranks 0 and 1 waited in `k`, which rank 2 had not submitted.
+  /// Returns logs in which ranks 0 and 1 waited in `k`, which rank 2 had not submitted.
   private static JobLogs late(Story two) {
     return logs(
         rank(0).waited("k", 1, 5).failed(20, "Aborted", "k is late"),
@@ -327,20 +327,20 @@ class FlightReportTest {
 
   @ParameterizedTest
   @MethodSource("cases")
-  void reportSays(Case known) {
+  void reportHasTheCauseAndTheFindings(Case known) {
     FlightReport report = FlightReport.of(known.evidence()).orElseThrow();
     assertThat(report.cause()).isEqualTo(known.cause());
     assertThat(report.findings()).containsExactlyElementsOf(known.findings());
   }
 
   @Test
-  void withoutLogsOrFailureThereIsNoReport() {
+  void evidenceWithoutLogsOrFailureGivesNoReport() {
     assertThat(FlightReport.of(logs())).isEmpty();
     assertThat(FlightReport.of(logs(rank(0).done("g", 1, 1), rank(1), rank(2)))).isEmpty();
   }
 
   @Test
-  void reportIsShortHoweverManyRanksAndOperationsThereAre() {
+  void reportOfManyRanksAndOperationsIsShort() {
     Story[] stories =
         IntStream.range(0, 64)
             .mapToObj(
@@ -358,7 +358,7 @@ class FlightReportTest {
   }
 
   @Test
-  void unreadableLogIsSaid() {
+  void unreadableLogIsReported() {
     var evidence =
         new JobLogs(
             logs(
@@ -376,7 +376,7 @@ class FlightReportTest {
   }
 
   @Test
-  void laterEpochIsJudgedAlone() {
+  void laterEpochIsReportedAlone() {
     FlightLog old = rank(0).waited("old", 1, 1).failed(9, "PeerLost", "rank 2 is lost").log();
     FlightLog.Circle next =
         new FlightLog.Circle(

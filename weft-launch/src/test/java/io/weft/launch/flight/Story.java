@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// Writes the log of one rank of an invented job, on host `node` and its number. Times are tenths
+/// A builder of the log of one rank of an invented job. Rank N is on host `nodeN`. Times are tenths
 /// of a second.
 final class Story {
 

@@ -13,8 +13,8 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import java.util.List;
 
-/// A rank that sums tensors of some lengths with all others, by every algorithm that knows hosts
-/// and by the one that Weft takes, and prints whether all sums are right.
+/// The program of a rank that sums tensors with all other ranks, by each algorithm that uses hosts
+/// and by Weft's choice, and prints whether all sums are correct.
 final class CrossingRank {
 
   private static final List<String> ALGORITHMS =

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Ranks on two hosts, each with a network of its own and nothing but a link between them: two
-/// network namespaces of this machine.
+/// Checks sums of ranks on two hosts. The hosts are two network namespaces of this machine, which
+/// are connected by one link.
 @Needs(OptionalProgram.NETWORKS)
 class TwoHostsTest {
 
@@ -30,7 +30,7 @@ class TwoHostsTest {
 
   @ParameterizedTest(name = "{0} and {1} ranks over {2}, at {3}")
   @Timeout(240)
-  @CsvSource("2, 1, shm, full speed") // inside of a host; between them it falls back to TCP
+  @CsvSource("2, 1, shm, full speed") // within a host; between the hosts it falls back to TCP
   void ranksSumAcrossHosts(int here, int there, String transport, String speed) throws Exception {
     sum(here, there, transport, speed);
   }

@@ -27,7 +27,7 @@ class CulpritTest {
   }
 
   @Test
-  void killedGoesBeforeStoppedBeforeBlamedBeforeFirst() {
+  void killedRankPrecedesStoppedThenBlamedThenFirst() {
     assertThat(of(ended(0, 1, 2), ended(1, 1, 2), stopped(4), ended(3, 137, -1), running(2)))
         .isEqualTo(3);
     assertThat(of(ended(0, 1, 2), ended(1, 1, 2), stopped(4), running(2))).isEqualTo(4);
@@ -43,12 +43,12 @@ class CulpritTest {
   }
 
   @Test
-  void rankThatEndedWellMayBeTheOneThatTheOthersMiss() {
+  void successfulRankThatTwoRanksBlameIsTheCulprit() {
     assertThat(of(ended(2, 0, -1), ended(0, 1, 2), ended(1, 1, 2))).isEqualTo(2);
   }
 
   @Test
-  void rankThatEndedWellIsNotNamedForTheOneThatFailed() {
+  void successfulRankThatOneRankBlamesIsNotTheCulprit() {
     assertThat(of(ended(1, 0, -1), ended(0, 1, 1))).isZero();
   }
 
@@ -64,7 +64,7 @@ class CulpritTest {
   }
 
   @Test
-  void whomLastLinesBlamedIsRememberedBeyondThem() {
+  void blamedRankIsRememberedAfterItsLineIsDropped() {
     var lines = new LastLines();
     byte[] blame = "rank 1 on here is lost: gone".getBytes(java.nio.charset.StandardCharsets.UTF_8);
     lines.add(blame, blame.length);

@@ -23,15 +23,15 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/// A rank of a job that fails: `silent RANK`, `killed RANK` (after all others wait in an
-/// operation), `fine`. The second argument is a directory that the ranks share.
+/// The program of a rank. Its mode is `silent RANK`, `killed RANK` (the rank is killed after all
+/// others wait in an operation) or `fine`. The ranks share a directory.
 final class FlightRank {
 
   private static final int LIMIT_SECONDS = 40;
 
   private FlightRank() {}
 
-  /// The command line of a rank.
+  /// Returns the command line of a rank.
   static List<String> command(Path directory, String... arguments) {
     var command =
         JvmCommand.of(
@@ -60,7 +60,7 @@ final class FlightRank {
       switch (arguments[1]) {
         case "silent" -> {
           if (odd) {
-            // It is ended by the launcher.
+            // The launcher ends this rank.
             var unused = new CountDownLatch(1).await(LIMIT_SECONDS, TimeUnit.SECONDS);
           }
           var unused = sum(all, tensor, "dense/kernel", 4).await();
@@ -126,7 +126,7 @@ final class FlightRank {
   private static void kill() throws Exception {
     String self = Long.toString(ProcessHandle.current().pid());
     var unused = new ProcessBuilder("kill", "-KILL", self).start().waitFor();
-    // Not reached: the signal is there before the program that sent it ends.
+    // Not reached: the signal arrives before the program that sent it ends.
     throw new IllegalStateException("still alive");
   }
 }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What is said of jobs of real ranks.
+/// Checks the flight reports of jobs with real ranks.
 @Timeout(120)
 class JobFlightsTest {
 
@@ -53,7 +53,7 @@ class JobFlightsTest {
   }
 
   @Test
-  void rankThatNeverSubmitsIsNamedWithTheTensorAndItsLast() throws Exception {
+  void reportNamesRankThatNeverSubmitsWithItsLastOperation() throws Exception {
     List<Path> before = launchDirectories();
     int code = run(WeftConfig.builder().build(), 3, "silent", "2");
     assertThat(code).isEqualTo(1);
@@ -76,7 +76,7 @@ class JobFlightsTest {
   }
 
   @Test
-  void killedRankIsNamedWithTheTensorThatOthersWaitedIn() throws Exception {
+  void reportNamesKilledRankAndTheOperationOthersWaitedIn() throws Exception {
     Path flights = directory.resolve("flights");
     int code = run(WeftConfig.builder().flightDir(flights).build(), 3, "killed", "1");
     assertThat(told())
@@ -96,7 +96,7 @@ class JobFlightsTest {
   }
 
   @Test
-  void jobThatEndsWellLeavesNoFileAndNoneOfAnEarlierOne() throws Exception {
+  void successfulJobLeavesNoFileAndRemovesThoseOfAnEarlierJob() throws Exception {
     Path flights = Files.createDirectory(directory.resolve("flights"));
     Files.writeString(flights.resolve("rank-0.flight"), "weft-flight 1\nof an earlier job\n");
     assertThat(run(WeftConfig.builder().flightDir(flights).build(), 1, "fine")).isZero();

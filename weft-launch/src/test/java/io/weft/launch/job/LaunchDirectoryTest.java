@@ -17,12 +17,12 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class LaunchDirectoryTest {
 
-  /// Another launcher, which says what it made and lives until its input ends.
+  /// Another launcher, which prints the path of its secret and runs until its input ends.
   public static final class Other {
 
     private Other() {}
 
-    /// Makes a directory.
+    /// Creates a directory and waits.
     public static void main(String[] arguments) throws Exception {
       try (LaunchDirectory directory = LaunchDirectory.create()) {
         Files.writeString(directory.secret(), "secret");
@@ -41,7 +41,7 @@ class LaunchDirectoryTest {
   }
 
   @Test
-  void whatAKilledLauncherLeftIsRemovedByTheNext() throws Exception {
+  void directoryOfAKilledLauncherIsRemovedByTheNext() throws Exception {
     Process other = other();
     try (var lines = other.inputReader(StandardCharsets.UTF_8)) {
       Path secret = Path.of(lines.readLine());
@@ -58,7 +58,7 @@ class LaunchDirectoryTest {
   }
 
   @Test
-  void itIsRemovedInTheEndWithAllThatItHolds() throws Exception {
+  void closeRemovesTheDirectoryWithItsContents() throws Exception {
     LaunchDirectory directory = LaunchDirectory.create();
     Path below = Files.createDirectory(directory.secret().resolveSibling("more"));
     Files.writeString(below.resolve("file"), "text");
@@ -69,7 +69,7 @@ class LaunchDirectoryTest {
   }
 
   @Test
-  void oneThatIsNotLockedYetIsLeftAloneForAMinute() throws Exception {
+  void newUnlockedDirectoryIsKeptAndAnOldOneIsRemoved() throws Exception {
     Path fresh = Files.createTempDirectory("weft-job-0-");
     Path old = Files.createTempDirectory("weft-job-0-");
     try {

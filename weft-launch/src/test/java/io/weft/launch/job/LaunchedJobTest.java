@@ -68,7 +68,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void ranksFindTheirPlaceAndTheJobsFacts() throws Exception {
+  void ranksGetTheirPlacementAndTheJobsSettings() throws Exception {
     int code =
         run(
             2,
@@ -96,7 +96,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void firstFailureIsNamedWithItsLastWordsAndTheOthersEnd() throws Exception {
+  void firstFailureIsReportedWithItsLastLinesAndTheOthersEnd() throws Exception {
     int code =
         run(
             3,
@@ -140,7 +140,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void jobGoesOnWithoutTheRanksThatItLoses() throws Exception {
+  void jobContinuesWithoutItsLostRanks() throws Exception {
     int code =
         survive(
             3,
@@ -158,7 +158,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void lostRankIsStartedAgainToJoinAsOftenAsThePlanSays() throws Exception {
+  void lostRankIsRestartedUpToTheLimitOfThePlan() throws Exception {
     String script =
         "echo $$ >> $DIR/starts.$WEFT_RANK.${WEFT_JOIN:-false}; case $WEFT_RANK in"
             + " 0) while ! [ -f $DIR/out/rank.1.2/exit ]; do sleep 0.01; done;;"
@@ -177,7 +177,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void rankThatWasStartedAgainEndsWithTheJob() throws Exception {
+  void restartedRankEndsWithTheJob() throws Exception {
     String script =
         "case $WEFT_RANK.${WEFT_JOIN:-false} in"
             + " 0.*) while ! [ -f $DIR/pid.again ]; do sleep 0.01; done; exit 0;;"
@@ -190,7 +190,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void jobFailsOfTheFirstRankThatIsNotDispensable() throws Exception {
+  void lossOfTheFirstIndispensableRankFailsTheJob() throws Exception {
     int code =
         run(
             plan(
@@ -207,7 +207,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void jobThatHasLostAllDispensableRanksHasFailedThoughTheOthersEndWell() throws Exception {
+  void lossOfAllDispensableRanksFailsTheJobIfTheOthersSucceed() throws Exception {
     JobPlan plan = plan(2, JobPlan.Output.PREFIXED, "exit $((WEFT_RANK * 3))");
     assertThat(run(plan.dispensingWith(Set.of(1)))).isEqualTo(3);
     assertThat(err.toString(StandardCharsets.UTF_8))
@@ -215,7 +215,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void jobWithoutSurvivorsHasFailed() throws Exception {
+  void jobWithoutSurvivorsFails() throws Exception {
     assertThat(survive(2, "exit $((WEFT_RANK + 3))")).isBetween(3, 4);
     assertThat(err.toString(StandardCharsets.UTF_8))
         .contains("no rank is left")
@@ -223,7 +223,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void stoppedRankIsEndedWhenTheOthersAreDone() throws Exception {
+  void stoppedRankIsKilledWhenTheOthersAreDone() throws Exception {
     assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to see that it is stopped");
     assertThat(survive(2, "if [ $WEFT_RANK = 1 ]; then kill -STOP $$; fi")).isZero();
     assertThat(err.toString(StandardCharsets.UTF_8))
@@ -232,7 +232,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void stoppedRankIsEndedWhenNoOtherCanGoOn() throws Exception {
+  void stoppedRankIsKilledWhenNoOtherRankIsLeft() throws Exception {
     assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to see that it is stopped");
     String script =
         "echo $$ > $DIR/pid.$WEFT_RANK; if [ $WEFT_RANK = 0 ]; then kill -STOP $$; fi;"
@@ -248,7 +248,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void stoppedRankThatIsNeededIsEndedWithThoseItIsThereFor() throws Exception {
+  void stoppedIndispensableRankIsKilledWhenNoOtherRankIsLeft() throws Exception {
     assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to see that it is stopped");
     String script = "if [ $WEFT_RANK = 0 ]; then kill -STOP $$; fi; exit $WEFT_RANK";
     JobPlan plan = shrinking(3, script, "WEFT_SILENCE_LIMIT", "2s").dispensingWith(Set.of(1, 2));
@@ -260,7 +260,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void rankThatIsNeededDoesNotOutliveThoseItIsThereFor() throws Exception {
+  void indispensableRankDoesNotOutliveTheDispensableOnes() throws Exception {
     String script = "if [ $WEFT_RANK = 0 ]; then sleep 1000; fi; exit $((WEFT_RANK - 1))";
     JobPlan plan =
         shrinking(3, script, "WEFT_DEADLINE", "1s")
@@ -274,7 +274,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void rankThatIsNeededHasHalfAMinuteToEndUnlessThePlanSaysOtherwise() {
+  void indispensableRankHas30SecondsToEndUnlessThePlanSetsALimit() {
     JobPlan plan = plan(1, JobPlan.Output.PREFIXED, "true");
     assertThat(plan.leaving()).isEqualTo(Duration.ofSeconds(30));
     JobPlan other = plan.leavingWithin(Duration.ofSeconds(1)).dispensingWith(Set.of(0));
@@ -282,7 +282,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void jobThatIsInterruptedIsNotDone() throws Exception {
+  void interruptedJobIsNotReportedAsDone() throws Exception {
     JobPlan plan = shrinking(2, "if [ $WEFT_RANK = 0 ]; then exit 1; fi; exec sleep 1000");
     PrintStream shown = new PrintStream(out, true, StandardCharsets.UTF_8);
     PrintStream told = new PrintStream(err, true, StandardCharsets.UTF_8);
@@ -305,7 +305,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void stoppedRankFailsTheJobWhenAllOthersHaveEndedWell() throws Exception {
+  void stoppedRankFailsTheJobWhenAllOthersHaveSucceeded() throws Exception {
     assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to see that it is stopped");
     String script = "if [ $WEFT_RANK = 0 ]; then kill -STOP $$; fi; exit 0";
     assertThat(run(with(plan(2, JobPlan.Output.PREFIXED, script), "WEFT_SILENCE_LIMIT", "2s")))
@@ -315,14 +315,14 @@ class LaunchedJobTest {
   }
 
   @Test
-  void rankKilledBySignalIsToldInWords() throws Exception {
+  void signalThatKilledARankIsNamed() throws Exception {
     assertThat(run(1, "kill -9 $$")).isEqualTo(137);
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("killed by SIGKILL (exit code 137)");
   }
 
   @Test
-  @Needs(OptionalProgram.SETSID) // else Java itself refuses
-  void commandThatIsNotThereIsNamed() throws Exception {
+  @Needs(OptionalProgram.SETSID) // otherwise Java itself refuses
+  void missingCommandIsNamed() throws Exception {
     JobPlan plan = plan(1, JobPlan.Output.PREFIXED, "");
     var missing =
         new JobPlan(
@@ -348,7 +348,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void killedRankIsTheCulpritAlsoWhenItsWitnessEndsFirst() throws Exception {
+  void killedRankIsTheCulpritEvenIfItsWitnessEndsFirst() throws Exception {
     int code =
         run(
             3,
@@ -384,7 +384,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void deafRanksAndWhatTheyLeaveBehindAreEnded() throws Exception {
+  void ranksThatIgnoreSigtermAndTheirOrphansAreKilled() throws Exception {
     assumeTrue(Files.isDirectory(Path.of("/proc/self")), "needs /proc to find orphans");
     int code =
         run(

@@ -33,7 +33,7 @@ class OutputCopyTest {
   }
 
   @Test
-  void linesGetTheirRank() throws Exception {
+  void eachLineIsPrefixedWithItsRank() throws Exception {
     assertThat(copy("one\n\nzwei ü\nlast", "[1] "))
         .isEqualTo("[1] one\n[1] \n[1] zwei ü\n[1] last\n");
     assertThat(directory.resolve("stdout")).hasContent("one\n\nzwei ü\nlast");
@@ -41,13 +41,13 @@ class OutputCopyTest {
   }
 
   @Test
-  void rawBytesPassUnchangedAndRedrawnLinesAreLines() throws Exception {
+  void rawBytesPassUnchangedAndCarriageReturnsEndLines() throws Exception {
     assertThat(copy("\rstep 1\rstep 2\ndone", "")).isEqualTo("\rstep 1\rstep 2\ndone");
     assertThat(last.lines()).containsExactly("step 1", "step 2", "done");
   }
 
   @Test
-  void endlessLineIsBroken() throws Exception {
+  void longLineIsSplit() throws Exception {
     String text = copy("x".repeat(200_000), "[0] ");
     assertThat(text.lines()).hasSize(4).allMatch(line -> line.startsWith("[0] x"));
     assertThat(text.replaceAll("[^x]", "")).hasSize(200_000);

@@ -28,14 +28,14 @@ class OutputFilterTest {
   }
 
   @Test
-  void noticesAreLeftOutWhereverTheyStand() throws Exception {
+  void noticesAreRemovedAtAnyPosition() throws Exception {
     assertThat(java(JAVA + "a\n" + JAVA + "b\n" + TENSORFLOW)).isEqualTo("a\nb\n" + TENSORFLOW);
     assertThat(both(JAVA + "a\n" + TENSORFLOW + "\rredrawn\r" + TENSORFLOW + "b"))
         .isEqualTo("a\n\rredrawn\rb");
   }
 
   @Test
-  void whatOnlyBeginsLikeOnePasses() throws Exception {
+  void textThatOnlyBeginsLikeANoticePasses() throws Exception {
     assertThat(java("WARNING: Using\n")).isEqualTo("WARNING: Using\n");
     assertThat(both("W\n\nI0000 01:\nWARNING: Us")).isEqualTo("W\n\nI0000 01:\nWARNING: Us");
     assertThat(java("")).isEmpty();

@@ -25,7 +25,7 @@ class RankPlacementTest {
   }
 
   @Test
-  void withoutHostsAllRanksAreHere() {
+  void withoutHostsAllRanksAreOnThisHost() {
     assertThat(RankPlacement.here(3)).allMatch(RankPlacement::isHere).hasSize(3);
     assertThat(RankPlacement.here(3).get(2).variables())
         .containsEntry("WEFT_RANK", "2")
@@ -58,13 +58,13 @@ class RankPlacementTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "a:", "a:0", "a:x", "a,,b", "-oProxyCommand=x", "a b", "a;b"})
-  void hostThatIsNoneIsRefused(String list) {
+  void malformedHostListIsRefused(String list) {
     assertThatThrownBy(() -> HostSlots.parseList(list))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
-  void exitCodesAreToldInWords() {
+  void exitStatusIsDescribedInWords() {
     assertThat(new ExitStatus(3, false)).hasToString("exit code 3");
     assertThat(new ExitStatus(137, false)).hasToString("killed by SIGKILL (exit code 137)");
     assertThat(new ExitStatus(127, true)).hasToString("command not found (exit code 127)");

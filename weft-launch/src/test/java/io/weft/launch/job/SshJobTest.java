@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Ranks by ssh, through a server of this test's own on loopback.
+/// Checks jobs whose ranks are started by ssh, through the test's own server on loopback.
 @Timeout(60)
 @Needs(OptionalProgram.SSHD)
 class SshJobTest {
@@ -190,7 +190,7 @@ class SshJobTest {
   }
 
   @Test
-  void secretThatIsNoTextIsTheSameOnOtherHosts() throws Exception {
+  void binarySecretIsTheSameOnOtherHosts() throws Exception {
     Path file = directory.resolve("raw.secret");
     byte[] bytes = "0123456789abcdef\u00ff\u00fe'".getBytes(StandardCharsets.ISO_8859_1);
     Files.write(file, bytes);
@@ -248,7 +248,7 @@ class SshJobTest {
   }
 
   @Test
-  void hostThatRefusesIsNamed() throws Exception {
+  void hostThatRefusesTheConnectionIsNamed() throws Exception {
     JobPlan plan = plan("weft-far:1", "true");
     Path config = directory.resolve("ssh_config_closed");
     Files.writeString(config, "Host weft-far\n  HostName 127.0.0.1\n  Port 1\n");

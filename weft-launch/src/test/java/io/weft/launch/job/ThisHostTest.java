@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Names that all mean the host of the launcher.
+/// Checks which names denote the launcher's host.
 class ThisHostTest {
 
   @ParameterizedTest
@@ -27,7 +27,7 @@ class ThisHostTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"localhost1", "node-127.0.0.1", "user@localhost", "1127.0.0.1"})
-  void otherNamesAreOtherHosts(String host) {
+  void otherNamesDenoteOtherHosts(String host) {
     assertThat(RankPlacement.of(1, HostSlots.parseList(host))).noneMatch(RankPlacement::isHere);
   }
 }

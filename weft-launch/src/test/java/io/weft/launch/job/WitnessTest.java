@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Ranks that end first, of a failure that another rank has had.
+/// Checks the culprit where a rank ends first because of another rank's failure.
 class WitnessTest {
 
   private static Culprit.Fate failed(int rank, int blamed) {
@@ -27,16 +27,16 @@ class WitnessTest {
             + " submitted it; see its output",
         "rank 1 on node7 is lost: its connection broke",
       })
-  void rankThatWaitedIsNotNamedForTheOneWhoseDiskWasFull(String said) {
+  void rankThatWaitedIsNotNamedForAnotherRanksFullDisk(String said) {
     int blamed = Culprit.blamedIn(said);
     assertThat(blamed).isEqualTo(1);
     Culprit.Fate full = failed(1, Culprit.NOBODY);
     assertThat(Culprit.of(List.of(failed(0, blamed), full))).isEqualTo(full);
   }
 
-  /// Rank 7 was never in the job: whom the first names is no rank that has failed.
+  /// Rank 7 was never in the job, so the first rank blames a rank that has not failed.
   @Test
-  void rankThatBlamesNobodyGoesBeforeOneThatBlamesAnother() {
+  void rankThatBlamesNoRankPrecedesOneThatBlamesAnother() {
     Culprit.Fate full = failed(1, Culprit.NOBODY);
     assertThat(Culprit.of(List.of(failed(0, 7), full))).isEqualTo(full);
     assertThat(Culprit.of(List.of(failed(0, 7)))).isEqualTo(failed(0, 7));

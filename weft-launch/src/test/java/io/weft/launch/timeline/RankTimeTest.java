@@ -19,7 +19,7 @@ class RankTimeTest {
   }
 
   @Test
-  void afterTheLastSubmissionCommunicationIsExposed() {
+  void communicationAfterTheLastSubmissionIsExposed() {
     time.step(0, 100, List.of(sent(10, 40, 10, 0), sent(50, 80, 60, 1)), List.of(), NOTHING);
     assertThat(time.waitingNanos()).isEqualTo(10);
     assertThat(time.exposedNanos()).isEqualTo(20);
@@ -27,14 +27,14 @@ class RankTimeTest {
   }
 
   @Test
-  void operationOfTheStepBeforeCountsWhereItEnds() {
+  void operationOfThePreviousStepCountsWhereItEnds() {
     time.step(100, 200, List.of(sent(90, 130, 120, 1)), List.of(), NOTHING);
     assertThat(time.waitingNanos()).isEqualTo(20);
     assertThat(time.exposedNanos()).isEqualTo(10);
   }
 
   @Test
-  void timeWithNothingOnTheWireIsToldApart() {
+  void negotiationQueueAndCopyTimesAreReportedSeparately() {
     var layer =
         new RankTime.Layer(
             List.of(new Interval(50, 110), new Interval(55, 110)),
@@ -42,7 +42,8 @@ class RankTimeTest {
             List.of(new Interval(115, 125), new Interval(160, 170)));
     var round = new RankTime.Sent(52, 108, 80, 2, true);
     time.step(0, 200, List.of(round, sent(125, 160, 125, 0)), List.of(), layer);
-    // From the last submission at 55 until the last copy at 170; until 80 rank 2 was late.
+    // The interval is from the last submission at 55 to the last copy at 170. Rank 2 was late until
+    // 80.
     assertThat(time.waitingNanos()).isEqualTo(25);
     assertThat(time.exposedNanos()).isEqualTo(90);
     assertThat(time.negotiationNanos()).isEqualTo(30);
@@ -52,7 +53,7 @@ class RankTimeTest {
   }
 
   @Test
-  void whatIsComputedMeanwhileIsNotExposed() {
+  void communicationDuringComputationIsNotExposed() {
     var layer =
         new RankTime.Layer(List.of(new Interval(10, 30)), List.of(), List.of(new Interval(30, 40)));
     time.step(0, 100, List.of(sent(40, 60, 40, 0)), List.of(new Interval(0, 35)), layer);

@@ -35,8 +35,8 @@ public final class Recorded {
 
   private Recorded() {}
 
-  /// Records ranks that compute in each of `steps` steps, and then average a small and a longer
-  /// tensor. Where `slowMillis` is not 0, the last rank is slower by at least that much in each
+  /// Records ranks that compute in each of `steps` steps and then average a small and a longer
+  /// tensor. If `slowMillis` is not 0, the last rank is slower by at least `slowMillis` in each
   /// step.
   public static void job(Path directory, String transport, int ranks, int steps, long slowMillis) {
     WeftConfig config = WeftConfig.builder().transport(transport).build();
@@ -55,8 +55,8 @@ public final class Recorded {
     }
   }
 
-  /// Records the same for gradients that go through a `DataParallel` with tensor fusion, which each
-  /// rank submits one by one.
+  /// Records the same job with a `DataParallel` with tensor fusion, to which each rank submits its
+  /// gradients individually.
   public static void fusedJob(Path directory, int ranks, int steps, long slowMillis) {
     WeftConfig config = WeftConfig.builder().transport("inproc").build();
     var slowRank = new SlowRank(ranks, steps, slowMillis);
@@ -146,8 +146,8 @@ public final class Recorded {
     }
   }
 
-  /// The last rank, which is slower than the others by events and not by their speed: it computes
-  /// until all others have computed, and then for twice as long as communication has taken.
+  /// The delay of the last rank. It depends on events and not on the machine's speed: the last rank
+  /// computes until all others have computed, and then for twice the duration of communication.
   private static final class SlowRank {
 
     private static final long LIMIT_SECONDS = 60;
@@ -180,7 +180,7 @@ public final class Recorded {
       }
     }
 
-    /// Notes how long the communication of a step has taken.
+    /// Records the duration of a step's communication.
     void communicated(int rank, long nanos) {
       if (rank == slow) {
         communicatedNanos += nanos;
@@ -188,7 +188,7 @@ public final class Recorded {
     }
   }
 
-  /// Takes at least so long.
+  /// Pauses for at least `nanos`.
   private static void pause(long nanos) {
     long end = Ticker.SYSTEM.nanos() + nanos;
     for (long left = nanos; left > 0; left = end - Ticker.SYSTEM.nanos()) {

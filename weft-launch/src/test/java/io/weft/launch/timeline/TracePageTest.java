@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The page opened by a real browser, without network.
+/// Checks the page in a real browser, without network.
 @Timeout(240)
 class TracePageTest {
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A rank whose timeline ends in the middle of a step, as that of a rank that is killed.
+/// Checks a rank whose timeline ends in the middle of a step, as a killed rank's does.
 @Timeout(60)
 class UnfinishedStepTest {
 
@@ -32,7 +32,7 @@ class UnfinishedStepTest {
     var unused = weft.communicator().barrier(CollectiveOptions.named(name)).await();
   }
 
-  /// Rank 1 finishes no step if `steps`; where there are none, both wait in a barrier at the end.
+  /// Records two ranks. Rank 1 finishes no step. Rank 0 records its step only if `steps` is true.
   private void record(boolean steps) {
     try (LocalJob job = LocalJob.start(2, WeftConfig.builder().transport("inproc").build())) {
       var unused =
@@ -64,7 +64,7 @@ class UnfinishedStepTest {
     }
   }
 
-  /// In an operation that the other rank never submits.
+  /// Waits in an operation that the other rank never submits.
   private static void waitAlone(Weft weft) throws InterruptedException {
     try {
       var unused =
@@ -77,7 +77,7 @@ class UnfinishedStepTest {
   }
 
   @Test
-  void rankWithoutAFinishedStepCountsInNoShare() throws IOException {
+  void rankWithoutAFinishedStepIsExcludedFromShares() throws IOException {
     record(true);
     JobTimelines job = JobTimelines.in(directory);
     assertThat(job.problems())
@@ -93,7 +93,7 @@ class UnfinishedStepTest {
   }
 
   @Test
-  void operationThatHadNotEndedIsCommunication() throws IOException {
+  void unfinishedOperationCountsAsCommunication() throws IOException {
     record(false);
     TimelineReport report = TimelineReport.of(JobTimelines.in(directory));
     TimelineReport.OfRank waited = report.byRank().get(1);
@@ -101,7 +101,7 @@ class UnfinishedStepTest {
   }
 
   @Test
-  void mergedTraceShowsTheOperationThatHadNotEnded() throws IOException {
+  void mergedTraceShowsTheUnfinishedOperation() throws IOException {
     record(true);
     var out = new ByteArrayOutputStream();
     assertThat(ChromeTrace.write(JobTimelines.in(directory), out)).isPositive();
