@@ -17,14 +17,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Programs of one's own, each in a Maven project that has one dependency of Weft.
+/// Checks users' programs, each in a Maven project with one dependency on Weft.
 class OwnProgramTest {
 
   @TempDir Path directory;
   private PrivateRepository repository;
 
   private void build(OwnProject project, String phase) throws Exception {
-    // The links are there until all that is made of them has run: class paths have them too.
+    // The links must stay until all programs have run, because class paths contain them.
     repository = PrivateRepository.create(directory.resolve("repository"));
     project.build(phase, repository);
   }
@@ -39,7 +39,7 @@ class OwnProgramTest {
   @Tag("long")
   @Test
   @Timeout(600)
-  void networkIsTrainedOnTwoRanksAndItsModelLoadsWithoutWeft() throws Exception {
+  void networkTrainsOnTwoRanksAndItsModelLoadsWithoutWeft() throws Exception {
     OwnProject project = OwnProject.copy("own-program", directory.resolve("digits"));
     build(project, "compile");
     Path target = project.directory().resolve("target");
@@ -80,7 +80,7 @@ class OwnProgramTest {
 
   @Test
   @Timeout(600)
-  void programOfGettingStartedLearnsOnTwoRanks() throws Exception {
+  void gettingStartedProgramLearnsOnTwoRanks() throws Exception {
     Path document = Path.of("..", "docs", "getting-started.md");
     OwnProject project = OwnProject.shownIn(document, directory.resolve("circle"));
     build(project, "compile");
@@ -102,7 +102,7 @@ class OwnProgramTest {
   @Tag("long")
   @Test
   @Timeout(600)
-  void jarOfAllJarsKeepsAllTransports() throws Exception {
+  void fatJarKeepsAllTransports() throws Exception {
     OwnProject project = OwnProject.copy("fat-jar", directory.resolve("sum"));
     build(project, "package");
     for (String how : List.of("plain", "merged")) {
@@ -116,7 +116,7 @@ class OwnProgramTest {
 
   @Test
   @Timeout(300)
-  void ranksOfAHostSayOnceWhyTheyDoNotShareMemory() throws Exception {
+  void ranksReportOnceWhyTheyDoNotShareMemory() throws Exception {
     OwnProject project = OwnProject.copy("fat-jar", directory.resolve("sum"));
     Path classes = directory.resolve("classes");
     int compiled =

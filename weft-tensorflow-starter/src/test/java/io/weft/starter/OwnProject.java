@@ -16,13 +16,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// A Maven project of a user of Weft, outside this build, with the JDK and the Maven of this build.
+/// A Maven project of a user of Weft, outside this build, with this build's JDK and Maven.
 record OwnProject(Path directory) {
 
-  /// With what a machine that has to do otherwise may need.
+  /// The limit of each process, sufficient for a busy machine.
   private static final Duration LIMIT = Duration.ofMinutes(4);
 
-  /// The flags of docs/launchers.md.
+  /// The JVM flags of docs/launchers.md.
   private static final List<String> FLAGS =
       List.of(
           "--add-modules=jdk.incubator.vector",
@@ -37,10 +37,10 @@ record OwnProject(Path directory) {
           "`(?<name>[\\w./-]+)`:\\n\\n```\\w+\\n(?<content>.*?)^```$",
           Pattern.DOTALL | Pattern.MULTILINE);
 
-  /// What a process printed, errors included.
+  /// The exit code of a process and its output, which includes errors.
   record Ended(int code, String text) {}
 
-  /// A copy of the project of this name below `src/it`.
+  /// Copies the project with this name from `src/it`.
   static OwnProject copy(String name, Path into) throws IOException {
     Path from = Path.of("src", "it", name).toAbsolutePath();
     try (Stream<Path> files = Files.walk(from)) {
@@ -53,8 +53,8 @@ record OwnProject(Path directory) {
     return new OwnProject(into);
   }
 
-  /// The project whose files a document of this repository shows, each a code block after a line
-  /// that ends with the file's name: "`pom.xml`:".
+  /// Creates the project whose files a document of this repository shows. Each file is a code block
+  /// after a line that ends with the file's name: "`pom.xml`:".
   static OwnProject shownIn(Path document, Path into) throws IOException {
     Matcher shown = SHOWN_FILE.matcher(Files.readString(document));
     while (shown.find()) {
@@ -65,8 +65,8 @@ record OwnProject(Path directory) {
     return new OwnProject(into);
   }
 
-  /// Runs Maven up to this phase, on a JDK that is older than Weft's where one is installed beside
-  /// it: the project finds the other by itself.
+  /// Runs Maven up to this phase. If a JDK older than Weft's is installed beside it, Maven runs on
+  /// the older JDK, and the project finds the newer one itself.
   void build(String phase, PrivateRepository repository) throws Exception {
     Ended ended =
         run(
@@ -83,7 +83,7 @@ record OwnProject(Path directory) {
 
   private static Optional<Path> olderJdk() throws IOException {
     if (!INSTALLED.equals(OWN_JDK.getParent())) {
-      return Optional.empty(); // the project would not find it
+      return Optional.empty(); // the project would not find its JDK
     }
     try (Stream<Path> jdks = Files.list(INSTALLED)) {
       return jdks.filter(jdk -> Files.isExecutable(jdk.resolve("bin/javac")))
@@ -92,7 +92,7 @@ record OwnProject(Path directory) {
     }
   }
 
-  /// `weft run` with two ranks of a Java program.
+  /// Runs `weft run` with two ranks of a Java program.
   Ended runTwoRanks(List<String> arguments) throws Exception {
     List<String> command = new ArrayList<>(JvmCommand.of(io.weft.launch.cli.Main.class));
     command.addAll(
@@ -102,7 +102,7 @@ record OwnProject(Path directory) {
     return run(command);
   }
 
-  /// A Java program.
+  /// Runs a Java program.
   Ended runAlone(List<String> arguments) throws Exception {
     return run(java(arguments));
   }

@@ -12,14 +12,14 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 
-/// A local repository of Maven in which Weft is installed as this build has made it, and in which
-/// all else is that of the build, by links: the user's own repository sees nothing of it.
+/// A local Maven repository with Weft as this build has made it. All other artifacts are links to
+/// the build's repository, so the user's own repository does not see Weft.
 record PrivateRepository(Path directory) implements AutoCloseable {
 
   private static final String GROUP = "weft";
   private static final String OWNER = "io";
 
-  /// What the starters bring.
+  /// The artifacts that a project with the starters needs.
   private static final List<String> ARTIFACTS =
       List.of(
           "weft-tensor",
@@ -47,7 +47,7 @@ record PrivateRepository(Path directory) implements AutoCloseable {
     return repository;
   }
 
-  /// All entries but one.
+  /// Links all entries except one.
   private static void link(Path from, Path to, String except) throws IOException {
     Files.createDirectories(to);
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(from)) {
@@ -65,8 +65,8 @@ record PrivateRepository(Path directory) implements AutoCloseable {
     return Files.createDirectories(folder).resolve(artifact + "-" + version + end);
   }
 
-  /// What this test runs on: a jar, or before there is one a directory of classes; of what has no
-  /// classes, nothing.
+  /// Returns the module's entry on this test's class path: its jar, or its directory of classes
+  /// before the jar is built. Returns the default directory for a module without classes.
   private static Path built(Path module) {
     return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
         .map(Path::of)
@@ -98,7 +98,7 @@ record PrivateRepository(Path directory) implements AutoCloseable {
     }
   }
 
-  /// Removes the links, so that whoever deletes the directory cannot follow them.
+  /// Removes the links, so that a deletion of the directory cannot follow them.
   @Override
   public void close() throws IOException {
     unlink(directory);
