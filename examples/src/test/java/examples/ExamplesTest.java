@@ -39,7 +39,7 @@ class ExamplesTest {
   }
 
   @Test
-  void eachProcessTrainsByItselfAndBothHaveTheSameLine() throws Exception {
+  void eachProcessTrainsLocallyAndBothFindTheSameLine() throws Exception {
     assertThat(runOnTwo(LocalTraining.class))
         .contains("rank 0: y = 3.00 x + 2.00, 2000 steps")
         .contains("rank 1: y = 3.00 x + 2.00, 2000 steps");
@@ -51,7 +51,7 @@ class ExamplesTest {
   }
 
   @Test
-  void aServerKeepsWhatWordsAreWorthAndAWorkerFindsIt() throws Exception {
+  void aWorkerLearnsTheEmbeddingsThatAServerStores() throws Exception {
     assertThat(runOnTwo(Embeddings.class)).contains("three words: 1.00 2.00 3.00");
   }
 
@@ -69,7 +69,7 @@ class ExamplesTest {
     assertThat(Files.readString(Path.of("..", document))).contains(shown);
   }
 
-  /// Runs the example as its head says, with the compiled class instead of the source.
+  /// Runs the example as its header comment says, with the compiled class instead of the source.
   private String runOnTwo(Class<?> example) throws Exception {
     List<String> command = new ArrayList<>(java());
     command.addAll(List.of(Main.class.getName(), "run", "-np", "2", "--"));
