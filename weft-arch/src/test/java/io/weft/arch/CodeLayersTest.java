@@ -40,7 +40,7 @@ class CodeLayersTest {
   }
 
   @Test
-  void allModulesAreLookedAt() {
+  void allModulesAreChecked() {
     for (String part :
         List.of(
             "tensor",

@@ -23,7 +23,7 @@ class HorovodDocumentTest {
   private static final Pattern NAME = Pattern.compile("\\b([A-Z]\\w*Test)(?:\\.(\\w+))?");
 
   @Test
-  void everyTestThatIsNamedExists() throws IOException {
+  void everyNamedTestExists() throws IOException {
     Map<String, String> sources = sources();
     List<String> missing = new ArrayList<>();
     int found = 0;

@@ -34,7 +34,7 @@ class LayerRulesTest {
   }
 
   @Test
-  void everyRuleSaysWhy() {
+  void everyRuleStatesItsReason() {
     assertThat(LayerRules.all())
         .isNotEmpty()
         .allMatch(rule -> rule.getDescription().contains(", because "));

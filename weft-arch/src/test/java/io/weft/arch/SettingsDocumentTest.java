@@ -23,14 +23,14 @@ class SettingsDocumentTest {
   private static final String SERVICE = "META-INF/services/" + OptionProvider.class.getName();
 
   @Test
-  void everySettingIsDocumentedAndNoOther() throws IOException {
+  void documentListsExactlyTheDeclaredSettings() throws IOException {
     assertThat(rows().keySet())
         .containsExactlyInAnyOrderElementsOf(
             OptionProvider.all().stream().map(ConfigOption::name).toList());
   }
 
   @Test
-  void defaultsAndBoundsAreThoseThatAreDeclared() throws IOException {
+  void documentedDefaultsAndBoundsAreTheDeclaredOnes() throws IOException {
     Map<String, Row> rows = rows();
     List<String> wrong = new ArrayList<>();
     for (ConfigOption<?> option : OptionProvider.all()) {

@@ -7,7 +7,7 @@ import io.weft.workloads.data.IdxTarget;
 import io.weft.workloads.data.LibsvmTarget;
 import java.util.List;
 
-/// Fuzzes all readers of a training's input files.
+/// Checks all readers of a training's input files with fuzzed inputs.
 class DataFuzzTest extends FuzzContract {
 
   DataFuzzTest() {

@@ -97,7 +97,7 @@ class OpenPortsTest {
   }
 
   @Test
-  void tasksOfOneHostListenWhereNoOtherHostReaches() throws Exception {
+  void tasksOfOneHostListenOnLoopbackOnly() throws Exception {
     Program server = rank(0, networks.here(), Map.of());
     Program worker = rank(1, networks.here(), Map.of());
     server.await("serving");
@@ -121,8 +121,8 @@ class OpenPortsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"auto", "off"}) // encrypted, and by the secret alone
-  void tasksOfTwoHostsLetNobodyInWithoutTheSecret(String secure) throws Exception {
+  @ValueSource(strings = {"auto", "off"}) // encrypted, and with the secret alone
+  void tasksOfTwoHostsRefuseStrangersWithoutTheSecret(String secure) throws Exception {
     Program server = rank(0, networks.here(), Map.of("WEFT_BIND", NEAR, "WEFT_SECURE", secure));
     Program worker = rank(1, far(), Map.of("WEFT_BIND", FAR, "WEFT_SECURE", secure));
     server.await("serving");
@@ -140,7 +140,7 @@ class OpenPortsTest {
 
   /// Shows why this runtime is used only for comparisons.
   @Test
-  void tensorFlowsOwnServerRunsGraphsOfAnybody() throws Exception {
+  void tensorFlowServerRunsGraphsOfStrangers() throws Exception {
     String port = "2222";
     Program server = started(networks.here(), Map.of(), ListeningProgram.class, "grpc", port);
     server.await("serving grpc://127.0.0.1:" + port);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Runs each harm of `tools/torture` once on a small job.
+/// Checks each harm of `tools/torture` once on a small job.
 class TortureTest {
 
   @TempDir private Path directory;

@@ -29,12 +29,12 @@ class SameLossesTest {
 
   @Tag("long")
   @Test
-  void localGrpcAndWeftLoseTheSame() throws Exception {
+  void localGrpcAndWeftHaveTheSameLosses() throws Exception {
     Map<SmallTraining, List<Double>> alone = new LinkedHashMap<>();
     Process grpc = GrpcTrainings.start(directory, GRPC);
     try {
       for (SmallTraining training : SmallTraining.ALL) {
-        alone.put(training, assertWeftLosesWhatOneRankLoses(training));
+        alone.put(training, assertWeftHasTheLossesOfOneRank(training));
       }
       boolean over = grpc.waitFor(5, TimeUnit.MINUTES);
       String printed = Files.readString(GrpcTrainings.printed(directory));
@@ -51,7 +51,7 @@ class SameLossesTest {
   }
 
   /// Returns the losses of one rank.
-  private static List<Double> assertWeftLosesWhatOneRankLoses(SmallTraining training) {
+  private static List<Double> assertWeftHasTheLossesOfOneRank(SmallTraining training) {
     List<Double> alone = ServedRuns.alone(training.settings(), training.source()).losses();
     assertThat(alone.getFirst()).isNotEqualTo(alone.getLast());
     TrainingOutcome inproc = over("inproc", training);
