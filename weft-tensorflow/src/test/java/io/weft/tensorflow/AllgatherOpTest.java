@@ -59,7 +59,7 @@ class AllgatherOpTest {
   }
 
   @Test
-  void manyOfDifferentLengthsAreGatheredInOneStep() {
+  void tensorsOfDifferentLengthsAreGatheredInOneStep() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -82,7 +82,7 @@ class AllgatherOpTest {
   }
 
   @Test
-  void longResultsBecomeTensorsWhereTheyLie() {
+  void longTensorsAreGathered() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2, r -> List.of(r.weft().allgather(r.filled(FLOAT32, r.number(), 10_000), "long")));
@@ -122,7 +122,7 @@ class AllgatherOpTest {
             r -> {
               Operand<TFloat32> x = r.filled(FLOAT32, 1, 1 + r.number(), 2);
               Operand<TFloat32> y = r.weft().allgather(x, "x");
-              // Row i of the joint tensor counts (i + 1) times, on rank r once more (r + 1) times.
+              // Row i of the joint tensor has the weight i + 1, and rank r's loss the weight r + 1.
               Operand<TFloat32> rows =
                   r.numbers(FLOAT32, new long[] {6, 2}, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6);
               return List.of(r.gradient(r.tf().math.mul(y, rows), x, r.number() + 1));
@@ -134,7 +134,7 @@ class AllgatherOpTest {
   }
 
   @Test
-  void gradientOfAGroupIsThatOfEach() {
+  void gradientOfAGroupIsTheGradientOfEachTensor() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -170,7 +170,7 @@ class AllgatherOpTest {
   }
 
   @Test
-  void scalarWhoseShapeIsKnownLaterIsRefusedOnAllRanks() {
+  void scalarOfUnknownStaticShapeIsRefusedOnAllRanks() {
     List<String> messages =
         RankGraphs.failures(
             2,
@@ -186,7 +186,7 @@ class AllgatherOpTest {
   }
 
   @Test
-  void ranksThatDisagreeOnRowsOrTypeAllHearOfIt() {
+  void disagreementOnRowShapeOrTypeFailsAllRanks() {
     List<String> shapes =
         RankGraphs.failures(
             2, r -> List.of(r.weft().allgather(r.filled(FLOAT32, 1, 2, 3 + r.number()), "x")));

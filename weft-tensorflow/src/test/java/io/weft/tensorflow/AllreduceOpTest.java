@@ -47,7 +47,7 @@ class AllreduceOpTest {
   }
 
   @Test
-  void factorsBeforeAndAfterAreMultiplied() {
+  void factorsBeforeAndAfterTheSumAreApplied() {
     for (DType type : List.of(DType.FLOAT16, DType.BFLOAT16, FLOAT32, FLOAT64)) {
       List<List<Value>> ranks =
           RankGraphs.run(
@@ -181,7 +181,7 @@ class AllreduceOpTest {
   }
 
   @Test
-  void gradientOfASumIsTheSumOfGradientsAndOfAnAverageTheirAverage() {
+  void gradientsOfSumAndAverageAreTheSumAndAverageOfGradients() {
     List<List<Value>> ranks =
         RankGraphs.run(
             3,
@@ -203,7 +203,7 @@ class AllreduceOpTest {
   }
 
   @Test
-  void gradientOfAGroupKnowsOutputsThatTheLossDoesNotUse() {
+  void gradientOfAGroupAllowsOutputsThatTheLossDoesNotUse() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -232,7 +232,7 @@ class AllreduceOpTest {
   }
 
   @Test
-  void ranksThatGroupOtherShapesAllHearOfIt() {
+  void disagreementOnShapesOfAGroupFailsAllRanks() {
     List<String> messages =
         RankGraphs.failures(
             2,
@@ -248,7 +248,7 @@ class AllreduceOpTest {
   }
 
   @Test
-  void ranksThatDisagreeOnTypeAllHearOfIt() {
+  void disagreementOnTypeFailsAllRanks() {
     List<String> messages =
         RankGraphs.failures(
             2,

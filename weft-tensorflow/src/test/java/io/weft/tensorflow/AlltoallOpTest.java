@@ -43,7 +43,7 @@ class AlltoallOpTest {
   }
 
   @Test
-  void withoutSplitsEachRankGetsAsManyRows() {
+  void withoutSplitsAllRanksGetEqualNumbersOfRows() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -67,7 +67,7 @@ class AlltoallOpTest {
   }
 
   @Test
-  void nothingIsSentToNobody() {
+  void emptyTensorsAreExchanged() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -115,7 +115,7 @@ class AlltoallOpTest {
   }
 
   @Test
-  void gradientGoesBackToWhereTheRowsCameFrom() {
+  void gradientReturnsToTheRanksThatSentTheRows() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -130,7 +130,7 @@ class AlltoallOpTest {
   }
 
   @Test
-  void gradientWithoutSplitsGoesBackToo() {
+  void gradientWithoutSplitsReturnsToTheSenders() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -150,7 +150,7 @@ class AlltoallOpTest {
   }
 
   @Test
-  void splitsOfOneRankThatAreWrongFailTheOther() {
+  void wrongSplitsOfOneRankFailTheOtherRank() {
     List<String> messages =
         RankGraphs.failures(
             2, r -> List.of(sent(r, r.filled(FLOAT32, 1, 3), "x", 1, 2 - r.number()).output()));
@@ -158,7 +158,7 @@ class AlltoallOpTest {
   }
 
   @Test
-  void rowsThatTheRanksDoNotDivideNeedSplits() {
+  void rowsThatAreNotDivisibleByTheRanksNeedSplits() {
     List<String> messages =
         RankGraphs.failures(
             2, r -> List.of(r.weft().alltoall(r.filled(FLOAT32, 1, 3), "x").output()));
@@ -167,7 +167,7 @@ class AlltoallOpTest {
   }
 
   @Test
-  void ranksThatDisagreeOnRowsOrTypeAllHearOfIt() {
+  void disagreementOnRowShapeOrTypeFailsAllRanks() {
     List<String> shapes =
         RankGraphs.failures(
             2,

@@ -59,7 +59,7 @@ class AsynchronousKernelTest {
   }
 
   @Test
-  void tenThousandCompletionsLeaveMemoryAndKernelsAsTheyWere() throws Exception {
+  void tenThousandCompletionsLeakNoMemoryAndNoKernels() throws Exception {
     HandleTable<CollectiveKernel<?>> kernels = OpLibrary.load().kernels();
     int before = kernels.live();
     long madeBefore = kernels.everAdded();
@@ -90,7 +90,7 @@ class AsynchronousKernelTest {
   }
 
   @Test
-  void memoryOfAnInputThatNothingElseUsesIsForwarded() throws Exception {
+  void memoryOfAnInputWithoutOtherUsersIsForwarded() throws Exception {
     RecordingCommunicator recorded = new RecordingCommunicator(ranks.of(0));
     Together.run(
         2,
@@ -118,7 +118,7 @@ class AsynchronousKernelTest {
   }
 
   @Test
-  void secondRunAtTheSameTimeIsRefusedAndEndsTheCommunicator() throws Exception {
+  void concurrentRunIsRefusedAndEndsTheCommunicator() throws Exception {
     try (Graph graph = new Graph()) {
       Operand<TFloat32> sum = sumOfParallel(graph, 0, 1, false);
       try (Session session = new Session(graph);

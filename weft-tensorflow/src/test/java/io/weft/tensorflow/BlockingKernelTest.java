@@ -30,7 +30,7 @@ class BlockingKernelTest {
   }
 
   @Test
-  void kernelsThatBlockReduceGivenEnoughThreads() throws Exception {
+  void blockingKernelsReduceWithEnoughThreads() throws Exception {
     ConfigProto threads =
         ConfigProto.newBuilder()
             .setUsePerSessionThreads(true)
@@ -55,7 +55,7 @@ class BlockingKernelTest {
   }
 
   @Test
-  void kernelsThatBlockFailWithTheLostPeer() {
+  void blockingKernelsFailNamingTheLostPeer() {
     ranks.lose(1);
     try (Graph graph = new Graph()) {
       Operand<TFloat32> sum = sumOfParallel(graph, 0);

@@ -13,7 +13,7 @@ import org.tensorflow.op.Ops;
 import org.tensorflow.proto.ConfigProto;
 import org.tensorflow.types.TFloat32;
 
-/// Two ranks of a process whose kernels block.
+/// The program of two ranks in one process whose kernels block.
 final class BlockingProgram {
 
   private BlockingProgram() {}

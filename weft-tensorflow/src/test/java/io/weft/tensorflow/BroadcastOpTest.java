@@ -18,7 +18,7 @@ class BroadcastOpTest {
 
   @ParameterizedTest
   @EnumSource
-  void everyElementTypeComesFromEveryRootInOneToThreeDimensions(DType type) {
+  void everyElementTypeIsBroadcastFromEveryRootInOneToThreeDimensions(DType type) {
     for (int root = 0; root < 3; root++) {
       int from = root;
       List<List<Value>> ranks =
@@ -40,7 +40,7 @@ class BroadcastOpTest {
   }
 
   @Test
-  void groupOfSeveralTypesComesFromTheRoot() {
+  void groupOfSeveralTypesIsBroadcastFromTheRoot() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -73,7 +73,7 @@ class BroadcastOpTest {
   }
 
   @Test
-  void ranksThatDisagreeOnShapeTypeOrRootAllHearOfIt() {
+  void disagreementOnShapeTypeOrRootFailsAllRanks() {
     List<String> shapes =
         RankGraphs.failures(
             2, r -> List.of(r.weft().broadcast(r.filled(FLOAT32, 1, 2 + r.number()), "x", 0)));

@@ -11,15 +11,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/// Runs a program of the tests in a JVM of its own, for what one process can do only once.
+/// A runner of test programs in a separate JVM, for actions that a process can do only once.
 public final class ChildJvm {
 
   private ChildJvm() {}
 
-  /// What it printed, errors included, and its exit code.
+  /// The program's output, which includes errors, and its exit code.
   public record Output(int exitCode, String text) {}
 
-  /// With these options and the entries of the class path that pass the filter.
+  /// Runs a program with these options and the entries of the class path that pass the filter.
   public static Output run(
       List<String> options, Predicate<String> entries, Class<?> program, String... arguments)
       throws Exception {

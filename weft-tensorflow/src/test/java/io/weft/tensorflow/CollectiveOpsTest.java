@@ -50,7 +50,7 @@ class CollectiveOpsTest {
 
   @ParameterizedTest
   @EnumSource
-  void allreduceCarriesEveryElementType(DType dtype) throws Exception {
+  void allreduceSupportsEveryElementType(DType dtype) throws Exception {
     List<float[]> results =
         Together.run(
             2,
@@ -86,7 +86,7 @@ class CollectiveOpsTest {
   }
 
   @Test
-  void opsThatRunInDifferentOrdersMeetByName() throws Exception {
+  void opsThatRunInDifferentOrdersAreMatchedByName() throws Exception {
     int count = 20;
     List<float[]> results =
         Together.run(
@@ -149,7 +149,7 @@ class CollectiveOpsTest {
   }
 
   @Test
-  void reductionsWithoutGradientSaySo() {
+  void gradientOfAReductionWithoutOneIsRefused() {
     try (Graph graph = new Graph()) {
       Operand<TFloat32> x = Ops.create(graph).constant(new float[] {1});
       Operand<TFloat32> max = new WeftOps(graph, ranks.of(0)).allreduce(x, "m", ReduceOp.MAX);
@@ -159,7 +159,7 @@ class CollectiveOpsTest {
   }
 
   @Test
-  void typeThatWeftDoesNotCarryIsRefusedWhenTheGraphIsBuilt() {
+  void unsupportedTypeIsRefusedWhenTheGraphIsBuilt() {
     try (Graph graph = new Graph()) {
       Operand<TBool> x = Ops.create(graph).constant(true);
       WeftOps weft = new WeftOps(graph, ranks.of(0));

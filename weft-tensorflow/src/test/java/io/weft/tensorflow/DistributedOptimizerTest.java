@@ -36,7 +36,7 @@ class DistributedOptimizerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"GradientDescent", "Momentum", "Adam"})
-  void twoRanksTrainAsOneDoesOnTheJointBatch(String name) throws Exception {
+  void twoRanksTrainAsOneRankDoesOnTheJointBatch(String name) throws Exception {
     float[] expected;
     try (InMemoryRanks single = new InMemoryRanks(1);
         Mlp alone = new Mlp(7, single.of(0), optimizer(name))) {
@@ -49,7 +49,7 @@ class DistributedOptimizerTest {
             2,
             rank ->
                 () -> {
-                  // Rank 1 starts with other weights than rank 0 and must get rank 0's.
+                  // Rank 1 starts with weights that differ from rank 0's and must get rank 0's.
                   try (Mlp model = new Mlp(7 + rank, ranks.of(rank), optimizer(name))) {
                     WeftVariables.broadcast(model.session, ranks.of(rank), 0);
                     model.train(STEPS, 2 * Mlp.BATCH, rank * Mlp.BATCH, Mlp.BATCH);
@@ -68,7 +68,7 @@ class DistributedOptimizerTest {
   }
 
   @Test
-  void gradientsGoThroughTheReducerThatIsGiven() throws Exception {
+  void gradientsAreReducedByTheGivenReducer() throws Exception {
     List<String> names = Collections.synchronizedList(new ArrayList<>());
     GradientReducer.Factory reducers =
         communicator -> {
@@ -94,13 +94,13 @@ class DistributedOptimizerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"Momentum", "Adam", "AdaGrad"})
-  void slotsAreBroadcastToo(String name) throws Exception {
+  void slotsAreBroadcast(String name) throws Exception {
     List<float[]> all =
         Together.run(
             2,
             rank ->
                 () -> {
-                  // Apart before: each rank trains alone, so that slots differ.
+                  // Each rank first trains alone, so that the slots differ.
                   try (Mlp model = new Mlp(rank + 1, null, optimizer(name))) {
                     model.train(3, Mlp.BATCH, 0, Mlp.BATCH);
                     List<Operand<?>> everything = new ArrayList<>();
@@ -117,7 +117,7 @@ class DistributedOptimizerTest {
   }
 
   @Test
-  void wrapsOnlyTheGradientsAndKeepsNamesAndSlots() {
+  void distributedOptimizerHasTheNameOfTheLocalOne() {
     try (Graph graph = new Graph()) {
       Optimizer local = new Momentum(graph, 0.1f, 0.9f);
       Optimizer distributed = new DistributedOptimizer(ranks.of(0), local);

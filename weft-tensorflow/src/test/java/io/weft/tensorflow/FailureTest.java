@@ -68,7 +68,7 @@ class FailureTest {
   }
 
   @Test
-  void disagreementFailsAllRanksAndWhatElseIsInFlight() throws Exception {
+  void disagreementFailsAllRanksAndAllOpsInFlight() throws Exception {
     List<Throwable> failures =
         Together.failures(
             2,
@@ -88,7 +88,7 @@ class FailureTest {
   }
 
   @Test
-  void graphOfAnUnknownCommunicatorSaysWhereItRuns() {
+  void unknownCommunicatorOfAGraphIsNamed() {
     OpLibrary.load();
     try (Graph graph = new Graph()) {
       Operand<TFloat32> x = Ops.create(graph).constant(new float[] {1});
@@ -114,7 +114,7 @@ class FailureTest {
             .setAttr("op", "SUM")
             .build();
       }
-      Thread partner = Thread.ofVirtual().start(this::takePartOnceTheSecondIsRefused);
+      Thread partner = Thread.ofVirtual().start(this::contributeOnceTheSecondUseIsRefused);
       try (Session session = new Session(graph)) {
         assertThatThrownBy(() -> session.runner().fetch("a").fetch("b").run())
             .hasMessageContaining("'same'")
@@ -124,8 +124,9 @@ class FailureTest {
     }
   }
 
-  /// So that the first use ends well, and the refusal is the step's only failure.
-  private void takePartOnceTheSecondIsRefused() {
+  /// Contributes only after the refusal of the second use, so that the first use completes and the
+  /// refusal is the step's only failure.
+  private void contributeOnceTheSecondUseIsRefused() {
     while (ranks.refused() == 0) {
       Thread.onSpinWait();
     }

@@ -16,15 +16,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.tensorflow.GraphOperation;
 import org.tensorflow.framework.optimizers.Adam;
 
-/// Training through `DataParallel`, over TCP.
+/// Checks training through `DataParallel` over TCP.
 class FusedTrainingTest {
 
-  /// Each of the four gradients by itself.
+  /// A separate group for each of the four gradients.
   private static final Grouping EACH = Grouping.into(4);
 
   @ParameterizedTest
   @EnumSource
-  void weightsHaveTheSameBitsFusedAndNot(Updates updates) {
+  void weightsHaveTheSameBitsWithAndWithoutFusion(Updates updates) {
     List<String> digests = new ArrayList<>();
     for (Fusion fusion : List.of(Fusion.ON, Fusion.OFF)) {
       digests.addAll(trained(fusion, GradientOptions.DEFAULT.with(updates)));
@@ -36,7 +36,7 @@ class FusedTrainingTest {
   }
 
   @Test
-  void littleGradientsAreOneOpThatTheThreadCarriesItself() {
+  void smallGradientsAreOneAwaitedOp() {
     List<Boolean> right =
         SmallJob.run(
             2,

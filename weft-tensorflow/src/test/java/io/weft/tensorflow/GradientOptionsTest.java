@@ -36,7 +36,7 @@ import org.tensorflow.op.Op;
 import org.tensorflow.op.Ops;
 import org.tensorflow.types.TFloat32;
 
-/// Real training with what `DistributedOptimizer` does beside averaging.
+/// Checks real training with the options of `DistributedOptimizer`.
 class GradientOptionsTest {
 
   private static final int ROWS = 4 * Mlp.BATCH;
@@ -65,7 +65,7 @@ class GradientOptionsTest {
   }
 
   @Test
-  void sumsOfPassesAreAsManyTimesTheMean() {
+  void sumOfPassesIsTheMeanTimesTheirNumber() {
     List<float[]> weights =
         RankGraphs.on(
             1,
@@ -109,7 +109,7 @@ class GradientOptionsTest {
   }
 
   @Test
-  void sumsAndPassesAreBroadcastLikeAllVariables() {
+  void sumsAndPassCountsAreBroadcast() {
     List<float[]> weights =
         RankGraphs.on(
             2,
@@ -117,7 +117,7 @@ class GradientOptionsTest {
               GradientOptions options =
                   GradientOptions.DEFAULT.with(new Accumulation(2, Total.SUM));
               try (Mlp model = model(weft.communicator(), options, optimizer("Momentum"))) {
-                if (weft.rank() == 1) { // has a pass behind it
+                if (weft.rank() == 1) { // rank 1 is one pass ahead
                   model.train(1, ROWS, 0, Mlp.BATCH);
                 }
                 WeftVariables.broadcast(model.session, weft.communicator(), 1);
@@ -131,7 +131,7 @@ class GradientOptionsTest {
   }
 
   @Test
-  void localVariablesAreTrainedByEachRankForItself() {
+  void localVariablesAreTrainedByEachRankSeparately() {
     List<float[]> weights =
         RankGraphs.on(
             2,
@@ -142,7 +142,7 @@ class GradientOptionsTest {
                 return model.weights();
               }
             });
-    int from = 8 * 16; // v0 before it
+    int from = 8 * 16; // v0 precedes it
     assertThat(part(weights.get(0), 0, from)).containsExactly(part(weights.get(1), 0, from));
     assertThat(part(weights.get(0), from, from + 16))
         .isNotEqualTo(part(weights.get(1), from, from + 16));
@@ -156,7 +156,7 @@ class GradientOptionsTest {
         RankGraphs.on(
             2,
             weft -> {
-              // Rank 0 with a factor of 0.5, rank 1 with half of the learning rate.
+              // Rank 0 has a factor of 0.5, rank 1 has half of the learning rate.
               Set<String> all = Set.of("v0", "v1", "v2", "v3");
               GradientOptions options =
                   GradientOptions.DEFAULT.withLocal(all, weft.rank() == 0 ? 0.5 : 1);
@@ -170,9 +170,9 @@ class GradientOptionsTest {
     assertClose(weights.get(0), weights.get(1), 1e-7f);
   }
 
-  /// TensorFlow Java makes a dense gradient of a lookup, with what was not looked up zero.
+  /// TensorFlow Java creates a dense gradient for a lookup, with zeros for the other rows.
   @Test
-  void lookedUpRowsAreAccumulatedToo() {
+  void lookedUpRowsAreAccumulated() {
     List<float[]> tables =
         RankGraphs.on(
             2,
@@ -209,7 +209,7 @@ class GradientOptionsTest {
   }
 
   @Test
-  void localVariableThatIsNotThereIsRefused() {
+  void unknownLocalVariableIsRefused() {
     List<String> messages =
         RankGraphs.on(
             1,
@@ -226,7 +226,7 @@ class GradientOptionsTest {
   }
 
   @Test
-  void groupsTakeTheSameSteps() {
+  void groupedGradientsGiveTheSameWeights() {
     float[] single = trained(GradientOptions.DEFAULT, GradientReducer.ALLREDUCE);
     for (Grouping grouping :
         List.of(
@@ -239,7 +239,7 @@ class GradientOptionsTest {
   }
 
   @Test
-  void groupsGoThroughAReducerToo() {
+  void groupedGradientsWorkWithACustomReducer() {
     float[] single = trained(GradientOptions.DEFAULT, GradientReducer.ALLREDUCE);
     GradientReducer.Factory reducers =
         communicator -> {
@@ -251,7 +251,7 @@ class GradientOptionsTest {
   }
 
   @Test
-  void groupsAreCutAsTheySay() {
+  void groupingDividesVariablesAsSpecified() {
     List<String> names = List.of("a", "b", "c", "d", "e");
     assertThat(Grouping.SINGLE.cut(names)).hasSize(5);
     assertThat(Grouping.into(2).cut(names))
@@ -266,7 +266,7 @@ class GradientOptionsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"fp16", "bf16", "int8"})
-  void gradientsThatTravelInFewerBitsTrainAlike(String how) {
+  void compressedGradientsGiveCloseWeights(String how) {
     float[] exact = trained(GradientOptions.DEFAULT, GradientReducer.ALLREDUCE);
     var options = GradientOptions.DEFAULT.with(Compression.parse(how));
     float[] compressed = trained(options, GradientReducer.ALLREDUCE);
@@ -275,7 +275,7 @@ class GradientOptionsTest {
   }
 
   @Test
-  void factorBeforeTheSumChangesNothingButTheRange() {
+  void predivisionChangesWeightsOnlyByRounding() {
     float[] exact = trained(GradientOptions.DEFAULT, GradientReducer.ALLREDUCE);
     var options = GradientOptions.DEFAULT.predivided(2);
     assertClose(trained(options, GradientReducer.ALLREDUCE), exact, 1e-6f);
@@ -283,7 +283,7 @@ class GradientOptionsTest {
 
   @ParameterizedTest
   @ValueSource(doubles = {0, -0.0, -1, Double.NaN, Double.POSITIVE_INFINITY, 1e-300, 1e-40, 1e300})
-  void factorsThatNothingIsMultipliedByAreRefused(double factor) {
+  void unusableFactorsAreRefused(double factor) {
     assertThatThrownBy(() -> GradientOptions.DEFAULT.predivided(factor))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("got " + factor);
@@ -299,8 +299,8 @@ class GradientOptionsTest {
   }
 
   @Test
-  void sumsAreAveragesTimesTheRanksAndPredivisionIsOfAveragesOnly() {
-    // Without momentum, the sum at half of the rate on two ranks is the average: to the bit.
+  void sumIsTheAverageTimesTheRanksAndRefusesPredivision() {
+    // Without momentum, the sum at half of the rate on two ranks is bitwise equal to the average.
     float[] average = trained(GradientOptions.DEFAULT, GradientReducer.ALLREDUCE, 0.05f);
     float[] sum =
         trained(GradientOptions.DEFAULT.with(ReduceOp.SUM), GradientReducer.ALLREDUCE, 0.025f);
@@ -312,7 +312,7 @@ class GradientOptionsTest {
   }
 
   @Test
-  void compressionPredivisionAndAccumulationGoTogetherWithFusion() {
+  void compressionPredivisionAndAccumulationWorkWithFusion() {
     var options =
         GradientOptions.DEFAULT
             .with(new Accumulation(2, Total.MEAN))
@@ -324,7 +324,7 @@ class GradientOptionsTest {
     assertClose(compressed, exact, 2e-3f);
   }
 
-  /// The weights of both ranks, which are equal, where gradients are fused.
+  /// Trains with fused gradients and returns the weights, which are equal on both ranks.
   private static float[] fused(GradientOptions options) {
     List<float[]> weights =
         RankGraphs.on(
@@ -359,7 +359,7 @@ class GradientOptionsTest {
     return trained(options, reducers, graph -> new GradientDescent(graph, rate));
   }
 
-  /// The weights of both ranks, which are equal.
+  /// Trains and returns the weights, which are equal on both ranks.
   private static float[] trained(
       GradientOptions options,
       GradientReducer.Factory reducers,
@@ -384,7 +384,7 @@ class GradientOptionsTest {
   }
 
   private static float[] joint(Function<Graph, Optimizer> optimizer) {
-    // Distributed over one rank, which puts Adam's updates in order.
+    // The optimizer is distributed over one rank, which orders Adam's updates.
     try (InMemoryRanks single = new InMemoryRanks(1);
         Mlp alone = new Mlp(7, single.of(0), optimizer)) {
       for (int step = 0; step < STEPS; step++) {

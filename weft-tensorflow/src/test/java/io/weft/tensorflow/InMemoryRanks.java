@@ -18,8 +18,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
-/// Ranks of one JVM whose collectives meet in a map. One progress thread thread serves all of them,
-/// one completed operation after another.
+/// Ranks of one JVM whose collectives are matched in a map. One progress thread serves all ranks
+/// and completes operations sequentially.
 final class InMemoryRanks implements AutoCloseable {
 
   private int refused;
@@ -44,17 +44,17 @@ final class InMemoryRanks implements AutoCloseable {
     return communicators;
   }
 
-  /// Operations that wait for a rank.
+  /// Returns the number of operations that wait for a rank.
   synchronized int waiting() {
     return meetings.size();
   }
 
-  /// Operations that were refused because their name was in flight.
+  /// Returns the number of operations that were refused because their name was in flight.
   synchronized int refused() {
     return refused;
   }
 
-  /// As when the progress thread notices that a peer is gone.
+  /// Fails all operations, as the progress thread does when it notices the loss of a peer.
   synchronized void lose(int rank) {
     fail(
         new CommException.PeerLost(

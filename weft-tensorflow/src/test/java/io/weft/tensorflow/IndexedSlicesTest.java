@@ -29,7 +29,7 @@ class IndexedSlicesTest {
     List<List<Value>> ranks =
         RankGraphs.run(
             2, r -> List.of(dense(r, r.weft().allreduce(slices(r, type), "s", ReduceOp.SUM))));
-    // Rank r has row r twice and row 2 once, all of r + 1.
+    // Rank r has row r twice and row 2 once, all with the value r + 1.
     assertThat(ranks)
         .allSatisfy(
             v ->
@@ -51,7 +51,7 @@ class IndexedSlicesTest {
   }
 
   @Test
-  void rowsThatStandTwiceTravelOnce() {
+  void duplicateRowsAreSentOnce() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -70,7 +70,7 @@ class IndexedSlicesTest {
 
   @ParameterizedTest
   @EnumSource(names = {"SUM", "AVERAGE"})
-  void groupsOfSlicesAndOfDenseTensorsMix(ReduceOp op) {
+  void groupsOfSlicesAndOfDenseTensorsWorkTogether(ReduceOp op) {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -97,7 +97,7 @@ class IndexedSlicesTest {
   @EnumSource(
       mode = Mode.EXCLUDE,
       names = {"SUM", "AVERAGE"})
-  void otherReductionsAreRefusedOnAllRanks(ReduceOp op) {
+  void unsupportedReductionsAreRefusedOnAllRanks(ReduceOp op) {
     List<String> messages =
         RankGraphs.failures(
             2, r -> List.of(r.weft().allreduce(slices(r, FLOAT32), "s", op).values()));

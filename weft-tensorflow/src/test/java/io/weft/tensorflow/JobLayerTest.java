@@ -29,12 +29,12 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.TFloat32;
 
-/// The four lines: an optimizer, and variables, of a job.
+/// Checks optimizers and variables that use the job's own data-parallel layer.
 class JobLayerTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
-  /// Two weights, each moved by the mean over all ranks of what is fed: w -= feed.
+  /// A model of two weights. A step subtracts the mean of each weight's feed over all ranks.
   private static final class Model implements AutoCloseable {
     final Graph graph = new Graph();
     final Placeholder<TFloat32> first;
@@ -97,7 +97,7 @@ class JobLayerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"shm", "tcp"})
-  void fourLinesTrainByTheLayerOfTheJob(String transport) {
+  void optimizerOfAJobTrainsThroughTheJobsLayer(String transport) {
     List<List<Float>> weights =
         SmallJob.run(
             2,
@@ -115,10 +115,11 @@ class JobLayerTest {
     assertThat(weights).containsOnly(List.of(0f, -5f));
   }
 
-  /// Gradients of another shape on one rank: the step fails on both and neither is a step further.
+  /// A gradient has a different shape on one rank. The step fails on both ranks and changes
+  /// neither.
   @ParameterizedTest
   @CsvSource({"shm,ALL_OR_NONE", "tcp,ALL_OR_NONE"})
-  void aGradientThatFailsCostsItsStepAndNotTheCommunicator(
+  void aFailedGradientFailsItsStepAndNotTheCommunicator(
       String transport, DistributedOptimizer.Updates updates) {
     List<List<Float>> weights =
         SmallJob.run(
@@ -142,7 +143,7 @@ class JobLayerTest {
     assertThat(weights.getFirst()).containsExactly(-6f, -6f, -6f, -6f);
   }
 
-  /// Averages of what is fed, of any length, are taken from the weights.
+  /// A model that subtracts the averages of its feeds, which may have any length, from the weights.
   private static final class ShapedModel implements AutoCloseable {
     private static final int WEIGHTS = 4;
     final Graph graph = new Graph();
@@ -175,12 +176,12 @@ class JobLayerTest {
       session.initialize();
     }
 
-    @SuppressWarnings("unchecked") // the average of a TFloat32 is one
+    @SuppressWarnings("unchecked") // the average of a TFloat32 is a TFloat32
     private static Operand<TFloat32> one(List<Operand<?>> averages) {
       return (Operand<TFloat32>) averages.getFirst();
     }
 
-    /// @param length of the second one's
+    /// @param length length of the second feed
     void step(int length, float value) {
       try (TFloat32 plain = TFloat32.vectorOf(value);
           TFloat32 odd = TFloat32.tensorOf(Shape.of(length))) {
@@ -214,7 +215,7 @@ class JobLayerTest {
   }
 
   @Test
-  void twoModelsOfTwoThreadsTrainByDuplicates() {
+  void twoModelsOnTwoThreadsTrainOverDuplicates() {
     List<List<Float>> weights =
         SmallJob.run(
             2,
@@ -249,7 +250,7 @@ class JobLayerTest {
   }
 
   @Test
-  void twoOptimizersOfOneGraphDoNotMeet() {
+  void twoOptimizersOfOneGraphAreIndependent() {
     List<List<Float>> weights =
         SmallJob.run(
             2,

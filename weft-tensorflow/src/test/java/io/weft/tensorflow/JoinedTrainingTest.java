@@ -14,7 +14,7 @@ import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.tensorflow.framework.optimizers.GradientDescent;
 
-/// Training with other numbers of batches on each rank.
+/// Checks training with different numbers of batches on the ranks.
 class JoinedTrainingTest {
 
   private static final int[] BATCHES = {7, 4};

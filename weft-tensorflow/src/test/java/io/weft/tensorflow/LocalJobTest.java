@@ -19,7 +19,7 @@ import org.tensorflow.op.Ops;
 import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.types.TFloat32;
 
-/// The same on communicators of a job, over its transports.
+/// Checks the ops on communicators of a job, over its transports.
 class LocalJobTest {
 
   @ParameterizedTest
@@ -77,7 +77,7 @@ class LocalJobTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void rankThatLeavesFailsTheStepOfTheOthers(String transport) throws Exception {
+  void departedRankFailsTheStepOfTheOthers(String transport) throws Exception {
     List<String> messages = SmallJob.run(2, transport, LocalJobTest::stepWithoutRankOne);
     assertThat(messages.getFirst()).contains("rank 1").contains("'w'");
   }
@@ -102,7 +102,7 @@ class LocalJobTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp"})
-  void ranksThatDisagreeAllHearOfIt(String transport) throws Exception {
+  void disagreementFailsAllRanks(String transport) throws Exception {
     List<String> messages = SmallJob.run(2, transport, LocalJobTest::disagree);
     assertThat(messages)
         .allSatisfy(

@@ -3,7 +3,7 @@ package io.weft.tensorflow;
 
 import io.weft.comm.CommException;
 
-/// Loads the ops where TensorFlow's native library is missing.
+/// The program that loads the ops where TensorFlow's native library is missing.
 final class MissingLibraryProgram {
 
   private MissingLibraryProgram() {}

@@ -71,12 +71,12 @@ final class Mlp implements AutoCloseable {
     session.initialize();
   }
 
-  /// Name of the op that takes a step.
+  /// Returns the name of the op that performs a step.
   String trainName() {
     return train.op().name();
   }
 
-  /// Takes `steps` steps on the rows `from` to `from + rows` of each step's joint batch.
+  /// Trains for `steps` steps on the rows `from` to `from + rows` of each step's joint batch.
   void train(int steps, int jointRows, int from, int rows) {
     for (int step = 0; step < steps; step++) {
       Random random = new Random(step);
@@ -97,12 +97,12 @@ final class Mlp implements AutoCloseable {
     }
   }
 
-  /// All weights, one after another.
+  /// Returns the concatenation of all weights.
   float[] weights() {
     return values(variables);
   }
 
-  /// The values of these operands, one after another.
+  /// Returns the concatenation of these operands' values.
   float[] values(List<? extends Operand<?>> operands) {
     Session.Runner runner = session.runner();
     operands.forEach(runner::fetch);

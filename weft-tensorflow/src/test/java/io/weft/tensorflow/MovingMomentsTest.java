@@ -29,7 +29,7 @@ class MovingMomentsTest {
   private static final int STEPS = 3;
   private static final double MOMENTUM = 0.9;
 
-  /// Rows of ranks 0, 1 and 2 of the joint batch.
+  /// The row ranges of ranks 0, 1 and 2 in the joint batch.
   private static final int[][] PARTS = {{0, 2}, {2, 5}, {5, 6}};
 
   private static float[][] batch(int step) {
@@ -43,7 +43,7 @@ class MovingMomentsTest {
     return rows;
   }
 
-  /// Mean and variance of each channel after all steps.
+  /// Returns the mean and variance of each channel after all steps.
   private static List<Float> moving(Weft weft) {
     int[] part = weft.size() == 1 ? new int[] {0, ROWS} : PARTS[weft.rank()];
     try (Graph graph = new Graph()) {
@@ -78,7 +78,7 @@ class MovingMomentsTest {
   }
 
   @Test
-  void averagesOfRanksAreEqualAndThoseOfOneProcessOnTheJointBatch() {
+  void ranksHaveTheAveragesOfOneProcessOnTheJointBatch() {
     double[] mean = new double[CHANNELS];
     double[] variance = {1, 1};
     for (int step = 0; step < STEPS; step++) {
@@ -109,7 +109,7 @@ class MovingMomentsTest {
 
   @ParameterizedTest
   @ValueSource(doubles = {-0.1, 1, Double.NaN, Double.POSITIVE_INFINITY, 1e-40})
-  void otherMomentaAreRefused(double momentum) {
+  void invalidMomentaAreRefused(double momentum) {
     try (Graph graph = new Graph()) {
       assertThatThrownBy(() -> new MovingMoments<>(graph, "norm", 2, momentum, TFloat32.class))
           .isInstanceOf(IllegalArgumentException.class)
@@ -122,7 +122,7 @@ class MovingMomentsTest {
 
   @ParameterizedTest
   @ValueSource(doubles = {-1e-3, Double.NaN, Double.POSITIVE_INFINITY, 1e-300})
-  void otherEpsilonsAreRefused(double epsilon) {
+  void invalidEpsilonsAreRefused(double epsilon) {
     String refused =
         RankGraphs.on(
                 1,

@@ -20,7 +20,7 @@ class OpLibraryTest {
   }
 
   @Test
-  void asynchronousKernelsLeaveTheSessionAsItIs() {
+  void asynchronousKernelsDoNotSetTheSessionsThreads() {
     try (Graph graph = new Graph()) {
       assertThat(OpLibrary.load().sessionConfig(graph).getInterOpParallelismThreads()).isZero();
     }
@@ -43,7 +43,7 @@ class OpLibraryTest {
   }
 
   @Test
-  void communicatorKeepsItsNumberAndModesHaveTheirOwn() {
+  void communicatorHasOneNumberPerKernelMode() {
     CommunicatorTable table = new CommunicatorTable();
     try (InMemoryRanks ranks = new InMemoryRanks(2)) {
       Communicator zero = ranks.of(0);

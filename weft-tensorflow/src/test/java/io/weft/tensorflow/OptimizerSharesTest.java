@@ -34,7 +34,7 @@ import org.tensorflow.framework.optimizers.Nadam;
 import org.tensorflow.framework.optimizers.Optimizer;
 import org.tensorflow.framework.optimizers.RMSProp;
 
-/// Training in which each rank updates its share of the weights.
+/// Checks training in which each rank updates its share of the weights.
 class OptimizerSharesTest {
 
   private static final int WEIGHTS = 8 * 16 + 16 + 16 * 3 + 3;
@@ -62,10 +62,10 @@ class OptimizerSharesTest {
         .isEqualTo(whole);
   }
 
-  /// TensorFlow's kernel of AdaGrad rounds the last elements of a tensor in another way than those
-  /// before them, and a share has other last elements.
+  /// TensorFlow's AdaGrad kernel rounds the last elements of a tensor differently, and a share has
+  /// different last elements.
   @Test
-  void adaGradIsTheSameButForRounding() {
+  void adaGradWeightsDifferOnlyByRounding() {
     List<float[]> whole = weights("AdaGrad", GradientOptions.DEFAULT);
     List<float[]> shares = weights("AdaGrad", SHARES);
     assertThat(shares.get(1)).containsExactly(shares.get(0));
@@ -86,7 +86,7 @@ class OptimizerSharesTest {
   }
 
   @Test
-  void optionsOfGradientsGoTogetherWithShares() {
+  void gradientOptionsWorkWithShares() {
     GradientOptions mean = GradientOptions.DEFAULT.with(new Accumulation(3, Total.MEAN));
     GradientOptions local = GradientOptions.DEFAULT.withLocal(Set.of("v1"), 0.5);
     for (GradientOptions how : List.of(mean, local, GradientOptions.DEFAULT.with(ReduceOp.SUM))) {
@@ -124,7 +124,7 @@ class OptimizerSharesTest {
   }
 
   @Test
-  void sharesSayWhereTheyLie() {
+  void sharesReportTheirRangeAndSlots() {
     List<List<Share>> shares =
         SmallJob.run(
             2,
@@ -154,7 +154,7 @@ class OptimizerSharesTest {
   }
 
   @Test
-  void aBroadcastLeavesShares() {
+  void trainingWithSharesContinuesAfterABroadcast() {
     List<String> digests =
         SmallJob.run(
             2,
@@ -180,7 +180,7 @@ class OptimizerSharesTest {
   }
 
   @Test
-  void whatSharesDoNotGoWithIsRefused() {
+  void compressionAndCustomReducersAreRefusedWithShares() {
     assertThatThrownBy(() -> SHARES.with(Compression.parse("fp16")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("compression fp16")
@@ -209,7 +209,7 @@ class OptimizerSharesTest {
   }
 
   @Test
-  void sharesGoOverACommunicatorToo() {
+  void sharesWorkOverAPlainCommunicator() {
     List<String> digests =
         SmallJob.run(
             2,

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// A handle on top of a future.
+/// A handle that is backed by a future.
 final class PendingHandle<T> implements Handle<T> {
 
   private final CompletableFuture<T> future = new CompletableFuture<>();

@@ -26,34 +26,34 @@ import org.tensorflow.types.TFloat64;
 import org.tensorflow.types.family.TNumber;
 import org.tensorflow.types.family.TType;
 
-/// Builds and runs a graph on each rank of a job in this process.
+/// A builder and runner of a graph on each rank of a job in this process.
 final class RankGraphs {
 
   private RankGraphs() {}
 
-  /// What a rank's graph is.
+  /// The builder of a rank's graph.
   interface Body {
 
-    /// Returns what is to be fetched.
+    /// Returns the operands to fetch.
     List<? extends Operand<?>> build(Rank rank);
   }
 
-  /// What a body builds with.
+  /// The rank and the objects with which a body builds its graph.
   record Rank(Graph graph, Ops tf, WeftOps weft, int number, int size) {
 
-    /// Numbers of this type, in this shape.
+    /// Returns these numbers in this type and shape.
     <T extends TType> Operand<T> numbers(DType type, long[] shape, double... values) {
       Operand<TFloat64> all = tf.constant(Shape.of(shape), DataBuffers.of(values));
       return cast(all, type);
     }
 
-    /// The same number in all elements.
+    /// Returns a tensor with this number in all elements.
     <T extends TType> Operand<T> filled(DType type, double value, long... shape) {
       long elements = Arrays.stream(shape).reduce(1, (a, b) -> a * b);
       return numbers(type, shape, DoubleStream.generate(() -> value).limit(elements).toArray());
     }
 
-    /// The value in another type.
+    /// Returns the value in another type.
     <T extends TType> Operand<T> cast(Operand<?> value, DType type) {
       return graph
           .opBuilder("Cast", tf.scope().makeOpName("cast"), graph.baseScope())
@@ -63,7 +63,8 @@ final class RankGraphs {
           .output(0);
     }
 
-    /// The gradient of the sum of `y`, each element weighted by `weight`, with respect to `x`.
+    /// Returns the gradient of the sum of `y`, each element weighted by `weight`, with respect to
+    /// `x`.
     <T extends TNumber> Output<?> gradient(Operand<T> y, Operand<T> x, double weight) {
       Operand<T> weighted =
           tf.math.mul(y, cast(tf.constant(weight), DataTypes.of(y.asOutput().dataType())));
@@ -71,15 +72,15 @@ final class RankGraphs {
     }
   }
 
-  /// What was fetched.
+  /// A fetched tensor.
   record Value(List<Long> shape, double... elements) {}
 
-  /// What each rank fetched, as numbers.
+  /// Returns the tensors that each rank fetched, as numbers.
   static List<List<Value>> run(int size, Body body) {
     return on(size, weft -> fetch(weft, body));
   }
 
-  /// The message with which each rank's step failed.
+  /// Returns the message of each rank's failure.
   static List<String> failures(int size, Body body) {
     return on(
         size,
@@ -92,7 +93,7 @@ final class RankGraphs {
         });
   }
 
-  /// What each rank's body returned.
+  /// Returns the result of each rank's body.
   static <T> List<T> on(int size, LocalJob.Body<T> body) {
     WeftConfig config =
         WeftConfig.load(

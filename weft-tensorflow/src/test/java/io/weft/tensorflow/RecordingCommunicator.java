@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Passes everything on and remembers which allreduces worked in place.
+/// A communicator that delegates all calls and records which allreduces worked in place.
 final class RecordingCommunicator implements Communicator {
 
   private final Communicator target;

@@ -46,7 +46,7 @@ class ReduceScatterOpTest {
   }
 
   @Test
-  void rowsThatTheRanksDoNotDivideGoToTheFirst() {
+  void remainingRowsGoToTheFirstRanks() {
     List<List<Value>> ranks =
         RankGraphs.run(
             3,
@@ -64,7 +64,7 @@ class ReduceScatterOpTest {
   }
 
   @Test
-  void factorsBeforeAndAfterAreMultiplied() {
+  void factorsBeforeAndAfterTheSumAreApplied() {
     for (DType type : List.of(DType.FLOAT16, DType.BFLOAT16, FLOAT32, FLOAT64)) {
       List<List<Value>> ranks =
           RankGraphs.run(
@@ -101,7 +101,7 @@ class ReduceScatterOpTest {
   }
 
   @Test
-  void manyOfDifferentLengthsAreReducedInOneStep() {
+  void tensorsOfDifferentLengthsAreReducedInOneStep() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -155,7 +155,7 @@ class ReduceScatterOpTest {
   }
 
   @Test
-  void gradientIsTheGradientsOfAllPartsOneAfterTheOther() {
+  void gradientIsTheConcatenationOfTheGradientsOfAllParts() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -177,7 +177,7 @@ class ReduceScatterOpTest {
   }
 
   @Test
-  void gradientOfAScaledGroupIsThatOfEach() {
+  void gradientOfAScaledGroupIsTheGradientOfEachTensor() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -227,7 +227,7 @@ class ReduceScatterOpTest {
   }
 
   @Test
-  void ranksThatDisagreeOnShapeOrTypeAllHearOfIt() {
+  void disagreementOnShapeOrTypeFailsAllRanks() {
     List<String> shapes =
         RankGraphs.failures(
             2,

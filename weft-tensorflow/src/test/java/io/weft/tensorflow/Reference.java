@@ -10,7 +10,7 @@ import java.math.BigInteger;
 import java.util.List;
 import java.util.function.BinaryOperator;
 
-/// Reductions, one boxed element after another.
+/// The reference reductions, which process boxed elements sequentially.
 final class Reference {
 
   private Reference() {}
@@ -47,7 +47,7 @@ final class Reference {
     return result;
   }
 
-  /// The case that tests use on large tensors.
+  /// Sums FLOAT32 tensors, which tests use for large sizes.
   private static byte[] sum(List<TensorView> inputs) {
     float[] sum = inputs.getFirst().data().toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
     for (TensorView input : inputs.subList(1, inputs.size())) {
@@ -97,7 +97,7 @@ final class Reference {
         });
   }
 
-  /// For values that the type represents exactly, which is all that tests use for 16 bits.
+  /// Writes a value that the type represents exactly. Tests with 16 bits use only such values.
   private static void write(MemorySegment out, long at, DType dtype, double value) {
     float single = (float) value;
     switch (dtype) {

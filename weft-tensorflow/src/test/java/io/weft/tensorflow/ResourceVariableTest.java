@@ -57,7 +57,7 @@ class ResourceVariableTest {
   }
 
   @Test
-  void variableThatWeftDoesNotCarryIsNamed() {
+  void variableOfAnUnsupportedTypeIsNamed() {
     try (Graph graph = new Graph()) {
       Ops tf = Ops.create(graph);
       tf.withName("flag").variable(Shape.scalar(), TBool.class);

@@ -26,7 +26,8 @@ import org.tensorflow.Session;
 import org.tensorflow.op.Ops;
 import org.tensorflow.types.TFloat32;
 
-/// Two graphs with equal names, each with a value of its own: no rank may ever get a sum of both.
+/// Checks two graphs with equal names and different values. No rank may ever get a sum of both
+/// values.
 @Timeout(120)
 class SeveralGraphsTest {
 
@@ -34,7 +35,7 @@ class SeveralGraphsTest {
   private static final float[] VALUES = {1, 100};
 
   @Test
-  void graphsOfOneThreadThatRunAtTheSameTimeDoNotMeet() {
+  void graphsOfOneThreadThatRunConcurrentlyAreIndependent() {
     List<List<String>> all =
         job(
             weft -> {
@@ -49,7 +50,7 @@ class SeveralGraphsTest {
   }
 
   @Test
-  void graphsOfThreadsWithACommunicatorEachDoNotMeet() {
+  void graphsOfThreadsWithSeparateCommunicatorsAreIndependent() {
     List<List<String>> all =
         job(
             weft -> {
@@ -70,7 +71,7 @@ class SeveralGraphsTest {
               CyclicBarrier open = new CyclicBarrier(2);
               List<Callable<String>> trainings = new ArrayList<>();
               for (int i = 0; i < 2; i++) {
-                // So that ranks come to opposite orders.
+                // The ranks use opposite orders.
                 float value = VALUES[(i + weft.rank()) % 2];
                 trainings.add(() -> train(weft.communicator(), value, open));
               }
@@ -124,7 +125,7 @@ class SeveralGraphsTest {
         .allreduce(Ops.create(graph).constant(value), "weight", ReduceOp.SUM);
   }
 
-  /// The sums of many steps, once if they are equal; or the failure.
+  /// Returns the distinct sums of many steps, and the message of a failure.
   private static String run(Graph graph, Operand<TFloat32> sum) {
     List<String> sums = new ArrayList<>();
     try (Session session = new Session(graph, OpLibrary.load().sessionConfig(graph))) {

@@ -12,7 +12,7 @@ final class SmallJob {
 
   private SmallJob() {}
 
-  /// Runs `body` on each rank over this transport; returns what each has returned.
+  /// Runs `body` on each rank over this transport and returns the results.
   static <T> List<T> run(int ranks, String transport, LocalJob.Body<T> body) {
     WeftConfig config =
         WeftConfig.load(

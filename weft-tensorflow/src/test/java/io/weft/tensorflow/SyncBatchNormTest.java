@@ -24,11 +24,11 @@ class SyncBatchNormTest {
   private static final int ROW = PIXELS * CHANNELS;
   private static final double EPSILON = 1e-3;
 
-  /// Rows of rank 0, 1 and 2.
+  /// The numbers of rows of ranks 0, 1 and 2.
   private static final int[] ROWS = {2, 3, 1};
 
   @Test
-  void ranksNormalizeAsOneRankDoesTheJointBatch() {
+  void ranksNormalizeAsOneRankDoesWithTheJointBatch() {
     List<Value> joint = RankGraphs.run(1, r -> layer(r, 0, 6)).getFirst();
     List<List<Value>> ranks =
         RankGraphs.run(
@@ -49,7 +49,7 @@ class SyncBatchNormTest {
       }
       from = to;
     }
-    // Those are averaged, or added, by the optimizer like all gradients.
+    // The optimizer averages or adds these gradients like all others.
     assertClose(scaleGradient, joint.get(4).elements());
     assertClose(offsetGradient, joint.get(5).elements());
   }
@@ -75,7 +75,7 @@ class SyncBatchNormTest {
   }
 
   @Test
-  void digitsOfValuesFarFromZeroAreKept() {
+  void valuesFarFromZeroKeepTheirPrecision() {
     List<List<Value>> ranks =
         RankGraphs.run(
             2,
@@ -105,7 +105,7 @@ class SyncBatchNormTest {
     assertThat(messages.getFirst()).contains("'norm'").contains("[4]");
   }
 
-  /// Output, mean, variance, and gradients of input, scale and offset.
+  /// Returns the output, mean, variance, and the gradients of input, scale and offset.
   private static List<Operand<?>> layer(Rank r, int first, int rows) {
     Operand<TFloat32> x =
         r.numbers(FLOAT32, new long[] {rows, PIXELS, CHANNELS}, data(first, rows));
@@ -125,7 +125,7 @@ class SyncBatchNormTest {
     return all;
   }
 
-  /// Rows of the joint batch.
+  /// Returns rows of the joint batch.
   private static double[] data(int first, int rows) {
     Random random = new Random(11);
     double[] all = random.doubles(6 * ROW, -3, 5).toArray();

@@ -54,7 +54,7 @@ class TensorViewsTest {
   }
 
   @Test
-  void typeThatWeftDoesNotCarryIsNamed() {
+  void unsupportedTypeIsNamed() {
     try (TBool tensor = TBool.scalarOf(true)) {
       assertThatThrownBy(() -> TensorViews.of(tensor)).hasMessageContaining("DT_BOOL");
     }
@@ -62,12 +62,12 @@ class TensorViewsTest {
 
   @ParameterizedTest
   @EnumSource
-  void typesMapBothWays(DType dtype) {
+  void typesMapInBothDirections(DType dtype) {
     assertThat(DataTypes.of(DataTypes.of(dtype))).isEqualTo(dtype);
   }
 
   @Test
-  void referenceTypeCountsAsWhatItRefersTo() {
+  void referenceTypeMapsToItsElementType() {
     assertThat(DataTypes.of(DataType.DT_FLOAT_REF)).isEqualTo(DType.FLOAT32);
   }
 }

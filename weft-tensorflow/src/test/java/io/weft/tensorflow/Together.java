@@ -9,18 +9,19 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 
-/// Runs one body per rank, each on its own thread, and waits for all of them.
+/// A runner of one body per rank, each on its own thread, which waits for all of them.
 final class Together {
 
   private Together() {}
 
-  /// What each rank returned; throws what the first failing rank threw.
+  /// Returns the result of each rank. Throws the exception of the first failed rank.
   static <T> List<T> run(int ranks, IntFunction<Callable<T>> body) throws Exception {
     List<FutureTask<T>> futures = new ArrayList<>();
     for (int rank = 0; rank < ranks; rank++) {
       FutureTask<T> future = new FutureTask<>(body.apply(rank));
       futures.add(future);
-      // A daemon: a rank that hangs in native code must not hold the JVM.
+      // The thread is a daemon, because a rank that hangs in native code must not keep the JVM
+      // alive.
       Thread.ofPlatform().daemon().name("rank " + rank).start(future);
     }
     List<T> results = new ArrayList<>();
@@ -30,7 +31,7 @@ final class Together {
     return results;
   }
 
-  /// What each rank threw.
+  /// Returns the exception of each rank.
   static List<Throwable> failures(int ranks, IntFunction<Callable<?>> body) throws Exception {
     return run(
         ranks,

@@ -59,7 +59,7 @@ class UpdateOrderTest {
   }
 
   @Test
-  void stepWithoutSuchStateIsLeftAlone() {
+  void stepWithoutSharedStateIsUnchanged() {
     try (InMemoryRanks alone = new InMemoryRanks(1);
         Mlp model = new Mlp(1, alone.of(0), graph -> new Momentum(graph, 0.1f, 0.9f))) {
       assertThat(model.trainName()).isEqualTo("Momentum-minimize");

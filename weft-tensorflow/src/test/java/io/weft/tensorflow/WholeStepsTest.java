@@ -24,7 +24,7 @@ import org.tensorflow.Operand;
 import org.tensorflow.framework.optimizers.Adam;
 import org.tensorflow.framework.optimizers.Momentum;
 
-/// A step that fails in the middle leaves a model that can go on, with another communicator.
+/// Checks that a model can continue with another communicator after a step fails in the middle.
 class WholeStepsTest {
 
   private static final List<Shape> SHAPES =
@@ -39,7 +39,7 @@ class WholeStepsTest {
     survivors.close();
   }
 
-  /// Rank 1 gives its part of all gradients but one, and is lost when these are averaged.
+  /// Reduces all gradients of rank 1 except `last`, and then loses rank 1.
   private void loseRankOneBefore(int last) throws InterruptedException {
     try (OwnedTensor memory = OwnedTensor.allocate(DType.FLOAT32, Shape.of(8 * 16))) {
       for (int i = 0; i < SHAPES.size(); i++) {
@@ -71,7 +71,7 @@ class WholeStepsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3})
-  void aStepThatFailsChangesNothingAndTheNextGoesOnWithTheSurvivors(int last) throws Exception {
+  void aFailedStepChangesNothingAndTheNextContinuesWithTheSurvivors(int last) throws Exception {
     try (Mlp model =
         new Mlp(
             7,
@@ -102,7 +102,7 @@ class WholeStepsTest {
   }
 
   @Test
-  void wholeStepsAreTheSameSteps() throws Exception {
+  void wholeStepsGiveTheSameWeights() throws Exception {
     List<float[]> weights = new ArrayList<>();
     for (Updates updates : List.of(Updates.AS_THEY_COME, Updates.ALL_OR_NONE)) {
       weights.addAll(
@@ -126,7 +126,7 @@ class WholeStepsTest {
   }
 
   @Test
-  void whatIsBroadcastGoesToTheNewCommunicatorToo() throws Exception {
+  void broadcastUsesTheNewCommunicatorAfterRebinding() throws Exception {
     InMemoryRanks later = new InMemoryRanks(2);
     List<float[]> all =
         Together.run(

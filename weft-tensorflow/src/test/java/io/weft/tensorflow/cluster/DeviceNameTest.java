@@ -26,7 +26,7 @@ class DeviceNameTest {
     "/, ''",
     "'', ''"
   })
-  void isSpelledAsTensorFlowSpellsIt(String name, String canonical) {
+  void deviceNameIsSpelledAsInTensorFlow(String name, String canonical) {
     assertThat(DeviceName.parse(name)).hasToString(canonical);
     assertThat(DeviceName.parse(canonical)).isEqualTo(DeviceName.parse(name));
   }
@@ -47,7 +47,7 @@ class DeviceNameTest {
         "/task:99999999999",
         "/job:ps "
       })
-  void wrongNameIsRefusedFromWhereItIsWrong(String name) {
+  void wrongNameIsRefusedWithItsWrongPart(String name) {
     assertThatThrownBy(() -> DeviceName.parse(name))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("device name '" + name + "' is wrong from '");
@@ -55,7 +55,7 @@ class DeviceNameTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"/job:ps/job:worker", "/task:1/task:1", "/cpu:0/device:GPU:0"})
-  void partMayBeSaidOnce(String name) {
+  void repeatedPartIsRefused(String name) {
     assertThatThrownBy(() -> DeviceName.parse(name))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageEndingWith(" again");
@@ -70,13 +70,13 @@ class DeviceNameTest {
     "/device:GPU:*, /device:CPU:0, /device:GPU:0",
     "/job:a/replica:0/task:0, /job:b/replica:1/task:1/cpu:0, /job:a/replica:0/task:0/cpu:0"
   })
-  void innerPartsWin(String inner, String outer, String merged) {
+  void innerPartsOverrideOuterParts(String inner, String outer, String merged) {
     assertThat(DeviceName.parse(inner).within(DeviceName.parse(outer)))
         .isEqualTo(DeviceName.parse(merged));
   }
 
   @Test
-  void localPartSaysNothingOfTheTask() {
+  void localPartOmitsTheTask() {
     DeviceName name = DeviceName.parse("/job:ps/replica:0/task:1/device:CPU:0");
     assertThat(name.local()).hasToString("/device:CPU:0");
     assertThat(name.namesTask()).isTrue();

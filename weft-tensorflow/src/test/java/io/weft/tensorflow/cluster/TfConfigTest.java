@@ -44,7 +44,7 @@ class TfConfigTest {
   }
 
   @Test
-  void variableThatIsNotSetSaysNothing() {
+  void unsetOrBlankVariableGivesNoCluster() {
     assertThat(TfConfig.read(Map.of())).isEmpty();
     assertThat(TfConfig.read(Map.of("TF_CONFIG", " "))).isEmpty();
     assertThat(
@@ -87,7 +87,7 @@ class TfConfigTest {
   }
 
   @Test
-  void unknownTaskIsNamedWithAllThatThereAre() {
+  void unknownTaskIsNamedWithTheTasksOfTheCluster() {
     ClusterSpec cluster = ClusterSpec.of(Map.of("ps", List.of("a:1")));
     assertThatThrownBy(() -> cluster.address(new Task("chief", 0)))
         .isInstanceOf(IllegalArgumentException.class)

@@ -12,14 +12,14 @@ import java.util.List;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.UnaryOperator;
 
-/// Servers, and workers behind them, in this process.
+/// A job of servers followed by workers, in this process.
 final class EmbeddingJob implements AutoCloseable {
 
   private final LocalJob job;
   private final int servers;
   private final List<KeyValue> members;
 
-  /// What a worker does.
+  /// The body of a worker.
   interface Body<T> {
     T run(KeyValueStore store, Weft weft) throws Exception;
   }
@@ -38,7 +38,7 @@ final class EmbeddingJob implements AutoCloseable {
         job.ranks().stream().map(it -> KeyValue.over(it, KvOptions.servers(servers))).toList();
   }
 
-  /// On all workers at once; what each comes to, by rank.
+  /// Runs the body on all workers concurrently and returns the results in the order of ranks.
   <T> List<T> onWorkers(Body<T> body) {
     var results = new ConcurrentSkipListMap<Integer, T>();
     job.run(

@@ -27,8 +27,8 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt64;
 
-/// A small network over embeddings: two workers and two servers against one process that has the
-/// whole table as a variable.
+/// Checks a small network over embeddings. Two workers and two servers are compared with one
+/// process that has the whole table as a variable.
 @Timeout(240)
 class EmbeddingTrainingTest {
 
@@ -56,7 +56,7 @@ class EmbeddingTrainingTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 4, Consistency.ASYNCHRONOUS})
-  void workersThatDoNotWaitForEachOtherLearnTheSame(int staleness) {
+  void workersWithStaleRowsReachACloseLoss(int staleness) {
     double[] reference = reference();
     try (var job = new EmbeddingJob("inproc", 2, 2)) {
       List<double[]> losses =
@@ -70,8 +70,8 @@ class EmbeddingTrainingTest {
     }
   }
 
-  /// Its losses, by step. The weights behind the embeddings stay as they are; so all that learns is
-  /// in the table.
+  /// Trains a worker and returns its losses by step. The weights behind the embeddings are
+  /// constant, so only the table learns.
   private static double[] train(KeyValueStore store, Weft weft, Consistency consistency)
       throws Exception {
     KvTable table =
@@ -91,7 +91,7 @@ class EmbeddingTrainingTest {
       Placeholder<TFloat32> wanted = tf.placeholder(TFloat32.class);
       Lookup found = embedding.lookup(tf, ids);
       Operand<TFloat32> loss = loss(tf, found.rows(), wanted);
-      // Gradients of both workers' means are added up; the loss is that of the whole batch.
+      // Gradients of both workers' means are added. The loss is the loss of the whole batch.
       Operand<TFloat32> half = tf.math.mul(loss, tf.constant(0.5f));
       var push = embedding.push(tf, embedding.gradients(tf, half, found));
       try (Session session = new Session(graph)) {
@@ -123,7 +123,7 @@ class EmbeddingTrainingTest {
     return losses;
   }
 
-  /// The same in one process: the table a variable, TensorFlow's own gradient.
+  /// Trains in one process with the table as a variable and TensorFlow's own gradient.
   private static double[] reference() {
     double[] losses = new double[STEPS];
     try (Graph graph = new Graph()) {
@@ -156,7 +156,7 @@ class EmbeddingTrainingTest {
     return losses;
   }
 
-  /// Squared error of a fixed projection of the rows: the mean over the batch.
+  /// Returns the squared error of a fixed projection of the rows, averaged over the batch.
   private static Operand<TFloat32> loss(Ops tf, Operand<TFloat32> rows, Operand<TFloat32> wanted) {
     var flat = tf.reshape(rows, tf.constant(new int[] {-1, COLUMNS * WIDTH}));
     float[][] projection = new float[COLUMNS * WIDTH][1];
@@ -169,7 +169,7 @@ class EmbeddingTrainingTest {
     return tf.math.mean(tf.math.square(tf.math.sub(score, wanted)), tf.constant(new int[] {0}));
   }
 
-  /// What a step sees: ids, of which few are frequent, and what their sum says.
+  /// The batch of a step: ids, of which few are frequent, and labels that depend on the ids.
   private record Batch(long[][] ids, float[] labels) {
 
     static Batch of(int step) {

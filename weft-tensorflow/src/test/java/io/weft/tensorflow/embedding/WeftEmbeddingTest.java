@@ -28,7 +28,7 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt64;
 
-/// Ops over the rows of a table, in TensorFlow's own sessions.
+/// Checks ops over the rows of a table in TensorFlow's own sessions.
 @Timeout(120)
 class WeftEmbeddingTest {
 
@@ -36,7 +36,7 @@ class WeftEmbeddingTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void whatIsPushedIsLookedUpInAnyShapeAndOrder(String transport) {
+  void pushedRowsAreLookedUpInAnyShapeAndOrder(String transport) {
     try (var job = new EmbeddingJob(transport, 2, 1)) {
       job.onWorkers(
           (store, weft) -> {
@@ -91,7 +91,7 @@ class WeftEmbeddingTest {
   }
 
   @Test
-  void howFarOneIsAheadIsCountedWhereNobodyWaits() {
+  void stalenessOfAnAsynchronousTableIsCounted() {
     try (var job = new EmbeddingJob("inproc", 1, 2)) {
       List<Long> counted =
           job.onWorkers(
@@ -167,7 +167,7 @@ class WeftEmbeddingTest {
   }
 
   @Test
-  void rowsFetchedAheadAreThoseOfTheTimeTheyWereAskedFor() {
+  void prefetchedRowsHaveTheValuesOfTheirRequestTime() {
     try (var job = new EmbeddingJob("inproc", 1, 1)) {
       job.onWorkers(
           (store, weft) -> {
@@ -201,7 +201,7 @@ class WeftEmbeddingTest {
   }
 
   @Test
-  void aSynchronousTableFetchesNothingAhead() {
+  void aSynchronousTableRefusesToPrefetch() {
     try (var job = new EmbeddingJob("inproc", 1, 1)) {
       job.onWorkers(
           (store, weft) -> {
@@ -217,7 +217,7 @@ class WeftEmbeddingTest {
   }
 
   @Test
-  void gradientsThatDoNotFitAndPushesThatServersRefuseAreErrorsOfTheRun() {
+  void invalidGradientsAndRefusedPushesFailTheRun() {
     try (var job = new EmbeddingJob("inproc", 1, 1, it -> it.set(KvConfig.MEMORY, "1M"))) {
       job.onWorkers(
           (store, weft) -> {

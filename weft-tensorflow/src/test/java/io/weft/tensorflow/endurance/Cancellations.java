@@ -22,9 +22,9 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// The worker feeds a number, the server makes a tensor of it that is too long for a message, the
-/// worker sums that; two steps of three are given up at a moment between their beginning and half
-/// as long again as a step takes.
+/// Steps that are cancelled in two of three cases. The worker feeds a number, the server makes of
+/// it a tensor that is too long for one message, and the worker sums the tensor. A step is
+/// cancelled at a random moment between its start and 1.5 times the usual duration.
 final class Cancellations implements Endured {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);

@@ -20,13 +20,13 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.tensorflow.DeviceSpec;
 
-/// The server or the worker of a long run, as the rank that the environment names. The worker
-/// prints `at STEPS` ten times, each time when nothing of a step is left pending in it, and waits
-/// for a byte on its standard input. Ends with 0 if every result was right and nothing is left at
+/// The server or the worker of a long run, according to the rank in the environment. Ten times,
+/// when nothing of a step is pending in it, the worker prints `at STEPS` and waits for a byte on
+/// its standard input. The process exits with 0 if every result was correct and nothing is left at
 /// the end.
 final class EnduranceRank {
 
-  /// What a line of the worker begins with after a tenth of the steps.
+  /// The prefix of the worker's line after a tenth of the steps.
   static final String AT = "at ";
 
   private static final int LOOKS = 10;
@@ -36,7 +36,7 @@ final class EnduranceRank {
 
   private record Terminal(InputStream in, PrintStream out) {
 
-    /// Until memory was looked at, or who looks is gone.
+    /// Waits until the parent process has measured the memory. Throws if the parent is gone.
     void awaitTheWatch() throws IOException {
       if (in.read() < 0) {
         throw new IOException("who started this run is gone");
@@ -77,7 +77,7 @@ final class EnduranceRank {
     }
   }
 
-  /// The check of TensorFlow's code at start-up, without which no kernel ends on another thread.
+  /// Requires asynchronous kernels. They need the check of TensorFlow's code at start-up.
   private static void requireAsynchronous() {
     KernelMode mode = OpLibrary.load().mode();
     if (mode != KernelMode.ASYNCHRONOUS) {
@@ -107,7 +107,7 @@ final class EnduranceRank {
     }
   }
 
-  /// Nothing is there of any step.
+  /// Returns true if nothing of any step is left.
   private static boolean isIdle(Weft weft) {
     RendezvousCounts counts = weft.rendezvous().counts();
     return counts.queued() + counts.published() + counts.draining() + counts.leases() == 0

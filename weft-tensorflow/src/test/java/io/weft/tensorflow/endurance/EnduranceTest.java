@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// What `tools/endurance` does for long, for a short while.
+/// Checks short runs of `tools/endurance`.
 class EnduranceTest {
 
   @Tag("lab")
@@ -41,7 +41,7 @@ class EnduranceTest {
 
   @Tag("lab")
   @Test
-  void growthIsNoticed() throws Exception {
+  void growthOfMemoryIsReported() throws Exception {
     var printed = new ByteArrayOutputStream();
     Options nothing =
         Options.parse(List.of("small", "--steps", "10", "--tensors", "1", "--growth", "-1000"));
@@ -51,7 +51,7 @@ class EnduranceTest {
 
   @Tag("lab")
   @Test
-  void partsAreTimedWithTheirWatchAndWithout() throws Exception {
+  void partsAreTimedWithAndWithoutTheirWatch() throws Exception {
     var printed = new ByteArrayOutputStream();
     WatchCost.run(200, new PrintStream(printed, true, UTF_8));
     assertThat(printed.toString(UTF_8))
@@ -68,7 +68,7 @@ class EnduranceTest {
     "small --transport udp, no transport 'udp'",
     "small --speed 9, no option '--speed'"
   })
-  void wrongCallsSayWhatIsWrong(String words, String message) {
+  void wrongArgumentsAreReported(String words, String message) {
     List<String> all = words.isEmpty() ? List.of() : List.of(words.split(" ", -1));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Options.parse(all))

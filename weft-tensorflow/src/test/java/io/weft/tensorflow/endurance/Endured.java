@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.endurance;
 
-/// What a worker does in every step. One thread.
+/// The work of a worker in every step. One thread.
 sealed interface Endured extends AutoCloseable permits SmallTensors, Cancellations {
 
-  /// Throws `IllegalStateException` if a result is wrong.
+  /// Runs a step. Throws `IllegalStateException` if a result is wrong.
   void step(int number) throws InterruptedException;
 
-  /// What came to pass, in words. Throws `IllegalStateException` if that shows that nothing was
-  /// tried.
+  /// Returns a summary of the run. Throws `IllegalStateException` if the run has tested nothing.
   String summary();
 
   @Override

@@ -16,8 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/// A server and a worker as processes, started, watched and judged from outside. No process is left
-/// when it returns or this process ends. One thread.
+/// A server and a worker as processes, which this class starts, watches and judges. No process is
+/// left when `run` returns or this process ends. One thread.
 final class LongRun {
 
   private static final int RANKS = 2;
@@ -37,10 +37,10 @@ final class LongRun {
     this.out = out;
   }
 
-  /// The memory of both after so many steps.
+  /// The memory of both processes after `steps` steps.
   private record Look(int steps, long serverKibibytes, long workerKibibytes) {}
 
-  /// Whether all is as it should be; what is not, was printed.
+  /// Runs both processes and returns true if they succeeded. Faults are printed.
   boolean run() throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory("weft-endurance-");
     Thread atExit = new Thread(() -> ranks.forEach(Process::destroyForcibly), "endurance-end");
@@ -60,7 +60,7 @@ final class LongRun {
     }
   }
 
-  /// With a heap whose size does not change, so that what changes is something else.
+  /// Starts a rank with a heap of constant size, so that its memory changes only outside the heap.
   private Process start(Path directory, int rank) throws IOException {
     List<String> flags =
         List.of(
@@ -95,7 +95,7 @@ final class LongRun {
     return directory.resolve("server.txt");
   }
 
-  /// Hears the worker to its end.
+  /// Reads the worker's output until the worker ends.
   private boolean follow(Process worker) throws InterruptedException {
     CompletableFuture<Void> heard =
         CompletableFuture.runAsync(() -> hear(worker))
@@ -145,7 +145,7 @@ final class LongRun {
         look.workerKibibytes() / KIBIBYTES_PER_MEBIBYTE);
   }
 
-  /// As Linux counts it (proc(5)), in KiB.
+  /// Returns the resident memory in KiB, as Linux counts it (proc(5)).
   private static long resident(Process process) throws IOException {
     for (String line : Files.readAllLines(Path.of("/proc/" + process.pid() + "/status"))) {
       if (line.startsWith("VmRSS:")) {

@@ -7,16 +7,17 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// What is run, and for how long.
+/// The work of a run and its duration.
 ///
-/// @param work what every step does
-/// @param steps at least 10, so that memory is looked at ten times
-/// @param tensors of a step of `SMALL`
-/// @param bytes of each of them, whole floats
-/// @param transport between the two processes
-/// @param seed of the moments at which steps are cancelled
-/// @param growthMebibytes by which a process may grow between a tenth of the steps and the end
-/// @param limit of the whole run
+/// @param work work of every step
+/// @param steps number of steps, at least 10 because memory is measured ten times
+/// @param tensors number of tensors of a step of `SMALL`
+/// @param bytes size of each tensor in bytes, a multiple of the size of a float
+/// @param transport transport between the two processes
+/// @param seed seed of the moments at which steps are cancelled
+/// @param growthMebibytes limit in MiB of a process's growth between a tenth of the steps and the
+///   end
+/// @param limit time limit of the whole run
 record Options(
     Work work,
     int steps,
@@ -29,11 +30,11 @@ record Options(
 
   private static final Duration LIMIT = Duration.ofHours(4);
 
-  /// What every step does.
+  /// The work of every step.
   enum Work {
-    /// Carries many small tensors.
+    /// Transfers many small tensors.
     SMALL,
-    /// Carries a long tensor, and is cancelled at a random moment.
+    /// Transfers a long tensor and is cancelled at a random moment.
     CANCELLED
   }
 
@@ -61,7 +62,7 @@ record Options(
     return new Options(work, steps, tensors, bytes, other, seed, growthMebibytes, limit);
   }
 
-  /// Throws `IllegalArgumentException` that says what is wrong.
+  /// Parses options. Throws `IllegalArgumentException` with the fault.
   static Options parse(List<String> words) {
     if (words.isEmpty()) {
       throw new IllegalArgumentException("what is to be run?");
@@ -123,7 +124,7 @@ record Options(
     }
   }
 
-  /// For a rank, which reads them by `parse`.
+  /// Returns the words from which a rank parses these options.
   List<String> words() {
     return List.of(
         label(work),

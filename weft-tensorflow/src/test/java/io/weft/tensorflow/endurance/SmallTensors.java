@@ -19,9 +19,10 @@ import org.tensorflow.op.core.VarHandleOp;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// The worker sums the server's variables: each receive of each step is a run of an asynchronous
-/// kernel that ends on another thread. Variable i is i + generation in every element, and the
-/// generation changes now and then, so that a tensor of an earlier step shows.
+/// Steps with many small tensors. The worker sums the server's variables. Each receive of a step is
+/// a run of an asynchronous kernel that ends on another thread. Variable i is i + generation in
+/// every element. The generation changes now and then, so that a tensor of an earlier step is
+/// detected.
 final class SmallTensors implements Endured {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);

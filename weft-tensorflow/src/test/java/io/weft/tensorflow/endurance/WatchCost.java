@@ -8,9 +8,9 @@ import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.Locale;
 
-/// What the watch of a part costs (docs/adr/0052): a part that sends one tensor of four bytes and
-/// receives it, from this task to this task, is run with its watch and without, in turns, within
-/// one process. One thread.
+/// The cost of a part's watch (docs/adr/0052). A part that sends one tensor of four bytes to its
+/// own task and receives it runs alternately with and without its watch, within one process. One
+/// thread.
 final class WatchCost {
 
   private static final int TURNS = 20;
@@ -24,9 +24,9 @@ final class WatchCost {
     this.weft = weft;
   }
 
-  /// Prints the median step with and without, and the median difference of the turns.
+  /// Prints the median step with and without the watch, and the median difference of the pairs.
   ///
-  /// @param steps of each, at least 20
+  /// @param steps number of steps with and without the watch, at least 20
   static void run(int steps, PrintStream out) {
     if (steps < TURNS) {
       throw new IllegalArgumentException(steps + " steps; at least " + TURNS);
@@ -62,7 +62,7 @@ final class WatchCost {
     }
   }
 
-  /// In microseconds.
+  /// Returns the median duration of a step in microseconds.
   private double median(WatchedPart part, int steps) {
     double[] micros = new double[steps];
     for (int i = 0; i < steps; i++) {
@@ -75,7 +75,7 @@ final class WatchCost {
     return middle(micros);
   }
 
-  /// Sorts them.
+  /// Sorts the values and returns their median.
   private static double middle(double[] values) {
     Arrays.sort(values);
     return values[values.length / 2];

@@ -27,8 +27,8 @@ import org.tensorflow.proto.NodeDef;
 import org.tensorflow.proto.RewriterConfig;
 import org.tensorflow.types.TFloat32;
 
-/// A part of one send and one receive of four bytes, both of this task, in a session of its own: as
-/// a task runs it, with its watch, or with that taken out. Owned. One thread.
+/// A part of one send and one receive of four bytes, both of this task, in a private session. It
+/// runs as in a task, with its watch, or with the watch removed. Owned. One thread.
 final class WatchedPart implements AutoCloseable {
 
   private static final Duration LIMIT = Duration.ofMinutes(1);
@@ -54,7 +54,7 @@ final class WatchedPart implements AutoCloseable {
     this.session = new Session(graph, config());
   }
 
-  /// A part of rank 0 of a job of one.
+  /// Creates a part of rank 0 of a job with one rank.
   static WatchedPart of(Weft weft, boolean isWatched) {
     GraphPart part =
         new GraphPart(isWatched ? "watched" : "plain", weft.rendezvous(), 0, task -> 0);
@@ -99,7 +99,8 @@ final class WatchedPart implements AutoCloseable {
     return AttrValue.newBuilder().setS(ByteString.copyFromUtf8(text)).build();
   }
 
-  /// Without what `GraphPart.bind` has added. Throws `IllegalStateException` if it added nothing.
+  /// Returns the graph without the nodes that `GraphPart.bind` has added. Throws
+  /// `IllegalStateException` if it added none.
   private static GraphDef unwatched(GraphDef bound) {
     Set<String> own =
         definition().getNodeList().stream().map(NodeDef::getName).collect(Collectors.toSet());
@@ -119,7 +120,7 @@ final class WatchedPart implements AutoCloseable {
     return without.build();
   }
 
-  /// As a task has it for a call of this part.
+  /// Adds the target of a call of this part, as a task does.
   private static GraphOperation behindAll(Graph graph) {
     GraphOperation watch = null;
     var operations = graph.operations();
@@ -149,7 +150,7 @@ final class WatchedPart implements AutoCloseable {
         .build();
   }
 
-  /// One step. Throws `IllegalStateException` if what arrives is not what was sent.
+  /// Runs one step. Throws `IllegalStateException` if the received value is not the sent one.
   void run(long step) {
     part.begin(step, System.nanoTime() + LIMIT.toNanos(), plan);
     try (Result result = session.runner().fetch(received).addTarget(all).run()) {

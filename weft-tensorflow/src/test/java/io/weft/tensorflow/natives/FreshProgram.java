@@ -5,7 +5,8 @@ import io.weft.Weft;
 import io.weft.tensorflow.OpLibrary;
 import org.tensorflow.Graph;
 
-/// A rank of a job of one that uses TensorFlow, by itself after `Weft.init` or through Weft's ops.
+/// The program of a job's only rank, which uses TensorFlow directly after `Weft.init` or through
+/// Weft's ops.
 final class FreshProgram {
 
   private FreshProgram() {}

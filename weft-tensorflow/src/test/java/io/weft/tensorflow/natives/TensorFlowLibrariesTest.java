@@ -24,7 +24,7 @@ class TensorFlowLibrariesTest {
   @TempDir Path cache;
 
   @Test
-  void processesThatStartTogetherUnpackOneAfterTheOther() throws Exception {
+  void processesThatStartTogetherAllLoadTheLibraries() throws Exception {
     try (ExecutorService starters = Executors.newFixedThreadPool(4)) {
       List<Future<ChildJvm.Output>> started = new ArrayList<>();
       for (String way : List.of("ops", "own", "ops", "own")) {
@@ -50,7 +50,7 @@ class TensorFlowLibrariesTest {
   }
 
   @Test
-  void processThatJoinsWhileAnotherOneUnpacksWaitsAndSaysForWhat() throws Exception {
+  void processReportsThatAnotherOneUnpacksTheLibraries() throws Exception {
     try (FileChannel file =
             FileChannel.open(
                 cache.resolve(".weft.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);

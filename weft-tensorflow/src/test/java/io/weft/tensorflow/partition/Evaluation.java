@@ -13,22 +13,23 @@ import java.util.TreeMap;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 
-/// Runs graphs of float scalars node by node, in an order drawn by chance among the nodes that are
-/// ready. Of a partition it runs all parts at once; a receive is done when all members of its group
-/// that the call needs have been sent.
+/// An evaluation of graphs of float scalars, node by node, in a random order of the nodes that are
+/// ready. It runs all parts of a partition together. A receive is complete when all members of its
+/// group that the call needs have been sent.
 final class Evaluation {
 
-  /// Nodes of all parts by name; the names are unique over them.
+  /// The nodes of all parts by name. The names are unique across the parts.
   private final Map<String, NodeDef> nodes = new LinkedHashMap<>();
 
-  /// Of each receive: the sends that it waits for, its own first.
+  /// The sends for which each receive waits, its own send first.
   private final Map<String, List<String>> awaited = new HashMap<>();
 
   private final Map<String, Float> values = new HashMap<>();
   private final Map<String, Integer> times = new HashMap<>();
   private final Set<String> wanted = new HashSet<>();
 
-  /// The values of the call's fetches, of the whole graph. Throws `Deadlock` if it does not end.
+  /// Returns the values of the call's fetches from the whole graph. Throws `Deadlock` if the
+  /// evaluation does not end.
   static Map<String, Float> whole(GraphDef graph, GraphCall call, Map<String, Float> feeds) {
     Evaluation evaluation = new Evaluation();
     evaluation.add(graph);
@@ -39,7 +40,7 @@ final class Evaluation {
 
   private Evaluation() {}
 
-  /// What the parts do for a call, when groups are these.
+  /// Evaluates the parts for a call with these groups.
   Evaluation(
       GraphPartition partition,
       GraphCall call,
@@ -68,8 +69,8 @@ final class Evaluation {
     return fetched;
   }
 
-  /// When each node of the graph is done on a machine where ops that compute take 1, a transfer
-  /// takes 1, and all that is ready runs at once.
+  /// Returns the time at which each node completes on a machine where each computing op and each
+  /// transfer takes 1, and all ready nodes run together.
   Map<String, Integer> times() {
     return times;
   }
@@ -89,7 +90,8 @@ final class Evaluation {
     open.addAll(call.targets());
     while (!open.isEmpty()) {
       String name = open.removeLast();
-      // A node that is fed may still run for its control edges; here it is done at once.
+      // In TensorFlow a fed node may still run for its control edges. Here it completes
+      // immediately.
       if (!values.containsKey(name) && wanted.add(name)) {
         inputs(name).forEach(open::add);
       }
@@ -107,7 +109,7 @@ final class Evaluation {
       if (ready.isEmpty()) {
         throw new Deadlock("nothing is ready, these are left: " + left);
       }
-      // Some of what is ready, not always the first.
+      // Some of the ready nodes run, not always the first.
       int from = order.nextInt(ready.size());
       ready.subList(from, ready.size()).forEach(this::compute);
       left.removeAll(ready.subList(from, ready.size()));
@@ -155,7 +157,7 @@ final class Evaluation {
     return plain.endsWith(":0") ? plain.substring(0, plain.length() - 2) : plain;
   }
 
-  /// Nothing can run any more.
+  /// The state in which no node can run.
   static final class Deadlock extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

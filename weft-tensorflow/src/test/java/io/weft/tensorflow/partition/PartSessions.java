@@ -23,15 +23,15 @@ import org.tensorflow.proto.RewriterConfig;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 
-/// The parts of a graph, each in a session of its own, in one process. Receives are placeholders
-/// here, and this class carries what the sends have as their inputs. A session must not initialize
-/// its part by itself, as it would by the names of nodes: what they need may be in other parts. So
-/// all names have a prefix here.
+/// The parts of a graph in one process, each in a separate session. Receives are placeholders, to
+/// which this class transfers the inputs of the sends. All names have a prefix, because a session
+/// would initialize its part by the names of nodes, and the initializers may need other parts.
 final class PartSessions implements AutoCloseable {
 
   private static final String PREFIX = "part/";
 
-  /// Without optimizers: they take a node with constant inputs for a constant, even if it is fed.
+  /// A configuration without optimizers, which treat a node with constant inputs as a constant even
+  /// if it is fed.
   static final ConfigProto PLAIN =
       ConfigProto.newBuilder()
           .setGraphOptions(
@@ -157,7 +157,8 @@ final class PartSessions implements AutoCloseable {
     }
   }
 
-  /// What is fetched of a reference is the variable's own memory, which later steps change.
+  /// Copies a fetched tensor. A fetched reference is the variable's own memory, which later steps
+  /// change.
   private static Tensor copy(Tensor tensor) {
     return switch (tensor) {
       case TFloat32 floats -> TFloat32.tensorOf(floats);

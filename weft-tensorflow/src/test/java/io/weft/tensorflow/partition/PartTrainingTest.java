@@ -30,8 +30,8 @@ import org.tensorflow.op.core.VarHandleOp;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// Trains a network for images of 28 by 28 pixels, whole and cut: variables and what changes them
-/// on two servers, everything else on a worker.
+/// Checks training of a network for images of 28 by 28 pixels, whole and partitioned. Variables and
+/// the ops that change them are on two servers, all other nodes on a worker.
 class PartTrainingTest {
 
   private static final ClusterSpec CLUSTER =
@@ -46,10 +46,10 @@ class PartTrainingTest {
     RESOURCES
   }
 
-  /// The graph, and the names by which it is called.
+  /// The graph and the names with which it is called.
   ///
-  /// @param inits the initializers of the weights; then those of the optimizer's slots, which read
-  ///   the shapes of the weights
+  /// @param inits initializers of the weights, followed by those of the optimizer's slots, which
+  ///   read the shapes of the weights
   private record Model(
       GraphDef graph, String train, List<List<String>> inits, List<String> weights) {}
 
@@ -98,7 +98,7 @@ class PartTrainingTest {
 
   @ParameterizedTest
   @EnumSource
-  void weightsTravelInOneRequestPerServerAndGradientsWhenTheyAreReady(GraphKind kind) {
+  void weightsUseOneRequestPerServerAndGradientsSeveral(GraphKind kind) {
     Model model = model(kind);
     GraphDef placed =
         ReplicaDeviceSetter.of(CLUSTER, WORKER, VariablePlacement.ROUND_ROBIN).place(model.graph);

@@ -29,7 +29,7 @@ class PartitionerTest {
           ClusterSpec.of(Map.of("ps", List.of("a:1"), "worker", List.of("b:1"))), WORKER);
 
   @Test
-  void tensorGoesOnceToEachTaskThatUsesIt() {
+  void tensorIsSentOnceToEachTaskThatUsesIt() {
     GraphPartition partition =
         partitioner.partition(
             new Nodes()
@@ -61,7 +61,7 @@ class PartitionerTest {
   }
 
   @Test
-  void controlEdgesIntoOneNodeTravelTogether() {
+  void controlEdgesIntoOneNodeAreOneTransfer() {
     GraphPartition partition =
         partitioner.partition(
             new Nodes()
@@ -79,7 +79,7 @@ class PartitionerTest {
   }
 
   @Test
-  void valueOfAReferenceTravelsAsAValue() {
+  void valueOfAReferenceIsSentAsAValue() {
     GraphPartition partition =
         partitioner.partition(
             new Nodes()
@@ -97,7 +97,7 @@ class PartitionerTest {
   }
 
   @Test
-  void shapeThatNobodyKnowsIsNotEnsuredUnlessTheNodeSaysIt() {
+  void unknownShapeIsNotEnsured() {
     Nodes nodes =
         new Nodes()
             .add("x", "Placeholder", AT_PS)
@@ -111,7 +111,7 @@ class PartitionerTest {
   }
 
   @Test
-  void onlyWhatIsWantedIsCut() {
+  void onlyNeededNodesArePartitioned() {
     GraphDef graph =
         new Nodes()
             .add("a", "Const", AT_PS)
@@ -163,7 +163,7 @@ class PartitionerTest {
     "StringJoin, strings cannot be transferred",
     "EmptyTensorList, a DT_VARIANT stays on its task"
   })
-  void whatDoesNotTravelIsNamed(String op, String why) {
+  void tensorThatCannotBeTransferredIsNamed(String op, String why) {
     Nodes nodes = new Nodes();
     AttrValue none = Attributes.of(0);
     if (op.equals("StringJoin")) {
@@ -190,7 +190,7 @@ class PartitionerTest {
         "next, 'next' runs inside a loop (Enter to Exit)",
         "body, 'body' runs inside a loop (Enter to Exit)"
       })
-  void insideOfControlFlowIsNotCut(String source, String why) {
+  void edgeFromInsideControlFlowIsNotCut(String source, String why) {
     GraphDef graph = controlFlow().add("out", "Identity", AT_PS, source).build();
     assertThatThrownBy(() -> partitioner.partition(graph))
         .isInstanceOf(IllegalArgumentException.class)
@@ -200,7 +200,7 @@ class PartitionerTest {
 
   @ParameterizedTest
   @CsvSource({"merge", "exit"})
-  void whatComesOutOfControlFlowIsCut(String source) {
+  void edgeOutOfControlFlowIsCut(String source) {
     GraphDef graph = controlFlow().add("out", "Shape", AT_PS, source).build();
     assertThat(new ControlFlow(new io.weft.tensorflow.placement.GraphIndex(graph)))
         .satisfies(flow -> assertThat(flow.obstacle(source, "out")).isEmpty())
@@ -210,7 +210,7 @@ class PartitionerTest {
   }
 
   @Test
-  void cycleThatIsNoLoopIsNamed() {
+  void cycleThatIsNotALoopIsNamed() {
     GraphDef graph =
         new Nodes()
             .add("a", "Neg", AT_PS, "c")
@@ -248,7 +248,7 @@ class PartitionerTest {
   }
 
   @Test
-  void versionsGoIntoEachPartAndNamesAreNotUsedTwice() {
+  void partsKeepTheVersionsAndHaveUniqueNames() {
     GraphDef.Builder graph =
         new Nodes()
                 .add("transfer/0/send", "Const", AT_PS)
@@ -262,7 +262,7 @@ class PartitionerTest {
     assertThat(nodes(partition, PS)).containsOnlyKeys("transfer/0/send", "transfer_1/0/send");
   }
 
-  /// A conditional and a loop on the worker, with `x` going into both.
+  /// Returns a conditional and a loop on the worker, both with the input `x`.
   private static Nodes controlFlow() {
     return new Nodes()
         .add("x", "Const", AT_WORKER)

@@ -10,7 +10,7 @@ import org.tensorflow.proto.GraphDef;
 /// Graphs of float scalars on three tasks, drawn from a seed, and a call of each.
 ///
 /// @param graph the whole graph; each node has a device
-/// @param call what it is asked for
+/// @param call call of the graph
 record RandomGraphs(GraphDef graph, GraphCall call) {
 
   private static final List<String> DEVICES =
@@ -67,7 +67,7 @@ record RandomGraphs(GraphDef graph, GraphCall call) {
     return new RandomGraphs(nodes.build(), new GraphCall(feeds, fetches, targets));
   }
 
-  /// Rather late than early ones, so that ways are long.
+  /// Prefers late names, so that paths are long.
   private static String recent(List<String> names, Random random) {
     int back = Math.min(random.nextInt(names.size()), random.nextInt(names.size()));
     return names.get(names.size() - 1 - back);

@@ -31,7 +31,7 @@ class RandomPartitionTest {
   private final long seed = Long.getLong("weft.test.seed", System.nanoTime());
 
   @Test
-  void partsInGroupsDoAsTheWholeGraphAndNeverWaitForEachOther() {
+  void groupedPartsMatchTheWholeGraphWithoutDeadlock() {
     int together = 0;
     for (int i = 0; i < GRAPHS; i++) {
       String where = "-Dweft.test.seed=" + seed + " graph " + i;
@@ -55,9 +55,10 @@ class RandomPartitionTest {
     assertThat(together).as("seed %d: requests saved", seed).isGreaterThan(GRAPHS);
   }
 
-  /// The rule is needed: with all receives of two tasks in one group, graphs stand still.
+  /// Shows that the rule is needed: with all receives between two tasks in one group, graphs
+  /// deadlock.
   @Test
-  void evaluationFindsGroupsThatWaitForEachOther() {
+  void evaluationFindsDeadlocksBetweenGroups() {
     int deadlocks = 0;
     for (int i = 0; i < 100; i++) {
       RandomGraphs drawn = RandomGraphs.draw(i);
@@ -79,7 +80,7 @@ class RandomPartitionTest {
   }
 
   @Test
-  void sessionsOfThePartsDoAsASessionOfTheWholeGraph() {
+  void sessionsOfThePartsMatchASessionOfTheWholeGraph() {
     for (int i = 0; i < SESSIONS; i++) {
       RandomGraphs drawn = RandomGraphs.draw(seed + i);
       Map<String, Tensor> feeds = new HashMap<>();

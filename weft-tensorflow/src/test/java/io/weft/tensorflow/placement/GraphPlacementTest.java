@@ -42,7 +42,7 @@ class GraphPlacementTest {
     "/job:ps/replica:1/task:0, replica 0 only",
     "job:ps, is wrong from"
   })
-  void deviceThatIsNotThereIsNamedWithItsNode(String device, String message) {
+  void unknownDeviceIsNamedWithItsNode(String device, String message) {
     GraphDef graph = new Nodes().add("a", "Const", device).build();
     assertThatThrownBy(() -> place(graph))
         .isInstanceOf(IllegalArgumentException.class)
@@ -51,7 +51,7 @@ class GraphPlacementTest {
   }
 
   @Test
-  void nodesGoWhereTheirVariableIs() {
+  void nodesArePlacedWithTheirVariable() {
     GraphPlacement placement =
         place(
             new Nodes()
@@ -70,7 +70,7 @@ class GraphPlacementTest {
   }
 
   @Test
-  void variableIsNotSeparatedFromWhatChangesIt() {
+  void variableIsNotSeparatedFromItsUsers() {
     GraphDef graph =
         new Nodes()
             .variable("v", "/job:ps/task:1", 4)
@@ -85,7 +85,7 @@ class GraphPlacementTest {
   }
 
   @Test
-  void classesAreHonoured() {
+  void colocationClassesAreHonoured() {
     GraphPlacement placement =
         place(
             new Nodes()
@@ -105,7 +105,7 @@ class GraphPlacementTest {
   }
 
   @Test
-  void classesThatDisagreeAreNamed() {
+  void conflictingColocationClassesAreNamed() {
     GraphDef near =
         new Nodes()
             .add("a", "Const", "/job:ps/task:1")
@@ -128,7 +128,7 @@ class GraphPlacementTest {
   }
 
   @Test
-  void graphThatIsNoneIsRefused() {
+  void malformedGraphIsRefused() {
     assertThatThrownBy(() -> place(new Nodes().add("a", "Const", "").add("a", "Const", "").build()))
         .hasMessage("the graph has two nodes 'a'");
     assertThatThrownBy(() -> place(new Nodes().add("a", "Neg", "", "b:1").build()))

@@ -10,12 +10,12 @@ import org.tensorflow.proto.NodeDef;
 import org.tensorflow.proto.TensorProto;
 import org.tensorflow.proto.TensorShapeProto;
 
-/// Graphs of float nodes, written down node by node.
+/// A builder of graphs of float nodes.
 public final class Nodes {
 
   private final GraphDef.Builder graph = GraphDef.newBuilder();
 
-  /// A node with the attributes `T` and `dtype`, float.
+  /// Adds a node with the attributes `T` and `dtype`, both float.
   public Nodes add(String name, String op, String device, String... inputs) {
     AttrValue type = AttrValue.newBuilder().setType(DataType.DT_FLOAT).build();
     NodeDef.Builder node =
@@ -40,7 +40,7 @@ public final class Nodes {
     return this;
   }
 
-  /// A resource variable of some elements.
+  /// Adds a resource variable with these dimensions.
   public Nodes variable(String name, String device, long... dims) {
     add(name, "VarHandleOp", device);
     return attribute("shape", AttrValue.newBuilder().setShape(shape(dims)).build())
@@ -54,7 +54,7 @@ public final class Nodes {
     return this;
   }
 
-  /// Lets the last node run where these do.
+  /// Colocates the last node with these nodes.
   public Nodes with(String... others) {
     AttrValue.ListValue.Builder list = AttrValue.ListValue.newBuilder();
     for (String other : others) {
@@ -67,7 +67,7 @@ public final class Nodes {
     return graph.build();
   }
 
-  /// A float scalar.
+  /// Returns a float scalar.
   public static AttrValue constant(float value) {
     return AttrValue.newBuilder()
         .setTensor(

@@ -23,7 +23,7 @@ class ReplicaDeviceSetterTest {
   private static final String PS = "/job:ps/replica:0/task:";
 
   @Test
-  void variablesGoRoundTheServers() {
+  void variablesAreDistributedRoundRobin() {
     assertThat(
             devices(
                 VariablePlacement.ROUND_ROBIN,
@@ -96,7 +96,7 @@ class ReplicaDeviceSetterTest {
   }
 
   @Test
-  void constantsGoToTheOnlyTaskThatUsesThem() {
+  void constantsArePlacedOnTheOnlyTaskThatUsesThem() {
     GraphDef graph =
         new Nodes()
             .variable("v", "", 4)

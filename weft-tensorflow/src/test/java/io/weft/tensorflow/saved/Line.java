@@ -19,8 +19,8 @@ import org.tensorflow.op.core.VarHandleOp;
 import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.TFloat32;
 
-/// `y = slope x + offset + shift` with a distributed optimizer; `shift` is a resource variable. The
-/// values are 3, 2 and 0.
+/// A model of `y = slope x + offset + shift` with a distributed optimizer. `shift` is a resource
+/// variable. The values are 3, 2 and 0.
 final class Line implements AutoCloseable {
 
   final Graph graph = new Graph();
@@ -56,7 +56,7 @@ final class Line implements AutoCloseable {
     session = new Session(graph);
   }
 
-  /// Gives the variables their values.
+  /// Initializes the variables.
   void initialize() {
     session.initialize();
     shift(0);

@@ -12,8 +12,8 @@ import org.tensorflow.ndarray.Shape;
 import org.tensorflow.op.Ops;
 import org.tensorflow.types.TFloat32;
 
-/// Serves a model, or restores a checkpoint into a graph of its own, with TensorFlow Java and
-/// nothing else. What is saved computes `3 x + 2`, or holds `slope` and `offset`.
+/// The program that serves a model, or restores a checkpoint into a separate graph, with TensorFlow
+/// Java only. The model computes `3 x + 2`. The checkpoint has `slope` and `offset`.
 final class ServingProgram {
 
   private ServingProgram() {}

@@ -43,7 +43,7 @@ class WeftSavedModelTest {
   }
 
   @Test
-  void exportedAgainAfterTrainingLeavesTheGraphAsItIs() throws Exception {
+  void secondExportDoesNotChangeTheGraph() throws Exception {
     on(
         line -> {
           WeftSavedModel.export(line.session, line.signature(), directory.resolve("a"));
@@ -70,7 +70,7 @@ class WeftSavedModelTest {
   }
 
   @Test
-  void whatCannotBeServedIsRefusedInWords() throws Exception {
+  void signatureThatCannotBeServedIsRefused() throws Exception {
     on(
         line -> {
           assertThatThrownBy(
@@ -96,7 +96,7 @@ class WeftSavedModelTest {
   }
 
   @Test
-  void whatIsThereIsNotOverwritten() throws Exception {
+  void existingFilesAreNotOverwritten() throws Exception {
     Path model = Files.createDirectory(directory.resolve("model"));
     Files.writeString(model.resolve("precious"), "mine");
     on(
@@ -140,7 +140,7 @@ class WeftSavedModelTest {
   }
 
   @Test
-  void checkpointBringsBackAllVariablesOfBothKinds() throws Exception {
+  void checkpointRestoresVariablesOfBothKinds() throws Exception {
     Path prefix = directory.resolve("line");
     on(
         line -> {
@@ -180,7 +180,7 @@ class WeftSavedModelTest {
     void of(Line line) throws Exception;
   }
 
-  /// On rank 0 of two, with variables that have values.
+  /// Runs `use` on rank 0 of two, with initialized variables.
   private static void on(Use use) {
     onRankZero(
         line -> {

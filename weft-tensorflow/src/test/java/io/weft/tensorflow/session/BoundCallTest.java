@@ -20,7 +20,7 @@ import org.tensorflow.Graph;
 import org.tensorflow.GraphOperation;
 import org.tensorflow.ndarray.Shape;
 
-/// The parts of a graph whose server has a variable and whose worker uses it.
+/// Checks calls of the parts of a graph whose server has a variable that its worker uses.
 class BoundCallTest {
 
   private static final Task PS = new Task("ps", 0);
@@ -114,7 +114,7 @@ class BoundCallTest {
   }
 
   @Test
-  void partThatComputesOrReceivesIsNot() {
+  void partThatComputesOrReceivesIsNotLight() {
     assertThat(sends(2)).hasSize(2);
     assertThat(bind(PS, List.of(), sends(2)).isLight()).isFalse();
     assertThat(bind(PS, List.of("negative:0"), List.of()).isLight()).isFalse();
@@ -128,7 +128,7 @@ class BoundCallTest {
   }
 
   @Test
-  void nodeThatIsNotThereIsNamed() {
+  void missingNodeIsNamed() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> bind(PS, List.of("nowhere:0"), List.of()))
         .withMessageContaining("g/nowhere");

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 import org.tensorflow.Tensor;
 
-/// One task of a cluster in a process of its own: a server that serves until the worker is gone, or
-/// a worker that trains until a step fails. Prints what became of it.
+/// The program of one task of a cluster: a server that serves until the worker is gone, or a worker
+/// that trains until a step fails. It prints the outcome.
 final class ClusterProgram {
 
   private static final int RANKS = 2;
@@ -22,7 +22,7 @@ final class ClusterProgram {
 
   private ClusterProgram() {}
 
-  /// Starts the task of this rank; the file `trained` appears in `directory` when the worker has
+  /// Starts the task of this rank. The file `trained` appears in `directory` when the worker has
   /// trained some steps.
   static Process start(Path directory, String transport, int rank) throws IOException {
     List<String> command =
@@ -49,7 +49,7 @@ final class ClusterProgram {
     return builder.redirectOutput(printed(directory, rank)).start();
   }
 
-  /// What the task of this rank has printed.
+  /// Returns the file with the output of this rank's task.
   static File printed(Path directory, int rank) {
     return directory.resolve("printed." + rank).toFile();
   }
@@ -93,7 +93,7 @@ final class ClusterProgram {
     return "nothing failed";
   }
 
-  /// What becomes of steps after one that has failed, and how fast.
+  /// Runs steps after one that has failed and returns their outcomes and durations.
   private static String more(WeftSession session, Map<String, Tensor> batch)
       throws InterruptedException {
     StringBuilder all = new StringBuilder();

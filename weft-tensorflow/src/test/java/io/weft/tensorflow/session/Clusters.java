@@ -20,7 +20,7 @@ final class Clusters {
 
   private Clusters() {}
 
-  /// What a worker does.
+  /// The body of a worker.
   interface Body<T> {
     T run(WeftServer server) throws Exception;
   }
@@ -33,8 +33,8 @@ final class Clusters {
     return IntStream.range(0, count).mapToObj(i -> host + i + ":2222").toList();
   }
 
-  /// What each worker returned. Each rank has then closed its server and has nothing left of any
-  /// step.
+  /// Runs a body on each worker and returns the results. Each rank has then closed its server and
+  /// has nothing left of any step.
   static <T> List<T> on(String transport, int servers, int workers, Body<T> body) {
     return on(Map.of("WEFT_TRANSPORT", transport), servers, workers, body);
   }

@@ -34,14 +34,14 @@ class ControlCodecTest {
 
   @ParameterizedTest
   @MethodSource("messages")
-  void messagesComeBackAsTheyWere(ControlMessage message) {
+  void decodedMessagesEqualTheEncodedOnes(ControlMessage message) {
     ControlMessage back = ControlCodec.decode(ControlCodec.encode(message));
     assertThat(back).usingRecursiveComparison().isEqualTo(message);
   }
 
   @ParameterizedTest
   @MethodSource("messages")
-  void whatIsCutOffOrTooLongIsRefused(ControlMessage message) {
+  void truncatedOrTooLongMessageIsRefused(ControlMessage message) {
     byte[] bytes = ControlCodec.encode(message);
     for (int length = 0; length < bytes.length; length++) {
       byte[] cut = Arrays.copyOf(bytes, length);
@@ -53,7 +53,7 @@ class ControlCodecTest {
   }
 
   @Test
-  void anyBytesAreAMessageOrRefused() {
+  void corruptedBytesAreDecodedOrRefused() {
     Random random = new Random(7);
     int refused = 0;
     for (int i = 0; i < 20_000; i++) {
@@ -69,7 +69,7 @@ class ControlCodecTest {
   }
 
   @Test
-  void longTextsForPeopleAreCutOff() {
+  void longReasonIsTruncated() {
     var message = new ControlMessage.Abort(1, "x".repeat(1 << 20));
     assertThat(ControlCodec.encode(message)).hasSizeLessThan(5000);
   }

@@ -21,14 +21,15 @@ import org.tensorflow.Tensor;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// Trains a network whose variables are on servers and whose computation is on a worker.
+/// Checks training of a network whose variables are on servers and whose computation is on a
+/// worker.
 class DistributedTrainingTest {
 
   private static final int STEPS = 20;
   private static final SmallNetwork NETWORK = SmallNetwork.build();
 
   @Test
-  void lossesAreThoseOfALocalSessionAndTheSameOverAllTransports() {
+  void lossesMatchALocalSessionAndAreEqualOverAllTransports() {
     List<Float> local = local();
     List<Float> inproc = distributed("inproc");
     List<Float> tcp = distributed("tcp");
@@ -39,7 +40,7 @@ class DistributedTrainingTest {
     assertThat(local.getFirst()).as("training changes the loss").isNotEqualTo(local.get(STEPS - 1));
   }
 
-  /// The losses, then all weights.
+  /// Returns the losses, followed by all weights.
   private static List<Float> distributed(String transport) {
     return Clusters.on(transport, 2, 1, DistributedTrainingTest::train).getFirst();
   }

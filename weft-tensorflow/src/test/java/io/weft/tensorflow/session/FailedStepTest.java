@@ -33,19 +33,21 @@ import org.tensorflow.op.io.QueueDequeue;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// Steps that fail on one task fail on all, by name, and the next step runs.
+/// Checks that a step that fails on one task fails on all, naming the task, and that the next step
+/// runs.
 class FailedStepTest {
 
   private static final Task SERVER = new Task("ps", 0);
 
-  /// For a step of one second.
+  /// The limit of a step that has one second.
   private static final Duration SOON = Duration.ofMillis(1500);
 
   private static final GraphCall SUM = new GraphCall(List.of("x"), List.of("sum:0"), List.of());
   private static final GraphCall TAKE = new GraphCall(List.of(), List.of("taken:0"), List.of());
 
-  /// On the server: `checked` = x where that is finite, and `late` from a queue that stays empty.
-  /// On the worker: `sum` of a long tensor made of `checked`, and `taken` = `late`.
+  /// Returns a graph. The server has `checked`, which is x if x is finite, and `late` from a queue
+  /// that stays empty. The worker has `sum` of a long tensor made of `checked`, and `taken`, which
+  /// is `late`.
   private static GraphDef graph() {
     try (Graph graph = new Graph()) {
       Ops worker = Ops.create(graph).withDevice(device("worker"));
@@ -92,7 +94,7 @@ class FailedStepTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void tensorThatIsNeverProducedEndsWithTheStepsTime(String transport) {
+  void stepWithoutItsTensorEndsAtItsTimeLimit(String transport) {
     var unused =
         Clusters.on(
             transport,
@@ -112,7 +114,7 @@ class FailedStepTest {
             });
   }
 
-  /// How long a step of one second took in which a tensor is never produced.
+  /// Returns the duration of a step that has one second and whose tensor is never produced.
   private static Duration takeInVain(WeftSession session) {
     long start = System.nanoTime();
     StepException failure =
@@ -147,7 +149,8 @@ class FailedStepTest {
     assertThat(BorrowedTensors.live()).isZero();
   }
 
-  /// Runs a step that is cancelled after a random while, perhaps too late.
+  /// Runs a step that is cancelled after a random time, perhaps too late. Returns true if it was
+  /// cancelled.
   private static boolean cancelled(WeftSession session, Random random) throws Exception {
     long nanos = random.nextInt(3) == 0 ? -1 : random.nextInt(800_000);
     CompletableFuture<Void> canceller =
@@ -171,7 +174,7 @@ class FailedStepTest {
   }
 
   @Test
-  void aSessionThatIsAbandonedBetweenStepsRunsNoFurtherOne() {
+  void aSessionAbandonedBetweenStepsRunsNoFurtherStep() {
     var unused =
         Clusters.on(
             "inproc",
@@ -197,7 +200,7 @@ class FailedStepTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"inproc", "tcp", "shm"})
-  void taskThatLeavesFailsTheStepByName(String transport) {
+  void departedTaskIsNamedByTheFailedStep(String transport) {
     CountDownLatch waits = new CountDownLatch(1);
     WeftConfig config =
         WeftConfig.load(Map.of("WEFT_TRANSPORT", transport), new java.util.Properties());
@@ -227,7 +230,7 @@ class FailedStepTest {
   }
 
   @Test
-  void secondStepAtOnceIsRefused() {
+  void concurrentStepIsRefused() {
     var unused =
         Clusters.on(
             "inproc",

@@ -22,14 +22,15 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// An op fails on one task, another waits for what it would have made, and a third one for that:
-/// the step ends at once, not with its time, and the failure names the op and its task.
+/// Checks an op that fails on one task while a second task waits for the op's output, and a third
+/// one for the second. The step ends immediately, not at its time limit, and the failure names the
+/// op and its task.
 class FailureOnTheWayTest {
 
   private static final Duration AT_ONCE = Duration.ofSeconds(30);
   private static final GraphCall CALL = new GraphCall(List.of("x"), List.of("end:0"), List.of());
 
-  /// Tensors that go from task to task, negated on each, and are checked on one.
+  /// Returns a graph whose tensor is sent from task to task, negated on each, and checked on one.
   private static GraphDef graph(List<Task> way, Task checking) {
     try (Graph graph = new Graph()) {
       Ops client = Ops.create(graph).withDevice(device(new Task("worker", 0)));
@@ -57,10 +58,10 @@ class FailureOnTheWayTest {
     "tcp, ps:0 ps:1, ps:0",
     "shm, ps:0 ps:1, ps:0",
     "tcp, ps:1 ps:0 worker:0, ps:1",
-    "tcp, ps:0 ps:1 ps:0, ps:0", // which waits for what it would have caused itself
+    "tcp, ps:0 ps:1 ps:0, ps:0", // this task waits for the result of its own op
     "tcp, worker:0 ps:0 ps:1 worker:0, worker:0"
   })
-  void stepEndsAtOnceAndNamesTheTaskOfTheOp(String transport, String way, String failing) {
+  void stepEndsImmediatelyAndNamesTheTaskOfTheOp(String transport, String way, String failing) {
     List<Task> tasks = List.of(way.split(" ", -1)).stream().map(FailureOnTheWayTest::task).toList();
     var unused =
         Clusters.on(

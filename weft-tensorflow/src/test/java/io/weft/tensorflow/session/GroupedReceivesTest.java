@@ -21,7 +21,7 @@ import org.tensorflow.op.core.VarHandleOp;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// How many requests a step costs that needs a hundred variables of a server.
+/// Checks the number of requests of a step that needs a hundred variables of a server.
 class GroupedReceivesTest {
 
   private static final int VARIABLES = 100;
@@ -53,7 +53,7 @@ class GroupedReceivesTest {
     return DeviceSpec.newBuilder().job(job).task(0).build();
   }
 
-  /// One for all variables, or one for each.
+  /// A step makes one request for all variables, or one for each.
   @ParameterizedTest
   @CsvSource({
     "inproc, fused, 4, 1, 3",
@@ -63,7 +63,7 @@ class GroupedReceivesTest {
     "shm, fused, 3000, 1, 3",
     "inproc, single, 4, 100, 102"
   })
-  void oneRequestAsksForAllOfAGroup(
+  void stepMakesOneRequestForAGroup(
       String transport, String requests, int elements, long least, long most) {
     Model model = model(elements);
     long counted =
@@ -78,11 +78,11 @@ class GroupedReceivesTest {
         .isBetween(1.0 * least, 1.0 * most);
   }
 
-  /// Short tensors come by one node of TensorFlow, whichever of them a call needs, also after a
-  /// step that failed because no variable had a value.
+  /// One node of TensorFlow receives the short tensors that a call needs, also after a step that
+  /// failed because no variable had a value.
   @ParameterizedTest
   @CsvSource({"inproc, 4", "tcp, 4", "inproc, 3000"})
-  void callsGetWhatTheyNeedOfAGroup(String transport, int elements) {
+  void callsGetTheTensorsOfAGroupThatTheyNeed(String transport, int elements) {
     Model model = model(elements);
     List<List<Float>> sums =
         Clusters.on(
@@ -123,7 +123,7 @@ class GroupedReceivesTest {
     GraphCall call = new GraphCall(List.of(), List.of("total:0"), List.of());
     try (WeftSession session = WeftSession.open(server, model.graph, Clusters.LONG)) {
       session.run(model.init, Clusters.LONG);
-      session.run(call, Map.of(), Clusters.LONG).close(); // edges are told
+      session.run(call, Map.of(), Clusters.LONG).close(); // announces the edges
       long before = requests(server);
       for (int step = 0; step < STEPS; step++) {
         try (Fetched total = session.run(call, Map.of(), Clusters.LONG)) {
@@ -135,7 +135,7 @@ class GroupedReceivesTest {
     }
   }
 
-  /// Requests so far, once all that were submitted are sent.
+  /// Returns the number of requests, once all submitted ones are sent.
   private static long requests(WeftServer server) {
     long end = System.nanoTime() + Clusters.LONG.toNanos();
     RendezvousCounts counts = server.weft().rendezvous().counts();

@@ -25,7 +25,7 @@ import org.tensorflow.op.core.VarHandleOp;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// Variables on servers, initialized by one worker for all.
+/// Checks variables on servers that one worker initializes for all.
 @Timeout(120)
 class InitializersTest {
 
@@ -48,7 +48,7 @@ class InitializersTest {
                 session.run(ADD, Map.of(), Clusters.LONG).close();
                 var all = server.weft().communicator(workers(2, 3));
                 var unused = all.barrier(CollectiveOptions.named("added")).await();
-                // Once more, when they have other values: nobody initializes them again.
+                // The variables now have other values, and no worker initializes them again.
                 try (WeftSession again =
                     WeftSession.openInitialized(
                         server, placed(server, graph(true)), Clusters.LONG)) {
@@ -60,7 +60,7 @@ class InitializersTest {
   }
 
   @Test
-  void anOrdinaryGraphRunsWhereNobodyAskedForItsInitializers() {
+  void aGraphRunsWithoutARequestForItsInitializers() {
     List<String> seen =
         Clusters.on(
             "inproc",
@@ -78,7 +78,7 @@ class InitializersTest {
   }
 
   @Test
-  void whoWaitsInVainNamesTheChief() {
+  void aWorkerThatWaitsInVainNamesTheChief() {
     List<String> seen =
         Clusters.on(
             "inproc",
@@ -106,7 +106,7 @@ class InitializersTest {
   }
 
   @Test
-  void assignmentsOutsideOfTheInitScopeAreFoundAndAVariableWithoutIsNamed() {
+  void assignmentsOutsideTheInitScopeAreFoundAndAMissingOneIsNamed() {
     assertThat(Initializers.of(graph(false)).targets()).containsExactlyInAnyOrder("v_set", "w_set");
     try (Graph graph = new Graph()) {
       Ops.create(graph).withName("bare").variable(Shape.scalar(), TFloat32.class);
@@ -133,7 +133,7 @@ class InitializersTest {
         .place(graph);
   }
 
-  /// A reference variable of 5 and a resource variable of 7, to which 1 is added.
+  /// Returns a graph that adds 1 to a reference variable of 5 and to a resource variable of 7.
   private static GraphDef graph(boolean inScope) {
     try (Graph graph = new Graph()) {
       Ops tf = Ops.create(graph);

@@ -17,13 +17,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Tasks in processes of their own, one of which is killed while they train.
+/// Checks tasks in separate processes, one of which is killed during training.
 class KilledTaskTest {
 
   private static final int SERVER = 0;
   private static final int WORKER = 1;
 
-  /// Milliseconds within which a step must have failed: long before its own deadline.
+  /// The limit in milliseconds for the failure of a step, long before its own deadline.
   private static final long LIMIT = Clusters.LONG.toMillis() / 2;
 
   private static final String FAILURE = "TASK_LOST /job:ps/task:0";
@@ -70,13 +70,13 @@ class KilledTaskTest {
   }
 
   @Test
-  void serverForgetsAWorkerThatIsKilled() throws Exception {
+  void serverReleasesTheStateOfAKilledWorker() throws Exception {
     train("tcp");
     tasks.get(WORKER).destroyForcibly();
     assertThat(ending(SERVER)).contains("served, holds nothing");
   }
 
-  /// What a task printed, which ends by itself.
+  /// Waits until a task ends by itself and returns its output.
   private String ending(int rank) throws Exception {
     boolean over = tasks.get(rank).waitFor(2, TimeUnit.MINUTES);
     String text = printed(rank);

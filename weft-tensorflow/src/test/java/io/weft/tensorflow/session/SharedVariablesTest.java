@@ -23,7 +23,7 @@ import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt64;
 
-/// Workers that change the same variables of a server, each in steps of its own.
+/// Checks workers that change the same variables of a server in separate steps.
 class SharedVariablesTest {
 
   private static final int WORKERS = 3;
@@ -62,7 +62,7 @@ class SharedVariablesTest {
     return DeviceSpec.newBuilder().job(job).task(task).build();
   }
 
-  /// The worker's rank follows from the order of the tasks: one server comes first.
+  /// The worker's rank follows from the order of the tasks, which begins with one server.
   @ParameterizedTest
   @EnumSource
   void workersCountTogether(VariableKind kind) {
@@ -70,7 +70,7 @@ class SharedVariablesTest {
     assertThat(counts).hasSize(WORKERS + 1).containsOnly((long) WORKERS * STEPS);
   }
 
-  /// The last worker only reads, when the others have counted.
+  /// Counts and returns the count. The last worker only reads, after the others have counted.
   private static long count(WeftServer server, VariableKind kind) throws Exception {
     int worker = server.task().index();
     GraphDef graph = counter(kind, device("worker", worker));
@@ -92,7 +92,7 @@ class SharedVariablesTest {
   }
 
   @Test
-  void whatIsFetchedOfAnotherTaskHasTheOrderOfTheCall() {
+  void fetchesFromAnotherTaskHaveTheOrderOfTheCall() {
     GraphCall both =
         new GraphCall(List.of(), List.of("read:0", "far:0", "more:0", "beyond:0"), List.of());
     var unused =
@@ -126,9 +126,9 @@ class SharedVariablesTest {
             });
   }
 
-  /// If TensorFlow had made a copy it would have given the memory back at once.
+  /// If TensorFlow had made a copy, it would have released the memory immediately.
   @Test
-  void longTensorIsUsedWhereItHasLanded() {
+  void longReceivedTensorIsUsedWithoutACopy() {
     GraphCall call = new GraphCall(List.of(), List.of("landed:0"), List.of());
     var unused =
         Clusters.on(

@@ -20,11 +20,11 @@ import org.tensorflow.op.core.VarHandleOp;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// A network of two dense layers for vectors of 64 numbers in 10 classes, with plain descent.
+/// A network of two dense layers for vectors of 64 numbers in 10 classes, with gradient descent.
 ///
-/// @param graph without devices
-/// @param init what gives the weights their first values
-/// @param weights what reads them
+/// @param graph graph without devices
+/// @param init targets that initialize the weights
+/// @param weights fetches that read the weights
 record SmallNetwork(GraphDef graph, List<String> init, List<String> weights) {
 
   static final GraphCall TRAIN =
@@ -77,7 +77,7 @@ record SmallNetwork(GraphDef graph, List<String> init, List<String> weights) {
     }
   }
 
-  /// Variables by the names of their nodes, as a local session needs them.
+  /// Names each variable after its node, as a local session requires.
   private static GraphDef named(GraphDef graph) {
     GraphDef.Builder all = graph.toBuilder();
     all.getNodeBuilderList().stream()
@@ -90,7 +90,7 @@ record SmallNetwork(GraphDef graph, List<String> init, List<String> weights) {
     return all.build();
   }
 
-  /// What is fed in this step; owned by the caller.
+  /// Returns the feeds of this step. The caller owns them.
   static Map<String, Tensor> batch(int step) {
     Random random = new Random(step);
     float[][] images = new float[BATCH][INPUTS];

@@ -11,7 +11,7 @@ class TensorNamesTest {
   private final TensorNames names = new TensorNames("session_1_0", 1, 0);
 
   @Test
-  void namesThatBeginAlikeAreTensorsOfTheirOwn() {
+  void longNamesWithACommonPrefixDoNotCollide() {
     String scope = "ü".repeat(2000);
     List<String> tensors = List.of(scope + "/a:0", scope + "/b:0");
     assertThat(names.feeds(tensors, 7)).doesNotHaveDuplicates();
@@ -19,7 +19,7 @@ class TensorNamesTest {
   }
 
   @Test
-  void feedsGoToTheServerAndFetchesToTheClient() {
+  void feedsAreSentToTheServerAndFetchesToTheClient() {
     var feed = names.feeds(List.of("x:0"), 7).getFirst();
     var fetch = names.fetches(List.of("x:0"), 7).getFirst();
     assertThat(feed.edge().source()).isEqualTo(1);

@@ -79,7 +79,7 @@ class FusedReceivesTest {
   }
 
   @Test
-  void oneAloneStaysAsItIs() {
+  void singleShortReceiveIsUnchanged() {
     Nodes nodes = new Nodes();
     variable(nodes, "a", 2, 3);
     variable(nodes, "long", 1025);
@@ -88,7 +88,7 @@ class FusedReceivesTest {
   }
 
   @Test
-  void ofLaterLevelsAreOthers() {
+  void receivesOfLaterLevelsAreSeparateNodes() {
     Nodes nodes = new Nodes();
     variable(nodes, "a", 2);
     variable(nodes, "b", 2);

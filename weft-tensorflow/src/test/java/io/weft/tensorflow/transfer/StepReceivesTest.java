@@ -23,7 +23,7 @@ class StepReceivesTest {
   private static final List<String> EDGES = List.of("a", "b", "c");
 
   @Test
-  void firstReceiveOfAGroupAsksForAllAndWhatNobodyTakesIsGivenBack() throws Exception {
+  void firstReceiveRequestsTheGroupAndUnusedTensorsAreReleased() throws Exception {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       Weft source = job.ranks().get(0);
       Weft here = job.ranks().get(1);
