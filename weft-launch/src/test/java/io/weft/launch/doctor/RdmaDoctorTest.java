@@ -74,8 +74,7 @@ class RdmaDoctorTest {
 
   @Tag("long")
   @Test
-  void withoutLockedMemoryTryingTellsTheNumberThatIsNeeded()
-      throws IOException, InterruptedException {
+  void lowLockedMemoryLimitIsReportedWithTheNeededBytes() throws IOException, InterruptedException {
     assertThat(reportOfNobody())
         .contains("65536 bytes (RLIMIT_MEMLOCK)", "at least 2097152 bytes more are needed")
         .contains("can be opened");
@@ -92,7 +91,7 @@ class RdmaDoctorTest {
         .contains("locked memory", "0.1 MiB; RDMA registers memory by locking it");
   }
 
-  /// Returns the report for a user without privileges, who may lock 64 KiB.
+  /// Returns the report for a user without privileges and with a limit of 64 KiB.
   private static String reportOfNobody() throws IOException, InterruptedException {
     return run(
         "setpriv",

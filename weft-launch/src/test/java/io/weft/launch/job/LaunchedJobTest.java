@@ -340,7 +340,7 @@ class LaunchedJobTest {
   }
 
   @Test
-  void othersHaveTimeToReport() throws Exception {
+  void otherRanksHaveTimeToReportAFailure() throws Exception {
     int code =
         run(2, "if [ $WEFT_RANK = 1 ]; then exit 5; fi; sleep 0.5; echo lost rank 1 >&2; exit 1");
     assertThat(code).isEqualTo(5);
