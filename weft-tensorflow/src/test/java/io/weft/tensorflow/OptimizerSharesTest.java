@@ -154,7 +154,7 @@ class OptimizerSharesTest {
   }
 
   @Test
-  void trainingWithSharesContinuesAfterABroadcast() {
+  void ranksHaveEqualWeightsAfterABroadcastWithShares() {
     List<String> digests =
         SmallJob.run(
             2,

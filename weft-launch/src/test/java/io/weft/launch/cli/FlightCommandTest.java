@@ -62,7 +62,7 @@ class FlightCommandTest {
   }
 
   @Test
-  void traceWithoutASubcommandNamesThem() {
+  void traceWithoutASubcommandListsTheSubcommands() {
     assertThat(weft.run("trace")).isEqualTo(ExitCodes.WRONG_USAGE);
     assertThat(weft.err()).contains("which trace? flight, merge or report");
   }

@@ -172,7 +172,7 @@ class TrainTest {
   }
 
   @Test
-  void trainWithoutAWorkloadListsThem() throws Exception {
+  void trainWithoutAWorkloadListsTheWorkloads() throws Exception {
     assertThat(run(Map.of(), "train")).isEqualTo(new Ended(0, "rehearsal", ""));
   }
 
