@@ -26,7 +26,7 @@ class TcpSlowHandshakeTest {
   private final TcpProvider tcp = new TcpProvider();
 
   /// @param polls the number of polls of both nodes before the listener stops, while the caller
-  ///     continues to wait
+  ///   continues to wait
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8})
   void aPausedListenerDoesNotTakeAnAttemptForALoss(int polls) {
