@@ -10,8 +10,8 @@ import java.util.List;
 /// Published networks, built layer by layer in the order of the forward pass: the shapes of their
 /// variables, and the multiplications of each layer for one image or sentence. The time of the
 /// backward pass is divided among the layers in proportion to their multiplications. The time of a
-/// step is that of TensorFlow's published benchmarks with 64 images on one Tesla P100. The forward
-/// pass takes a third of it.
+/// step with images is that of TensorFlow's published benchmarks with 64 images on one Tesla P100;
+/// that of the transformer is an estimate. The forward pass takes a third of it.
 final class Architectures {
 
   /// The names on the command line.
