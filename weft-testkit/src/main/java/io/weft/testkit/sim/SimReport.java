@@ -99,7 +99,7 @@ public record SimReport<T>(
         .toList();
   }
 
-  /// Returns the property that repeats the run in tests of this kind.
+  /// Returns the system property with this seed, for a test that reads its seed from this property.
   public String replay() {
     return "-Dweft.sim.seed=" + seed;
   }
