@@ -42,8 +42,9 @@ public record LaunchEnvironment(
   /// Reads an environment. Pure. It recognizes, in this order, Weft's variables, Open MPI, Slurm,
   /// MPICH (Hydra), Kubernetes indexed jobs and torchrun; without any of them, the job has one
   /// rank. If several launchers set variables that disagree, the innermost launcher counts if it
-  /// states more ranks. Throws `CommException.Setup` naming the variable, its value and the allowed
-  /// values, or both launchers.
+  /// states more ranks, or is Open MPI inside Slurm or torchrun's agent. Throws
+  /// `CommException.Setup` naming the variable, its value and the allowed values, or both
+  /// launchers.
   public static LaunchEnvironment detect(Map<String, String> environment) {
     var variables = new Variables(environment);
     Optional<Launcher> launcher = Launcher.of(variables);

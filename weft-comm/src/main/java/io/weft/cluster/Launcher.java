@@ -265,9 +265,9 @@ enum Launcher {
   }
 
   /// Returns the launcher that started this process: the only one whose variables are present, or
-  /// the first of several that agree, or the innermost, which states more ranks than the outer
-  /// ones. Throws `CommException.Setup` naming the variables of two launchers that contradict each
-  /// other.
+  /// the first of several that agree, or the innermost, if it states more ranks than the outer ones
+  /// or is Open MPI inside Slurm or torchrun's agent with equally many. Throws
+  /// `CommException.Setup` naming the variables of two launchers that contradict each other.
   static Optional<Launcher> of(Variables variables) {
     return Arrays.stream(values())
         .filter(launcher -> launcher.started(variables))

@@ -117,8 +117,8 @@ final class LivenessMonitor {
         && clock.stoodStillSince(mesh.now() - SECOND);
   }
 
-  /// Gives a silent rank up. If all of several other ranks are silent and none is visibly stopped,
-  /// this rank is considered cut off instead.
+  /// Gives a silent peer up. If all other ranks, at least two, are silent and the state of the
+  /// peer's process is unknown, this rank is considered cut off instead.
   private void giveUp(int peer) {
     String condition = condition(peer);
     String words =
