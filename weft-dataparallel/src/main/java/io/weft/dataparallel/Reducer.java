@@ -54,8 +54,8 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
   Handle<TensorView> allreduce(ReductionRequest request);
 
   /// Reduces a group, which all ranks must submit as one. No tensor of the group is sent before all
-  /// are ready on all ranks, and if one fails, all fail. Completes with the outputs in the order of
-  /// the requests.
+  /// are ready on all ranks, and if one fails, all fail; with `Fusion.OFF` the tensors are
+  /// independent. Completes with the outputs in the order of the requests.
   @Override
   Handle<List<TensorView>> reduceAll(List<ReductionRequest> group);
 
