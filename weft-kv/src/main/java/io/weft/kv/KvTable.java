@@ -16,8 +16,9 @@ import java.lang.foreign.MemorySegment;
 /// A worker's view of a table of rows. Keys may come in any order and may repeat: pushed rows of
 /// the same key are summed first, and a pulled row is written at each position of its key. Values
 /// are 32-bit floats, row after row in the order of the keys. Their memory is borrowed until the
-/// handle is done. Values are copied only if the memory is in the heap or if the order of the keys
-/// differs from that of the shards. Ascending keys with range slicing need no copy. Any thread.
+/// handle is done. Values are copied if the memory is in the heap, if the keys are sent with them,
+/// or unless the keys of each shard ascend and are adjacent in the list, as in an ascending list
+/// with range slicing. Any thread.
 ///
 /// A push checks its arguments before anything is sent, and throws for a wrong length and, with
 /// `Checks.FINITE`, for a value or a sum of values of one key that is not finite. A handle fails

@@ -15,7 +15,7 @@ public interface KvChange {
   /// The maximum length of an argument in bytes.
   int MOST_BYTES = KvFunction.MOST_BYTES;
 
-  /// Returns the name by which servers find the change, one line of 1 to 100 characters.
+  /// Returns the name by which servers find the change, 1 to 100 bytes of UTF-8.
   String name();
 
   /// Returns the argument of `run`.

@@ -13,7 +13,7 @@ public interface KvFunction<R> {
   /// The maximum length of an argument, and of the result of one shard, in bytes.
   int MOST_BYTES = 512;
 
-  /// Returns the name by which servers find the function, one line of 1 to 100 characters.
+  /// Returns the name by which servers find the function, 1 to 100 bytes of UTF-8.
   String name();
 
   /// Returns the argument of `run`.
