@@ -198,11 +198,12 @@ public final class KeyValueStore {
   /// Restores the last checkpoint whose files are all intact. All workers must call it after they
   /// have registered the tables and before the first push. The numbers of servers, shards and
   /// workers may differ from those at the time of the checkpoint. Returns empty if the directory
-  /// contains no checkpoint.
+  /// contains no finished checkpoint.
   ///
-  /// Throws `IOException`, which names every torn or altered file, if no checkpoint can be used.
-  /// Throws `CommException.Mismatch` if the tables differ. Some rows may then be restored, and the
-  /// job cannot continue.
+  /// If no finished checkpoint can be used, throws `IOException`, which names every torn or altered
+  /// file, on the first worker, and `CommException.Mismatch` on the others. Throws
+  /// `CommException.Mismatch` if the tables differ. Some rows may then be restored, and the job
+  /// cannot continue.
   public Optional<Checkpoint> restore(CheckpointOptions options)
       throws IOException, InterruptedException {
     var loading = new CheckpointLoading(options, links, specs());
