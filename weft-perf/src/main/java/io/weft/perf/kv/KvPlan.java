@@ -71,7 +71,7 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
     /// @param width floats of a row
     /// @param rows rows of the table
     /// @param zipf exponent of the distribution
-    /// @param memoryBytes size of a server's rows in memory, beyond which rows lie on its disk; 0
+    /// @param memoryBytes size of a shard's rows in memory, beyond which rows lie on its disk; 0
     ///   means that none do
     record Rows(int keys, int width, int rows, double zipf, long memoryBytes) implements Subject {}
 
