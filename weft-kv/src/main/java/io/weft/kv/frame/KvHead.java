@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
 /// @param op the operation
 /// @param keys the location of the keys
 /// @param shard the shard's number
-/// @param table its id; 0 = all tables, for `CLOCK`
-/// @param number of a push, counted by its worker for each shard from 1; 0 = not a push
+/// @param table its id; 0 = none
+/// @param number of a push or change, counted by its worker for each shard from 1; 0 = neither
 /// @param settled the worker has completed all pushes below this number
 /// @param clock of the worker
 /// @param digestHigh of the list of keys
