@@ -98,8 +98,8 @@ public final class SecretFile {
   }
 
   /// Reads a secret. Throws `CommException.Setup` naming the file if it is unreadable, too short or
-  /// too long, or if users outside its group can read it, or users other than its owner can
-  /// replace it.
+  /// too long, or if users outside its group can read it, or users other than its owner can replace
+  /// it.
   public static Secret read(Path file) {
     try {
       requirePrivate(file);
