@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// Lists the algorithms of each collective, and tells which one a tensor's size and the ranks
-/// select. For tests and tools. Any thread.
+/// The algorithms of each collective, and the selection of one by tensor size and ranks. For tests
+/// and tools. Any thread.
 public final class Algorithms {
 
   private Algorithms() {}
@@ -28,7 +28,7 @@ public final class Algorithms {
   }
 
   /// Returns the shipped rule table, preceded by the rules of the file `own` if one is given.
-  /// Throws `IllegalArgumentException` that names the file, the line and the allowed values.
+  /// Throws `IllegalArgumentException` naming the file, the line and the allowed values.
   public static AlgorithmTable table(Optional<Path> own) {
     return AlgorithmTable.load(
         own,
@@ -64,7 +64,7 @@ public final class Algorithms {
   /// shared memory.
   ///
   /// @param hosts host of each rank, any numbers
-  /// @param oneSided true if the transport reads and writes peers' memory without their processors
+  /// @param oneSided true if the transport accesses peers' memory without using their processors
   public static Choice forAllreduce(
       AlgorithmTable table,
       long bytes,

@@ -8,8 +8,8 @@ import java.util.Objects;
 /// The description of one allreduce.
 ///
 /// @param input this rank's tensor; borrowed until the handle completes
-/// @param output receives the result; of the input's type and shape, and either the same memory or
-///   disjoint. Borrowed likewise
+/// @param output receives the result; has the input's type and shape, and is the same memory or
+///   disjoint; borrowed until the handle completes
 /// @param op the reduction that combines the elements of two ranks
 /// @param hook transforms the tensor before it is sent, and the received result
 /// @param options name, deadline and algorithm

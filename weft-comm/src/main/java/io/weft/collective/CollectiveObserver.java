@@ -6,10 +6,10 @@ import io.weft.observer.OperationObserver;
 import java.util.List;
 import java.util.Objects;
 
-/// Observes the collectives of one rank, and the state of its communicators and peers: a flight
+/// An observer of the collectives of one rank, and of its communicators and peers, such as a flight
 /// recorder. Called on the thread that runs the progress engine, except where `OperationObserver`
-/// names the user's thread. Must neither block nor throw. Ranks are world ranks, and times are of
-/// the progress thread's clock.
+/// names the user's thread. Must neither block nor throw. Ranks are world ranks; times are by the
+/// progress thread's clock.
 public interface CollectiveObserver extends OperationObserver {
 
   /// The observer that ignores every event.
@@ -21,10 +21,9 @@ public interface CollectiveObserver extends OperationObserver {
         }
       };
 
-  /// Returns an observer that forwards to `observer` until it throws, which it must not, and to
-  /// `others`.
+  /// Returns an observer that forwards to `others`, and to `observer` until it throws.
   ///
-  /// @param others receive the events of operations too; they guard themselves
+  /// @param others receives the events of operations too; must not throw
   static CollectiveObserver guarded(CollectiveObserver observer, OperationObserver others) {
     Objects.requireNonNull(observer, "observer");
     Objects.requireNonNull(others, "others");
@@ -43,7 +42,7 @@ public interface CollectiveObserver extends OperationObserver {
   /// Reports that a member has sent the cause of its abort. The communicator fails next.
   default void onTold(int fromRank, CommException cause, long nowNanos) {}
 
-  /// Reports that a communicator was closed in order. Its pending operations fail next.
+  /// Reports that a communicator was closed by this rank. Its pending operations fail next.
   default void onClosed(long key, long nowNanos) {}
 
   /// Reports that a rank is lost. Communicators with this rank fail next.
@@ -51,7 +50,7 @@ public interface CollectiveObserver extends OperationObserver {
   /// @param witness the rank that detected the loss, possibly this one
   default void onPeerLost(int rank, int witness, String why, long nowNanos) {}
 
-  /// Reports that a rank has left in order.
+  /// Reports that a rank has left the job in order.
   default void onPeerLeft(int rank, long nowNanos) {}
 
   /// Reports that the progress thread is alive, every few milliseconds.

@@ -9,9 +9,9 @@ import java.util.Optional;
 ///
 /// @param name matches the operation across ranks; unique among the operations in flight on a
 ///   communicator
-/// @param deadline hard end-to-end limit that includes waiting for credit. When it passes, the
-///   communicator is aborted on all ranks. Zero selects the communicator's default
-/// @param algorithm empty if size and ranks select the algorithm
+/// @param deadline hard limit from submission to completion, including waits for credit. When it
+///   passes, the communicator is aborted on all ranks. Zero selects the communicator's default
+/// @param algorithm name of the algorithm; empty if the rule table selects it
 public record CollectiveOptions(String name, Duration deadline, Optional<String> algorithm) {
 
   private static final String FIXED_ORDER = "fixed-order";
@@ -49,21 +49,21 @@ public record CollectiveOptions(String name, Duration deadline, Optional<String>
     return new CollectiveOptions(name, deadline, Optional.of(algorithmName));
   }
 
-  /// Returns a copy that selects a fixed order of additions. It combines each element in one order
-  /// over every transport, regardless of the element's position and the tensor's length: in a tree
-  /// of the ranks of each host, and above these in a tree of hosts, so that few bytes cross between
-  /// hosts. The bits of the result depend on which ranks share a host. They equal those of
-  /// `inRankOrder` if every host has the same number of consecutive ranks, a power of two. For
-  /// allreduce; a reduceScatter between hosts always has the order of `inRankOrder`.
+  /// Returns a copy that selects a fixed order of additions. Each element is combined in the same
+  /// order over every transport, regardless of its position and the tensor's length: in a tree of
+  /// the ranks of each host, then in a tree of hosts, so that few bytes cross between hosts. The
+  /// bits of the result depend on which ranks share a host. They equal those of `inRankOrder` if
+  /// every host has the same number of consecutive ranks, a power of two. Only for allreduce; a
+  /// reduceScatter between hosts always has the order of `inRankOrder`.
   public CollectiveOptions inFixedOrder() {
     return by(FIXED_ORDER);
   }
 
   /// Returns a copy that selects the order of ranks: each element is combined in one tree of all
   /// ranks, wherever they run, so the bits of the result depend only on the number of ranks. This
-  /// order is free where `inFixedOrder` has the same bits. Elsewhere the ranks of a host do not
-  /// combine first, and the bytes between hosts multiply by up to the number of ranks on a host.
-  /// For allreduce.
+  /// order costs nothing more if `inFixedOrder` gives the same bits. Otherwise the ranks of a host
+  /// do not combine first, and the bytes between hosts grow by a factor of up to the number of
+  /// ranks on a host. Only for allreduce.
   public CollectiveOptions inRankOrder() {
     return by(RANK_ORDER);
   }

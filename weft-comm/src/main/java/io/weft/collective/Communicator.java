@@ -14,22 +14,22 @@ import java.util.function.BooleanSupplier;
 
 /// Collectives over one process set in one epoch. Thread-safe.
 ///
-/// Every rank must submit the same names. Their order is free while no rank exceeds its limit of
-/// operations in flight: 16,384 on short tensors, or 3,072 on tensors above 64 KiB. A caller that
-/// submits more waits for room, and receives `TimedOut` if no operation ends. Tensors are borrowed
-/// until the handle completes.
+/// Every rank must submit the same names, in any order within the limit of operations in flight on
+/// a rank: 16,384 on tensors of up to 12 KiB, or 3,072 on tensors of at least 64 KiB. A caller that
+/// submits more waits for room; the submission fails with `TimedOut` if no operation ends. Tensors
+/// are borrowed until the handle completes.
 ///
 /// A rank that disagrees on shape, dtype or operation soon fails the operation on all ranks with
 /// `Mismatch`, and the communicator remains usable. A lost peer or a passed deadline aborts the
-/// communicator. Only a broadcast may have completed on some ranks when it fails: on a rank that
-/// agrees with its sender and with the ranks to which it forwarded the tensor. A rank that loses
-/// its tensor fails the operation with `Broken` in the same way.
+/// communicator. A rank that loses its tensor fails the operation in the same way with `Broken`.
+/// Only a broadcast may have completed on some ranks when it fails: on a rank that agrees with its
+/// sender and with the ranks to which it forwarded the tensor.
 ///
-/// Other threads access the tensors. A call throws `IllegalArgumentException` for a tensor in an
-/// arena that is closed or confined to a thread, and for a read-only output. Inputs may be
-/// read-only. Closing an arena during an operation fails that operation (over TCP, in the middle of
-/// a long tensor, the connection too), or `Arena.close` throws because the memory is being
-/// accessed.
+/// Threads other than the caller access the tensors. A call therefore throws
+/// `IllegalArgumentException` for a tensor in an arena that is closed or confined to a thread, and
+/// also for a read-only output. Inputs may be read-only. If the arena of a tensor is closed during
+/// an operation, `Arena.close` throws because the memory is being accessed, or the operation fails;
+/// over TCP, in the middle of a long tensor, the connection fails too.
 public interface Communicator extends AutoCloseable {
 
   /// Returns this process's rank in the set.
@@ -43,29 +43,29 @@ public interface Communicator extends AutoCloseable {
     return ProcessSet.world(size());
   }
 
-  /// Returns whether all ranks can access each other's memory, on one host over a transport that
-  /// permits this. Equal on all ranks.
+  /// Returns whether all ranks can access each other's memory, because they are on one host and the
+  /// transport permits it. Equal on all ranks.
   default boolean sharesMemory() {
     return false;
   }
 
-  /// Returns whether, by the rule table, tensors of this length arrive sooner in a shared buffer
-  /// than each alone. Equal on all ranks.
+  /// Returns whether the rule table expects that tensors of this length arrive sooner when fused.
+  /// Equal on all ranks.
   default boolean fuses(long bytes) {
     return true;
   }
 
   /// Creates another communicator of the same ranks, as MPI's `MPI_Comm_dup` does. Its operations
-  /// match only those of duplicates created with the same name. All ranks must create it:
-  /// duplicates of one name in the same order, those of different names in any order and on any
-  /// thread. The caller owns the result. The call waits for no rank. Throws
+  /// match only those of duplicates created with the same name. All ranks must create it. They must
+  /// create duplicates of one name in the same order, but may create duplicates of different names
+  /// in any order and on any thread. The caller owns the result. The call waits for no rank. Throws
   /// `IllegalArgumentException` for a blank name.
   Communicator duplicate(String name);
 
   /// Combines `input` of all ranks, element by element, into `output` on all ranks. The result is
-  /// bitwise equal on all ranks (with a hook, if that copies out equally), and depends only on
-  /// inputs, size and algorithm, not on timing. In place if both are the same memory. Each rank
-  /// sends 2(n-1)/n of the bytes of a large tensor [PY09 §3].
+  /// bitwise equal on all ranks (with a hook, if it copies out equally on all ranks), and depends
+  /// only on inputs, size and algorithm, not on timing. In place if both are the same memory. Each
+  /// rank sends 2(n-1)/n of the bytes of a large tensor [PY09 §3].
   Handle<TensorView> allreduce(AllreduceRequest request);
 
   /// Submits an allreduce without a hook.
@@ -77,22 +77,22 @@ public interface Communicator extends AutoCloseable {
   /// Submits all requests at once and returns one handle for them. It completes when all operations
   /// have ended: with the outputs in the order of the requests, or with the failure of the first
   /// failed request in this order, which names its tensor. Throws `IllegalArgumentException` or
-  /// `IllegalStateException` as for one request, and has then submitted none. A request without
-  /// room is not submitted, and the handle fails with `TimedOut` when the others have ended.
+  /// `IllegalStateException` as for one request, without submitting any. A request without room is
+  /// not submitted, and the handle fails with `TimedOut` when the others have ended.
   Handle<List<TensorView>> allreduceAll(List<AllreduceRequest> requests);
 
-  /// Combines `input` of all ranks and gives each rank its rows: of first extent N, rank r receives
-  /// N/n rows, and one more if r < N mod n. `output` must have that shape.
+  /// Combines `input` of all ranks and gives each rank its rows. If the first extent is N, rank r
+  /// of n receives N/n rows, rounded down, and one more if r < N mod n. `output` must have that
+  /// shape.
   Handle<TensorView> reduceScatter(
       TensorView input, TensorView output, ReduceOp op, CollectiveOptions options);
 
-  /// Concatenates `input` of all ranks, in rank order, along the first dimension. This extent may
-  /// differ between ranks. The caller owns the result.
+  /// Concatenates `input` of all ranks, in rank order, along the first dimension. The first extent
+  /// may differ between ranks. The caller owns the result.
   Handle<TensorLease> allgather(TensorView input, CollectiveOptions options);
 
-  /// Copies `inOut` of rank `root` of the set to all ranks. The tensor must not be read-only, not
-  /// even on the root. On the root the operation completes when its direct receivers have submitted
-  /// it.
+  /// Copies `inOut` of rank `root` of the set to all ranks. The tensor must not be read-only, even
+  /// on the root. On the root the operation completes when its direct receivers have submitted it.
   Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options);
 
   /// Sends `splits.get(r)` rows of `input` to rank r, and concatenates in rank order the rows
@@ -103,22 +103,22 @@ public interface Communicator extends AutoCloseable {
   Handle<Void> barrier(CollectiveOptions options);
 
   /// Runs the progress engine on the calling thread, as waiting for a handle does, until `until`
-  /// returns true or `limit` has passed. For a thread that waits for several operations at once.
-  /// Returns false soon if another thread runs the engine; the caller should then park until a
-  /// handle notifies it. Throws `IllegalStateException` in a callback.
+  /// returns true or `limit` has passed. It serves a thread that waits for several operations at
+  /// once. Returns false soon if another thread runs the engine. The caller should then park until
+  /// a handle notifies it. Throws `IllegalStateException` in a callback.
   ///
   /// @param until called between duty cycles on this thread; must be short
   default boolean progress(BooleanSupplier until, Duration limit) {
     return false;
   }
 
-  /// Returns the sizes by which operations are cut that are submitted from now on.
+  /// Returns the sizes for operations that are submitted from now on.
   Tuning tuning();
 
   /// Changes these sizes on all ranks. Every rank must call this with the same tuning, at the same
-  /// position among its submissions. Earlier operations keep their sizes, even in flight; later
-  /// ones have the new sizes. The handle completes when all ranks have changed. It fails with
-  /// `Mismatch` on all ranks if their tunings or numbers of changes differ, and the former tuning
+  /// position among its submissions. Operations submitted earlier keep their sizes; later ones have
+  /// the new sizes. The handle completes when all ranks have changed. If the ranks' tunings or
+  /// numbers of changes differ, it fails with `Mismatch` on all ranks, and the former tuning
   /// applies again. Only one change may be in progress at a time. Threads must not submit
   /// concurrently, because all ranks must share the order of submissions.
   Handle<Void> tune(Tuning next);

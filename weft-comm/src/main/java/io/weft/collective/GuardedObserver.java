@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// An observer that protects operations from a defective observer: after it has thrown, that
-/// observer receives no further event.
+/// An observer that protects operations from a defective observer: an observer that has thrown
+/// receives no further event.
 final class GuardedObserver implements CollectiveObserver {
 
   private static final Logger LOG = LoggerFactory.getLogger(GuardedObserver.class);

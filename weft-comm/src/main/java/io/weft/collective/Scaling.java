@@ -25,7 +25,7 @@ record Scaling(double before, double after) implements WireHook {
     return own;
   }
 
-  /// Scales by 1 too if the wire's memory is not the input's, because the input must be copied.
+  /// Also scales by 1 if the wire's memory is not the input's, because the input must be copied.
   @Override
   public void copyIn(TensorView input, TensorView wire) {
     if (before != 1 || input.data().address() != wire.data().address()) {

@@ -6,9 +6,10 @@ import io.weft.collective.choice.Segments;
 /// Sizes that all ranks must share, because both sides of a transfer derive its segments from them.
 /// `AUTO` leaves a size to the transport (`eagerBytes`) or to the rule table.
 ///
-/// @param eagerBytes longest chunk that is sent inside a message
-/// @param segmentBytes longest piece of a longer chunk
-/// @param windowSlots segments that may be in flight to be combined, per peer and exchange
+/// @param eagerBytes length of the longest chunk that is sent inside a message
+/// @param segmentBytes length of the segments of a longer chunk
+/// @param windowSlots number of segments to be combined that may be in flight, per peer and
+///   exchange
 public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
 
   /// The value of a size that is left to the transport or the rule table, which are equal on all
@@ -21,11 +22,11 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
   /// The multiple that the length of a segment must have: a cache line.
   static final int SEGMENT_MULTIPLE_BYTES = 64;
 
-  /// The least limit, because counts and barriers are always sent inside messages.
+  /// The lowest `eagerBytes`, because counts and barriers are always sent inside messages.
   private static final int MIN_EAGER_BYTES = 8;
 
-  /// Throws `IllegalArgumentException` unless 8 <= eager <= segment, and a segment is a multiple of
-  /// 64 bytes, where they are given.
+  /// Throws `IllegalArgumentException` for a given size of `eagerBytes` below 8 or above
+  /// `segmentBytes`, for `segmentBytes` that is not a multiple of 64, and for a negative size.
   public Tuning {
     if ((eagerBytes != AUTO && eagerBytes < MIN_EAGER_BYTES)
         || (segmentBytes != AUTO && eagerBytes > segmentBytes)
@@ -50,7 +51,7 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
     return eagerBytes == AUTO ? "" : " with messages of up to " + eagerBytes + " bytes";
   }
 
-  /// Returns the table's segments, with the sizes that this tuning gives in their place.
+  /// Returns the table's segments, with each size that this tuning gives instead of the table's.
   public Segments over(Segments table) {
     if (segmentBytes == AUTO && windowSlots == AUTO) {
       return table;

@@ -4,9 +4,9 @@ package io.weft.collective;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
 
-/// A transformation of a tensor before it is sent, and of the result that was received: a scale or
-/// a narrower element type. The element type on the wire must be equal on all ranks. Everything
-/// else may differ between ranks. Stateless; any thread.
+/// A transformation of a tensor before it is sent, and of the received result: a scale or a
+/// narrower element type. Hooks may differ between ranks, but the element type on the wire must be
+/// equal. Stateless; any thread.
 public interface WireHook {
 
   /// The hook that changes nothing: input and output are accessed in place.
@@ -37,15 +37,16 @@ public interface WireHook {
     return new Scaling(before, after);
   }
 
-  /// Returns a hook that sends FLOAT32 as FLOAT16 or BFLOAT16: half of the bytes, and sums in that
-  /// type. Tensors of other types are sent unchanged. A value beyond the range of the narrower type
-  /// becomes infinite. Throws `IllegalArgumentException` if `narrow` is another type.
+  /// Returns a hook that sends FLOAT32 as FLOAT16 or BFLOAT16: half of the bytes are sent, and the
+  /// sums are computed in that type. Tensors of other types are sent unchanged. A value beyond the
+  /// range of the narrower type becomes infinite. Throws `IllegalArgumentException` if `narrow` is
+  /// another type.
   static WireHook narrowing(DType narrow) {
     return new Narrowing(narrow);
   }
 
   /// Returns the element type on the wire for a tensor of type `own`. If both are equal, the
-  /// elements are sent from the output's memory, else from memory of the communicator that lasts
+  /// elements are sent from the output's memory, otherwise from memory that the communicator keeps
   /// until the operation has ended. Throws `IllegalArgumentException` for an unsupported type.
   DType wireType(DType own);
 
