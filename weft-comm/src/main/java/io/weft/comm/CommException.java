@@ -9,8 +9,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// A communication failure. The subtypes are distinguished by the extent of the damage, and each
-/// documents the objects that remain usable. Every message is one printable line, whatever names it
-/// includes, and names the operation, tensor, rank, host, waiting time and remedy.
+/// documents the objects that remain usable. Every message is one printable line, even if a name in
+/// it has other characters. It names the operation, tensor, rank, host, waiting time and remedy, as
+/// far as they apply.
 public abstract sealed class CommException extends RuntimeException {
 
   @Serial private static final long serialVersionUID = 1L;
@@ -43,8 +44,9 @@ public abstract sealed class CommException extends RuntimeException {
     return copy;
   }
 
-  /// The ranks disagree on this tensor (shape, dtype, operation, root). All ranks throw it, except
-  /// those that have completed a broadcast (see `Communicator`). The communicator remains usable.
+  /// The ranks disagree on this tensor (shape, dtype, operation, root). The operation fails on all
+  /// ranks, except those on which a broadcast has completed (see `Communicator`). The communicator
+  /// remains usable.
   public static final class Mismatch extends CommException {
     @Serial private static final long serialVersionUID = 1L;
 
@@ -56,8 +58,8 @@ public abstract sealed class CommException extends RuntimeException {
   }
 
   /// This operation failed on one rank for a local reason: the arena of its tensor was closed, or
-  /// there is a defect. All ranks that had not completed the operation throw it. The communicator
-  /// remains usable.
+  /// there is a defect. The operation fails on all ranks that had not completed it. The
+  /// communicator remains usable.
   public static final class Broken extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int culprit;
@@ -76,8 +78,9 @@ public abstract sealed class CommException extends RuntimeException {
     }
   }
 
-  /// The timeout of `await` has passed. The operation is still running and its buffers stay
-  /// borrowed.
+  /// A time limit has passed. After the timeout of `await` the operation continues, and its buffers
+  /// stay borrowed. An operation that waited for room was not submitted. A request of a channel has
+  /// ended.
   public static final class TimedOut extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final transient List<Integer> missing;
@@ -95,8 +98,9 @@ public abstract sealed class CommException extends RuntimeException {
     }
   }
 
-  /// A peer is lost, for all ranks. Every communicator that contains it is aborted. `Weft.shrink`
-  /// continues with the survivors in the next epoch.
+  /// A peer is lost for all ranks, or has left the job although this rank needs it. Every
+  /// communicator that contains a lost peer is aborted. `Weft.shrink` continues with the survivors
+  /// in the next epoch.
   public static final class PeerLost extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int rank;
@@ -107,7 +111,7 @@ public abstract sealed class CommException extends RuntimeException {
       this(message, rank, -1, cause);
     }
 
-    /// Creates it with the lost world rank and the one that noticed the loss, or -1.
+    /// Creates it with the lost world rank, and the world rank that noticed the loss or -1.
     public PeerLost(String message, int rank, int witness, @Nullable Throwable cause) {
       super(message, cause);
       Objects.requireNonNull(message, "message");
@@ -121,15 +125,16 @@ public abstract sealed class CommException extends RuntimeException {
     }
 
     /// The world rank that first considered the peer lost. If a connection between two live ranks
-    /// is broken, the witness may equally be at fault. -1 means none in particular, for example if
-    /// the rank left in an orderly way.
+    /// is broken, the witness may equally be at fault. If the peer left the job in order, -1 or the
+    /// peer itself.
     public int witness() {
       return witness;
     }
   }
 
-  /// This communicator was aborted, by a rank or because an operation's hard deadline passed. The
-  /// cluster and its transports remain usable; the program may create the communicator again.
+  /// A communicator was aborted by a rank or because an operation's hard deadline passed, or one
+  /// step or request failed, as the message says. The job and its transports remain usable. The
+  /// program may create another communicator of the same ranks.
   public static final class Aborted extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int culprit;
@@ -146,8 +151,8 @@ public abstract sealed class CommException extends RuntimeException {
       this.culprit = culprit;
     }
 
-    /// The world rank at fault, which aborted, was late or violated the protocol; -1 = none in
-    /// particular.
+    /// The world rank at fault, which aborted, was late or violated the protocol; -1 = unknown or
+    /// none.
     public int culprit() {
       return culprit;
     }
@@ -155,8 +160,8 @@ public abstract sealed class CommException extends RuntimeException {
 
   /// This rank is excluded from the job. Either the others consider it lost, because it was silent
   /// for too long or they were told so, and continue without it, or it receives nothing from any of
-  /// them. Every communicator of this rank is aborted and no new one can be created. The rank
-  /// should leave the job.
+  /// them. Every communicator of this rank is aborted, and this rank cannot create another. The
+  /// rank should leave the job.
   public static final class Excluded extends CommException {
     @Serial private static final long serialVersionUID = 1L;
     private final int witness;
@@ -176,7 +181,7 @@ public abstract sealed class CommException extends RuntimeException {
   }
 
   /// This rank could not join its job, because of its environment, secret, store or address;
-  /// nothing was started. After the rank has joined, a call of the job's store has failed;
+  /// nothing was started. Or, after the rank has joined, a call of the job's store failed;
   /// everything else remains usable.
   public static final class Setup extends CommException {
     @Serial private static final long serialVersionUID = 1L;
@@ -187,7 +192,7 @@ public abstract sealed class CommException extends RuntimeException {
       this(message, List.of(), cause);
     }
 
-    /// Creates it with the world ranks concerned.
+    /// Creates it with the world ranks that `ranks` returns.
     public Setup(String message, List<Integer> ranks, @Nullable Throwable cause) {
       super(message, cause);
       Objects.requireNonNull(message, "message");

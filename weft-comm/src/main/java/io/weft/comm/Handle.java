@@ -15,9 +15,9 @@ public interface Handle<T> {
 
   /// Waits for the result. Throws `CommException.TimedOut` after `timeout`. This timeout is soft:
   /// the operation continues and its buffers stay borrowed, as they do after an interrupt. Throws
-  /// the operation's own `CommException` if it failed. Throws `IllegalStateException` if the
-  /// operation is not done and the call is made in a callback, on a thread that runs the agent,
-  /// because the call would wait for itself.
+  /// the operation's own `CommException` if it failed. Throws `IllegalStateException` in a callback
+  /// on the thread that runs the agent, unless the operation is done, because the call would wait
+  /// for itself.
   T await(Duration timeout) throws InterruptedException;
 
   /// Waits until the operation completes, fails, or reaches its hard deadline, which fails it.
@@ -28,7 +28,7 @@ public interface Handle<T> {
   /// done. It must not block. An exception that it throws is logged.
   void whenDone(BiConsumer<? super @Nullable T, ? super @Nullable CommException> action);
 
-  /// Returns a copy for interoperation. Completing or cancelling the copy does not affect the
-  /// operation.
+  /// Returns a future that completes as the operation does. Completing or cancelling the future
+  /// does not affect the operation.
   CompletableFuture<T> toCompletableFuture();
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The outcome of an operation between ranks: a handle, which yields a result or an error. Any
-/// thread.
+/// The handle of an operation between ranks, and the exceptions with which it fails. Any thread.
 @NullMarked
 package io.weft.comm;
 
