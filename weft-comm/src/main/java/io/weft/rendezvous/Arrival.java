@@ -9,7 +9,7 @@ import java.util.Objects;
 public sealed interface Arrival {
 
   /// A tensor, **given**: the receiver must close it, once, on any thread. Its memory is aligned to
-  /// 64 bytes if it came from another rank; otherwise it is the producer's memory.
+  /// 64 bytes if it came from another rank. Otherwise it is the producer's memory.
   record Live(TensorLease tensor) implements Arrival {
     /// Throws `NullPointerException` if a component is null.
     public Live {
@@ -20,8 +20,9 @@ public sealed interface Arrival {
   /// The branch that would have produced the tensor was not taken.
   record Dead() implements Arrival {}
 
-  /// The receive failed with `Aborted` (the step was aborted or has ended, or the deadline passed),
-  /// `PeerLost` or `Excluded`. Other steps continue.
+  /// The receive failed: with `Aborted` (for example because the step was aborted or has ended, or
+  /// the limit passed), `Broken`, `PeerLost` or `Excluded`. Except after `Excluded`, other steps
+  /// continue.
   record Failed(CommException cause) implements Arrival {
     /// Throws `NullPointerException` if a component is null.
     public Failed {

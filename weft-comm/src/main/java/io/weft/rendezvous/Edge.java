@@ -3,13 +3,13 @@ package io.weft.rendezvous;
 
 import java.nio.charset.StandardCharsets;
 
-/// An edge of a graph that was cut between two ranks. Its tensors travel along it, one per step. An
-/// edge should be created once and used for every step.
+/// An edge of a graph between the parts of two ranks. It carries one tensor per iteration of a
+/// step. An edge should be created once and used for every step.
 ///
-/// @param source the world rank that produces
-/// @param incarnation the incarnation of the source. Both sides must use the same value, so that a
-///   tensor of a restarted producer is not confused with one of its predecessor.
-/// @param destination the world rank that consumes, possibly the source
+/// @param source the world rank that produces the tensors
+/// @param incarnation the incarnation of the source. Both sides must use the same value, so that
+///   tensors of a restarted producer are not confused with those of its predecessor
+/// @param destination the world rank that consumes them, possibly the source
 /// @param name the name of the edge, at most `MAX_NAME_BYTES` in UTF-8; it includes the devices if
 ///   a rank has several
 public record Edge(int source, long incarnation, int destination, String name) {

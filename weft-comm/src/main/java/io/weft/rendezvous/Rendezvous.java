@@ -8,19 +8,18 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /// A table in which producers publish tensors and from which consumers receive them, each at its
-/// own time. A consumer may ask before or after the tensor is published, and a producer never
+/// own time. A consumer may request a tensor before or after it is published, and a producer never
 /// waits. Each rank has one rendezvous. A tensor stays with its producer until the consumer's rank
 /// requests it. Any thread.
 ///
 /// Callbacks run on the progress thread, in batches at the end of a duty cycle. They must neither
-/// block nor throw, and they may call this object. When this rank has left the job, callbacks are
-/// notified of it. A callback that then publishes or receives again is rejected with
-/// `CommException.Aborted`.
+/// block nor throw, and they may call this object. When this rank leaves the job, its pending
+/// callbacks run. A callback that then publishes or receives again gets `CommException.Aborted`.
 public interface Rendezvous {
 
-  /// Publishes a tensor whose edge begins at this rank. The tensor is borrowed until `release` is
-  /// called, which happens exactly once, even if no consumer wants the tensor. Any dtype; the bytes
-  /// are not interpreted. A key that is published twice aborts its step. If the step has ended or
+  /// Publishes a tensor whose edge begins at this rank. The tensor is borrowed until `release`
+  /// runs, which happens exactly once, even if no consumer requests the tensor. Any dtype; the
+  /// bytes are not interpreted. Publishing a key twice aborts its step. If the step has ended or
   /// was aborted, the tensor is released at once. Throws `IllegalArgumentException` if the edge
   /// begins at another rank.
   void publish(RendezvousKey key, TensorView tensor, Runnable release);
@@ -37,11 +36,11 @@ public interface Rendezvous {
   }
 
   /// Publishes several tensors at once. The progress thread takes them in one duty cycle, and
-  /// groups those that one rank has requested into few messages. Throws `IllegalArgumentException`,
-  /// without borrowing any tensor, if an edge begins at another rank.
+  /// groups the tensors that one rank has requested into few messages. Throws
+  /// `IllegalArgumentException`, without borrowing any tensor, if an edge begins at another rank.
   void publishAll(List<Offer> offers);
 
-  /// Publishes that the branch which would have produced this tensor was not taken. No payload is
+  /// Publishes that the branch that would have produced this tensor was not taken. No payload is
   /// sent.
   void publishDead(RendezvousKey key);
 
@@ -56,8 +55,8 @@ public interface Rendezvous {
   void receiveAll(List<ReceiveRequest> wishes, Duration limit);
 
   /// Fails the pending operations of a step on this rank, and rejects later ones. Other ranks learn
-  /// of it when they send a request to this one. The error messages include `why`. No effect on a
-  /// step that has ended.
+  /// of it when they request a tensor of the step from this rank. The error messages include `why`.
+  /// Has no effect on a step that has ended.
   void abort(long step, String why);
 
   /// Ends a step on this rank and removes all its state. Pending receives fail, and tensors that

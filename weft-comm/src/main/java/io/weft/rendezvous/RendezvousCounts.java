@@ -13,9 +13,9 @@ package io.weft.rendezvous;
 ///   access
 /// @param leases received tensors that were not closed yet
 /// @param received tensors received from other ranks, including dead ones
-/// @param requests messages with a request for at least one tensor, which are the remote calls
+/// @param requests messages that request at least one tensor
 /// @param messages messages sent, including requests
-/// @param registrations registrations of memory that reuse did not save
+/// @param registrations registrations of memory, excluding reuses of an earlier one
 public record RendezvousCounts(
     long queued,
     long steps,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous;
 
-/// The options of the transfers between ranks. Each rank has separate options, which need not be
-/// equal.
+/// The options of the transfers between ranks. The options of the ranks need not be equal.
 ///
 /// @param protocol the protocol that this rank requests as a consumer
-/// @param requests the grouping of receives and answers
+/// @param requests the grouping of receives, and of answers, into messages
 /// @param memoryBytes the bound of the memory for received tensors; receives wait for room
 public record RendezvousOptions(
     TransferProtocol protocol, TransferRequests requests, long memoryBytes) {

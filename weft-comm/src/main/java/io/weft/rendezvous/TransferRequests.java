@@ -5,7 +5,8 @@ import java.util.Locale;
 
 /// The grouping of receives into requests (SEASTAR in docs/papers.md).
 public enum TransferRequests {
-  /// One request has all receives that one duty cycle has for a peer; answers are grouped likewise.
+  /// One request contains all receives from a peer in one duty cycle, as far as they fit; answers
+  /// are grouped likewise.
   FUSED,
   /// One request per receive; for measurements.
   SINGLE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tensors that are kept until their consumers request them, by step. The `Send` and `Recv`
-/// operations of a distributed graph are built on it. Any thread.
+/// The exchange of tensors between ranks by edge and step: a tensor is kept until its consumer
+/// requests it. The `Send` and `Recv` operations of a distributed graph are built on it. Any
+/// thread.
 @NullMarked
 package io.weft.rendezvous;
 
