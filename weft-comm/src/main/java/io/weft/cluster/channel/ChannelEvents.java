@@ -9,8 +9,8 @@ import io.weft.observer.OperationStage;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// The notifications of the observer about this rank's requests. Without an observer each call
-/// costs a branch.
+/// The notifications of the observer about this rank's requests. Without an observer a call costs
+/// only a branch.
 final class ChannelEvents {
 
   private final AtomicLong requests = new AtomicLong();

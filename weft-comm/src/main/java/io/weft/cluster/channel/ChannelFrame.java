@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// The items of a message of the channel (docs/protocol/channel.md). Pure.
 sealed interface ChannelFrame {
 
-  /// Bytes before the items.
+  /// Length of the part before the items, in bytes.
   int HEADER_BYTES = MessageWriter.HEADER_BYTES;
 
   /// Maximum size of a request without its head and without an inline payload, in bytes.
@@ -23,7 +23,7 @@ sealed interface ChannelFrame {
   /// @param kind the kind of the handler, in one byte
   /// @param payloadBytes length of the payload, inline or not
   /// @param from the region from which the payload is read; null if it follows the head
-  /// @param into the region into which a reply may be written; null = none
+  /// @param into the region into which the peer may write a part of the reply; null = none
   /// @param body the head, followed by the payload if it is inline
   record Asked(
       int token,

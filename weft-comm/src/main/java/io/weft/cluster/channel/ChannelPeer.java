@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/// The requests between this rank and another one, in both directions. Bounded by the open requests
-/// of both. Confined to the progress thread, except `tryOpen` and `close`.
+/// The requests between this rank and another one, in both directions. Bounded by the limit of open
+/// requests in each direction. Confined to the progress thread, except `tryOpen` and `close`.
 final class ChannelPeer {
 
   private static final PeerQueue.Departures NOBODY = asks -> {};
@@ -31,7 +31,7 @@ final class ChannelPeer {
   private int unanswered;
   private boolean isActive;
 
-  /// The cause with which requests to the peer fail; null while they do not.
+  /// The cause with which requests to the peer fail; null while the peer is reachable.
   private @Nullable CommException goneBy;
 
   /// @param active the list to which this peer adds itself when it has work
@@ -100,7 +100,7 @@ final class ChannelPeer {
     }
   }
 
-  /// Adds this peer to those that have work.
+  /// Adds this peer to the active peers, which have work.
   void activate() {
     if (!isActive) {
       isActive = true;
@@ -108,7 +108,7 @@ final class ChannelPeer {
     }
   }
 
-  /// Returns whether the peer still has work. If not, the caller removes it from those that have.
+  /// Returns whether the peer still has work. If not, the caller removes it from the active peers.
   boolean remainsActive() {
     isActive = queue.hasPending() || !waiting.isEmpty();
     return isActive;
@@ -118,7 +118,7 @@ final class ChannelPeer {
     return queue.hasPending();
   }
 
-  /// Sends the queued messages that find room. Returns the number of messages sent.
+  /// Sends queued messages as far as the transport has room. Returns the number of messages sent.
   ///
   /// Hot path.
   int flush(Mesh mesh, PeerQueue.Form<ChannelFrame.Writer> form) {

@@ -6,7 +6,7 @@ import io.weft.cluster.item.Submission;
 /// A submission of a user of the channel to the progress thread.
 abstract sealed class ChannelSubmission extends Submission<MeshChannel> {
 
-  /// A request of this rank. If its entry throws, this request fails and no other one.
+  /// A request of this rank. If `enter` throws, only this request fails.
   static final class Asking extends ChannelSubmission {
     private final OutboundRequest asked;
 

@@ -18,8 +18,9 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/// A request of a peer, from its arrival until it is answered and no transfer of it is posted. In
-/// between, the handler owns it. Confined to the progress thread, except the methods for its user.
+/// A request of a peer, from its arrival until it is answered and none of its transfers is posted.
+/// The handler owns it from its delivery to its answer. Confined to the progress thread, except the
+/// methods for its user.
 final class InboundRequest implements IncomingRequest {
 
   private static final MemorySegment NOTHING = MemorySegment.NULL;
@@ -336,7 +337,7 @@ final class InboundRequest implements IncomingRequest {
       out = false;
     }
 
-    /// The peer has withdrawn the request, or it is gone, which the mesh reports.
+    /// The peer has withdrawn the request or is gone; the mesh reports the latter.
     @Override
     protected void onFailure(TransportException first) {
       out = false;

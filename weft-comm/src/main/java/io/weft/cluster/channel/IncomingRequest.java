@@ -3,8 +3,8 @@ package io.weft.cluster.channel;
 
 import java.lang.foreign.MemorySegment;
 
-/// A request of a peer. Nothing in it is trusted except its sender's rank. It ends with the first
-/// call of `reply` or `fail`, on any thread; a further call throws `IllegalStateException`.
+/// A request of a peer. Only the sender's rank in it is verified. It ends with the first call of
+/// `reply` or `fail`, on any thread; a further call throws `IllegalStateException`.
 public interface IncomingRequest {
 
   /// The authenticated rank of the sender.

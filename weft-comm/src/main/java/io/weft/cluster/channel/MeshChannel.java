@@ -45,7 +45,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private final List<OutboundRequest> draining = new ArrayList<>();
   private final List<InboundRequest.ReplyWrite> writing = new ArrayList<>();
 
-  /// Requests of peers that are gone or have withdrawn them, whose read is still posted.
+  /// Ended requests of peers, for which a read of the payload is still posted.
   private final List<InboundRequest> abandoned = new ArrayList<>();
 
   private final ChannelEvents events = new ChannelEvents();
@@ -214,7 +214,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
   }
 
-  /// Ends a request once. Its receiver is notified when no peer accesses its memory any more.
+  /// Ends a request, if it has not ended. The receiver is notified when no peer accesses the
+  /// request's memory any more.
   void end(OutboundRequest it, RequestOutcome with) {
     if (it.isOver()) {
       return;
@@ -316,7 +317,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return served;
   }
 
-  /// Leases memory, or refuses a request that can never fit. Returns false without room.
+  /// Leases memory, or refuses a request that can never fit. Returns false if there is no room now.
   private boolean lease(InboundRequest it) {
     ReceivePool payloads = connected().payloads();
     if (!payloads.fits(it.payloadBytes())) {
@@ -416,7 +417,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
       }
     }
     active.subList(kept, active.size()).clear();
-    // A serving rank waits for requests, for which brief spinning pays as it does for a reply.
+    // A rank with handlers waits for requests. Brief spinning reduces their latency, as that of
+    // replies.
     busy =
         handlers.any()
             || pending
@@ -473,7 +475,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
   }
 
-  /// Handles an item. Returns null, or the peer's violation.
+  /// Handles an item. Returns the peer's violation of the protocol, or null.
   private @Nullable String hear(ChannelPeer from, ChannelFrame frame) {
     switch (frame) {
       case ChannelFrame.Asked asked -> {
@@ -586,7 +588,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
   }
 
-  /// Releases the memory that no handler holds, after the transport has closed.
+  /// Closes the pool of payloads after the transport has closed, unless a handler still uses a
+  /// payload.
   private void closePool() {
     removeIf(draining, this::isTold);
     removeIf(abandoned, this::isFreed);

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// A request of this rank, from its submission until its receiver was notified. Confined to the
-/// progress thread once it has entered.
+/// A request of this rank, from its submission until its receiver has been notified. Confined to
+/// the progress thread once it has entered.
 final class OutboundRequest
     implements TokenOwner, OutboundItem<ChannelFrame.Writer>, ObservedOperation {
 

@@ -13,9 +13,10 @@ import org.jspecify.annotations.Nullable;
 /// @param head copied; at most `RequestChannel.MAX_HEAD_BYTES`
 /// @param payload borrowed until the outcome is delivered; a short one is sent in the message, a
 ///   long one is read by the peer; empty = none
-/// @param into the memory into which the peer writes the part of the reply outside the body, also
-///   borrowed; null = none
-/// @param limit the longest duration of the request, by the time in which this rank polled
+/// @param into the memory into which the peer may write a part of the reply, in addition to the
+///   body; borrowed likewise; null = none
+/// @param limit the longest duration of the request; time in which this rank does not poll does not
+///   count
 public record Request(
     int kind,
     MemorySegment head,
@@ -23,9 +24,9 @@ public record Request(
     @Nullable MemorySegment into,
     Duration limit) {
 
-  /// Throws `IllegalArgumentException` for an unknown kind, for a head that is too long, for a
-  /// payload or place in the heap or in an arena that is closed or confined to one thread, and for
-  /// a read-only place.
+  /// Throws `IllegalArgumentException` for a kind out of range, for a head that is too long, for
+  /// `payload` or `into` in the heap or in an arena that is closed or confined to one thread, and
+  /// for a read-only `into`.
   public Request {
     RequestChannel.checkKind(kind);
     Objects.requireNonNull(head, "head");
@@ -58,7 +59,7 @@ public record Request(
     checkMemory(payload, into);
   }
 
-  /// Creates a request without a place for the reply.
+  /// Creates a request without `into`.
   public static Request of(int kind, MemorySegment head, MemorySegment payload, Duration limit) {
     return new Request(kind, head, payload, null, limit);
   }

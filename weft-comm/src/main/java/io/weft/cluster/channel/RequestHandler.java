@@ -10,8 +10,8 @@ public interface RequestHandler {
   /// Handles a request of a peer. It must be answered once, now or later.
   void onRequest(IncomingRequest request);
 
-  /// Called when no further request comes from this rank and no reply reaches it, because it has
-  /// left, is lost, or this rank itself ends. Called once for each rank, after its last request;
-  /// for the ranks that are already gone, when the handler is set.
+  /// Called when no further request of `rank` arrives and no reply reaches it, because it has left
+  /// or is lost, or because this rank leaves. Called once for each rank, after its last request.
+  /// For ranks that are already gone it is called when the handler is set.
   default void onPeerGone(int rank, CommException cause) {}
 }
