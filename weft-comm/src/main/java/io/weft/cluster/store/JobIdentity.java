@@ -17,10 +17,11 @@ import java.util.UUID;
 /// The text that identifies a job. All its ranks compute the same text, and no other running job
 /// has it. It consists of the name that the user gave and the launcher's name of the job. If these
 /// do not distinguish the job, it includes the process that started the ranks, or the address at
-/// which they meet. It is also shown to users. Pure except for `ofSiblings`.
+/// which the ranks meet. It is also shown to users. Pure except for `ofSiblings`.
 public final class JobIdentity {
 
-  /// Longest identity, in UTF-8 bytes. Of a longer text, the first characters and a digest remain.
+  /// Maximum length of an identity, in UTF-8 bytes. A longer text is replaced by its first
+  /// characters and a digest.
   static final int MAX_BYTES = 512;
 
   private static final int KEPT_CHARACTERS = 100;
@@ -35,7 +36,7 @@ public final class JobIdentity {
   }
 
   /// Returns the identity that ranks prove to each other in addition to the secret: `job`, and the
-  /// store's meeting if it has one.
+  /// store's `meeting` if it is not empty.
   public static String met(String job, Store store) {
     Objects.requireNonNull(job, "job");
     return store.meeting().isEmpty() ? job : job + ", meeting " + store.meeting();

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The access of this rank to its job: the store, the secret and the name that all ranks share, and
-/// the address at which they can reach this rank. If no launcher serves the store, rank 0 does,
-/// until it closes this object when it leaves the job. Owned; thread-safe.
+/// the address at which other ranks can reach this rank. If no launcher serves the store, rank 0
+/// does, until it closes this object when it leaves the job. Owned; thread-safe.
 ///
 /// @param store the store in which ranks find each other
 /// @param secret the secret that only this job's ranks know
@@ -39,8 +39,8 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
       LaunchEnvironment launch, Settings settings, Map<String, String> environment)
       throws InterruptedException {
     StoreLocation location = launch.store();
-    // A store that is not set by the environment takes precedence over the one that the launcher
-    // implied.
+    // A store that is set by other means than WEFT_STORE takes precedence over the one that the
+    // launcher implies.
     boolean overridden =
         settings.value(JobConfig.STORE).isPresent()
             && launch.size() > 1
@@ -117,8 +117,8 @@ public record JobStore(Store store, Secret secret, String job, String bind, Runn
     Path run = directory.create();
     Secret secret = given.orElseGet(() -> SecretFile.create(run.resolve("secret")));
     directory.publish(run);
-    // A program may end without leaving its job. The next rank 0 removes the remains of a killed
-    // process.
+    // A program may end without leaving its job. If the process is killed, the next rank 0 removes
+    // the remains.
     Thread atExit = Thread.ofPlatform().name("weft-store-end").unstarted(directory::remove);
     Runtime.getRuntime().addShutdownHook(atExit);
     return new JobStore(new FileStore(run), secret, job, bind, () -> end(directory, atExit));

@@ -16,8 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/// The means by which the processes of a job authenticate each other and keep others from
-/// eavesdropping.
+/// The means by which the processes of a job authenticate each other and encrypt their connections.
 ///
 /// @param secret the secret that only this job's processes know
 /// @param encryption the encryption of their connections

@@ -24,8 +24,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /// The sources of the job's secret: a file or the environment, but never the command line. The
-/// secret consists of the bytes of the text without the surrounding white space, whatever the
-/// encoding. Any text of at least 16 bytes is valid; base64 of random bytes is best. Any thread.
+/// secret consists of the bytes of the text, in any encoding, without the surrounding white space.
+/// Any text of at least 16 bytes is valid; base64 of random bytes is best. Any thread.
 public final class SecretFile {
 
   /// The variable that contains the secret itself.

@@ -25,9 +25,10 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /// The client of a `TcpStoreServer` on a rank. It has one connection, which it opens again on
-/// demand. A request whose connection breaks is repeated, except `putIfAbsent` and `compareAndSet`,
-/// whose effect is unknown. Thread-safe. Requests are sent sequentially in the order of the calls;
-/// a long wait lets other requests in every second.
+/// demand. A request whose connection breaks is sent once more, except `putIfAbsent` and
+/// `compareAndSet`, which fail because their effect is unknown. Thread-safe. Requests are sent
+/// sequentially, in the order of the calls. A long wait is divided into requests of one second, so
+/// that other requests are sent in between.
 public final class TcpStore implements Store {
 
   private static final Duration RETRY = Duration.ofMillis(50);
@@ -91,8 +92,8 @@ public final class TcpStore implements Store {
     }
   }
 
-  /// Tries each address of the host once. Throws `CommException.Setup` if all of them answered and
-  /// none is this job's store.
+  /// Tries each address of the host once. Throws `CommException.Setup` if at each address a server
+  /// answered that cannot be this job's store.
   private static Optional<StoreConnection> connectToAny(
       String host,
       int port,
@@ -159,9 +160,9 @@ public final class TcpStore implements Store {
   }
 
   /// Connects with one attempt at each of the host's addresses, for callers that cannot wait. A
-  /// reachable host must answer within `reach`, even under load, and prove itself within `limit`.
-  /// Throws `IOException` if it does not, and `CommException.Setup` if the server has another
-  /// secret.
+  /// host must accept the connection within `reach` and prove itself within `limit`. Throws
+  /// `IOException` if no host does, and `CommException.Setup` if a server is not a store, has
+  /// another secret or fails TLS.
   public static TcpStore connectOnce(
       String host, int port, JobTrust trust, Duration reach, Duration limit) throws IOException {
     int millis = Math.clamp(Span.millis(reach), 1, Integer.MAX_VALUE);
@@ -187,8 +188,8 @@ public final class TcpStore implements Store {
     return localAddress;
   }
 
-  /// Sets the obstacle that may keep other ranks from this store, for the message about ranks that
-  /// do not arrive.
+  /// Sets the obstacle that may keep other ranks from reaching this store, for the message about
+  /// ranks that do not arrive.
   void beware(String reason) {
     caution = reason;
   }
@@ -315,7 +316,7 @@ public final class TcpStore implements Store {
     T with(StoreConnection to) throws IOException;
   }
 
-  /// A request for which the server waits for a time.
+  /// A request that the server answers after at most a given time.
   @FunctionalInterface
   private interface Wait {
     Optional<byte[]> ask(StoreConnection to, int millis) throws IOException;

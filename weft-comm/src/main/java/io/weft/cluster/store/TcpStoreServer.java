@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 
 /// The server of a job's store, in the launcher or in rank 0. It serves each client that proves
 /// that it knows the job's secret and belongs to this job, and proves both to the client. It
-/// disconnects other clients within a time limit. At most 128 connections may be unproved at once,
-/// for the time that `UnprovenLimit` allows, and at most 16,384 may be open. Each connection has a
+/// disconnects other clients within a time limit. At most 128 connections may be unproven at once,
+/// each for the time that `UnprovenLimit` allows. At most 16,384 may be open. Each connection has a
 /// platform thread, because other code, such as a native call of the program, may block the
 /// carriers of virtual threads and must not keep ranks from meeting.
 public final class TcpStoreServer implements AutoCloseable {
