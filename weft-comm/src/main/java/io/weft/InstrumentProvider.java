@@ -10,7 +10,7 @@ import java.util.ServiceLoader;
 /// a public constructor without arguments.
 public interface InstrumentProvider {
 
-  /// Opens the instrument of a rank that has just joined its job, if the settings ask for it, and
+  /// Opens the instrument of a rank that has just joined its job, if the settings request it, and
   /// attaches it by `Weft.attached`. All ranks of a job call this method at the same point, so it
   /// may be collective, except on a rank that joins while the job runs. Throws
   /// `CommException.Setup` with a remedy.

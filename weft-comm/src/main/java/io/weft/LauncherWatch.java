@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 /// killed launcher leaves no ranks behind.
 final class LauncherWatch {
 
-  /// Exit code of a rank whose launcher has died, the one of a process that received SIGHUP.
+  /// Exit code of a rank whose launcher has died, equal to that of a process ended by SIGHUP.
   private static final int HUNG_UP = 129;
 
   private static final Logger LOG = LoggerFactory.getLogger(LauncherWatch.class);

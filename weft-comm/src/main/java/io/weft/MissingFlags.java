@@ -4,7 +4,7 @@ package io.weft;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The warning about missing Java flags, without which a job runs, but slower.
+/// The warning about missing Java flags, without which a job runs more slowly.
 final class MissingFlags {
 
   private static final Logger LOG = LoggerFactory.getLogger(MissingFlags.class);

@@ -8,8 +8,8 @@ import io.weft.agent.IdleStrategy;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.Topology;
 
-/// The share of a host's processors that its ranks have, from which the idle strategies of their
-/// threads follow. Stateless.
+/// The processors that the ranks of a host share. The idle strategies of the ranks' threads depend
+/// on their number. Stateless.
 final class ProcessorShare {
 
   private ProcessorShare() {}

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 ///   service appears once
 public record ServiceThreads(List<List<String>> threads) {
 
-  /// The collectives and the agreements of survivors.
+  /// The collectives and the agreement of survivors on the next epoch.
   public static final String COLLECTIVES = "collectives";
 
   /// The exchange of tensors by edge and step.

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The settings file and the environment variables around it. An unknown key or variable is
-/// reported together with the most similar known name. Without state; it reads the settings file.
+/// The settings file, and the checks of the environment variables. An unknown key or variable is
+/// reported together with the most similar known name. Stateless.
 final class SettingsFile {
 
   private static final Logger LOG = LoggerFactory.getLogger(Weft.class);
@@ -47,8 +47,8 @@ final class SettingsFile {
     return new SettingSources(environment, system, read(Path.of(named)), named);
   }
 
-  /// Logs the environment variables that change no setting, and those of another system that set
-  /// one.
+  /// Logs the environment variables that change no setting, and the variables of other systems that
+  /// set one.
   static void warnOfVariables(Map<String, String> environment, Settings settings) {
     foreignVariables(environment, settings).forEach(LOG::warn);
     String unknown = unknownVariables(environment);
@@ -58,8 +58,8 @@ final class SettingsFile {
     }
   }
 
-  /// Lists the variables that have Weft's prefix but that no option reads, without those of tests.
-  /// Empty if there are none.
+  /// Lists the variables with Weft's prefix that no option reads, except those of tests. Empty if
+  /// there are none.
   static String unknownVariables(Map<String, String> environment) {
     List<String> known = List.copyOf(OptionProvider.allVariables());
     return environment.keySet().stream()

@@ -120,13 +120,14 @@ public final class Weft implements AutoCloseable {
   }
 
   /// Joins the job that the environment names (`WEFT_RANK`…, or the variables of Open MPI, MPICH,
-  /// Slurm, Kubernetes or torchrun), or a job of one rank without such variables. Blocks until all
-  /// ranks are connected, at most for the start deadline. With the setting `join`, this process
-  /// joins a running job as an additional rank, and the call blocks until all remaining ranks know
-  /// it. Throws `CommException.Setup` with the settings to change.
+  /// Slurm, Kubernetes or torchrun). Without such variables the job has one rank. Blocks until all
+  /// ranks are connected, but not longer than the start deadline. With the setting `join`, this
+  /// process joins a running job as an additional rank, and the call blocks until all remaining
+  /// ranks are connected with it. Throws `CommException.Setup` with the settings to change.
   ///
-  /// The call first unpacks the native libraries of modules on the class path (TensorFlow's), one
-  /// process of a host at a time. A program must call this method before it uses them.
+  /// The call first unpacks the native libraries of modules on the class path, such as
+  /// TensorFlow's; the processes of a host do this in turn. A program must not use these libraries
+  /// before this call.
   public static Weft init() {
     return init(WeftConfig.load());
   }
@@ -384,9 +385,9 @@ public final class Weft implements AutoCloseable {
     return topology().localSize(rank());
   }
 
-  /// Number of processors that the ranks of this host have together, as far as they know: the
-  /// number that all of them may use, or the number that the JVM reports where this process has a
-  /// quota of processor time.
+  /// Number of processors that the ranks of this host have together: the union of the processors
+  /// that each may use, or the number that the JVM reports if these are unknown or this process has
+  /// a quota of processor time.
   public int localProcessors() {
     return ProcessorShare.localProcessors(topology(), rank());
   }
@@ -417,10 +418,10 @@ public final class Weft implements AutoCloseable {
     return config;
   }
 
-  /// The communicator of all members of the current epoch, which are all ranks until `shrink`.
-  /// Every call returns the same object until then; it is closed with this object. Throws
-  /// `IllegalStateException` on a rank that joined while the job ran, because such a rank is not in
-  /// an epoch.
+  /// The communicator of all members of the current epoch. Until `shrink`, these are all ranks that
+  /// started with the job, and every call returns the same object. It is closed with this `Weft`.
+  /// Throws `IllegalStateException` on a rank that joined while the job ran, because such a rank is
+  /// not in an epoch.
   public Communicator communicator() {
     return member(all, rank());
   }
@@ -437,21 +438,22 @@ public final class Weft implements AutoCloseable {
   }
 
   /// Creates a communicator of some members of the current epoch. All its members must make this
-  /// call, in the same order of creation; other ranks must not. Throws `IllegalArgumentException`
-  /// if the set lacks this rank or has a rank outside the epoch, and `IllegalStateException` as
-  /// `communicator()` does.
+  /// call, and other ranks must not. Members must create several communicators of the same ranks in
+  /// the same order. Throws `IllegalArgumentException` if the set lacks this rank or has a rank
+  /// outside the epoch, and `IllegalStateException` as `communicator()` does.
   public Communicator communicator(ProcessSet set) {
     return collectives.communicator(set, member(epoch, rank()));
   }
 
-  /// Number of the current epoch, 0 until the job has shrunk. Each communicator belongs to one
+  /// Number of the current epoch; 0 before the first `shrink`. Each communicator belongs to one
   /// epoch. Throws `IllegalStateException` as `communicator()` does.
   public long epoch() {
     return member(epoch, rank()).number();
   }
 
-  /// World ranks of the current epoch, ascending: all that started with the job until `shrink`.
-  /// Ranks keep their numbers. Throws `IllegalStateException` as `communicator()` does.
+  /// World ranks of the current epoch, ascending. Until `shrink`, these are all ranks that started
+  /// with the job. Ranks keep their numbers. Throws `IllegalStateException` as `communicator()`
+  /// does.
   public ProcessSet members() {
     return member(epoch, rank()).members();
   }
@@ -462,10 +464,10 @@ public final class Weft implements AutoCloseable {
   /// consecutive ranks; `communicator`, `epoch` and `members` refer to the new epoch from then on
   /// [ULFM §17.3].
   ///
-  /// A call may skip an epoch that other ranks entered before a further failure ended it. An
-  /// operation submitted before this call has failed, or it has completed on this rank and perhaps
-  /// not on another. The ranks should use the first operations of the new communicator to agree on
-  /// the work to repeat.
+  /// A call may skip an epoch that other ranks entered and a further failure ended. An operation
+  /// submitted before this call has either failed on this rank, or completed on it and perhaps
+  /// failed on another. The ranks should use the first operations of the new communicator to agree
+  /// on the work to repeat.
   ///
   /// Only one thread may call this at a time. Waits at most `limit`, then throws
   /// `CommException.TimedOut` with the ranks that did not arrive; this rank is not in an epoch
@@ -483,9 +485,9 @@ public final class Weft implements AutoCloseable {
 
   /// Calls `action` with the cause when a communicator of this rank fails, once for each
   /// communicator, including those that have failed already, but not when one is closed on this
-  /// rank. It informs programs that compute for long and would learn of a failure only from their
-  /// next operation. The action runs on the thread that runs the agent and must not block. An
-  /// exception that it throws is logged.
+  /// rank. It serves programs that compute for long, because they would otherwise learn of a
+  /// failure only from their next operation. The action runs on the thread that runs the agent and
+  /// must not block. An exception that it throws is logged.
   public void onFailure(Consumer<? super CommException> action) {
     Objects.requireNonNull(action, "action");
     collectives.onFailure(action);
@@ -506,13 +508,13 @@ public final class Weft implements AutoCloseable {
 
   /// Allocates a tensor in memory of the transport. If the transport shares memory, ranks on one
   /// host operate on the tensor in place. See `TensorPool.allocate`. The tensor may outlive this
-  /// object. Any thread.
+  /// `Weft`. Any thread.
   public TensorLease allocate(DType dtype, Shape shape) {
     return tensors.allocate(dtype, shape);
   }
 
   /// Returns this process's object of this type for the job, for layers above such as data
-  /// parallelism. The first call creates it by `open`; it is closed with this object. `open` may
+  /// parallelism. The first call creates it by `open`. It is closed with this `Weft`. `open` may
   /// attach other objects. Throws `IllegalStateException` after `close`. Any thread.
   public <T extends AutoCloseable> T attached(Class<T> type, Function<? super Weft, T> open) {
     Objects.requireNonNull(type, "type");
@@ -520,7 +522,7 @@ public final class Weft implements AutoCloseable {
   }
 
   /// The rendezvous, which keeps the tensors of a distributed graph until the rank of their
-  /// consumer requests them. It is closed with this object.
+  /// consumer requests them. It is closed with this `Weft`.
   public Rendezvous rendezvous() {
     return rendezvous;
   }
@@ -532,9 +534,9 @@ public final class Weft implements AutoCloseable {
   }
 
   /// The job's key-value store, for facts that some ranks need about others, such as addresses,
-  /// roles and settings, but not for data. It serves until its server ends: the launcher, or rank 0
-  /// when it leaves. A call after that throws `CommException.Setup`. Closing it has no effect. User
-  /// threads only: in a callback every call throws `IllegalStateException`.
+  /// roles and settings, but not for data. The launcher serves it, or rank 0 until it leaves the
+  /// job. A call after the end of the server throws `CommException.Setup`. Closing the store has no
+  /// effect. User threads only: in a callback every call throws `IllegalStateException`.
   public Store store() {
     return store;
   }
@@ -556,13 +558,13 @@ public final class Weft implements AutoCloseable {
     return threads.bytesSent();
   }
 
-  /// Bytes that collectives of this rank have read and written in tensors of other ranks, where the
+  /// Bytes that collectives of this rank have read and written in tensors of other ranks, if the
   /// ranks of a host map each other's memory.
   public long bytesMapped() {
     return collectives.mappedBytes();
   }
 
-  /// The last operations, failures and peers of this rank, as in a flight file. Any thread, also
+  /// The last operations, failures and peers of this rank, as in a flight file. Any thread, even
   /// while the progress thread is blocked.
   public FlightLog flight() {
     return flights.log();
@@ -570,8 +572,8 @@ public final class Weft implements AutoCloseable {
 
   /// Leaves the job. Fails the pending operations, sends a goodbye to the other ranks, waits at
   /// most two seconds for theirs, and ends the connections and threads. If this rank serves the
-  /// store, the store ends first, so that no rank that has left finds it. A second call has no
-  /// effect. Throws `IllegalStateException` in a callback, on a thread that runs the agent.
+  /// store, the store ends first, so that a rank that has left cannot find it again. A second call
+  /// has no effect. Throws `IllegalStateException` in a callback, on a thread that runs the agent.
   @Override
   public void close() {
     try {

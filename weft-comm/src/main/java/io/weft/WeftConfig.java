@@ -30,10 +30,10 @@ import java.util.Properties;
 import java.util.stream.Collectors;
 
 /// The settings of this process. Every option (see `ConfigOption`) has the same name in all
-/// sources. Values that the program sets here precede system properties, then the environment, then
-/// the file that `WEFT_CONFIG_FILE` or `weft.config.file` names. Each option is declared where it
-/// is read (see `OptionProvider`). The options that programs set most have methods here. Immutable;
-/// it never contains a secret.
+/// sources. A value that the program sets here takes precedence over system properties, then the
+/// environment, then the file that `WEFT_CONFIG_FILE` or `weft.config.file` names. The package that
+/// reads an option declares it (see `OptionProvider`). The options that programs set most often
+/// have methods here. Immutable; it never contains a secret.
 public final class WeftConfig implements Settings {
 
   private final Map<ConfigOption<?>, Object> values;
@@ -84,8 +84,8 @@ public final class WeftConfig implements Settings {
   }
 
   /// Returns, as `NAME=VALUE`, the settings that must be equal on all ranks, because ranks would
-  /// otherwise misunderstand each other or consider each other lost. A file setting has a hash of
-  /// the file as its value.
+  /// otherwise misunderstand each other or consider each other lost. The value of a file setting is
+  /// a hash of the file. For an option of scope `PRESENCE` the value is `given` or `not given`.
   List<String> sameOnAllRanks() {
     return OptionProvider.all().stream()
         .filter(option -> option.scope() != ConfigOption.Scope.RANK)
@@ -205,7 +205,7 @@ public final class WeftConfig implements Settings {
     return required(AgentConfig.SPIN);
   }
 
-  /// Bound of the staging memory, in bytes.
+  /// Bound of the idle staging memory that this rank keeps for reuse, in bytes.
   public long poolBytes() {
     return required(CollectiveConfig.POOL_BYTES);
   }
@@ -215,19 +215,17 @@ public final class WeftConfig implements Settings {
     return required(CollectiveConfig.EAGER_BYTES);
   }
 
-  /// Length of the segments in which large tensors travel, in bytes; empty = by the algorithm
-  /// table.
+  /// Length of the segments in which large tensors travel, in bytes; empty = by the rule table.
   public OptionalInt segmentBytes() {
     return required(CollectiveConfig.SEGMENT_BYTES);
   }
 
-  /// File with rules for the algorithms of collectives, ahead of the built-in rules.
+  /// File with rules that select algorithms of collectives, before the built-in rules.
   public Optional<Path> algorithms() {
     return value(CollectiveConfig.ALGORITHMS);
   }
 
-  /// Directory in which this rank leaves a file with its last operations after a failure; empty =
-  /// none.
+  /// Directory in which this rank writes its flight file after a failure; empty = none.
   public Optional<Path> flightDir() {
     return value(FlightConfig.DIRECTORY);
   }

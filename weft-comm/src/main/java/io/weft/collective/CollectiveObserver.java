@@ -42,7 +42,7 @@ public interface CollectiveObserver extends OperationObserver {
   /// Reports that a member has sent the cause of its abort. The communicator fails next.
   default void onTold(int fromRank, CommException cause, long nowNanos) {}
 
-  /// Reports that a communicator was closed by this rank. Its pending operations fail next.
+  /// Reports that a communicator was closed on this rank. Its pending operations fail next.
   default void onClosed(long key, long nowNanos) {}
 
   /// Reports that a rank is lost. Communicators with this rank fail next.
