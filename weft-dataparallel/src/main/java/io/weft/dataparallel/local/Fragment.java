@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Tensors that are exchanged together, as one row of FLOAT32. A fragment has the last weights on
-/// which all ranks agreed, the outer optimizer's velocity, and the outer gradient in flight. One
+/// The tensors that are exchanged together, as one row of FLOAT32. A fragment has the last weights
+/// on which all ranks agreed, the outer optimizer's velocity, and the outer gradient in flight. One
 /// thread.
 final class Fragment {
 

@@ -14,9 +14,9 @@ import java.util.SequencedMap;
 /// Local SGD with an outer optimizer. Each rank trains by itself. Every H steps the change of its
 /// weights is averaged over the ranks, and an outer optimizer computes new weights from that mean
 /// [DILOCO §2]. With F fragments it is the streaming form: fragment f is exchanged H/F steps after
-/// fragment f-1, in the background, and applied some steps later. A step then never waits for the
-/// whole model, and the network load is even [STREAMING §2]. The ranks' inner optimizers keep their
-/// own state.
+/// fragment f-1, in the background, and the result is applied some steps later. A step then never
+/// waits for the whole model, and the network load is even [STREAMING §2]. The ranks' inner
+/// optimizers keep their own state.
 ///
 /// ```java
 /// var local = new LocalSgd(communicator, LocalSgdOptions.every(50).inBits(8), weights);
@@ -42,7 +42,7 @@ public final class LocalSgd {
 
   /// Creates local SGD from these weights, which must be equal on all ranks; see
   /// `Communicator.broadcast`. The weights are borrowed while the instance is used. It allocates
-  /// three times their memory, with 8 or 4 bits six to eight times. Throws
+  /// three times the memory of the weights, or six to eight times with 8 or 4 bits. Throws
   /// `IllegalArgumentException` for a tensor that is not FLOAT32, or more fragments than tensors.
   ///
   /// @param weights tensors by name, in the same order on all ranks
@@ -100,7 +100,7 @@ public final class LocalSgd {
     return since >= 0 && since % options.every() == 0;
   }
 
-  /// Counts a training step that this rank has taken. It waits for the exchanges that are due and
+  /// Counts a training step that this rank has taken. Waits for the exchanges that are due and
   /// applies them, then starts the exchanges of this step. Throws `CommException` as a collective
   /// does. With 8 or 4 bits it also throws `Broken`, which names the weight, for a weight that is
   /// not finite.
@@ -121,9 +121,9 @@ public final class LocalSgd {
     }
   }
 
-  /// Exchanges every fragment that has changed since the ranks agreed, and waits. The ranks then
-  /// have equal weights, for the end of training, an evaluation or a checkpoint. Throws as `step`
-  /// does.
+  /// Exchanges every fragment that may have changed since the ranks agreed on it, and waits. The
+  /// ranks then have equal weights, for an evaluation, a checkpoint or the end of training. Throws
+  /// as `step` does.
   public void synchronize() throws InterruptedException {
     applyAll();
     for (int i = 0; i < fragments.size(); i++) {
@@ -152,7 +152,7 @@ public final class LocalSgd {
     return steps;
   }
 
-  /// Returns the number of outer steps that have changed every weight.
+  /// Returns the number of completed outer steps of the fragment that has the fewest.
   public long outerSteps() {
     return fragments.stream().mapToLong(Fragment::updates).min().orElseThrow();
   }

@@ -6,7 +6,7 @@ import java.util.Objects;
 
 /// The options of local SGD; equal on all ranks.
 ///
-/// @param every steps between two exchanges of a tensor, H; at least 1
+/// @param every steps from one exchange of a tensor to the next, H; at least 1
 /// @param fragments number of parts of the weights, which are exchanged in turn; 1 to `every`
 /// @param delay steps from the start of a fragment's exchange until its result is applied, while
 ///   training continues; 0 = the step waits for the result; less than `every`
