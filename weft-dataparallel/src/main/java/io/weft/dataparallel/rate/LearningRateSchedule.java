@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.function.DoubleUnaryOperator;
 
 /// The learning rate of each step: a base rate times a multiplier, which a phase computes from the
-/// epoch. Between phases and after the last one, the last rate remains. Before the first phase the
-/// rate is the base rate. It corresponds to Horovod's `LearningRateScheduleCallback` and
+/// epoch. After the end of a phase its last rate remains until the next phase. Before the first
+/// phase the rate is the base rate. It corresponds to Horovod's `LearningRateScheduleCallback` and
 /// `LearningRateWarmupCallback`. Immutable, and equal on all ranks with equal arguments; any
 /// thread.
 ///
@@ -28,14 +28,14 @@ public record LearningRateSchedule(double rate, long stepsPerEpoch, List<Phase> 
   public enum Change {
     /// The multiplier changes at the first step of an epoch.
     STAIRCASE,
-    /// The multiplier changes at each step: epochs are fractions.
+    /// The multiplier changes at each step; the epoch is then a fraction.
     SMOOTH
   }
 
   /// A range of epochs with one rule for the multiplier.
   ///
   /// @param first first epoch of the phase, from 0
-  /// @param end the epoch after its last; `END` = the phase does not end
+  /// @param end the epoch after the last of the phase; `END` = the phase does not end
   /// @param change the times at which the multiplier changes
   /// @param multiplier returns the multiplier of an epoch, at least 0; must be pure
   public record Phase(int first, int end, Change change, DoubleUnaryOperator multiplier) {
@@ -128,8 +128,8 @@ public record LearningRateSchedule(double rate, long stepsPerEpoch, List<Phase> 
 
   /// Returns the factor of the momentum in this step alone: the rate of the step divided by the
   /// rate of the step before, which converts a velocity accumulated at the old rate to the new rate
-  /// [GOYAL17 §3]. The factor is 1 in the first step, and if one of both rates is 0. It serves
-  /// optimizers whose velocity does not include the rate. Throws as `at` does.
+  /// [GOYAL17 §3]. The factor is 1 in the first step, and if either rate is 0. It serves optimizers
+  /// whose velocity does not include the rate. Throws as `at` does.
   public double momentumFactor(long step) {
     double now = at(step);
     double before = step == 0 ? now : at(step - 1);

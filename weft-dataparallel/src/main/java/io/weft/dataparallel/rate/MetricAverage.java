@@ -22,7 +22,7 @@ import java.util.TreeMap;
 /// rank. Stateless; any thread.
 public final class MetricAverage {
 
-  /// The largest weight, up to which a FLOAT64 number counts exactly.
+  /// The largest weight; FLOAT64 represents every integer up to it.
   private static final double MOST_WEIGHT = 1L << 53;
 
   private MetricAverage() {}
@@ -66,10 +66,10 @@ public final class MetricAverage {
   }
 
   /// Returns the weighted mean of each metric over the ranks. Metrics are added in rank order, so
-  /// the result has the same bits on all ranks. Collective; waits. All ranks must give the same
-  /// names. Otherwise it throws `Mismatch` on all ranks, with the names of two ranks. Throws
-  /// `IllegalArgumentException` for a weight that is not a number from 0 to 2^53. If all weights
-  /// are 0, the means are NaN.
+  /// the result has the same bits on all ranks. Collective; waits for all ranks. All ranks must
+  /// give the same names. Otherwise it throws `Mismatch` on all ranks, with the names of two ranks.
+  /// Throws `IllegalArgumentException` for a weight that is not a number from 0 to 2^53. If all
+  /// weights are 0, the means are NaN.
   ///
   /// @param name name of this exchange, equal on all ranks
   /// @param metrics metrics by name
