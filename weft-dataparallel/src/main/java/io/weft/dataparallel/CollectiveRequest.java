@@ -33,7 +33,7 @@ public sealed interface CollectiveRequest<T>
   Duration deadline();
 
   /// A request that gathers the rows of all ranks, in rank order, on all ranks. Ranks may
-  /// contribute different numbers of rows; type and row shape must be the same. Completes with the
+  /// contribute different numbers of rows; type and row shape must be equal. Completes with the
   /// result, which the caller owns.
   record Allgather(String name, TensorView input, Duration deadline)
       implements CollectiveRequest<TensorLease> {
@@ -50,8 +50,8 @@ public sealed interface CollectiveRequest<T>
   }
 
   /// A request that combines the tensors of all ranks and gives each rank its rows. If the first
-  /// extent is N, rank r of n receives N/n rows, and one more if r < N mod n. Completes with the
-  /// output.
+  /// extent is N, rank r of n receives N/n rows, rounded down, and one more if r < N mod n.
+  /// Completes with the output.
   ///
   /// @param output memory for this rank's rows; must not overlap the input
   /// @param prescale factor of each rank's elements before they are combined; 1 = none

@@ -14,14 +14,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 
 /// Data-parallel training over the communicators of a `Weft`. Optimizers take it as the factory of
-/// their reducers. The program owns it and must close it on all ranks after their last reduction,
-/// before the `Weft`. Thread-safe.
+/// their reducers. A program that creates one by `over` owns it, and must close it on all ranks
+/// after their last reduction, before the `Weft`. Thread-safe.
 ///
 /// Each `DataParallel` has a separate name space: its tensors never match those of another
 /// `DataParallel`, nor the operations that a program submits to the communicator directly. Ranks
-/// match a `DataParallel` by its name. Ranks match unnamed ones by the order in which they are
-/// first used over a communicator; that use must be on one thread and in the same order on all
-/// ranks.
+/// match a `DataParallel` by its name, and unnamed ones by the order of their first use over a
+/// communicator. These first uses must be on one thread and in the same order on all ranks.
 ///
 /// ```java
 /// try (Weft weft = Weft.init()) {
@@ -31,7 +30,7 @@ import java.util.function.IntFunction;
 /// ```
 public final class DataParallel implements LayerFactory, AutoCloseable {
 
-  /// Names of duplicated communicators. The layer's name, if it has one, is appended.
+  /// Names of the duplicates of communicators. The layer's name, if it has one, is appended.
   private static final String OF_JOB = "data-parallel of the job";
 
   private static final String UNNAMED = "data-parallel";
@@ -92,8 +91,8 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
         : new DataParallel(weft, options, spans, NAMED + options.name(), "");
   }
 
-  /// Returns class and line of the program that creates a layer. The places differ between ranks
-  /// that create layers in different orders.
+  /// Returns the class and line that create a layer. Ranks compare these places, which differ if
+  /// they use layers in different orders.
   private static String caller() {
     return StackWalker.getInstance()
         .walk(
@@ -107,8 +106,8 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
 
   /// Returns the reducer of this communicator, which must belong to this `Weft`. Each call returns
   /// the same object until the reducer is restarted. All ranks of the communicator must call this.
-  /// Throws `IllegalStateException` after `close`, and for a layer without a name if another thread
-  /// uses one over this communicator.
+  /// Throws `IllegalStateException` after `close`, and for an unnamed layer while another thread
+  /// has an unnamed layer open over this communicator.
   @Override
   public synchronized Reducer over(Communicator communicator) {
     if (closed) {
@@ -166,10 +165,10 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
   }
 
   /// Fails the operations in flight of a reducer of this layer, on all ranks, and lets `over`
-  /// create a new reducer, on all ranks. It serves a step that has failed in part and whose other
-  /// tensors are not submitted by all ranks. Submissions to the new reducer never match earlier
-  /// ones. Has no effect if the reducer has ended permanently, for example by the loss of a rank,
-  /// or has been restarted already. Each rank calls this for its own part of the failure. Never
+  /// create a new reducer, on all ranks. It serves a step in which a tensor has failed and not all
+  /// ranks submit the remaining tensors. Submissions to the new reducer never match earlier ones.
+  /// Has no effect if the reducer has ended permanently, for example by the loss of a rank, or has
+  /// been restarted already. Each rank calls this with the failure that it has received. Never
   /// blocks.
   public void restart(Communicator communicator, Reducer failed, CommException cause) {
     Objects.requireNonNull(communicator, "communicator");
@@ -215,8 +214,9 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
     return over(weft.communicator()).describe();
   }
 
-  /// Notifies the other ranks that this rank leaves, so that their later submissions fail. Waits
-  /// for at most five seconds. Operations in flight on this rank fail. A second call has no effect.
+  /// Notifies the other ranks that this rank leaves, so that their later submissions fail. Waits at
+  /// most five seconds for each reducer. Operations in flight on this rank fail. A second call has
+  /// no effect.
   @Override
   public void close() {
     Map<Communicator, CommunicatorReducer> open;

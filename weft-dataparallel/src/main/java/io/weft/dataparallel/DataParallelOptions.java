@@ -14,7 +14,7 @@ import java.util.Objects;
 /// @param stallCheckTime the wait for other ranks after which a stall is reported
 /// @param deadline the wait for other ranks after which a tensor fails on all ranks
 /// @param name the name by which ranks match the `DataParallel`; empty = ranks match it by the
-///   order in which a thread creates unnamed ones
+///   order of first use over a communicator
 public record DataParallelOptions(
     Fusion fusion,
     long fusionThreshold,
@@ -84,7 +84,7 @@ public record DataParallelOptions(
         fusion, fusionThreshold, tensors, stallCheckTime, deadline, name);
   }
 
-  /// Returns these options with other limits of the wait for other ranks.
+  /// Returns these options with other limits for the wait for other ranks.
   ///
   /// @param warning the wait after which ranks that negotiate report a stall
   /// @param limit the wait after which the tensor fails on all ranks
@@ -93,8 +93,8 @@ public record DataParallelOptions(
   }
 
   /// Returns these options with a name, by which ranks match the `DataParallel`. A name is needed
-  /// if several threads of a process create layers over one communicator, or if ranks create layers
-  /// in different orders.
+  /// if several threads of a process use layers over one communicator, or if ranks use layers in
+  /// different orders.
   public DataParallelOptions named(String other) {
     return new DataParallelOptions(
         fusion, fusionThreshold, cacheCapacity, stallCheckTime, deadline, other);

@@ -4,8 +4,9 @@ package io.weft.dataparallel;
 import io.weft.collective.Communicator;
 import io.weft.gradient.GradientReducer;
 
-/// The factory of gradient reducers over the reducers of a layer. The steps of a graph use it:
-/// after a failed step they take the layer's next reducer and request a gradient reducer over it.
+/// The factory of gradient reducers over the reducers of a layer. The training steps of a graph use
+/// it: after a failed step they obtain the layer's next reducer and create a gradient reducer over
+/// it.
 public interface LayerFactory extends GradientReducer.Factory {
 
   /// Returns the layer whose reducers combine the gradients.

@@ -13,8 +13,8 @@ import java.util.function.Supplier;
 /// The data-parallel collectives of one communicator. All ranks must submit the same names, in any
 /// order. Thread-safe; owned by its `DataParallel`. Tensors are borrowed until the handle
 /// completes. Callbacks of handles run on the layer's thread, or on the thread of a driving caller,
-/// and must not block. A submission waits while 16,384 others have not been taken by the layer's
-/// thread.
+/// and must not block. A submission waits while the layer's thread has not yet taken 16,384 earlier
+/// ones.
 ///
 /// The bits of a result depend only on the inputs and the number of ranks, not on fusion, timing or
 /// transport. If one rank submits a tensor with another signature, or not at all, the tensor fails
@@ -29,8 +29,8 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
     return new DirectReducer(communicator, Duration.ZERO, "it was asked for");
   }
 
-  /// Returns one handle for all of these. It completes when all have completed, with their outputs
-  /// in this order. It fails with the cause of the first failed one in this order.
+  /// Returns one handle for all of these handles. It completes when all have completed, with their
+  /// outputs in the order of `handles`, or with the failure of the first failed one in this order.
   static Handle<List<TensorView>> all(List<? extends Handle<TensorView>> handles) {
     return ReductionHandle.of(
         "group of " + handles.size() + " tensors",
@@ -61,10 +61,9 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
 
   /// Runs `submission`, then makes progress on the calling thread, in place of the layer's thread
   /// and the progress thread, until its handle is done or `limit` has passed. Returns the handle.
-  /// It serves a thread that would only wait: no work is handed to another thread, which would cost
-  /// a time slice each way on a machine whose processors are all busy. Returns directly after the
-  /// submission in a callback, or if another thread runs the layer. Throws the exceptions of
-  /// `submission`.
+  /// It serves a thread that would only wait. It avoids passing work to another thread, which costs
+  /// a time slice each way if all processors are busy. Returns directly after the submission in a
+  /// callback, or if another thread runs the layer. Throws the exceptions of `submission`.
   <T> Handle<T> drive(Supplier<? extends Handle<T>> submission, Duration limit);
 
   /// Submits an allgather, reduceScatter, broadcast or alltoall. The rules of `allreduce` apply,
@@ -79,13 +78,14 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
   /// Declares that this rank has no more data. From now on the rank contributes neutral values to
   /// the other ranks' submissions: zeros to sums and averages (averages are divided by the number
   /// of all ranks), and no rows to allgathers and alltoalls. A broadcast from a joined rank fails
-  /// with `Broken`. The handle completes when all ranks have called this, with the rank that was
-  /// last; then all ranks may continue. Throws `IllegalStateException` with `Fusion.OFF`.
+  /// with `Broken`. The handle completes, with the rank that called last, when all ranks have
+  /// called this. Then all ranks may submit again. Throws `IllegalStateException` with
+  /// `Fusion.OFF`.
   Handle<Integer> join();
 
   /// Returns when all ranks have called it. After `limit` it throws `CommException.Broken`, which
-  /// names the missing ranks. Without negotiation it throws `Aborted`, and the communicator is
-  /// lost.
+  /// names the missing ranks; without negotiation it throws `Aborted`, and the reducer's
+  /// communicator is aborted.
   void barrier(Duration limit) throws InterruptedException;
 
   /// Returns the object of rank `root`, on all ranks. Waits for all ranks. Throws
@@ -106,26 +106,26 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
   long fusionThreshold();
 
   /// Returns the time at which a reduction was last submitted, by the clock of `System.nanoTime`.
-  /// Empty before the first one, and without negotiation, where an operation of the communicator is
-  /// submitted at the same moment. Any thread.
+  /// Empty before the first submission, and always without negotiation, because each reduction is
+  /// then an operation of the communicator at once. Any thread.
   default OptionalLong lastReductionNanos() {
     return OptionalLong.empty();
   }
 
-  /// Limits fusion buffers from this rank's next round on to the largest power of two up to
-  /// `bytes`, and at most to the threshold of the options. All ranks use the lowest limit of any
-  /// rank. Throws `IllegalArgumentException` unless `bytes` is positive. Has no effect if tensors
-  /// are not fused.
+  /// Limits fusion buffers, from this rank's next round on, to the largest power of two that is at
+  /// most `bytes`, and to the threshold of the options. All ranks use the lowest limit of any rank.
+  /// Throws `IllegalArgumentException` unless `bytes` is positive. Has no effect if tensors are not
+  /// fused.
   void fusionThreshold(long bytes);
 
-  /// Returns the sizes by which the reducer's operations are cut; see `Communicator.tuning`.
+  /// Returns the tuning of the reducer's operations; see `Communicator.tuning`.
   Tuning tuning();
 
-  /// Changes the sizes of the reducer's operations as `Communicator.tune` does. Ranks that
-  /// negotiate change them between two rounds. No other operation is submitted to the communicator
+  /// Changes the tuning of the reducer's operations as `Communicator.tune` does. Ranks that
+  /// negotiate change it between two rounds. No other operation is submitted to the communicator
   /// while the change is in flight.
   Handle<?> tune(Tuning next);
 
-  /// Returns in words if ranks negotiate and fuse tensors, and why.
+  /// Describes whether ranks negotiate and fuse tensors, and why.
   String describe();
 }

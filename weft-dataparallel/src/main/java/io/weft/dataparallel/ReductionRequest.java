@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /// @param postscale factor of the result; 1 = none
 /// @param wire type in which elements are sent and combined: the input's type, or FLOAT16 or
 ///   BFLOAT16 for FLOAT32
-/// @param priority among ready tensors, those of the highest priority are sent first
+/// @param priority ready tensors with a higher priority are sent first
 /// @param deadline the wait for other ranks after which the tensor fails on all ranks; zero = the
 ///   deadline of the options
 public record ReductionRequest(
@@ -41,10 +41,11 @@ public record ReductionRequest(
   /// The suffix of the exchange in which ranks report why a narrowed tensor failed.
   static final String VALUES = "/values";
 
-  /// Throws `IllegalArgumentException` if the tensors differ in type or shape, or overlap, or if
-  /// the name is invalid. Throws it also if a scale is not 1 and the type is not a floating type,
-  /// the operation is not SUM or AVERAGE, or the scale is not a normal number of the type. Throws
-  /// it also if another type than FLOAT32, or another operation than SUM or AVERAGE, is narrowed.
+  /// Throws `IllegalArgumentException` if the tensors differ in type or shape or overlap in part,
+  /// or if the name is invalid. Throws it also if a scale is not 1 and the type is not a floating
+  /// type, the operation is not SUM or AVERAGE, or the scale is not a normal number of the type.
+  /// Throws it also if `wire` is neither the input's type nor a 16-bit type for FLOAT32, or is
+  /// narrower with an operation other than SUM or AVERAGE.
   public ReductionRequest {
     AllreduceRequest plain =
         new AllreduceRequest(input, output, op, CollectiveOptions.named(name).within(deadline));

@@ -7,8 +7,8 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
 import java.util.List;
 
-/// A reducer of tensors over the ranks of a communicator, each as its request says. Implementations
-/// may convert tensors before and after the wire. Thread-safe.
+/// A reducer of tensors over the ranks of a communicator, with the options of each tensor's
+/// request. Implementations may convert tensors before and after the wire. Thread-safe.
 public interface TensorReducer extends GradientReducer {
 
   /// Combines the input of all ranks, element by element, into the output on all ranks. Throws

@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /// The open layers without a name of one process, by communicator. Ranks match these by the order
-/// in which they are opened. That order is the same on all ranks for one thread, but not for
-/// several. Thread-safe.
+/// in which they are opened, which can be equal on all ranks only if one thread opens them.
+/// Thread-safe.
 final class UnnamedLayers implements AutoCloseable {
 
   private final Map<Communicator, Map<DataParallel, Long>> threads = new HashMap<>();
