@@ -317,7 +317,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return served;
   }
 
-  /// Leases memory, or refuses a request that can never fit. Returns false if there is no room now.
+  /// Leases memory, or refuses a request that can never fit. Returns false if the pool is full.
   private boolean lease(InboundRequest it) {
     ReceivePool payloads = connected().payloads();
     if (!payloads.fits(it.payloadBytes())) {

@@ -28,8 +28,8 @@ final class AddressClaim {
   private AddressClaim() {}
 
   /// Binds the server to the address. Throws `CommException.Setup` if the host name is unknown or
-  /// its address is not this host's; soon, if something other than another job's store uses the
-  /// port; otherwise at the deadline, naming both jobs.
+  /// its address is not this host's. Throws it after two seconds if the port is in use, but not by
+  /// another job's store, and at the deadline, naming both jobs, if another job's store uses it.
   static TcpStoreServer bind(String host, int port, JobTrust trust, Deadline deadline)
       throws InterruptedException {
     Deadline vacant = Deadline.after(VACANT);

@@ -50,7 +50,7 @@ final class StoreWire {
   static final int OTHER_JOB = 8;
   static final int DIFFERENT = 9;
 
-  /// Length of an expected value if the key must be absent.
+  /// The length sent in place of an expected value's if the key must be absent.
   static final int NO_VALUE = -1;
 
   /// Longest wait that a client requests from the server in one request.
