@@ -49,8 +49,8 @@ final class BatchPipeline {
   private long started;
   private String lastOperation = "";
 
-  /// The time at which the waiting batches became ready. It is one time for all of them, because no
-  /// round begins while batches wait.
+  /// The time at which the waiting batches became ready, which is equal for all because no round
+  /// begins while batches wait.
   private long readyNanos;
 
   /// A batch in flight.

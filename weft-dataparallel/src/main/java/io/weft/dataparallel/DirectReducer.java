@@ -21,7 +21,8 @@ final class DirectReducer extends CommunicatorReducer {
   private final String why;
   private final Duration deadline;
 
-  /// @param communicator a communicator that only this reducer uses, and closes
+  /// @param communicator a communicator that `close` closes; the reducers of `Reducer.direct`
+  ///   borrow it and are not closed
   /// @param deadline the deadline of requests without one
   /// @param why the reason, for `describe`
   DirectReducer(Communicator communicator, Duration deadline, String why) {

@@ -34,7 +34,8 @@ final class NarrowedHandle implements Handle<TensorView> {
   private final NarrowedTensor tensor;
   private final ReductionHandle<TensorView> verdict;
 
-  /// @param reduced completes when the output is written, or when `tensor.badIndex` says why not
+  /// @param reduced completes when the output is written, or when `tensor.badIndex` names the
+  ///   element that prevents it
   /// @param worker submits the exchange of reports
   NarrowedHandle(
       Reducer reducer, Handle<TensorView> reduced, NarrowedTensor tensor, Worker worker) {
@@ -74,7 +75,7 @@ final class NarrowedHandle implements Handle<TensorView> {
                   new TensorView(DType.FLOAT64, Shape.of(1, FIELDS), row),
                   tensor.request().deadline()))
           .whenDone(this::told);
-    } catch (RuntimeException | Error thrown) { // as where this rank has joined meanwhile
+    } catch (RuntimeException | Error thrown) { // for example, this rank has joined
       verdict.fail(unexplained(thrown));
     }
   }

@@ -37,8 +37,9 @@ final class ReductionHandle<T> implements Handle<T> {
     this.spans = spans;
   }
 
-  /// Returns one handle for all of these, which is done when all are. It fails with the cause of
-  /// the first failed one in this order, and passes the results of the others to `discard`.
+  /// Returns one handle for all of these handles, which is done when all are. If any has failed, it
+  /// fails with the cause of the first failed one in this order, and passes the results of the
+  /// others to `discard`.
   static <T> ReductionHandle<List<T>> of(
       String words,
       LayerSpans spans,

@@ -8,8 +8,8 @@ import io.weft.tensor.TensorView;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 
-/// A request to change the communicator's sizes, which negotiating ranks must do between the same
-/// two rounds. It has no tensor. Ranks agree on its sizes as on a shape.
+/// A request to change the communicator's tuning. Negotiating ranks must change it between the same
+/// two rounds. The request's tensor is empty. Ranks agree on the new sizes as on a shape.
 ///
 /// @param next the new sizes, equal on all ranks
 record TuneRequest(Tuning next) implements CollectiveRequest<Tuning> {
