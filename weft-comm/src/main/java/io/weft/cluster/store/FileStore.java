@@ -32,9 +32,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// A store in a directory that only this user can enter. Each key has one file, which appears by
-/// renaming, so readers never see a partial value. A writer holds the lock of the file `lock`,
-/// which contains the numbers of entries and bytes. Thread-safe, also between processes.
+/// A store in a directory that only this user can enter. Each key has one file, which a writer
+/// replaces by renaming, so readers never see a partial value. A writer holds the lock of the file
+/// `lock`, which contains the numbers of entries and bytes. Thread-safe, also between processes.
 final class FileStore implements Store {
 
   private static final Duration PAUSE = Duration.ofMillis(5);
@@ -139,7 +139,7 @@ final class FileStore implements Store {
 
   // --- the lock
 
-  /// A change made while no other rank changes anything.
+  /// A change that is made while this object holds the lock.
   @FunctionalInterface
   private interface Change {
     boolean make() throws IOException;

@@ -122,7 +122,8 @@ final class JobDirectory {
     }
   }
 
-  /// Creates the run directory, once more if another rank 0 has just removed the empty parent.
+  /// Creates the run directory. Tries once more if another rank 0 has just removed the empty
+  /// parent.
   private Path newRun() throws IOException {
     // Java creates temporary directories with private permissions.
     try {
