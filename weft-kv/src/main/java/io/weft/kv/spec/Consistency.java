@@ -37,8 +37,8 @@ public record Consistency(int staleness, int backupWorkers) {
     return new Consistency(0, workers);
   }
 
-  /// Returns the consistency in which a worker may be at most `clocks` clocks ahead of the slowest
-  /// worker whose pushes it does not see. Throws `IllegalArgumentException` for less than 1.
+  /// Returns the consistency in which a pull waits until the slowest worker is at most `clocks`
+  /// clocks behind the pulling worker. Throws `IllegalArgumentException` for less than 1.
   public static Consistency bounded(int clocks) {
     if (clocks < 1) {
       throw new IllegalArgumentException(

@@ -88,8 +88,8 @@ public record Replicas(int version, List<Integer> servers, int copies) {
     return text.toString();
   }
 
-  /// Returns the replica set that `text` describes, another version of this one, ignoring its
-  /// losses. Throws `IllegalArgumentException` if the text is invalid.
+  /// Parses a text of `text` into another version of this replica set, without the losses that the
+  /// text lists. Throws `IllegalArgumentException` if the text is invalid.
   public Replicas after(String text) {
     List<String> words = List.of(text.split(" ", -1));
     try {

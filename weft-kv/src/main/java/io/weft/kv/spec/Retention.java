@@ -6,10 +6,11 @@ package io.weft.kv.spec;
 /// all are checked in turn and no request waits long.
 ///
 /// @param admission how often a key must be pushed before it gets a row, 1 to 255; 1 = at once.
-///   Earlier pushes are dropped. The counts are kept by hash, so that a key may get a row earlier
-/// @param unusedPushes rows are evicted that were neither pushed nor pulled in this number of
-///   pushes of the table to their shard; 0 = no eviction by age
-/// @param normBelow rows are evicted whose values have a smaller L2 norm and that were not pushed
+///   Earlier pushes are dropped. Counts are kept by hash of the key; a collision may give a key a
+///   row earlier
+/// @param unusedPushes the number of pushes of the table to a row's shard after which the row is
+///   evicted if it was neither pushed nor pulled during them; 0 = no eviction by age
+/// @param normBelow the L2 norm of values below which a row is evicted if it was not pushed
 ///   recently; 0 = no eviction by norm
 /// @param memoryBytes the memory of the table's rows on one shard; the other rows are on the
 ///   server's disk and are loaded when they are used. 0 = all rows are in memory

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.spec;
 
-/// The mapping of a table's keys to shards. Pure, and equal on all workers, which is checked by
-/// `text`. A program may implement it.
+/// The mapping of a table's keys to shards. Pure. It must be equal on all workers, and servers
+/// compare its `text`. A program may implement it.
 public interface Slicer {
 
   /// Returns the shard of a key, 0 to `shards` - 1.
   int shard(long key, int shards);
 
-  /// Returns one line that identifies the mapping. Workers whose texts differ are refused.
+  /// Returns one line that identifies the mapping. A worker whose text differs is refused.
   String text();
 
   /// Returns the slicer by the hash of the key, which spreads any keys evenly.
@@ -25,8 +25,8 @@ public interface Slicer {
   }
 
   /// Returns the slicer of a tensor into parts of `elements` elements, which are assigned to the
-  /// shards in turn. Throws `IllegalArgumentException` if the number is not a multiple of
-  /// `Parts.BLOCK_ELEMENTS`.
+  /// shards in turn. Throws `IllegalArgumentException` if the number is not a positive multiple of
+  /// `Parts.BLOCK_ELEMENTS` up to 2^28.
   static Parts parts(long elements) {
     return new Parts(elements, "");
   }
@@ -61,7 +61,7 @@ public interface Slicer {
   /// @param name the name by which the parts are assigned to shards; empty = the tensor's
   record Parts(long elements, String name) implements Slicer {
 
-    /// The divisor of the elements of a part.
+    /// The unit of a part's length in elements.
     public static final int BLOCK_ELEMENTS = 1024;
 
     private static final String PREFIX = "parts:";

@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 /// @param consistency when a pull may be answered
 /// @param checks the checks of a push
 /// @param slicer the mapping of keys to shards, or the parts of a tensor
+/// @param retention the admission and eviction of rows, and their move to disk
 public record TableSpec(
     String name,
     Kind kind,
@@ -155,8 +156,8 @@ public record TableSpec(
         name, kind, width, rule, initial, seed, consistency, other, slicer, retention);
   }
 
-  /// Returns a copy with another slicer. Throws `IllegalArgumentException` for a tensor without
-  /// `Slicer.Parts`, and for another table with it.
+  /// Returns a copy with another slicer. Throws `IllegalArgumentException` if the slicer of a
+  /// tensor is not `Slicer.Parts`, or if that of another table is.
   public TableSpec with(Slicer other) {
     if (kind == Kind.TENSOR && !(other instanceof Slicer.Parts)) {
       throw new IllegalArgumentException(
