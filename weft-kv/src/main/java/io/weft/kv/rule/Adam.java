@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.rule;
 
-/// Adam in the form that the end of [KINGMA15 §2] gives, as TensorFlow defines it: `m += (gradient
-/// - m) * (1 - beta1)`, `v += (gradient² - v) * (1 - beta2)`, `value -= lr * sqrt(1 - beta2^t) / (1
-/// - beta1^t) * m / (sqrt(v) + eps)`, where `t` counts the updates of the table, not those of a
-///   row.
+/// Adam in the form that the end of [KINGMA15 §2] gives, as TensorFlow defines it, where `t` counts
+/// the updates of the table, not those of a row: `m += (gradient - m) * (1 - beta1)`, `v +=
+/// (gradient² - v) * (1 - beta2)`, and `value -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m /
+/// (sqrt(v) + eps)`.
 ///
 /// @param lr the learning rate
 /// @param beta1 the decay rate of `m`

@@ -16,13 +16,13 @@ public abstract sealed class InitialValues {
     return new Constant(0);
   }
 
-  /// Returns the initial values of a text:
+  /// Parses a text of initial values:
   ///
   /// | text | parameters and defaults | values |
   /// |---|---|---|
   /// | `zero` | | 0 |
-  /// | `constant` | `value=0` | all equal |
-  /// | `uniform` | `low=-0.05`, `high=0.05` | from `low` to, without it, `high` |
+  /// | `constant` | `value=0` | all equal to `value` |
+  /// | `uniform` | `low=-0.05`, `high=0.05` | uniformly distributed from `low` to below `high` |
   /// | `normal` | `mean=0`, `stddev=0.05` | normally distributed |
   /// | `xavier` | `in` and `out`: the width | uniform within ±sqrt(6 / (in + out)) [GLOROT10 §4.2] |
   ///
@@ -61,7 +61,8 @@ public abstract sealed class InitialValues {
     return this instanceof Constant constant && Float.floatToRawIntBits(constant.value) == 0;
   }
 
-  /// Returns the table's seed for `fill`, which makes the values differ between tables and seeds.
+  /// Returns the seed for `fill`: a hash of `seed` and the table's name, so that values differ
+  /// between tables and between seeds.
   public static long seed(long seed, String table) {
     long sum = mix(seed + STEP);
     for (int i = 0; i < table.length(); i++) {
@@ -74,7 +75,7 @@ public abstract sealed class InitialValues {
   ///
   /// Hot path.
   ///
-  /// @param seed the table's result of `seed`
+  /// @param seed the result of `seed` for the table
   public final void fill(long seed, long key, float[] into, int at, int width) {
     fill(mix(seed ^ mix(key + STEP)), into, at, width);
   }
