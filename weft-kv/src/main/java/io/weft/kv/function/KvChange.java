@@ -3,13 +3,13 @@ package io.weft.kv.function;
 
 /// A function that changes a table on its servers. It runs on each shard, on the thread that owns
 /// the shard. It is numbered like a push: each shard runs it exactly once despite losses, and a
-/// mirror runs it at the same position among the pushes. Servers find it by its name, so that all
-/// ranks need `KvOptions.withChange`.
+/// mirror runs it at the same position among the pushes. Servers find it by its name, so all ranks
+/// must register a custom change by `KvOptions.withChange`.
 ///
 /// Its effect must depend only on its argument and on the values of the same shard, so that primary
 /// and mirror compute the same bits. It must use no clock, no random numbers and no state, and must
-/// not depend on the order in which rows are visited. It may read other tables, but no synchronous
-/// one. Stateless.
+/// not depend on the order in which rows are visited. It may read other tables, except synchronous
+/// ones. Stateless.
 public interface KvChange {
 
   /// The maximum length of an argument in bytes.

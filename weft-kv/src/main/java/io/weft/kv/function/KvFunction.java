@@ -4,8 +4,8 @@ package io.weft.kv.function;
 import java.util.List;
 
 /// A function that runs on each shard of a table, on the thread that owns the shard, and whose
-/// results are joined at the calling worker (Angel's psFunc). Servers find it by its name, so that
-/// all ranks need `KvOptions.withFunction`. Stateless.
+/// results are joined at the calling worker (Angel's psFunc). Servers find it by its name, so all
+/// ranks must register a custom function by `KvOptions.withFunction`. Stateless.
 ///
 /// @param <R> the result
 public interface KvFunction<R> {

@@ -42,7 +42,7 @@ public final class KvFunctions {
   }
 
   /// Returns the scalar product with the table or tensor of this name, which must have the same
-  /// kind, width and slicer. Rows that exist in only one of them count as zero.
+  /// kind, width and slicer. A row that exists in only one of them contributes zero.
   public static KvFunction<Double> dot(String other) {
     Objects.requireNonNull(other, "other");
     return new OfDoubles("dot", other) {
@@ -95,8 +95,9 @@ public final class KvFunctions {
   /// @param column in the row or value; 0 for a tensor
   public record Found(long at, int column, float value) {}
 
-  /// Returns the `k` values of largest magnitude, in descending order. Of equal values the one with
-  /// the least key is first. At most 32.
+  /// Returns the `k` values of largest magnitude, in descending order of magnitude. Equal
+  /// magnitudes are in ascending order of keys. Throws `IllegalArgumentException` unless `k` is 1
+  /// to 32.
   public static KvFunction<List<Found>> topK(int k) {
     if (k < 1 || k > TopK.MOST) {
       throw new IllegalArgumentException(k + " values; 1 to " + TopK.MOST);

@@ -11,7 +11,7 @@ public interface ShardChanges extends ShardValues {
   /// or part may be changed.
   ///
   /// @param at key of the row or value; of a tensor the index of the first element
-  /// @param values FLOAT32: all values of a row or value, or for a tensor at most those of one part
+  /// @param values FLOAT32: all elements of a row or value; of a tensor at most those of one part
   void assign(long at, MemorySegment values);
 
   /// Adds to values, under the same conditions as `assign`.
