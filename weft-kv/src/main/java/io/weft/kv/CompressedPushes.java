@@ -13,10 +13,10 @@ import java.util.Optional;
 /// this worker as a residual, 4 or 8 bytes per element, and is added to the next gradient. Servers
 /// decode the push and apply FLOAT32. Owns its memory. One thread.
 ///
-/// | text | travels as |
+/// | text | sent as |
 /// |---|---|
 /// | `fp16` | 16 bits, rounded to nearest even |
-/// | `int8`, `int4` | whole numbers of 8 or 4 bits, and a FLOAT32 scale for each 1,024 elements: the largest magnitude over the largest number |
+/// | `int8`, `int4` | whole numbers of 8 or 4 bits, and a FLOAT32 scale for each 1,024 elements: the largest magnitude divided by the largest number |
 /// | `2bit:threshold=0.5` | minus threshold, 0 or threshold, in 2 bits, and the threshold for each 1,024 elements (MXNet's 2-bit compression) |
 public final class CompressedPushes implements AutoCloseable {
 
@@ -52,7 +52,7 @@ public final class CompressedPushes implements AutoCloseable {
   /// it failed. Throws `IllegalArgumentException`, without pushing anything, for an element that is
   /// not finite, or too large for 16 bits.
   ///
-  /// A push that fails loses its part of the residual.
+  /// If a push fails, the part of the residual that it contained is lost.
   ///
   /// @param priority higher priorities are sent first
   public Handle<Void> push(MemorySegment gradients, int priority) throws InterruptedException {

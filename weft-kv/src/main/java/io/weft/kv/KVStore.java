@@ -104,6 +104,7 @@ public final class KVStore implements AutoCloseable {
   /// Creates named FLOAT32 tensors with the lowest worker's values as their first values. Waits
   /// until the servers have them. If the workers have different options, names or lengths, throws
   /// `CommException.Mismatch` on all workers before any change, with the values of two ranks.
+  /// Throws `IllegalStateException` if a name is in use.
   public void init(Map<String, TensorView> values) throws InterruptedException {
     SortedMap<String, String> lengths = optionsInWords();
     values.forEach(
@@ -158,7 +159,7 @@ public final class KVStore implements AutoCloseable {
     }
   }
 
-  /// Pulls tensors, which include this host's pushes.
+  /// Pulls tensors. Their values include this host's pushes.
   public void pull(Map<String, TensorView> into) throws InterruptedException {
     for (Map.Entry<String, TensorView> each : inOrder(into)) {
       tensor(each.getKey()).check(each.getKey(), each.getValue());

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /// Any thread.
 public final class KeyValue implements AutoCloseable {
 
-  /// Ends by itself: a worker that does not leave is found lost within the silence limit.
+  /// A limit that no wait reaches, because each worker leaves or is declared lost.
   private static final Duration FOREVER = Duration.ofDays(365);
 
   private final @Nullable KvServer server;
@@ -44,8 +44,9 @@ public final class KeyValue implements AutoCloseable {
   /// Starts the server on this rank, if it is a server rank, with its own threads. In a process
   /// that joined the job after its start (setting `join`), this rank takes the place of a lost
   /// server, and its shards are copied to it while the workers continue. Throws
-  /// `IllegalArgumentException` if no rank is left to be a worker. Throws `CommException.Setup` if
-  /// another rank has other options, or if this process has joined and no server is lost.
+  /// `IllegalArgumentException` if no rank is left to be a worker, or if this process has joined
+  /// and shards have no mirrors. Throws `CommException.Setup` if another rank has other options, or
+  /// if this process has joined and no server is lost.
   public static KeyValue over(Weft weft, KvOptions options) {
     return over(weft, options, KvServer.Turns.THREADS);
   }

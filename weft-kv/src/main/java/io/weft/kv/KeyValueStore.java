@@ -77,16 +77,16 @@ public final class KeyValueStore {
 
   /// Registers the table of rows of this specification on all shards. All workers must register the
   /// same specification. A different one is refused with `CommException.Mismatch`, which contains
-  /// both. A worker that registers it again gets the same object, because a worker has one clock.
-  /// Waits for the servers, at most until the deadline. Throws `IllegalArgumentException` for a
-  /// tensor, or if the number of backup workers is not less than the number of workers.
+  /// both. A worker that registers it again gets the same object, because a worker has one clock
+  /// per table. Waits for the servers, at most until the deadline. Throws
+  /// `IllegalArgumentException` for a specification of another kind, or if the number of backup
+  /// workers is not less than the number of workers.
   public KvTable register(TableSpec spec) throws InterruptedException {
     require(spec, TableSpec.Kind.ROWS, "registerTensor");
     return registered(spec, KvTable.class, () -> new KvTable(links, spec));
   }
 
-  /// Registers a dense tensor, as `register` does a table. Throws `IllegalArgumentException` for a
-  /// table of rows.
+  /// Registers a dense tensor, as `register` does a table of rows.
   public KvTensor registerTensor(TableSpec spec) throws InterruptedException {
     require(spec, TableSpec.Kind.TENSOR, "register");
     TableSpec cut = spec.slicer() instanceof Slicer.Parts ? spec : spec.with(parts);
@@ -94,8 +94,7 @@ public final class KeyValueStore {
         cut, KvTensor.class, () -> new KvTensor(links, cut, KeyValue.staging(weft), first));
   }
 
-  /// Registers a table of values of any length, as `register` does one of rows. Throws
-  /// `IllegalArgumentException` for a table of rows or a tensor.
+  /// Registers a table of values of any length, as `register` does one of rows.
   public KvValues registerValues(TableSpec spec) throws InterruptedException {
     require(spec, TableSpec.Kind.VALUES, "register or registerTensor");
     return registered(spec, KvValues.class, () -> new KvValues(links, spec));
@@ -178,11 +177,12 @@ public final class KeyValueStore {
     var unused = workers.barrier(CollectiveOptions.named("kv/barrier")).await();
   }
 
-  /// Writes all tables and tensors that this worker has registered, while all workers continue. One
-  /// worker calls it. Returns when the checkpoint is on disk. For each table and shard the
-  /// checkpoint contains whole pushes, and for each worker a prefix of its pushes. For a
+  /// Writes all tables and tensors that this worker has registered, while all workers continue.
+  /// Only one worker may call it. Returns when the checkpoint is on disk. For each table and shard
+  /// the checkpoint contains whole pushes, and for each worker a prefix of its pushes. For a
   /// synchronous table it contains the pushes of the same clocks on all shards. Rows that have not
-  /// changed since the last checkpoint are not written again, subject to `options`.
+  /// changed since the last checkpoint are not written again, subject to
+  /// `CheckpointOptions.fullEvery`.
   ///
   /// Throws `IOException` if this worker cannot write, and `CommException.Mismatch` if a server
   /// cannot. The previous checkpoints then remain.

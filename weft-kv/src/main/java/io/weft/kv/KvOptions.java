@@ -88,8 +88,8 @@ public record KvOptions(
         servers, application, Optional.of(limit), mirrors, functions, changes, commands);
   }
 
-  /// Returns a copy with each shard mirrored on a second server. The job must continue after the
-  /// loss of a rank: `on-failure` `shrink`.
+  /// Returns a copy with each shard mirrored on a second server. Mirrors help only if the job
+  /// continues after the loss of a rank: set `on-failure` to `shrink`.
   public KvOptions withMirrors() {
     return new KvOptions(servers, application, deadline, Mirrors.ONE, functions, changes, commands);
   }

@@ -338,8 +338,8 @@ public final class KvServer implements AutoCloseable {
     request.reply(KvReply.done(0).encode());
   }
 
-  /// Passes the new replica set of a shard to this rank's worker. Returns the worker position 0,
-  /// with which the shard takes the request like a mirrored one.
+  /// Passes the new replica set of a shard to this rank's worker. Returns 0 as the worker's
+  /// position, so that the shard handles the request like a mirrored one.
   private int ring(IncomingRequest request, KvHead head) {
     if (!servers.contains(request.fromRank())) {
       throw new IllegalArgumentException(
@@ -349,7 +349,7 @@ public final class KvServer implements AutoCloseable {
     if (here != null) {
       here.ring(head.shard(), RingNews.text(request.payload()));
     }
-    return 0; // of no worker, like any message from a server to its mirror
+    return 0; // a placeholder, because the message is from a server and concerns no worker
   }
 
   /// Sets this rank's worker, which is notified of new replica sets.
@@ -386,9 +386,9 @@ public final class KvServer implements AutoCloseable {
     return byProgram.turn(limit);
   }
 
-  /// Returns the numbers of the shards that this server currently serves. After a loss there are
-  /// more than at the beginning. A process that takes the place of a lost server serves none at
-  /// first.
+  /// Returns the numbers of the shards that this server currently serves. After the loss of another
+  /// server it may serve more than at the beginning. A process that takes the place of a lost
+  /// server serves none at first.
   public Set<Integer> served() {
     return states.served();
   }

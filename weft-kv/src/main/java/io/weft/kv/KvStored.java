@@ -28,7 +28,7 @@ public abstract sealed class KvStored permits KvTable, KvTensor, KvValues {
   }
 
   /// Registers the table again on all shards. `KeyValueStore` has already registered it once. After
-  /// a restore this sets the worker's clock to that of a synchronous table.
+  /// a restore of a synchronous table, this sets the worker's clock to that of the checkpoint.
   public final Handle<Void> register() throws InterruptedException {
     return all.register();
   }

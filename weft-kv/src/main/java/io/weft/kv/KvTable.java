@@ -16,17 +16,17 @@ import java.lang.foreign.MemorySegment;
 /// A worker's view of a table of rows. Keys may come in any order and may repeat: pushed rows of
 /// the same key are summed first, and a pulled row is written at each position of its key. Values
 /// are 32-bit floats, row after row in the order of the keys. Their memory is borrowed until the
-/// handle is done. Values are copied if the memory is in the heap, if the keys are sent with them,
-/// or unless the keys of each shard ascend and are adjacent in the list, as in an ascending list
-/// with range slicing. Any thread.
+/// handle is done. Values are copied unless the memory is native and the keys of each shard ascend
+/// and are adjacent in the list, as in an ascending list with range slicing. Values that are sent
+/// together with their keys, and those of short answers, are always copied. Any thread.
 ///
 /// A push checks its arguments before anything is sent, and throws for a wrong length and, with
 /// `Checks.FINITE`, for a value or a sum of values of one key that is not finite. A handle fails
 /// with `CommException.Mismatch` and the reason if a server refuses, with `CommException.TimedOut`
 /// and the cause of the server's wait after the deadline, and with `CommException.PeerLost` if a
 /// server is lost. The message of a failed push contains the number of shards that applied it. In a
-/// synchronous table a push is all or nothing. If no shard has taken it, the worker may push it
-/// again. If only some shards have taken it, the table ends for all workers, whose calls fail with
+/// synchronous table, the worker may repeat a push that no shard has accepted. If only some shards
+/// have accepted it, the table ends for all workers, and their calls fail with
 /// `CommException.Mismatch` and the reason.
 public final class KvTable extends KvStored {
 

@@ -32,7 +32,7 @@ public final class KvTensor extends KvStored {
   private final StagingMemory staging;
   private final boolean first;
 
-  /// @param first true if this worker's first values count
+  /// @param first true if `init` sends this worker's values
   KvTensor(WorkerLinks links, TableSpec spec, StagingMemory staging, boolean first) {
     this(new TensorRequests(links, spec), spec, staging, first);
   }
@@ -45,9 +45,10 @@ public final class KvTensor extends KvStored {
   }
 
   /// Sets the first values. All workers must call it. Only the values of the lowest worker rank are
-  /// sent, as in KVStore. The handle of each worker is done when the servers have the values. A
-  /// tensor that already has first values keeps them. Without this call the tensor begins with the
-  /// initial values of its specification. Fails after a push.
+  /// sent, as in KVStore. The handle of each worker is done when the servers have the values, and
+  /// fails if the tensor was pushed before it had first values. A tensor that already has first
+  /// values keeps them. Without this call the tensor begins with the initial values of its
+  /// specification.
   public Handle<Void> init(MemorySegment values) throws InterruptedException {
     check(LentMemory.FIRST_VALUES, values, Values.FLOAT32);
     checkFinite(values, Values.FLOAT32);

@@ -34,7 +34,7 @@ public final class KvValues extends KvStored {
   /// Pushes a value for each key. In a synchronous table each push begins the worker's next clock,
   /// as in `KvTable`.
   ///
-  /// @param lengths floats of each key's value, at least 1
+  /// @param lengths the length of each key's value in floats, at least 1
   public Handle<Void> push(long[] keys, int[] lengths, MemorySegment values)
       throws InterruptedException {
     checkValues(keys, lengths, values);

@@ -53,8 +53,8 @@ record PushCompression(Values format, float threshold) {
     return format == Values.FLOAT32;
   }
 
-  /// Returns an encoder for one tensor. Throws `ArithmeticException` for a tensor of more than 2^31
-  /// - 1 elements in 16 bits.
+  /// Returns an encoder for one tensor. Throws `ArithmeticException` for a tensor of more than
+  /// 2^31-1 elements in 16 bits.
   PushEncoder encoder(String name, long elements) {
     return format == Values.FLOAT16
         ? new HalfFeedback(name, Math.toIntExact(elements))

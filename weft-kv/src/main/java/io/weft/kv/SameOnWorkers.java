@@ -28,7 +28,7 @@ final class SameOnWorkers {
   /// `CommException.Mismatch` on all workers for the first value that differs, with the values of
   /// two ranks.
   ///
-  /// @param what the call that this is for, in words
+  /// @param what the call that needs the check, for messages
   /// @param mine this worker's values, by name
   static void require(Communicator workers, String what, SortedMap<String, String> mine)
       throws InterruptedException {
