@@ -15,7 +15,7 @@ sealed interface ControlMessage {
   /// @param graph a `GraphDef`
   record Host(long ticket, int session, byte[] graph) implements ControlMessage {}
 
-  /// The names that later steps request from a server by a number. Not answered.
+  /// The definition of a call, which later steps identify by its number. Not answered.
   ///
   /// @param together the part's receives that share a request
   record Prepare(int session, int call, GraphCall names, List<ReceiveBatch> together)

@@ -21,7 +21,7 @@ public final class StepException extends RuntimeException {
     FAILED,
     /// The time limit was exceeded.
     TIMED_OUT,
-    /// The caller called `WeftSession.cancel`.
+    /// The caller called `WeftSession.cancel` or `abandon`.
     CANCELLED,
     /// A task is lost or has left.
     TASK_LOST
@@ -38,8 +38,8 @@ public final class StepException extends RuntimeException {
     return reason;
   }
 
-  /// Returns the first task known to have failed, the lost task, or, after a cancellation, the
-  /// client's. Null after serialization.
+  /// Returns the first task known to have failed, the lost task, the task that did not finish in
+  /// time, or, after a cancellation, the client's. Null after serialization.
   public @Nullable Task task() {
     return task;
   }

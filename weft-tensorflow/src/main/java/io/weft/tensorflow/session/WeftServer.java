@@ -32,8 +32,8 @@ import org.tensorflow.proto.RewriterConfig;
 
 /// One task of a cluster. It holds the parts of graphs that run on the task, and their variables,
 /// in one TensorFlow session, and runs steps for the sessions of all tasks. The task is a rank of
-/// the job: the tasks of the cluster in their order are ranks 0, 1, 2. The server opens no port and
-/// accepts no connections, because it uses the job's authenticated connections.
+/// the job: the tasks of the cluster in their order are ranks 0, 1, 2 and so on. The server opens
+/// no port and accepts no connections, because it uses the job's authenticated connections.
 ///
 /// ```java
 /// try (Weft weft = Weft.init(); WeftServer server = WeftServer.start(weft, cluster)) {
@@ -47,13 +47,14 @@ import org.tensorflow.proto.RewriterConfig;
 /// }
 /// ```
 ///
-/// One per job of the process; close it before the job. Parts remain until it closes. Any thread.
+/// A process has at most one server per job and must close it before the job. Parts remain until
+/// the server closes. Any thread.
 public final class WeftServer implements AutoCloseable {
 
   private static final long FIRST_SERIES = 2; // 0 is for other uses, 1 for control messages
   private static final Duration CLOSING = Duration.ofSeconds(5);
 
-  /// Ends by itself: a task that does not leave is found lost within the silence limit.
+  /// A limit that no wait reaches, because each task leaves or is declared lost.
   private static final Duration FOREVER = Duration.ofDays(365);
 
   private final Weft weft;

@@ -87,12 +87,14 @@ public final class WeftSession implements AutoCloseable {
   /// Opens a session and returns when all variables of the graph have a value. The chief
   /// (`ClusterSpec.chief`, by default worker 0) runs the graph's initializers unless all variables
   /// have a value; the other tasks wait for it. Each of these tasks may call it at any time. The
-  /// initializers are the operations built in `withInitScope`. For a variable without one, it is
-  /// the only assignment whose value depends on no variable and no placeholder.
+  /// initializers are the operations built in `withInitScope`. For a variable without such an
+  /// operation, the initializer is its only assignment whose value depends on no variable and no
+  /// placeholder.
   ///
-  /// Throws `IllegalArgumentException`, which names the variable, if a variable has no initializer,
-  /// or has no task while another task initializes. Throws `StepException`, which names the chief,
-  /// if the chief has left or does not initialize all variables within `limit`.
+  /// Throws `IllegalArgumentException`, which names the variable, if a variable has no initializer
+  /// or several, or if this task is not the chief and a variable has no task. Throws
+  /// `StepException`, which names the chief, if the chief has left or does not initialize all
+  /// variables within `limit`.
   public static WeftSession openInitialized(WeftServer server, GraphDef graph, Duration limit)
       throws InterruptedException {
     long deadline = StepDeadlines.in(limit);
