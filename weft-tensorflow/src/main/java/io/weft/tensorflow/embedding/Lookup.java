@@ -10,7 +10,7 @@ import org.tensorflow.types.TInt64;
 ///
 /// @param embedding the embedding whose table is read
 /// @param ids keys of the rows, of any shape
-/// @param raw the output of the lookup's op, by which gradients are computed
+/// @param raw the output of the lookup's op, with respect to which gradients are computed
 /// @param rows the looked-up rows for the network, of shape `ids` by width
 public record Lookup(
     WeftEmbedding embedding, Operand<TInt64> ids, Output<TFloat32> raw, Operand<TFloat32> rows) {}

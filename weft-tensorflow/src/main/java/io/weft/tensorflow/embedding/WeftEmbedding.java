@@ -58,8 +58,8 @@ public final class WeftEmbedding implements AutoCloseable {
 
   /// Creates the embedding of a table. The consistency limits the pushes under way during the next
   /// step: to the staleness for bounded staleness, and to 4 for an asynchronous table. For a
-  /// synchronous table it is 1, and the servers delay the next lookup until that push has ended.
-  /// Throws `CommException.Setup` if TensorFlow does not load.
+  /// synchronous table the limit is 1, and the servers delay the next lookup until that push has
+  /// ended. Throws `CommException.Setup` if TensorFlow does not load.
   ///
   /// @param weft of the worker; borrowed until `close`
   public static WeftEmbedding of(Weft weft, KvTable table) {
@@ -161,8 +161,8 @@ public final class WeftEmbedding implements AutoCloseable {
     return sums;
   }
 
-  /// Returns the gradients of a loss by the looked-up rows, in the form that `push` takes: those of
-  /// all lookups concatenated.
+  /// Returns the gradients of a loss with respect to the looked-up rows of all lookups,
+  /// concatenated, in the form that `push` takes.
   ///
   /// @param loss a scalar
   /// @param lookups of this embedding, at least one
@@ -180,10 +180,10 @@ public final class WeftEmbedding implements AutoCloseable {
     return slices(tf, List.of(lookups), all);
   }
 
-  /// Returns gradients that the program computed in the form that `push` takes, for example of
-  /// several losses, or computed together with those of other variables.
+  /// Returns, in the form that `push` takes, gradients that the program computed itself, for
+  /// example of several losses or together with those of other variables.
   ///
-  /// @param gradients by `raw` of each lookup
+  /// @param gradients the gradients with respect to `raw` of each lookup
   public IndexedSlices<TFloat32> slices(
       Ops tf, List<Lookup> lookups, List<? extends Operand<TFloat32>> gradients) {
     if (lookups.isEmpty() || lookups.size() != gradients.size()) {
@@ -206,7 +206,7 @@ public final class WeftEmbedding implements AutoCloseable {
   }
 
   /// Adds an op that pushes gradients, which a step runs as its target. On a synchronous table
-  /// every worker pushes once in each step.
+  /// every worker must push once in each step.
   public Operation push(Ops tf, IndexedSlices<TFloat32> gradients) {
     return op(
         tf,
@@ -269,7 +269,7 @@ public final class WeftEmbedding implements AutoCloseable {
     return rows.used();
   }
 
-  /// Discards the prefetched rows. Sessions of graphs with its ops must be closed before.
+  /// Discards the prefetched rows. Sessions of graphs with its ops must be closed first.
   @Override
   public void close() {
     library.remove(number);
