@@ -43,7 +43,7 @@ final class ServedGraph {
 
   /// Returns the part of `graph` that these signatures need, without devices. Throws
   /// `IllegalArgumentException` if a tensor of a signature is not in the graph, or if an output
-  /// depends on a Weft op, on a placeholder that is not an input, or on a table.
+  /// depends on a Weft op, on a placeholder that is not an input, or on a hash table or iterator.
   static GraphDef of(Graph graph, List<Signature> signatures) {
     ServedGraph served = new ServedGraph(graph);
     signatures.forEach(served::add);

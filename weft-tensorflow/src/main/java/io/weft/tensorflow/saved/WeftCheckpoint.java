@@ -55,7 +55,7 @@ public final class WeftCheckpoint {
 
   /// Assigns all variables of the session's graph the values of a checkpoint of any writer. Every
   /// rank may call it, or one rank, followed by `WeftVariables.broadcast` on all. Throws
-  /// `IOException`, which names the path, if the checkpoint is missing, damaged or lacks a
+  /// `IOException`, which names the path, if the checkpoint is missing or damaged or lacks a
   /// variable; then no variable has changed.
   public static void restore(Session session, Path prefix) throws IOException {
     Path source = prefix.toAbsolutePath().normalize();

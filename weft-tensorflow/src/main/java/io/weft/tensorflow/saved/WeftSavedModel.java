@@ -38,11 +38,11 @@ public final class WeftSavedModel {
   /// variables have in the session. It contains no optimizer, slots or Weft ops. Local to this
   /// rank: call it on one rank, usually rank 0, between two steps.
   ///
-  /// Throws `IllegalArgumentException` if two signatures have one key, if a signature has no output
-  /// or a tensor that the graph lacks, or if an output depends on a node that cannot be served: a
-  /// Weft op, a placeholder that is not an input, or a table. Throws `IllegalStateException`, which
-  /// names the variable, if a variable is not initialized. Throws `IOException` if the files cannot
-  /// be written.
+  /// Throws `IllegalArgumentException` for an empty list, if two signatures have one key, if a
+  /// signature has no output or a tensor that the graph lacks, or if an output depends on a node
+  /// that cannot be served: a Weft op, a placeholder that is not an input, a hash table or an
+  /// iterator. Throws `IllegalStateException`, which names the variable, if a variable is not
+  /// initialized. Throws `IOException` if the files cannot be written.
   public static void export(Session session, List<Signature> signatures, Path directory)
       throws IOException {
     requireDistinct(signatures);
