@@ -25,9 +25,8 @@ import org.jspecify.annotations.Nullable;
 /// @param <R> the result type of a run's operations
 final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
 
-  /// The maximum time for which a TensorFlow thread drives a collective. It bounds the wait if
-  /// another rank starts the awaited collective only after one that these threads have yet to
-  /// start.
+  /// The maximum time for which a TensorFlow thread drives a collective. It bounds a deadlock in
+  /// which another rank first waits for a collective that this rank's threads have not started.
   private static final Duration LONGEST_DRIVE = Duration.ofMillis(20);
 
   private final CollectiveOp<R> collective;

@@ -12,7 +12,7 @@ public final class DataTypes {
 
   private DataTypes() {}
 
-  /// Returns Weft's name of a type; a reference type counts as its value type. Throws
+  /// Returns Weft's type for a TensorFlow type; a reference type counts as its value type. Throws
   /// `IllegalArgumentException` for a type that Weft does not carry.
   public static DType of(DataType type) {
     return switch (value(type)) {
@@ -32,7 +32,7 @@ public final class DataTypes {
     };
   }
 
-  /// Returns TensorFlow's name of a type.
+  /// Returns TensorFlow's type for a Weft type.
   public static DataType of(DType type) {
     return switch (type) {
       case FLOAT16 -> DataType.DT_HALF;

@@ -49,7 +49,7 @@ public final class DistributedOptimizer extends Optimizer {
   private @Nullable GradientAccumulation accumulation;
   private @Nullable OptimizerShares shares;
 
-  /// The time and place at which a variable takes its part of a step.
+  /// The time and place at which a step updates a variable.
   public enum Updates {
     /// As soon as its own gradient is averaged, so communication and computation overlap. A failed
     /// step may have changed some variables.
@@ -62,8 +62,8 @@ public final class DistributedOptimizer extends Optimizer {
     /// hosts have an equal number of consecutive ranks that is a power of two. `AdaGrad` differs by
     /// rounding, because TensorFlow's kernel treats the last elements of a tensor differently.
     /// Requires an optimizer that treats each element independently, as all optimizers of
-    /// TensorFlow Java do. A failed step may have changed some variables; a rank that has joined is
-    /// refused.
+    /// TensorFlow Java do. `Reducer.join` is not supported. A failed step may have changed some
+    /// variables.
     IN_SHARES
   }
 
@@ -92,33 +92,36 @@ public final class DistributedOptimizer extends Optimizer {
     }
   }
 
-  /// Averages gradients over all ranks of the job; `local` applies each one as it becomes ready.
-  /// `DataParallel.of(weft)` sends them; gradients that are ready on all ranks share buffers
-  /// according to the setting `fusion`. A step that fails for one gradient fails on all ranks, and
-  /// the next step can run. Throws `IllegalArgumentException` if `local` does not belong to a
-  /// graph.
+  /// Creates an optimizer that averages gradients over all ranks of the job and lets `local` apply
+  /// each one as it becomes ready. `DataParallel.of(weft)` sends them, and fuses gradients that are
+  /// ready on all ranks according to the setting `fusion`. A step that fails for one gradient fails
+  /// on all ranks, and the next step can run. Throws `IllegalArgumentException` if `local` does not
+  /// belong to a graph.
   public DistributedOptimizer(Weft weft, Optimizer local) {
     this(weft, local, GradientOptions.DEFAULT);
   }
 
-  /// Averages gradients over all ranks of the job, according to the options.
+  /// Creates an optimizer that averages gradients over all ranks of the job, according to the
+  /// options.
   public DistributedOptimizer(Weft weft, Optimizer local, GradientOptions options) {
     this(weft.communicator(), DataParallel.of(weft), local, options);
   }
 
-  /// Averages gradients over `communicator`; `local` applies each one as it becomes ready. Each
-  /// gradient uses a separate allreduce, which ranks match by its name. A failed gradient aborts
-  /// the communicator. Throws `IllegalArgumentException` if `local` does not belong to a graph.
+  /// Creates an optimizer that averages gradients over `communicator` and lets `local` apply each
+  /// one as it becomes ready. Each gradient uses a separate allreduce, which ranks match by its
+  /// name. A failed gradient aborts the communicator. Throws `IllegalArgumentException` if `local`
+  /// does not belong to a graph.
   public DistributedOptimizer(Communicator communicator, Optimizer local) {
     this(communicator, local, Updates.AS_THEY_COME);
   }
 
-  /// Averages gradients over `communicator`, with a choice of the time of updates.
+  /// Creates an optimizer that averages gradients over `communicator`, with a choice of the time of
+  /// updates.
   public DistributedOptimizer(Communicator communicator, Optimizer local, Updates updates) {
     this(communicator, GradientReducer.ALLREDUCE, local, updates);
   }
 
-  /// Averages gradients over `communicator` through custom reducers.
+  /// Creates an optimizer that averages gradients over `communicator` through custom reducers.
   ///
   /// @param reducers creates the reducer of a communicator; must not hold a communicator
   public DistributedOptimizer(
@@ -129,9 +132,9 @@ public final class DistributedOptimizer extends Optimizer {
     this(communicator, reducers, local, GradientOptions.DEFAULT.with(updates));
   }
 
-  /// Averages gradients over `communicator` through custom reducers, with all options. Sums,
-  /// predivision and compression need reducers of a `DataParallel`, or `GradientReducer.ALLREDUCE`;
-  /// with others the first step fails.
+  /// Creates an optimizer that averages gradients over `communicator` through custom reducers, with
+  /// all options. Sums, predivision and compression need reducers of a `DataParallel`, or
+  /// `GradientReducer.ALLREDUCE`; with others the first step fails.
   ///
   /// @param reducers creates the reducer of a communicator; must not hold a communicator
   public DistributedOptimizer(
@@ -150,10 +153,10 @@ public final class DistributedOptimizer extends Optimizer {
     this.options = options;
   }
 
-  /// Returns the gradients of all variables, averaged over all ranks according to the options. A
-  /// gradient that does not depend on the loss is closed, as in every optimizer. On a single rank
-  /// only an accumulation is added to the graph. Throws `IllegalArgumentException` if a local
-  /// variable does not exist.
+  /// Returns the gradients of all variables, averaged over all ranks according to the options. The
+  /// gradient of a variable on which the loss does not depend is a closed output, as in every
+  /// optimizer. On a single rank only an accumulation is added to the graph. Throws
+  /// `IllegalArgumentException` if a local variable is not trained.
   @Override
   public <T extends TType> List<GradAndVar<?>> computeGradients(Operand<?> loss) {
     List<GradAndVar<?>> gradients = local.computeGradients(loss);

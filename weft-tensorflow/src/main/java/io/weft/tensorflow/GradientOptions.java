@@ -34,8 +34,9 @@ public record GradientOptions(
 
   private static final double LARGEST_PREDIVIDE = 1e30;
 
-  /// The average in each step. Each gradient is averaged alone as it becomes ready. A
-  /// `DataParallel` averages all gradients as one group if they have at most 1 MiB in total.
+  /// The options that average gradients in each step. Each gradient is averaged alone as it becomes
+  /// ready. A `DataParallel` averages all gradients as one group if they have at most 1 MiB in
+  /// total.
   public static final GradientOptions DEFAULT =
       new GradientOptions(
           Updates.AS_THEY_COME,

@@ -11,7 +11,8 @@ import java.util.Set;
 @FunctionalInterface
 public interface Grouping {
 
-  /// No groups. A `DataParallel` averages gradients of at most 1 MiB in total as one group.
+  /// Each gradient alone, except that a `DataParallel` averages gradients of at most 1 MiB in total
+  /// as one group.
   Grouping SINGLE = variables -> variables.stream().map(List::of).toList();
 
   /// Partitions the variables into groups in list order. Each variable is in exactly one group.

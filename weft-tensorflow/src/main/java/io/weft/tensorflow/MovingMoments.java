@@ -15,7 +15,7 @@ import org.tensorflow.types.family.TFloating;
 
 /// Moving averages of the mean and the variance that a `SyncBatchNorm` computes in training. They
 /// are variables of the graph, so they are initialized, saved and broadcast with the others. All
-/// ranks update them with equal numbers, so ranks that begin with equal bits keep equal bits. The
+/// ranks update them with equal values, so ranks that begin with equal bits keep equal bits. The
 /// mean begins at 0, the variance at 1.
 ///
 /// @param <T> type of mean and variance
@@ -74,8 +74,8 @@ public final class MovingMoments<T extends TFloating> {
   }
 
   /// Returns an op that updates the averages with a step's moments: average = momentum * average +
-  /// (1 - momentum) * moment. Every rank must run it in each training step as a further target. The
-  /// variance is that of the joint batch, as in `Normalized`.
+  /// (1 - momentum) * moment. Every rank must run it in each training step as an additional target.
+  /// The variance is that of the joint batch, as in `Normalized`.
   public Op update(Normalized<T> normalized) {
     List<Operation> both =
         List.of(moved(mean, normalized.mean()), moved(variance, normalized.variance()));

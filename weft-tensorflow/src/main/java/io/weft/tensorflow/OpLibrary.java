@@ -145,8 +145,8 @@ public final class OpLibrary {
   }
 
   /// Returns the cause of the most recent failed step over this communicator: the failure of its
-  /// first failed op, of which TensorFlow's exception holds only the text. Its type tells a program
-  /// whether `Weft.shrink` helps. Empty if no step has failed. Any thread; does not block.
+  /// first failed op. Its type tells a program whether `Weft.shrink` helps; TensorFlow's exception
+  /// contains only its text. Returns empty if no step has failed. Any thread; does not block.
   public Optional<CommException> failure(Communicator communicator) {
     return communicators.failure(Objects.requireNonNull(communicator, "communicator"));
   }
@@ -160,7 +160,7 @@ public final class OpLibrary {
     kernels.forEach(kernel -> kernel.rebind(from, communicators));
   }
 
-  /// Returns the value of the attribute `communicator`.
+  /// Returns the value of the attribute `communicator` for a communicator.
   int numberOf(Communicator communicator) {
     return numberOf(communicator, mode);
   }

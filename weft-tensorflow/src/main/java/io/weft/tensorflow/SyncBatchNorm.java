@@ -15,9 +15,9 @@ import org.tensorflow.types.family.TFloating;
 /// dimension. For training; a trained network uses `normalize` with the mean and variance kept by
 /// `MovingMoments`.
 ///
-/// Ranks are weighted by their number of rows. Three small allreduces compute the sums of the rows,
-/// of the values, and of the squared distances from the joint mean. The difference between the mean
-/// of squares and the squared mean would lose digits. The gradient needs two more allreduces.
+/// Ranks are weighted by their number of rows. Three small allreduces sum the numbers of rows, the
+/// values, and the squared distances from the joint mean. The difference between the mean of
+/// squares and the squared mean would lose digits. The gradient needs two more allreduces.
 public final class SyncBatchNorm {
 
   private final Ops tf;
@@ -30,7 +30,7 @@ public final class SyncBatchNorm {
   /// FLOAT32.
   ///
   /// @param weft ops of the same graph
-  /// @param name of its ops, the same on all ranks
+  /// @param name the prefix of its tensor names, equal on all ranks
   /// @param epsilon is added to the variance to avoid a division by zero
   public SyncBatchNorm(Graph graph, WeftOps weft, String name, double epsilon) {
     if (!(epsilon == 0 || (epsilon >= Float.MIN_NORMAL && epsilon <= Float.MAX_VALUE))) {

@@ -16,8 +16,8 @@ import org.tensorflow.op.core.NoOp;
 /// TensorFlow Java decay their powers of beta, or count the step, without an edge to the weight
 /// updates that read them. The value that an update reads then depends on timing, so ranks would
 /// diverge. This class repeats those state changes with an edge from every weight update. The
-/// original ones stay in the graph but do not run. (AdaGradDA counts before and after a step, here
-/// twice after it.) For callers that apply gradients without `DistributedOptimizer`.
+/// original ops stay in the graph but do not run. (AdaGradDA counts before and after a step, here
+/// twice after it.) Only callers that apply gradients without `DistributedOptimizer` need it.
 public final class UpdateOrder {
 
   private UpdateOrder() {}

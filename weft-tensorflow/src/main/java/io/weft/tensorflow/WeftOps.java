@@ -245,7 +245,7 @@ public final class WeftOps {
     return reduceScatter(gradients, name, options.op(), scale);
   }
 
-  /// Returns this rank in the graph's communicator, which `OpLibrary.rebind` may change.
+  /// Returns this rank's number in the graph's communicator, which `OpLibrary.rebind` may change.
   public Operand<TInt32> rank() {
     return place(OpLibrary.RANK, "rank");
   }
