@@ -9,9 +9,9 @@ public enum ReduceOp {
   /// The sum of all contributions, divided by their number after the last addition; integers
   /// truncate toward zero.
   AVERAGE,
-  /// The smaller value; a NaN wins, and -0 is smaller than +0.
+  /// The smaller value; NaN if either value is NaN; -0 is smaller than +0.
   MIN,
-  /// The larger value; a NaN wins, and +0 is larger than -0.
+  /// The larger value; NaN if either value is NaN; +0 is larger than -0.
   MAX,
   /// The product; integers wrap.
   PRODUCT

@@ -11,7 +11,7 @@ import java.util.Objects;
 /// @param shape extents
 /// @param data native (off-heap) memory; the lender keeps it alive until the operation that borrows
 ///   it completes
-/// @param kind where the memory lies
+/// @param kind the location of the memory
 public record TensorView(DType dtype, Shape shape, MemorySegment data, MemoryKind kind) {
 
   /// Throws `IllegalArgumentException` if the memory is on the heap or its length does not match

@@ -23,9 +23,9 @@ public final class Kernels {
 
   private Kernels() {}
 
-  /// Returns the fastest reducer of this JVM, always the same object. AVERAGE reduces like SUM; the
-  /// caller then calls `divide` once, at the end. The first call on a thread may allocate its
-  /// tiles. Later calls of a compiled kernel (see `warmUp`) do not allocate.
+  /// Returns the fastest reducer of this JVM, the same object at each call. AVERAGE reduces like
+  /// SUM; the caller then calls `divide` once, at the end. The first call on a thread may allocate
+  /// its tiles. Later calls of a compiled kernel (see `warmUp`) do not allocate.
   public static Reducer reducer(DType dtype, ReduceOp op) {
     return present(present(REDUCERS, dtype), op);
   }
@@ -35,7 +35,7 @@ public final class Kernels {
     return new ScalarKernels().reducer(dtype, op);
   }
 
-  /// Divides `elements` elements from byte `offset` by `divisor` in place, the second half of
+  /// Divides `elements` elements from byte `offset` by `divisor` in place, the second step of
   /// AVERAGE. Floating types divide by the IEEE rules and round to nearest even; the 16-bit types
   /// divide in binary32. The divisor is first rounded to the type of the division. Integers
   /// truncate toward zero. Checks bounds once per call. Throws `IllegalArgumentException` for a

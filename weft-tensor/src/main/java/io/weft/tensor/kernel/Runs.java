@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 /// The bounds checks of a kernel's runs, and the addresses by which vector loops access them.
 ///
 /// A vector loop accesses all native memory through one segment, by address. The class and owner of
-/// that segment are constants to the JIT. Those of the callers' segments are not. C2 hoists their
-/// checks out of the loop based on profiles of other uses of segments in this JVM. When such a
-/// check fails, C2 discards the loop and recompiles it, repeatedly, while the kernel runs
-/// interpreted (docs/adr/0063-kernels-on-addresses.md).
+/// that segment are constants to the JIT, unlike those of the callers' segments. C2 hoists the
+/// checks of the latter out of the loop based on profiles of other uses of segments in this JVM.
+/// When such a check fails, C2 discards the loop and recompiles it, repeatedly, while the kernel
+/// runs interpreted (docs/adr/0063-kernels-on-addresses.md).
 final class Runs {
 
   /// All native memory; null if this JVM does not allow native access. Loops then access their

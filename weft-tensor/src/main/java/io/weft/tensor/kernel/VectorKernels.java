@@ -65,7 +65,7 @@ final class VectorKernels implements KernelSet {
     };
   }
 
-  /// Returns a divider for any segment, chosen likewise.
+  /// Returns a divider for any segment, chosen as for reducers.
   private static Divider anywhere(DType dtype, Divider loop, Divider tiles) {
     return (data, offset, elements, divisor) -> {
       if (!data.isNative()) {

@@ -4,9 +4,9 @@
 /// ## Order of operations
 ///
 /// A kernel combines element `i` of one run with element `i` of the other exactly once. It never
-/// combines neighbouring elements, forms no partial sums and fuses no steps. The contributions to
-/// an element are therefore combined in the order of the algorithm's schedule, independent of the
-/// vector width of the machine, the alignment of the memory, and the segment boundaries of a
+/// combines neighbouring elements, forms no partial sums and fuses no operations. The contributions
+/// to an element are therefore combined in the order of the algorithm's schedule, independent of
+/// the vector width of the machine, the alignment of the memory, and the segment boundaries of a
 /// tensor.
 ///
 /// ## Bits
@@ -16,7 +16,7 @@
 /// - FLOAT32 and FLOAT64 round to nearest even after each combination; subnormals are kept.
 /// - FLOAT16 and BFLOAT16 are widened to binary32, combined, and rounded to nearest even after each
 ///   combination; overflow becomes infinity.
-/// - MIN and MAX order -0 below +0, and a NaN wins over every number.
+/// - MIN and MAX order -0 below +0, and return a NaN if either operand is NaN.
 /// - A NaN result has the bits of the type's one canonical NaN: positive, quiet, no payload
 ///   (0x7e00, 0x7fc0, 0x7fc00000, 0x7ff8000000000000).
 /// - Integers wrap; UINT8 compares as unsigned.

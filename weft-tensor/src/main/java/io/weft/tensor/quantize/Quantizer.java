@@ -8,13 +8,14 @@ import java.lang.foreign.MemorySegment;
 
 /// A block quantizer of FLOAT32 elements to 8, 4 or 2 bits. Each block is a FLOAT32 scale followed
 /// by one whole number per element, of -127 to 127, -7 to 7 or -1 to 1, which is multiplied by the
-/// scale. Numbers of 4 and 2 bits share a byte, the first in the lowest bits. All machines compute
-/// equal bits. Stateless; any thread.
+/// scale. Two numbers of 4 bits, or four of 2 bits, share a byte, the first in the lowest bits. All
+/// machines compute equal bits. Stateless; any thread.
 ///
 /// Without a threshold, the scale is the largest magnitude of the block divided by the largest
 /// whole number, and values are rounded to nearest, ties to even. A block of magnitudes below
-/// 2^-100 has the scale 0. A threshold is also the scale: an element of at least the threshold
-/// becomes 1, of at most its negative -1, and others 0, as in MXNet's 2-bit compression.
+/// 2^-100 has the scale 0. With a threshold, the scale is the threshold: an element of at least the
+/// threshold becomes 1, one of at most its negative becomes -1, and any other 0, as in MXNet's
+/// 2-bit compression.
 ///
 /// @param bits 8, 4 or 2
 /// @param threshold above 0, for 2 bits only; 0 means no threshold
@@ -65,7 +66,7 @@ public record Quantizer(int bits, float threshold) {
 
   /// Quantizes `values` plus `residual` and writes the new residual, the quantization error, to
   /// `left`. Returns -1, or the index of the first sum that is NaN or infinite; the contents of
-  /// `left` and `into` are then useless.
+  /// `left` and `into` are then undefined.
   ///
   /// Hot path.
   ///
