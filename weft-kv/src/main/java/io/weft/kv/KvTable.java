@@ -25,9 +25,9 @@ import java.lang.foreign.MemorySegment;
 /// with `CommException.Mismatch` and the reason if a server refuses, with `CommException.TimedOut`
 /// and the cause of the server's wait after the deadline, and with `CommException.PeerLost` if a
 /// server is lost. The message of a failed push contains the number of shards that applied it. In a
-/// synchronous table, the worker may repeat a push that no shard has accepted. If only some shards
-/// have accepted it, the table ends for all workers, and their calls fail with
-/// `CommException.Mismatch` and the reason.
+/// synchronous table, the worker may repeat a push that no shard has accepted, until it begins
+/// another. If only some shards have accepted it, or if that is unknown, the table ends for all
+/// workers, and their calls fail with `CommException.Mismatch` and the reason.
 public final class KvTable extends KvStored {
 
   private static final int LISTS = 64;
