@@ -22,7 +22,8 @@ import java.util.List;
 /// it.
 public final class KernelTensors {
 
-  /// The size whose copy takes about as long as a call from C to Java and two locks.
+  /// The maximum bytes of a result that is copied, which takes about as long as a call from C to
+  /// Java and two locks.
   private static final long COPIED_BYTES = 4096;
 
   private final List<DType> types;

@@ -33,10 +33,10 @@ import org.tensorflow.types.family.TType;
 /// communicator has several graphs with ops, the second graph's tensor names begin with `graph-1/`,
 /// the third's with `graph-2/`. All ranks must therefore begin their graphs in the same order.
 /// Graphs built by several threads have no such order, so each needs its own communicator
-/// (`Communicator.duplicate`). Otherwise the second graph is refused, with `IllegalStateException`
-/// here and `Aborted` on all ranks. Runs of a graph must not overlap. A group is one op with
-/// several tensors of possibly different types. Its tensors are submitted together, and its outputs
-/// are available when all are complete.
+/// (`Communicator.duplicate`). Otherwise the second graph is refused with `IllegalStateException`,
+/// and the communicator is aborted on all ranks. Runs of a graph must not overlap. A group is one
+/// op with several tensors of possibly different types. Its tensors are submitted together, and its
+/// outputs are available when all are complete.
 ///
 /// Every collective has a gradient, that of the sum of all ranks' losses. Reductions have one for
 /// SUM and AVERAGE.

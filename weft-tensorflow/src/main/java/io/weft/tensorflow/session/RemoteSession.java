@@ -65,7 +65,7 @@ final class RemoteSession {
     try {
       thread.execute(() -> serve(run, deadline));
     } catch (RejectedExecutionException e) {
-      // The server is closing, and all waiting clients learn of that.
+      // The session has ended, and its client knows or learns of that.
       gone = true;
     }
   }

@@ -28,7 +28,7 @@ final class StepAnswers {
     }
   }
 
-  /// Registers that the task of this rank has failed and will not answer again.
+  /// Registers that the task of `rank` has failed and will not answer again.
   void failed(int rank, Failure why) {
     synchronized (this) {
       open.remove(rank);
