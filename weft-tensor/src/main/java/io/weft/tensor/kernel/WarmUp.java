@@ -31,8 +31,8 @@ final class WarmUp {
 
   private WarmUp() {}
 
-  /// Compiles one reducer. Gives up silently after 1.5 s; the kernel is then correct, but slow
-  /// until the JIT has compiled it.
+  /// Compiles one reducer. Gives up silently after 1.5 s or `MOST_CALLS` calls; the kernel is then
+  /// correct, but slow until the JIT has compiled it.
   static void run(Reducer reducer, DType dtype) {
     int elements = BLOCK_BYTES / dtype.bytes() + TAIL;
     try (Arena arena = Arena.ofConfined()) {
@@ -42,7 +42,7 @@ final class WarmUp {
     }
   }
 
-  /// Compiles one divider, within the same time limit.
+  /// Compiles one divider, within the same limits.
   static void run(Divider divider, DType dtype) {
     int elements = BLOCK_BYTES / dtype.bytes() + TAIL;
     try (Arena arena = Arena.ofConfined()) {
