@@ -23,7 +23,7 @@ public final class ConfigOption<T> {
     RANK,
     /// All ranks of a job must have the same value.
     JOB,
-    /// All ranks of a job must set the option, or none; the values may differ.
+    /// Either all ranks of a job set the option, or none does; the values may differ.
     PRESENCE
   }
 
@@ -66,7 +66,7 @@ public final class ConfigOption<T> {
     return new ConfigOption<>(name, type, null, Scope.RANK, help);
   }
 
-  /// Returns this option with a value that the ranks must agree on.
+  /// Returns this option with another scope.
   public ConfigOption<T> sameOn(Scope ranks) {
     return new ConfigOption<>(name, type, defaultText, ranks, help, foreign);
   }

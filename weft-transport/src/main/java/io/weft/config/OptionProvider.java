@@ -5,9 +5,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
-/// The settings of one part of Weft. `ServiceLoader` finds the providers. As for transports, each
-/// jar that contains a provider has the same provider file; a class that the file names but the
-/// class path lacks belongs to a part whose jar is not present. Providers are stateless and
+/// The settings of one part of Weft. `ServiceLoader` finds the providers. As for transports, all
+/// jars with providers contain the same provider file, which names every provider; a named class
+/// that is not on the class path belongs to a part whose jar is absent. Providers are stateless and
 /// thread-safe.
 public interface OptionProvider {
 
@@ -19,7 +19,7 @@ public interface OptionProvider {
     return List.of();
   }
 
-  /// Returns variables of other systems that Weft has no counterpart of, each with the reason, so
+  /// Returns variables of other systems for which Weft has no counterpart, each with the reason, so
   /// that users who set them are told.
   default Map<String, String> ignoredVariables() {
     return Map.of();

@@ -35,13 +35,13 @@ public final class OptionType<T> {
   ///
   /// @param unit the kind of text, as one word in capitals that command lines show
   /// @param allowed the bounds, for the documentation
-  /// @param parser throws `IllegalArgumentException` whose message states the requirement
+  /// @param parser converts the text; throws `IllegalArgumentException` that states the requirement
   public static <T> OptionType<T> of(
       Class<T> valueType, String unit, String allowed, Function<String, ? extends T> parser) {
     return new OptionType<>(valueType, unit, allowed, parser);
   }
 
-  /// Accepts text other than blanks, and removes surrounding white space.
+  /// Accepts text that is not blank, and removes surrounding white space.
   public static OptionType<String> text() {
     return of(String.class, "TEXT", "text", OptionType::nonBlank);
   }

@@ -9,8 +9,8 @@ import java.util.ServiceLoader;
 
 /// The providers of a service whose jars are present. On a class path, each of Weft's jars that
 /// contains a provider has the same provider file, which names all providers. A jar merged from
-/// several keeps them all, whichever file it retains. A name without a class denotes a provider
-/// whose jar is absent. Stateless and thread-safe.
+/// several jars therefore names all of their providers, whichever file it retains. A name without a
+/// class denotes a provider whose jar is absent. Stateless and thread-safe.
 public final class PresentProviders {
 
   private static final String NO_CLASS = " not found";

@@ -9,8 +9,9 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Parses and formats durations (`500ms`, `60s`, `2m`, `1h`) and sizes (`4096`, `64K`, `1M`, `2G`;
-/// powers of two). All parsers throw `IllegalArgumentException` that states the allowed format.
+/// Parses durations (`500ms`, `60s`, `2m`, `1h`) and sizes (`4096`, `64K`, `1M`, `2G`; units are
+/// powers of two), and formats sizes. All parsers throw `IllegalArgumentException` that states the
+/// allowed format.
 final class Quantities {
 
   private static final Pattern NUMBER_AND_UNIT = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)([a-z]*)");

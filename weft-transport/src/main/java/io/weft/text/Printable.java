@@ -3,8 +3,8 @@ package io.weft.text;
 
 /// Turns foreign text, such as names of hosts, tensors, files and jobs or messages of exceptions,
 /// into one line that a terminal, a log and a browser display faithfully. A question mark replaces
-/// each character that would end the line, move the cursor, change the direction of writing, or is
-/// an unpaired surrogate.
+/// each unpaired surrogate, and each character that would end the line, move the cursor or change
+/// the direction of writing.
 public final class Printable {
 
   private static final char REPLACEMENT = '?';
@@ -16,7 +16,8 @@ public final class Printable {
     return text.codePoints().allMatch(Printable::is) ? text : replaced(text);
   }
 
-  /// Returns the printable text, truncated to `mostCharacters` and an ellipsis if it is longer.
+  /// Returns the printable text, truncated to `mostCharacters` and followed by an ellipsis if it is
+  /// longer.
   public static String of(String text, int mostCharacters) {
     int characters = text.codePointCount(0, text.length());
     return characters > mostCharacters
