@@ -33,7 +33,8 @@ public interface Endpoint extends AutoCloseable {
   /// Returns the peer's region as memory of this process. Returns null if the two processes cannot
   /// share it: the peer runs on another host or as another user, `Transport.allocate` did not
   /// allocate the memory, the region is closed, or the transport lacks the capability. A region
-  /// registered inside allocated memory can also be mapped. Mapping a region again costs a look-up.
+  /// registered inside allocated memory can also be mapped. Mapping a region again costs only a
+  /// look-up.
   default @Nullable PeerMemory map(RemoteRegion region) {
     return null;
   }
@@ -47,8 +48,8 @@ public interface Endpoint extends AutoCloseable {
   /// grow while the path to the peer is blocked.
   long bytesSent();
 
-  /// Closes this end: posted work fails with `EndpointLost`, and the sink is not notified. A second
-  /// call has no effect.
+  /// Closes this end: work that has not completed fails with `EndpointLost`, and the sink is not
+  /// notified. A second call has no effect.
   @Override
   void close();
 }

@@ -45,8 +45,8 @@ public interface Transport extends AutoCloseable {
   /// Ends the current or the next `await` early. Thread-safe.
   void wake();
 
-  /// Returns the reason why this device could not accept connections, such as a limit of the
-  /// system, for a message; empty if nothing has prevented it. Polling thread only.
+  /// Returns the reason why this device could not open or accept a connection, such as a limit of
+  /// the system; empty if there is none. Polling thread only.
   default String trouble() {
     return "";
   }
@@ -60,8 +60,9 @@ public interface Transport extends AutoCloseable {
     return Map.of();
   }
 
-  /// Closes all endpoints and drops data that is not flushed. Regions remain valid for their owners
-  /// until the owners close them, but no peer can reach them. A second call has no effect.
+  /// Closes all endpoints and drops data that it cannot send at once. Regions remain valid for
+  /// their owners until the owners close them, but no peer can reach them. A second call has no
+  /// effect.
   @Override
   void close();
 }

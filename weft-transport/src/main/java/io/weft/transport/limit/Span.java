@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /// Converts a user's `Duration` to a number, clamped to 73 years. `Duration` throws for values that
-/// a `long` cannot hold, and a deadline would wrap. The clamp allows the sum of a clock and three
-/// durations. Stateless and thread-safe.
+/// a `long` cannot hold, and a deadline would wrap. With the clamp, the sum of a clock and three
+/// durations does not overflow. Stateless and thread-safe.
 public final class Span {
 
   /// 2^61 ns, which is 73 years.

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /// The bounded set of connections that have not proved the secret. When it is full, a new
-/// connection evicts one of the sources with most connections. Among their silent connections and
-/// those that have sent something, it evicts the oldest of the larger kind. A source that floods
+/// connection evicts a connection of the sources that have most. These have silent and speaking
+/// connections; the oldest connection of the more numerous kind is evicted. A source that floods
 /// the set therefore evicts its own connections; a crowd of silent connections does not evict
 /// speaking ones, and vice versa. Confined to one thread.
 ///

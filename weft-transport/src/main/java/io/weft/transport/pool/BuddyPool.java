@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// Leases pieces of registered blocks of 16 MiB, or larger for one large lease. The pool releases
-/// an idle block when the bound would prevent allocating another. The lock guards a few array
-/// accesses; only a new block takes longer.
+/// A pool that leases pieces of registered blocks. A block has 16 MiB, more for one large lease, or
+/// less near the bound. The pool releases an idle block when the bound would prevent allocating
+/// another. The lock guards a few array accesses; only a new block takes longer.
 final class BuddyPool implements BufferPool {
 
   private static final long BLOCK_BYTES = 16L << 20;

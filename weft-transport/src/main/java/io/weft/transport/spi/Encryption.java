@@ -9,7 +9,7 @@ import java.util.Optional;
 
 /// The encryption of traffic between processes, and the trusted certificates. Peers prove the job's
 /// secret in any case. All processes of a job must use the same value, or they refuse each other. A
-/// transport that does not leave the process ignores it.
+/// transport within one process ignores it.
 public sealed interface Encryption {
 
   /// Traffic is not encrypted, for networks on which packets cannot be read or changed.
