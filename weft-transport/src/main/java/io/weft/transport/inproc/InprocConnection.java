@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /// The state shared by two connected endpoints: a pipe in each direction, the handshake, and the
 /// end. Each side copies between its memory and the peer's. `close` waits for the peer's copy in
-/// progress, so that afterwards the peer does not access the closer's memory through this line.
+/// progress, so that afterwards the peer does not access the closer's memory through this
+/// connection.
 final class InprocConnection {
 
   private static final class Side {
@@ -51,7 +52,7 @@ final class InprocConnection {
     responderTable = table;
   }
 
-  /// Returns the peer's regions, which exist once the line is answered.
+  /// Returns the peer's regions. The responder's are known only after its `accept`.
   RegionTable remoteTable(boolean initiating) {
     RegionTable table = initiating ? responderTable : initiator.table();
     if (table == null) {

@@ -15,8 +15,8 @@ import io.weft.transport.region.RegionTable;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// One end of a line. The side that posts a read or write copies the bytes in its own `poll`; the
-/// peer is only notified.
+/// One end of an `InprocConnection`. The side that posts a read or write copies the bytes in its
+/// own `poll`; the peer is only notified.
 final class InprocEndpoint implements Endpoint {
 
   private static final int PARCELS_PER_TURN = 1024;

@@ -6,8 +6,8 @@ import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
 import org.jspecify.annotations.Nullable;
 
-/// One posted operation in a slot of the pipe. The posting side writes it until publication, then
-/// the receiving side reads it until it is consumed. Slots are reused.
+/// One posted operation in a slot of the pipe. The posting side writes it and publishes it; then
+/// the receiving side reads it and consumes it. Slots are reused.
 final class InprocMessage {
 
   enum MessageKind {

@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// One direction of a line: a bounded ring of operations in posting order, from one posting thread
-/// to one receiving thread. An operation is published when its predecessors are published and its
-/// own bytes have been copied.
+/// One direction of an `InprocConnection`: a bounded ring of operations in posting order, from one
+/// posting thread to one receiving thread. An operation is published when its predecessors are
+/// published and its own bytes have been copied.
 final class InprocPipe {
 
   static final int SLOTS = 1024;

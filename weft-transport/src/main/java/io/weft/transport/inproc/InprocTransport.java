@@ -174,7 +174,8 @@ final class InprocTransport implements Transport {
       return;
     }
     waiter = Thread.currentThread();
-    // Pairs with the fence in wakeIfWaiting: the peer sees the waiter, or this side sees its work.
+    // Pairs with the fence in wakeIfWaiting: the peer sees the waiter, or this side sees the peer's
+    // work.
     VarHandle.fullFence();
     if (!woken && !hasWork()) {
       boolean settled = outgoing.isEmpty() && answers.isEmpty();

@@ -57,7 +57,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
     return new RemoteRegion(0, segment.byteSize(), key, table.incarnation());
   }
 
-  /// Returns the slot index and its generation.
+  /// Returns the key, which consists of a slot index and the slot's generation.
   public int key() {
     return key;
   }

@@ -205,7 +205,7 @@ public final class RegionTable {
     }
   }
 
-  /// Removes a region. `block` is true if `allocate` allocated its memory, which then ends with it.
+  /// Removes a region. `block` is true if `allocate` allocated its memory, which is freed with it.
   synchronized void remove(LocalRegion region, boolean block) {
     if (block) {
       leave(region.segment().address());

@@ -6,7 +6,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /// The buffer of an arrived message during the sink's callback. Its memory is aligned, and it
-/// caches one segment per length, so that a message does not allocate. Confined to one thread.
+/// caches a segment for each length below 4,096, so that a short message does not allocate.
+/// Confined to one thread.
 public final class MessageBuffer {
 
   private static final int CACHED_LENGTHS = 4096;
