@@ -104,7 +104,7 @@ public final class JobProof {
     return MessageDigest.isEqual(expected, actual);
   }
 
-  /// Returns the responder's verdict on an initiator whose proof was right.
+  /// Returns the responder's verdict on an initiator whose proof was correct.
   HandshakeReply judge(Claim initiator, byte[] ownTag, byte[] initiatorTag) {
     if (!same(ownTag, initiatorTag)) {
       return HandshakeReply.WRONG_JOB;
@@ -117,7 +117,7 @@ public final class JobProof {
         : HandshakeReply.WRONG_NODE;
   }
 
-  /// Returns the initiator's verdict on a responder that accepted and whose proof was right.
+  /// Returns the initiator's verdict on a responder that accepted and whose proof was correct.
   HandshakeReply check(
       Claim responder, int wanted, byte[] initiatorNonce, byte[] responderNonce, byte[] tag) {
     if (!same(tag(initiatorNonce, responderNonce), tag)) {

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 
 /// The handshake of the side that was called. The caller passes every received byte to `receive`
 /// until it returns something other than `Continued`. A stranger occupies 96 bytes and learns only
-/// a random number. The class performs no I/O and uses no clock; the caller limits the duration and
-/// number of handshakes. Confined to one thread.
+/// a random number, and that its proof is wrong. The class performs no I/O and uses no clock; the
+/// caller limits the duration and number of handshakes. Confined to one thread.
 public final class ResponderHandshake {
 
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);

@@ -243,7 +243,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
     return !closed && open != null && open.stream().isReadable();
   }
 
-  /// Clears the blocked state, because in direct mode every poll tries the socket itself.
+  /// Clears the blocked state, because without the selector every poll tries the socket itself.
   void unblock() {
     TcpConnection open = connection;
     if (open != null) {

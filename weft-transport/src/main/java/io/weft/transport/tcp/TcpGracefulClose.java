@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 
 /// A connection that this side has ended. It sends the remaining data and discards received data
-/// until the peer has ended the connection too. Closing a socket with unread bytes would destroy
-/// the last frame in transit.
+/// until the peer has ended the connection too, for at most a second. Closing a socket with unread
+/// bytes would destroy the last frame in transit.
 final class TcpGracefulClose extends Pollable {
 
   private static final long LIMIT_NANOS = 1_000_000_000L;

@@ -17,8 +17,8 @@ final class TcpSockets {
   /// centre and within Linux's usual limits.
   static final int BUFFER_BYTES = 4 << 20;
 
-  /// The requested send buffer of a socket to the same host; Linux doubles it. The kernel keeps the
-  /// data until the peer reads it, which is fast only from a cache, whereas each call has a cost
+  /// The requested send buffer of a socket to the same host; Linux doubles it. The data then stays
+  /// in a cache until the peer reads it; a still smaller buffer would cost more system calls
   /// (`docs/adr/0066`).
   static final int HOST_SEND_BYTES = 128 << 10;
 

@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import javax.net.ssl.SSLException;
 
-/// A stream that TLS encrypts and authenticates. Its buffer of at most 267 KiB keeps encrypted data
-/// until the kernel accepts it, and the stream accepts no more before.
+/// A stream that TLS encrypts and authenticates. Its buffer of at most 16 records keeps encrypted
+/// data until the kernel accepts it. While any data is in the buffer, the stream accepts no more.
 final class TlsStream extends SocketStream {
 
   /// Handshakes are shorter; an unproven peer may not send more.

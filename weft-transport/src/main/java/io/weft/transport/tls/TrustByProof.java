@@ -7,9 +7,9 @@ import java.security.cert.X509Certificate;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedTrustManager;
 
-/// Accepts every single certificate. TLS then provides a secret channel to an unknown peer, and the
-/// proof of the job's secret, which covers the channel's keys, authenticates it. It must never be
-/// the only check.
+/// Accepts every chain of exactly one certificate. TLS then provides a secret channel to an unknown
+/// peer, and the proof of the job's secret, which covers the channel's keys, authenticates it. It
+/// must never be the only check.
 final class TrustByProof extends X509ExtendedTrustManager {
 
   private static final X509Certificate[] NO_AUTHORITY = {};
