@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Objects;
 
-/// A fault that happens once in each direction between two ranks that it names; a cut happens once
-/// for both directions.
+/// A fault that happens once in each direction between each two ranks that it names; a cut happens
+/// once for both directions.
 ///
 /// @param kind of the fault
 /// @param links the affected ranks and directions
@@ -24,9 +24,9 @@ public record ConnectionFault(FaultKind kind, Links links, Duration amount, Mome
 
   /// The kind of a fault.
   public enum FaultKind {
-    /// The connection is closed. At a moment in time both ends see a reset. After a number of bytes
-    /// the receiver gets exactly these bytes and then the end of the stream, perhaps in the middle
-    /// of a frame.
+    /// The connection is closed. If the moment is a time, both ends see a reset. If it is a number
+    /// of bytes, the receiver gets exactly these bytes and then the end of the stream, perhaps in
+    /// the middle of a frame.
     CUT,
     /// The receiver sees the end of the stream; the other direction continues.
     HALF_CLOSE,

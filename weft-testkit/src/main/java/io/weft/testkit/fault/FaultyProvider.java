@@ -11,8 +11,8 @@ import java.util.Objects;
 /// A provider that wraps another and sends its connections through a relay, which applies the
 /// faults. The wrapped transport must connect by TCP and have addresses `HOST:PORT`. Thread-safe.
 ///
-/// The relay of a connection is in the process that makes it, which of two ranks is the higher one.
-/// All ranks of a job may therefore have the same plan.
+/// The relay of a connection is in the process that makes the connection, which is the higher of
+/// the two ranks. All ranks of a job may therefore have the same plan.
 public final class FaultyProvider implements TransportProvider {
 
   private final TransportProvider real;

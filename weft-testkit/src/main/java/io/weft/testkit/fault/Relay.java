@@ -53,7 +53,7 @@ final class Relay implements AutoCloseable {
     thread = Thread.ofPlatform().daemon().name("weft-fault-relay-" + node).start(this::run);
   }
 
-  /// Returns the relay's address for connections to this peer. Any thread may call it.
+  /// Opens a port for connections to this peer and returns its address. Any thread may call it.
   Address to(Address peer, int peerNode, Address own) {
     try {
       ServerSocketChannel channel = ServerSocketChannel.open();

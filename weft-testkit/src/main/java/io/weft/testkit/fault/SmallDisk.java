@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/// A small disk, soon full: a file system in memory on a directory. The caller closes it.
+/// A small file system in memory, mounted on a directory, for tests of a full disk. The caller
+/// closes it.
 public final class SmallDisk implements AutoCloseable {
 
   private static final long LIMIT_SECONDS = 20;
@@ -19,8 +20,8 @@ public final class SmallDisk implements AutoCloseable {
     this.directory = directory;
   }
 
-  /// Mounts a disk of this many KiB on an empty directory; empty if this process may not, which
-  /// usually requires root on Linux.
+  /// Mounts a disk of this many KiB on an empty directory; empty if this process may not mount it,
+  /// which usually requires root on Linux.
   public static Optional<SmallDisk> on(Path directory, int kibibytes) {
     try {
       List<String> mount = List.of("mount", "-t", "tmpfs", "-o", "size=" + kibibytes + "k");

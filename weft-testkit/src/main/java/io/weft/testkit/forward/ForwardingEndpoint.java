@@ -16,7 +16,7 @@ public class ForwardingEndpoint implements Endpoint {
 
   private final Endpoint real;
 
-  /// Creates an endpoint in front of `real`.
+  /// Creates a wrapper of `real`.
   public ForwardingEndpoint(Endpoint real) {
     this.real = real;
   }

@@ -8,21 +8,21 @@ import java.lang.foreign.MemorySegment;
 import java.util.IdentityHashMap;
 import java.util.function.UnaryOperator;
 
-/// A sink that forwards all events to another, as events of the endpoints in front of the real
-/// ones. Confined to the polling thread.
+/// A sink that forwards all events to another, with the wrapper of each real endpoint in its place.
+/// Confined to the polling thread.
 public final class ForwardingSink implements FrameSink {
 
   private final FrameSink sink;
   private final UnaryOperator<Endpoint> front;
   private final IdentityHashMap<Endpoint, Endpoint> fronts = new IdentityHashMap<>();
 
-  /// @param front puts an endpoint in front of a real one, once for each
+  /// @param front wraps a real endpoint; called once for each
   public ForwardingSink(FrameSink sink, UnaryOperator<Endpoint> front) {
     this.sink = sink;
     this.front = front;
   }
 
-  /// Returns the endpoint in front of this one.
+  /// Returns the wrapper of this endpoint.
   public Endpoint inFrontOf(Endpoint real) {
     return fronts.computeIfAbsent(real, front);
   }

@@ -14,7 +14,7 @@ public class ForwardingTransport implements Transport {
 
   private final Transport real;
 
-  /// Creates a transport in front of `real`.
+  /// Creates a wrapper of `real`.
   public ForwardingTransport(Transport real) {
     this.real = real;
   }
