@@ -101,7 +101,8 @@ final class Bodies<T> {
     }
   }
 
-  /// Waits until all have ended, for the first failure if none had failed before, or for `limit`.
+  /// Waits until all have ended or `limit` has passed, or until one fails if none had failed
+  /// before.
   private void await(Duration limit) throws InterruptedException {
     long end = System.nanoTime() + Span.nanos(limit);
     boolean untilFailure = first == null;

@@ -15,7 +15,7 @@ public final class BusyCarriers implements AutoCloseable {
   private final CountDownLatch kept = new CountDownLatch(count);
   private volatile boolean over;
 
-  /// Returns when all carriers are busy. Throws `IllegalStateException` if that takes over 20 s.
+  /// Occupies all carriers. Throws `IllegalStateException` if that takes over 20 s.
   public BusyCarriers() throws InterruptedException {
     for (int i = 0; i < count; i++) {
       var unused = Thread.ofVirtual().name("busy-", i).start(this::keep);

@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// Two network namespaces of this machine, which programs see as two hosts. A third namespace
-/// between them forwards packets until the two are parted. It requires root. `close` removes the
-/// namespaces, and so does the end of this process.
+/// Two network namespaces of this machine, near and far, which programs see as two hosts. A third
+/// namespace between them forwards packets until the two are parted. It requires root. `close`
+/// removes the namespaces, and so does the end of this process.
 public final class Networks implements AutoCloseable {
 
   private static final int LIMIT_SECONDS = 20;

@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// A program or library that some tests require; without it they are skipped. Its usability is
-/// tried once in a JVM by a script that uses it like the tests. A half-installed program, such as a
+/// A program or library that some tests require; without it they are skipped. Once in a JVM, a
+/// script tries it in the way in which the tests use it. A half-installed program, such as a
 /// compiler without the headers, is not usable. The system property `weft.test.without` hides
 /// programs by name, separated by commas, or `all`. Thread-safe.
 public enum OptionalProgram {

@@ -62,7 +62,7 @@ record Trial(String path) {
     return Optional.of(why(Files.readAllLines(said), process.exitValue()));
   }
 
-  /// Returns the most likely line with the error.
+  /// Returns the line that most likely describes the error.
   private static String why(List<String> said, int code) {
     List<String> lines = said.stream().filter(line -> !line.isBlank()).toList();
     return lines.stream()

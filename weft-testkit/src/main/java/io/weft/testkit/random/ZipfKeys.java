@@ -10,7 +10,7 @@ public final class ZipfKeys {
 
   private ZipfKeys() {}
 
-  /// Draws numbers from 0 to `rows`, exclusive.
+  /// Draws `count` numbers from 0 to `rows` - 1.
   public static int[] draw(int rows, double exponent, int count, long seed) {
     double[] sums = new double[rows];
     double sum = 0;
