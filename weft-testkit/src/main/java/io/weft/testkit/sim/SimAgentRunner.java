@@ -76,7 +76,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
     return process.nanos();
   }
 
-  /// Schedules the next duty cycle for this time, or for when the processor is free.
+  /// Schedules the next duty cycle for this time, or for the later time when the processor is free.
   void turnBy(long nanos) {
     if (started && !closed) {
       process.timeline().notAfter(Math.max(nanos, process.freeNanos()), this);

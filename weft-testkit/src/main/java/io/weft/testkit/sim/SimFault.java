@@ -67,8 +67,8 @@ public sealed interface SimFault {
     }
   }
 
-  /// Bytes between these ranks and all others arrive only after a while. If `resetAfter` is
-  /// shorter, the senders give up their connections after that time.
+  /// Bytes between these ranks and all others arrive only after `length`. If `resetAfter` is
+  /// shorter than `length`, the senders give up their connections after that time.
   record Partition(
       Duration at, Duration length, Set<Integer> ranks, Direction direction, Duration resetAfter)
       implements SimFault {

@@ -94,7 +94,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
     return nanos - skewNanos;
   }
 
-  /// Advances the process's clock and wakes everything that waits for it.
+  /// Changes the process's clock by `nanos` and wakes everything that waits for it.
   void skew(long nanos) {
     skewNanos += nanos;
     stir();

@@ -148,7 +148,8 @@ public final class Simulation {
     return this;
   }
 
-  /// Sets the virtual time after which a program that has not ended hangs. Default 10 minutes.
+  /// Sets the virtual time after which a program that has not ended is reported as hung. Default 10
+  /// minutes.
   public Simulation limit(Duration time) {
     Objects.requireNonNull(time, "time");
     limit = time;

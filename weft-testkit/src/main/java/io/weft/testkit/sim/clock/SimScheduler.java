@@ -29,7 +29,7 @@ public final class SimScheduler {
   private int alive;
   private boolean closing;
 
-  /// Creates a scheduler on the thread that will call `run`, which holds it until then.
+  /// Creates a scheduler. The calling thread holds it, and must also call `run`.
   ///
   /// @param limit the real time for which a program may hold the scheduler
   public SimScheduler(Timeline timeline, Duration limit) {

@@ -51,8 +51,8 @@ public final class SimThread {
     scheduler.timeline().at(nanos, resumption);
   }
 
-  /// Waits until it is resumed, or returns early without a reason. Only its own thread may call it.
-  /// Throws the error with which it was killed.
+  /// Waits until it is resumed; may return early. Only its own thread may call it. Throws the error
+  /// with which it was killed.
   public void block() {
     throwIfDead();
     waiting = true;
@@ -69,7 +69,7 @@ public final class SimThread {
     scheduler.timeline().cancel(resumption);
   }
 
-  /// Ends its wait, if it waits, at this moment or when its process may run again.
+  /// Ends its wait, if it waits, at this moment or, if later, when its process may run again.
   public void resumeAt(long nanos) {
     if (waiting && !ended) {
       scheduler.timeline().notAfter(Math.max(nanos, notBefore.getAsLong()), resumption);

@@ -8,7 +8,7 @@ package io.weft.testkit.sim.network;
 /// @param messageBytes of the longest message, at least 4,096
 public record Limits(int operations, int bytes, int messageBytes) {
 
-  /// The limits of TCP.
+  /// The default: 256 operations, 256 KiB, and messages of 64 KiB.
   public static final Limits DEFAULT = new Limits(256, 256 << 10, 64 << 10);
 
   private static final int MIN_MESSAGE_BYTES = 4096;

@@ -136,7 +136,7 @@ public final class Network {
     return messages;
   }
 
-  /// Returns a process's own zeroed memory, which the garbage collector frees because a dead
+  /// Returns zeroed memory for one process, which the garbage collector frees because a dead
   /// process frees nothing.
   MemorySegment memory(long bytes) {
     if (bytes < 0) {
@@ -370,8 +370,8 @@ public final class Network {
     networkFaults.snapNext(fromRank, toRank, share);
   }
 
-  /// Kills a process. Its host notifies the peers, in order, or by a reset that discards their
-  /// unread bytes; or the host dies too and sends nothing.
+  /// Kills a process. Its host ends the connections in order, or resets them, so that the peers
+  /// lose unread bytes, or dies too and sends nothing.
   public void kill(SimNode node, Death death) {
     for (SimTransport transport : List.copyOf(transports)) {
       if (transport.node() == node) {
@@ -389,7 +389,7 @@ public final class Network {
     }
   }
 
-  /// The view of a dying process's peers.
+  /// The end of a connection, as the peers of a dying process see it.
   public enum Death {
     /// The end of the stream after all bytes that had been sent.
     CLOSED,

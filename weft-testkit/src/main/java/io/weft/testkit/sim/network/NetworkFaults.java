@@ -73,7 +73,7 @@ final class NetworkFaults {
     return false;
   }
 
-  /// Keeps a packet, and returns true, if a wall or earlier kept packets are in its way.
+  /// Keeps a packet, and returns true, if a wall or packets kept before it block it.
   boolean holds(SimPacket parcel) {
     SimEndpoint from = parcel.from;
     ArrayDeque<SimPacket> held = from.held();
