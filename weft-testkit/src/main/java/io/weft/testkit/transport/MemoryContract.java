@@ -203,8 +203,8 @@ public abstract class MemoryContract extends MessageContract {
     assertUsable(a, b, endpoint);
   }
 
-  /// A write may have completed here before the peer sees it; the writer is then not notified. In
-  /// no case is memory written or the peer notified, and the endpoint remains usable.
+  /// A write may have completed here before the peer sees it; the writer then does not learn of the
+  /// refusal. In no case is memory written or the peer notified, and the endpoint remains usable.
   @Test
   final void writeToAClosedRegionTouchesNothing() {
     for (int bytes : new int[] {0, 100, 100_000, 8 << 20}) {

@@ -19,9 +19,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// One side of random traffic. Both sides draw the same operations from the seed, so the receiver
-/// knows the next operation. Every operation has a number; its bytes are a function of seed, sender
-/// and number. Writes use a ring of slots in the peer's region. A message acknowledges each write,
-/// so that a slot is written again only after it was checked. Reads fetch a constant region.
+/// knows the next operation. Every operation has a number; its bytes are a function of sender and
+/// number. Writes use a ring of slots in the peer's region. A message acknowledges each write, so
+/// that a slot is written again only after it was checked. Reads fetch a constant region.
 final class RandomTraffic implements FrameSink, AutoCloseable {
 
   private static final int SLOTS = 8;

@@ -15,8 +15,8 @@ import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/// The contract of mapped memory of peers, for transports with `Capabilities.directAccess`; the
-/// others must not map any.
+/// The contract of mapped memory of peers, for transports with `Capabilities.directAccess`; other
+/// transports must not map any memory.
 public abstract class SharingContract extends MemoryContract {
 
   private static final MemorySegment ONE_BYTE = MemorySegment.ofArray(new byte[] {1});

@@ -15,7 +15,7 @@ sealed interface SinkEvent {
   /// The endpoint became usable.
   record Connected(Endpoint endpoint) implements SinkEvent {}
 
-  /// A message arrived; a copy of it.
+  /// A message arrived; `message` is a copy of it.
   record Received(Endpoint endpoint, MemorySegment message) implements SinkEvent {
 
     byte[] bytes() {
