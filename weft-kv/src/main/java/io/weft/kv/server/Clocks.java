@@ -17,7 +17,7 @@ final class Clocks {
 
   private int atSlowest;
 
-  /// @param staleness as in `Consistency`; 1 or more, or asynchronous
+  /// @param staleness as in `Consistency`; negative = asynchronous
   Clocks(int workers, int staleness) {
     this.clocks = new long[workers];
     this.left = new boolean[workers];
@@ -78,8 +78,8 @@ final class Clocks {
     return slowest;
   }
 
-  /// Returns whether a pull of a worker at this clock may be answered. It sees all pushes of all
-  /// workers up to clock `clock` - staleness [HCC13 §3].
+  /// Returns whether a pull of a worker at this clock may be answered. The answer contains all
+  /// pushes of all workers up to clock `clock` - staleness [HCC13 §3].
   boolean lets(long clock) {
     return staleness < 0 || clock - staleness <= slowest();
   }

@@ -5,10 +5,10 @@ import io.weft.kv.spec.Replicas;
 import org.jspecify.annotations.Nullable;
 
 /// The change of a shard's replica set by which another process takes the place of a lost server.
-/// The shard's primary copies the shard to it while pushes continue, if the new replica set assigns
-/// it the shard. The primary then stops serving, waits until all forwarded requests are answered,
-/// and announces the new replica set first to its mirror and then to all other processes. Confined
-/// to the shard's thread.
+/// If the new replica set assigns the shard to that process, the shard's primary copies the shard
+/// to it while pushes continue. The primary then stops serving, waits until all forwarded requests
+/// are answered, and announces the new replica set first to its mirror and then to all other
+/// processes. Confined to the shard's thread.
 final class Handover {
 
   private final int rank;
@@ -55,7 +55,7 @@ final class Handover {
     stage = next;
   }
 
-  /// Returns whether the process has everything that it needs.
+  /// Returns whether the process has the whole shard, or needs nothing of it.
   boolean isWhole() {
     return copy == null || copy.isWhole();
   }

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 /// the shard's thread.
 final class MirrorLink {
 
-  /// The length of the head: that of the worker's request, and the worker's position.
+  /// The length of a forwarded request's head: the worker's own head, and the worker's position.
   static final int HEAD_BYTES = KvHead.BYTES + Integer.BYTES;
 
   private static final Logger LOG = LoggerFactory.getLogger(MirrorLink.class);
@@ -46,7 +46,7 @@ final class MirrorLink {
     this.onThread = onThread;
   }
 
-  /// Is notified when the mirror has executed a forwarded request.
+  /// The callback for the outcome of a forwarded request on the mirror.
   @FunctionalInterface
   interface Arrival {
 
@@ -80,7 +80,8 @@ final class MirrorLink {
     return waiting.isEmpty() && open == 0;
   }
 
-  /// Returns whether requests wait for room in the channel, which sends no notification of it.
+  /// Returns whether requests wait for room in the channel and no answer is due, so that only
+  /// another call of `flush` sends them.
   boolean isBlocked() {
     return !waiting.isEmpty() && open == 0;
   }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// without other threads. While it waits it drives the progress engine.
 public final class ProgramTurns implements ShardTurns {
 
-  /// How long it waits at a time while another thread drives the engine.
+  /// The longest single wait while another thread drives the engine.
   private static final long PARK_NANOS = 1_000_000;
 
   private final ShardLoop loop;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// are executed outside of the engine. Confined to the thread, except for `interrupt`.
 final class ProgressDriver {
 
-  /// How long the engine is driven after the last short request.
+  /// The time for which the engine is driven after the last short request.
   private static final long DRIVE_NANOS = 5_000_000;
 
   /// The limit of a short request. A request that moves more bytes is long, and so are several

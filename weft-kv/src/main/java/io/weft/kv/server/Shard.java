@@ -448,7 +448,7 @@ final class Shard {
     ends.ended(table);
   }
 
-  /// Releases all that waits for a table that has ended, with the reason.
+  /// Releases the waiting requests of a table that has ended, with the reason.
   private void letGo(ShardTable table) {
     pushes.end(table);
     saves.end(table);

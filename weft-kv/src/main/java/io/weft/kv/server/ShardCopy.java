@@ -84,8 +84,8 @@ final class ShardCopy {
         this::arrived);
   }
 
-  /// Ends the mirror if a part of the copy was refused. The other server knows that its copy is
-  /// incomplete, so that it never takes over the shard.
+  /// Ends the link to the mirror if a part of the copy was refused. The other server knows that its
+  /// copy is incomplete, so that it never takes over the shard.
   private void arrived(@Nullable String refusal) {
     if (refusal != null) {
       to.end("it could not be copied there: " + refusal);

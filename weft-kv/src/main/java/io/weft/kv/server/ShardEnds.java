@@ -22,7 +22,7 @@ final class ShardEnds {
   private final ShardMirror mirror;
   private final Consumer<ShardTable> letGo;
 
-  /// @param letGo releases all that waits for a table that has ended
+  /// @param letGo releases the waiting requests of a table that has ended
   ShardEnds(int shard, ShardContext context, ShardMirror mirror, Consumer<ShardTable> letGo) {
     this.shard = shard;
     this.context = context;
@@ -30,8 +30,8 @@ final class ShardEnds {
     this.letGo = letGo;
   }
 
-  /// Ends a table because a worker's push is on some shards only, or another shard has ended the
-  /// table. Throws `Refusal` for a table that is not synchronous.
+  /// Ends a table because a worker's push is only on some of the shards, or another shard has ended
+  /// the table. Throws `Refusal` for a table that is not synchronous.
   void end(Pending it, ShardTable table) throws Refusal {
     if (!table.spec().consistency().isSynchronous()) {
       throw new Refusal("its table is not synchronous, and does not end");

@@ -469,8 +469,8 @@ final class ShardMirror {
     }
   }
 
-  /// Forwards an executed push to the mirror. It always contains its keys, because the mirror keeps
-  /// no lists.
+  /// Forwards an executed push to the mirror, always with its keys, because the mirror keeps no
+  /// lists.
   void forwardPush(
       Pending it, ShardTable table, Subject subject, MemorySegment values, Arrival arrival) {
     KvHead head = it.head();

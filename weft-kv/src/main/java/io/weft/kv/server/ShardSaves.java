@@ -223,7 +223,7 @@ final class ShardSaves {
     return !open.isEmpty();
   }
 
-  /// Writes some of the open checkpoints. Returns whether there was room for them.
+  /// Writes a part of each open checkpoint for which there is room. Returns whether there was any.
   boolean slice() {
     boolean some = false;
     Iterator<Save> each = open.iterator();

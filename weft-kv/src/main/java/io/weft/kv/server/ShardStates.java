@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 
 /// The shards that a server serves, those that have a complete mirror, and the running functions.
-/// Their threads publish these, and any thread may read them.
+/// The shards' threads publish this state, and any thread may read it.
 public final class ShardStates {
 
   private final Set<Integer> served = new ConcurrentSkipListSet<>();

@@ -69,7 +69,7 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     return clocks;
   }
 
-  /// Returns the pulls that are not answered yet, in order.
+  /// Returns the pulls, waits and first values that are not answered yet, in order.
   final ArrayDeque<Pending> parked() {
     return parked;
   }

@@ -27,8 +27,8 @@ record ShardView(ShardTable table, ShardTables tables) implements ShardValues {
         .map(this::beside);
   }
 
-  /// Throws `IllegalArgumentException` for a tensor whose parts are on other shards than those of
-  /// this one.
+  /// Returns a view of another table. Throws `IllegalArgumentException` if both are tensors whose
+  /// parts are on different shards.
   private ShardView beside(ShardTable other) {
     if (spec().kind() == TableSpec.Kind.TENSOR && other.spec().kind() == TableSpec.Kind.TENSOR) {
       int shards = table.context().shards();
