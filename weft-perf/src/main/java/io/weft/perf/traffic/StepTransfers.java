@@ -104,8 +104,8 @@ final class StepTransfers {
     rendezvous.publishAll(offers);
   }
 
-  /// Requests all tensors of a step. When all have arrived, `arrived` is told if they are the last
-  /// ones.
+  /// Requests all tensors of a step. When all have arrived, `arrived` receives true if they are the
+  /// last ones.
   void receive(long number, Consumer<Boolean> arrived) {
     boolean[] last = {false};
     Countdown left = new Countdown(tensors.size(), () -> arrived.accept(last[0]));

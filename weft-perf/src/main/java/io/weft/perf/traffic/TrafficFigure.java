@@ -11,8 +11,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// The figures of one contestant for one number of workers over all rounds: one JSON object of the
-/// report. They are medians of the rounds. `roundStepsPerSecond` lists the rounds. Simulated
-/// figures have no transport, rounds and host.
+/// report. They are medians of the rounds. `roundStepsPerSecond` lists the step rate of each round.
+/// A simulated figure has no nullable component.
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record TrafficFigure(
     String benchmark,

@@ -11,15 +11,16 @@ import java.util.stream.Stream;
 
 /// The traffic that every contestant runs in a round. In each step, a worker receives every tensor
 /// from the server that owns it, computes, and sends equally many gradients back. A server provides
-/// a worker's next tensors when all its gradients have arrived. Workers do not wait for each other.
-/// `tools/simulate traffic` simulates the same traffic.
+/// a worker's next tensors when all gradients of the worker have arrived. Workers do not wait for
+/// each other. `tools/simulate traffic` simulates the same traffic.
 ///
 /// @param servers number of server processes, at least 1; tensor i is on server i modulo this
 ///   number
 /// @param tensors number of tensors of a step, at least one for each server
 /// @param bytes size of each tensor and gradient, a multiple of 4
 /// @param compute a worker's pause between the last tensor and the first gradient
-/// @param warmUp untimed traffic of each case; five times that of the largest case comes first
+/// @param warmUp untimed traffic before each case; a round begins with five times that traffic of
+///   the largest case
 /// @param window measuring time
 /// @param workers number of workers of each case
 record TrafficPlan(
