@@ -140,7 +140,8 @@ public final class GradientsRank {
         .run(WARM_UP_NANOS, LONGEST_WARM_UP_NANOS);
   }
 
-  /// Times steps without and with recording in turns. The order alternates from turn to turn.
+  /// Times steps without and with recording in turns. The order alternates from pair to pair of
+  /// turns.
   private void record(Reducer reducer, Timeline timeline) throws InterruptedException {
     warmUp(reducer);
     recorded(true, reducer, timeline, new long[plan.warmUp()]);
@@ -198,7 +199,7 @@ public final class GradientsRank {
     return values.stream().map(String::valueOf).collect(Collectors.joining(" ", "", " "));
   }
 
-  /// Returns the median time of the steps of a turn, at least 5, after two that do not count.
+  /// Returns the median time of a turn's steps, but of at least 5 steps, after two untimed ones.
   private double median(GradientReducer reducer) throws InterruptedException {
     time(reducer, new long[2]);
     long[] nanos = new long[Math.max(5, plan.steps())];

@@ -28,8 +28,8 @@ import java.util.stream.IntStream;
 /// job: the tensors of a buffer (`FusionPlan`), the order of the sum over ranks (`SumOrder`), and a
 /// buffer's algorithm for this order, these ranks and hosts (`AlgorithmSelection`). A formula
 /// (`CostModel`) yields the times. It assumes four ranks on each host, which combine at 10 GB/s
-/// before and after the exchange between hosts, equally fast ranks, and two buffers in flight of
-/// which one is on the wire.
+/// before and after the exchange between hosts, equally fast ranks, and two buffers in flight, one
+/// of them on the wire.
 ///
 /// @param model the model
 /// @param gbit speed of a host's link in each direction in gigabits a second
