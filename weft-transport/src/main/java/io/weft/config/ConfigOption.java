@@ -23,7 +23,7 @@ public final class ConfigOption<T> {
     RANK,
     /// All ranks of a job must have the same value.
     JOB,
-    /// Either all ranks of a job set the option, or none does; the values may differ.
+    /// Either all ranks of a job must set the option, or none may; the values may differ.
     PRESENCE
   }
 
