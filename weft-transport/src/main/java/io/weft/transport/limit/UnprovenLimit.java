@@ -10,10 +10,10 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /// The bounded set of connections that have not proved the secret. When it is full, a new
-/// connection evicts a connection of the sources that have most. These have silent and speaking
-/// connections; the oldest connection of the more numerous kind is evicted. A source that floods
-/// the set therefore evicts its own connections; a crowd of silent connections does not evict
-/// speaking ones, and vice versa. Confined to one thread.
+/// connection evicts another. Among the connections of the sources that have most, it evicts the
+/// oldest of the more numerous kind, silent or speaking. A source that floods the set therefore
+/// evicts its own connections; a crowd of silent connections does not evict speaking ones, and vice
+/// versa. Confined to one thread.
 ///
 /// @param <T> a connection, identified by `equals`
 public final class UnprovenLimit<T> {

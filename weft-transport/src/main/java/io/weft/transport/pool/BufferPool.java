@@ -16,8 +16,8 @@ public interface BufferPool extends AutoCloseable {
   }
 
   /// Returns a slice of at least `bytes`, aligned to 64 bytes, or empty when the pool's bound is
-  /// reached. Throws `IllegalArgumentException` for more than the bound, because waiting would not
-  /// help.
+  /// reached. Throws `IllegalArgumentException` if the size class of `bytes` exceeds the bound,
+  /// because waiting would not help.
   Optional<SliceLease> tryLease(long bytes);
 
   /// Frees all memory. Throws `IllegalStateException` naming the leases that are not returned.
