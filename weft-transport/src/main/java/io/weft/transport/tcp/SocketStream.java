@@ -24,7 +24,7 @@ abstract sealed class SocketStream implements ScatteringByteChannel, GatheringBy
   }
 
   /// Advances the set-up of the stream; returns whether the stream is usable. Before that, callers
-  /// may use it only through `wantsWork`, `work`, `end`, and `flush` after `end`.
+  /// may use, of the abstract methods, only `wantsWork`, `work` and `end`, and `flush` after `end`.
   abstract boolean secure() throws IOException;
 
   /// Returns whether `secure` needs a call of `work`, which computes for up to a few milliseconds;
