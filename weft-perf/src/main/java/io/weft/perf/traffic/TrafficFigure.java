@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The figures of one contestant for one number of workers over all rounds: one JSON object of the
 /// report. They are medians of the rounds. `roundStepsPerSecond` lists the step rate of each round.
-/// A simulated figure has no nullable component.
+/// In a simulated figure, all nullable components are absent.
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record TrafficFigure(
     String benchmark,
