@@ -8,7 +8,7 @@ import io.weft.config.OptionProvider;
 import io.weft.config.SettingSources;
 import io.weft.config.Settings;
 import io.weft.file.ForeignFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Path;
@@ -108,7 +108,7 @@ final class SettingsFile {
   }
 
   private static @Nullable String reason(Exception unreadable) {
-    return unreadable instanceof IOException file ? Refusal.reason(file) : unreadable.getMessage();
+    return unreadable instanceof IOException file ? IoErrors.reason(file) : unreadable.getMessage();
   }
 
   private static Properties read(Path path) {

@@ -16,7 +16,7 @@ import io.weft.config.OptionProvider;
 import io.weft.config.Settings;
 import io.weft.file.ForeignFile;
 import io.weft.flight.FlightConfig;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -263,22 +263,22 @@ public final class WeftConfig implements Settings {
 
     /// Sets `WeftConfig.deadline`.
     public Builder deadline(Duration limit) {
-      return set(CollectiveConfig.DEADLINE, Span.millis(limit) + "ms");
+      return set(CollectiveConfig.DEADLINE, ClampedDuration.millis(limit) + "ms");
     }
 
     /// Sets `WeftConfig.startDeadline`.
     public Builder startDeadline(Duration limit) {
-      return set(JobConfig.START_DEADLINE, Span.millis(limit) + "ms");
+      return set(JobConfig.START_DEADLINE, ClampedDuration.millis(limit) + "ms");
     }
 
     /// Sets `WeftConfig.heartbeat`.
     public Builder heartbeat(Duration interval) {
-      return set(LivenessConfig.HEARTBEAT, Span.millis(interval) + "ms");
+      return set(LivenessConfig.HEARTBEAT, ClampedDuration.millis(interval) + "ms");
     }
 
     /// Sets `WeftConfig.silenceLimit`.
     public Builder silenceLimit(Duration limit) {
-      return set(LivenessConfig.SILENCE_LIMIT, Span.millis(limit) + "ms");
+      return set(LivenessConfig.SILENCE_LIMIT, ClampedDuration.millis(limit) + "ms");
     }
 
     /// Sets `WeftConfig.onFailure`.

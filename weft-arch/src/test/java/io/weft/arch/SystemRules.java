@@ -61,19 +61,20 @@ final class SystemRules {
             .resideInAnyPackage(TIMELESS)
             .and()
             .doNotHaveFullyQualifiedName("io.weft.agent.Ticker")
-            // WarmUp decides the duration of a kernel's warm-up. The tensor module does not depend
+            // KernelWarmUp decides the duration of a kernel's warm-up. The tensor module does not
+            // depend
             // on agents.
             .and()
-            .doNotHaveFullyQualifiedName("io.weft.tensor.kernel.WarmUp")
+            .doNotHaveFullyQualifiedName("io.weft.tensor.kernel.KernelWarmUp")
             .should()
             .accessTargetWhere(CLOCK)
             .because("time is an argument so that protocols can run in simulated time"),
         noClasses()
             .that()
-            .doNotHaveFullyQualifiedName("io.weft.transport.limit.Span")
+            .doNotHaveFullyQualifiedName("io.weft.transport.limit.ClampedDuration")
             .should()
             .accessTargetWhere(CONVERSION)
-            .because("a user's Duration may exceed the range of long: Span saturates"),
+            .because("a user's Duration may exceed the range of long: ClampedDuration saturates"),
         noClasses()
             .that()
             .resideOutsideOfPackages(

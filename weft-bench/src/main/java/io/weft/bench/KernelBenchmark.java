@@ -4,7 +4,7 @@ package io.weft.bench;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.kernel.Kernels;
-import io.weft.tensor.kernel.Reducer;
+import io.weft.tensor.kernel.ReduceKernel;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +36,7 @@ public class KernelBenchmark {
   public long bytes;
 
   private final Arena arena = Arena.ofShared();
-  private Reducer reducer = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
+  private ReduceKernel reducer = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
   private MemorySegment into = MemorySegment.NULL;
   private MemorySegment from = MemorySegment.NULL;
   private long elements;

@@ -3,7 +3,7 @@ package io.weft.cluster;
 
 import io.weft.transport.Endpoint;
 import io.weft.transport.PostResult;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -134,7 +134,7 @@ final class Admissions {
 
   /// Returns whether the caller has been admitted or refused.
   private boolean isSettled(Caller caller) {
-    boolean late = mesh.now() - caller.since > Span.nanos(deadline);
+    boolean late = mesh.now() - caller.since > ClampedDuration.nanos(deadline);
     boolean known = caller.rank() < peers.size();
     if (late || known || caller.rank() >= peers.size() + MOST_AHEAD) {
       caller.endpoint.close();

@@ -4,7 +4,7 @@ package io.weft.cluster;
 import io.weft.agent.Ticker;
 import io.weft.comm.CommException;
 import io.weft.transport.Address;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,7 +35,7 @@ public final class Bootstrap {
     this.launch = launch;
     this.epoch = epoch;
     this.limit = limit;
-    this.endNanos = ticker.nanos() + Span.nanos(limit);
+    this.endNanos = ticker.nanos() + ClampedDuration.nanos(limit);
   }
 
   /// Exchanges addresses with all ranks of this epoch. Local ranks are numbered in order of rank on
@@ -56,35 +56,35 @@ public final class Bootstrap {
       Duration limit)
       throws InterruptedException {
     return new Bootstrap(ticker, store, launch, epoch, limit)
-        .meet(Announcement.of(self, launch.size(), mine, settings));
+        .meet(RankEntry.of(self, launch.size(), mine, settings));
   }
 
-  private Topology meet(Announcement own) throws InterruptedException {
+  private Topology meet(RankEntry own) throws InterruptedException {
     enterNextMeeting(own);
     store.put(key(launch.rank()), own.encode());
-    var announcements = new ArrayList<Announcement>();
+    var entries = new ArrayList<RankEntry>();
     for (int rank = 0; rank < launch.size(); rank++) {
-      Announcement announcement = announcement(rank, await(rank));
-      requireSameSize(rank, announcement, launch.rank(), own);
-      requireSameSettings(rank, announcement, launch.rank(), own);
-      announcements.add(announcement);
+      RankEntry entry = entry(rank, await(rank));
+      requireSameSize(rank, entry, launch.rank(), own);
+      requireSameSettings(rank, entry, launch.rank(), own);
+      entries.add(entry);
     }
-    if (!announcements.get(launch.rank()).sameProcess(own)) {
-      throw twice(announcements.get(launch.rank()).host().name());
+    if (!entries.get(launch.rank()).sameProcess(own)) {
+      throw twice(entries.get(launch.rank()).host().name());
     }
-    return new Topology(epoch, members(announcements));
+    return new Topology(epoch, members(entries));
   }
 
   /// Throws `CommException.Setup` if `rank` was told another size.
-  static void requireSameSize(int rank, Announcement announcement, int self, Announcement own) {
-    if (announcement.size() != own.size()) {
+  static void requireSameSize(int rank, RankEntry entry, int self, RankEntry own) {
+    if (entry.size() != own.size()) {
       throw new CommException.Setup(
           "rank "
               + rank
               + " on "
-              + announcement.host().name()
+              + entry.host().name()
               + " was told that the job has "
-              + announcement.size()
+              + entry.size()
               + " ranks, rank "
               + self
               + " that it has "
@@ -96,12 +96,12 @@ public final class Bootstrap {
   }
 
   /// Throws `CommException.Setup` if `rank` announced a setting that differs from this rank's.
-  static void requireSameSettings(int rank, Announcement announcement, int self, Announcement own) {
-    List<String> both = announcement.disagreement(own);
+  static void requireSameSettings(int rank, RankEntry entry, int self, RankEntry own) {
+    List<String> both = entry.disagreement(own);
     if (!both.isEmpty()) {
       throw new CommException.Setup(
           "rank %d on %s has the setting %s, rank %d has %s; start all ranks with equal settings"
-              .formatted(rank, announcement.host().name(), both.getFirst(), self, both.getLast()),
+              .formatted(rank, entry.host().name(), both.getFirst(), self, both.getLast()),
           List.of(rank, self),
           null);
     }
@@ -109,10 +109,10 @@ public final class Bootstrap {
 
   /// Finds the number of this meeting, because a process may join, leave and join again. Its n-th
   /// meeting is the n-th of all ranks.
-  private void enterNextMeeting(Announcement own) {
+  private void enterNextMeeting(RankEntry own) {
     Optional<byte[]> before = store.find(key(launch.rank()));
     while (before.isPresent()) {
-      Announcement there = announcement(launch.rank(), before.get());
+      RankEntry there = entry(launch.rank(), before.get());
       if (!there.sameProcess(own)) {
         throw twice(there.host().name());
       }
@@ -140,7 +140,7 @@ public final class Bootstrap {
     try {
       return store.get(key(rank), Duration.ofNanos(left));
     } catch (CommException.Setup failed) {
-      if (endNanos - ticker.nanos() > Span.nanos(LAST_WORDS)) {
+      if (endNanos - ticker.nanos() > ClampedDuration.nanos(LAST_WORDS)) {
         throw failed;
       }
       throw missing(failed);
@@ -163,17 +163,17 @@ public final class Bootstrap {
             + " of "
             + launch.size()
             + " did not join within "
-            + Span.millis(limit) / 1000.0
+            + ClampedDuration.millis(limit) / 1000.0
             + " s; see their own output, or give more time with WEFT_START_DEADLINE"
             + store.caution(),
         missing,
         cause);
   }
 
-  /// Decodes an announcement. Throws `CommException.Setup` if it is malformed.
-  static Announcement announcement(int rank, byte[] bytes) {
+  /// Decodes an entry. Throws `CommException.Setup` if it is malformed.
+  static RankEntry entry(int rank, byte[] bytes) {
     try {
-      return Announcement.decode(bytes);
+      return RankEntry.decode(bytes);
     } catch (IllegalArgumentException malformed) {
       throw new CommException.Setup(
           "the announcement of rank "
@@ -194,38 +194,38 @@ public final class Bootstrap {
     return "epoch/" + epoch + "/meeting/" + meeting + "/";
   }
 
-  static List<Member> members(List<Announcement> announcements) {
-    Map<HostIdentity, String> labels = labels(announcements);
+  static List<Member> members(List<RankEntry> entries) {
+    Map<HostIdentity, String> labels = labels(entries);
     var localCount = new HashMap<HostIdentity, Integer>();
     var crossCount = new HashMap<Integer, Integer>();
     var members = new ArrayList<Member>();
-    for (int rank = 0; rank < announcements.size(); rank++) {
-      Announcement announcement = announcements.get(rank);
-      if (announcement.isAbsent()) {
+    for (int rank = 0; rank < entries.size(); rank++) {
+      RankEntry entry = entries.get(rank);
+      if (entry.isAbsent()) {
         members.add(Member.absent(rank));
         continue;
       }
-      int localRank = localCount.merge(announcement.host(), 1, Integer::sum) - 1;
+      int localRank = localCount.merge(entry.host(), 1, Integer::sum) - 1;
       int crossRank = crossCount.merge(localRank, 1, Integer::sum) - 1;
-      String host = labels.getOrDefault(announcement.host(), announcement.host().name());
+      String host = labels.getOrDefault(entry.host(), entry.host().name());
       members.add(
           new Member(
               rank,
               localRank,
               crossRank,
               host,
-              announcement.process(),
-              announcement.processors(),
-              announcement.addresses()));
+              entry.process(),
+              entry.processors(),
+              entry.addresses()));
     }
     return members;
   }
 
   /// Returns the label of each host: its name, followed by its boot id if two hosts share the name.
-  private static Map<HostIdentity, String> labels(List<Announcement> announcements) {
+  private static Map<HostIdentity, String> labels(List<RankEntry> entries) {
     var boots = new HashMap<String, Set<HostIdentity>>();
-    for (Announcement announcement : announcements) {
-      HostIdentity host = announcement.host();
+    for (RankEntry entry : entries) {
+      HostIdentity host = entry.host();
       boots.computeIfAbsent(host.name(), name -> new HashSet<>()).add(host);
     }
     var labels = new HashMap<HostIdentity, String>();

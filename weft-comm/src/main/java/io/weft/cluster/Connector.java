@@ -4,7 +4,7 @@ package io.weft.cluster;
 import io.weft.transport.Address;
 import io.weft.transport.Endpoint;
 import io.weft.transport.PostResult;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /// Confined to the progress thread.
 final class Connector {
 
-  private static final long PAUSE_NANOS = Span.nanos(Duration.ofMillis(50));
+  private static final long PAUSE_NANOS = ClampedDuration.nanos(Duration.ofMillis(50));
 
   private final Mesh mesh;
   private final PeerTable peers;
@@ -248,14 +248,14 @@ final class Connector {
       sayConnected(attempt);
     } else if (!attempt.wanted) {
       attempts.remove(attempt); // the peer called, and ended before the answer
-    } else if (now - attempt.since > Span.nanos(deadline)) {
+    } else if (now - attempt.since > ClampedDuration.nanos(deadline)) {
       attempts.remove(attempt);
       close(attempt);
       mesh.lose(
           attempt.peer.rank(),
           mesh.topology().describe(peers.self())
               + " had data to send and could not connect to it for "
-              + Span.millis(deadline) / 1000.0
+              + ClampedDuration.millis(deadline) / 1000.0
               + " s: "
               + attempt.failure
               + "; if it has not left or ended, raise --start-deadline");

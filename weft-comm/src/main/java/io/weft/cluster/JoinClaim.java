@@ -5,7 +5,7 @@ import io.weft.agent.Ticker;
 import io.weft.cluster.watch.ProcessIdentity;
 import io.weft.comm.CommException;
 import io.weft.transport.Address;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,7 +40,7 @@ public final class JoinClaim implements AutoCloseable {
   private final Duration limit;
   private final String prefix;
   private final byte[] own;
-  private final List<Announcement> before = new ArrayList<>();
+  private final List<RankEntry> before = new ArrayList<>();
 
   private JoinClaim(
       Ticker ticker,
@@ -99,7 +99,7 @@ public final class JoinClaim implements AutoCloseable {
   }
 
   private void awaitJob() throws InterruptedException {
-    long end = ticker.nanos() + Span.nanos(limit);
+    long end = ticker.nanos() + ClampedDuration.nanos(limit);
     for (int rank = 0; rank < launch.size(); rank++) {
       Optional<byte[]> there = store.find(member(rank));
       while (there.isEmpty()) {
@@ -107,7 +107,7 @@ public final class JoinClaim implements AutoCloseable {
         if (left <= 0) {
           throw notRunning();
         }
-        Duration look = Duration.ofNanos(Math.min(left, Span.nanos(LOOK)));
+        Duration look = Duration.ofNanos(Math.min(left, ClampedDuration.nanos(LOOK)));
         there = store.awaitChange(member(rank), FREE, look);
       }
     }
@@ -127,7 +127,7 @@ public final class JoinClaim implements AutoCloseable {
             + (missing.size() == 1 ? "rank " : "ranks ")
             + ProcessSet.ranges(missing)
             + " did not join within "
-            + Span.millis(limit) / 1000.0
+            + ClampedDuration.millis(limit) / 1000.0
             + " s; start the job first, and give this process the same WEFT_SIZE, WEFT_JOB and"
             + " WEFT_STORE"
             + store.caution(),
@@ -141,11 +141,11 @@ public final class JoinClaim implements AutoCloseable {
     long start = ticker.nanos();
     long since = start;
     Optional<byte[]> known = store.find(lockKey());
-    while (!enter(known, ticker.nanos() - since > Span.nanos(limit))) {
-      if (ticker.nanos() - start > MOST_DEADLINES * Span.nanos(limit)) {
+    while (!enter(known, ticker.nanos() - since > ClampedDuration.nanos(limit))) {
+      if (ticker.nanos() - start > MOST_DEADLINES * ClampedDuration.nanos(limit)) {
         throw new CommException.Setup(
             "this process could not join the job, as others were joining for "
-                + MOST_DEADLINES * Span.millis(limit) / 1000.0
+                + MOST_DEADLINES * ClampedDuration.millis(limit) / 1000.0
                 + " s; start it again",
             null);
       }
@@ -197,10 +197,10 @@ public final class JoinClaim implements AutoCloseable {
     for (int rank = 0; rank < JoinFrame.MOST_RANKS; rank++) {
       Optional<byte[]> there = store.find(member(rank));
       if (there.isEmpty()) {
-        store.put(member(rank), Announcement.absent().encode());
+        store.put(member(rank), RankEntry.absent().encode());
         return;
       }
-      before.add(Bootstrap.announcement(rank, there.get()));
+      before.add(Bootstrap.entry(rank, there.get()));
     }
     throw new CommException.Setup(
         "the job has had " + JoinFrame.MOST_RANKS + " ranks, and can have no more", null);
@@ -219,20 +219,20 @@ public final class JoinClaim implements AutoCloseable {
   /// @param mine the listening addresses of its transports
   /// @param settings the settings that must be equal on all ranks, as `NAME=VALUE`
   public Topology members(List<Address> mine, List<String> settings) {
-    Announcement announcement = Announcement.of(self, launch.size(), mine, settings);
+    RankEntry entry = RankEntry.of(self, launch.size(), mine, settings);
     for (int rank = 0; rank < before.size(); rank++) {
-      Announcement its = before.get(rank);
+      RankEntry its = before.get(rank);
       if (!its.isAbsent()) {
-        Bootstrap.requireSameSize(rank, its, rank(), announcement);
-        Bootstrap.requireSameSettings(rank, its, rank(), announcement);
+        Bootstrap.requireSameSize(rank, its, rank(), entry);
+        Bootstrap.requireSameSettings(rank, its, rank(), entry);
       }
     }
-    var all = new ArrayList<Announcement>();
-    for (Announcement its : before) {
+    var all = new ArrayList<RankEntry>();
+    for (RankEntry its : before) {
       // There may not be a remaining rank that could report its end.
       all.add(hasEnded(its.process(), its.host()) ? its.withoutAddresses() : its);
     }
-    all.add(announcement);
+    all.add(entry);
     Topology topology = new Topology(0, Bootstrap.members(all));
     if (!JoinFrame.fits(topology.members().getLast())) {
       throw new CommException.Setup(
@@ -243,7 +243,7 @@ public final class JoinClaim implements AutoCloseable {
 
   /// Announces this process, which is connected with all remaining ranks, to ranks that join later.
   public void joined(List<Address> mine, List<String> settings) {
-    store.put(member(rank()), Announcement.of(self, launch.size(), mine, settings).encode());
+    store.put(member(rank()), RankEntry.of(self, launch.size(), mine, settings).encode());
   }
 
   /// Admits the next process.

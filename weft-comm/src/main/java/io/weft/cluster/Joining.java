@@ -4,7 +4,7 @@ package io.weft.cluster;
 import io.weft.agent.Ticker;
 import io.weft.comm.CommException;
 import io.weft.transport.Address;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -46,7 +46,7 @@ final class Joining {
             "cannot join the job: " + obstacle.why() + "; see that rank's own output",
             obstacle.ranks());
       }
-      if (now - start > Span.nanos(deadline)) {
+      if (now - start > ClampedDuration.nanos(deadline)) {
         throw without(mesh.missing(), tooLate());
       }
       if (mesh.turnJoining(now) == 0) {

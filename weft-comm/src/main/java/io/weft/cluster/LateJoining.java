@@ -4,7 +4,7 @@ package io.weft.cluster;
 import io.weft.agent.Ticker;
 import io.weft.comm.CommException;
 import io.weft.transport.Endpoint;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
@@ -60,7 +60,7 @@ final class LateJoining {
       if (obstacle != null) {
         throw failed("cannot join the job: " + obstacle.why(), obstacle.ranks());
       }
-      if (now - start > Span.nanos(deadline)) {
+      if (now - start > ClampedDuration.nanos(deadline)) {
         throw tooLate();
       }
       if (now - asked > ASK_NANOS) {
@@ -99,7 +99,7 @@ final class LateJoining {
         "cannot join the job: no answer from "
             + String.join(", ", missing.stream().map(mesh.topology()::describe).toList())
             + " after "
-            + Span.millis(deadline) / 1000.0
+            + ClampedDuration.millis(deadline) / 1000.0
             + " s"
             + (missing.isEmpty() ? "" : " (" + connector.failure(missing.getFirst()) + ")")
             + (trouble.isEmpty() ? "" : ": it " + trouble)

@@ -9,7 +9,7 @@ import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /// has returned.
 public final class Mesh implements Agent, FrameSink {
 
-  private static final long GRACEFUL_CLOSE_NANOS = Span.nanos(Duration.ofSeconds(2));
+  private static final long GRACEFUL_CLOSE_NANOS = ClampedDuration.nanos(Duration.ofSeconds(2));
 
   private final int rank;
   private final Ticker ticker;

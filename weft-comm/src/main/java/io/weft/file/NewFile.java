@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.file;
 
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
@@ -91,7 +91,7 @@ public final class NewFile implements AutoCloseable {
     try {
       directory = target(file.toAbsolutePath()).getParent();
     } catch (IOException refused) {
-      return Optional.of(Refusal.reason(refused));
+      return Optional.of(IoErrors.reason(refused));
     }
     if (directory == null || !Files.isDirectory(directory)) {
       return Optional.of("there is no directory " + directory);
@@ -143,7 +143,7 @@ public final class NewFile implements AutoCloseable {
       if (refused instanceof FileSystemException named && file.toString().equals(named.getFile())) {
         throw named;
       }
-      var named = new FileSystemException(file.toString(), null, Refusal.reason(refused));
+      var named = new FileSystemException(file.toString(), null, IoErrors.reason(refused));
       named.initCause(refused);
       throw named;
     }

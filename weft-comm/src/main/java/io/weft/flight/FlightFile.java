@@ -4,7 +4,7 @@ package io.weft.flight;
 import io.weft.file.ForeignDirectory;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -53,7 +53,7 @@ public record FlightFile(Path directory) implements FlightSink {
       ForeignDirectory.make(directory);
       NewFile.begin(directory.resolve("writable")).close();
     } catch (IOException refused) {
-      throw new FileSystemException(directory.toString(), null, Refusal.reason(refused));
+      throw new FileSystemException(directory.toString(), null, IoErrors.reason(refused));
     }
   }
 
@@ -72,7 +72,7 @@ public record FlightFile(Path directory) implements FlightSink {
       return;
     } catch (FileSystemException unusable) {
       throw new IOException(
-          file + " cannot be removed: " + Refusal.reason(unusable) + "; name another directory",
+          file + " cannot be removed: " + IoErrors.reason(unusable) + "; name another directory",
           unusable);
     }
   }
@@ -87,7 +87,7 @@ public record FlightFile(Path directory) implements FlightSink {
     } catch (NoSuchFileException none) {
       return Optional.empty();
     } catch (IOException unreadable) {
-      throw new IOException(file + ": " + Refusal.reason(unreadable), unreadable);
+      throw new IOException(file + ": " + IoErrors.reason(unreadable), unreadable);
     }
     try {
       return Optional.of(decoded(bytes, rank));

@@ -4,8 +4,8 @@ package io.weft.natives;
 import io.weft.comm.CommException;
 import io.weft.file.ForeignDirectory;
 import io.weft.file.LockFile;
-import io.weft.transport.limit.Refusal;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -43,7 +43,8 @@ public final class UnpackLock {
     Objects.requireNonNull(what, "what");
     requireFile(directory, FILE, what);
     long start = System.nanoTime();
-    long nanos = limit.compareTo(Duration.ofDays(365)) > 0 ? Long.MAX_VALUE : Span.nanos(limit);
+    long nanos =
+        limit.compareTo(Duration.ofDays(365)) > 0 ? Long.MAX_VALUE : ClampedDuration.nanos(limit);
     try {
       if (!HERE.tryLock(nanos, TimeUnit.NANOSECONDS)) {
         throw late(directory, what, limit);
@@ -70,7 +71,7 @@ public final class UnpackLock {
       LockFile.check(directory.resolve(lock));
     } catch (FileSystemException other) {
       throw new CommException.Setup(
-          what + " cannot be unpacked: " + Refusal.words(other) + "; remove it", other);
+          what + " cannot be unpacked: " + IoErrors.words(other) + "; remove it", other);
     }
   }
 

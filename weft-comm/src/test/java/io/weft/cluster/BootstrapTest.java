@@ -47,8 +47,8 @@ class BootstrapTest {
         LIMIT);
   }
 
-  private static Announcement on(String host, String boot) {
-    return new Announcement(
+  private static RankEntry on(String host, String boot) {
+    return new RankEntry(
         4, "1@1", new HostIdentity(host, boot), new Processors("0-1"), List.of(), List.of());
   }
 
@@ -102,7 +102,7 @@ class BootstrapTest {
     var store = new InMemoryStore();
     store.put(
         "epoch/0/meeting/0/member/0",
-        Announcement.of(JobProcess.current(), 3, List.of(), List.of()).encode());
+        RankEntry.of(JobProcess.current(), 3, List.of(), List.of()).encode());
     assertThatThrownBy(() -> join(store, 1, 2, 0))
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("job has 3 ranks");
@@ -112,7 +112,7 @@ class BootstrapTest {
   void rankStartedTwiceIsNamed() {
     var store = new InMemoryStore();
     var other =
-        new Announcement(
+        new RankEntry(
             2,
             "99@99",
             new HostIdentity("elsewhere", ""),
@@ -152,13 +152,13 @@ class BootstrapTest {
 
   @Test
   void aDecodedAnnouncementEqualsTheEncodedOne() {
-    Announcement own =
-        Announcement.of(
+    RankEntry own =
+        RankEntry.of(
             JobProcess.current(),
             2,
             List.of(new Address("tcp", "[::1]:4000")),
             List.of("a=1", "b=2"));
-    Announcement read = Announcement.decode(own.encode());
+    RankEntry read = RankEntry.decode(own.encode());
     assertThat(read).isEqualTo(own);
     assertThat(read.sameProcess(own)).isTrue();
   }
@@ -167,7 +167,7 @@ class BootstrapTest {
   void settingsThatDifferAreNamedWithBothValues() {
     var store = new InMemoryStore();
     var other =
-        new Announcement(
+        new RankEntry(
             2,
             "99@99",
             new HostIdentity("elsewhere", ""),

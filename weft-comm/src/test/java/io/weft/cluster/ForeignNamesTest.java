@@ -31,11 +31,11 @@ class ForeignNamesTest {
   @Test
   void theHostNameOfAnotherRankIsPrintable() {
     var told =
-        new Announcement(
+        new RankEntry(
             2, "1", new HostIdentity("x", "boot"), Processors.UNKNOWN, List.of(), List.of());
     String text = new String(told.encode(), StandardCharsets.UTF_8);
     byte[] forged = text.replace("\nx\n", "\na\u001b[2J\u202ec\n").getBytes(StandardCharsets.UTF_8);
-    assertThat(Announcement.decode(forged).host().name()).isEqualTo("a?[2J?c");
+    assertThat(RankEntry.decode(forged).host().name()).isEqualTo("a?[2J?c");
   }
 
   @Test

@@ -43,7 +43,7 @@ class JoinClaimTest {
   }
 
   private void announce(String prefix, int rank) {
-    store.put(prefix + "member/" + rank, Announcement.of(self, SIZE, MINE, SETTINGS).encode());
+    store.put(prefix + "member/" + rank, RankEntry.of(self, SIZE, MINE, SETTINGS).encode());
   }
 
   private JoinClaim take(Duration limit) throws InterruptedException {
@@ -125,8 +125,8 @@ class JoinClaimTest {
     assertThat(ended.waitFor(20, TimeUnit.SECONDS)).isTrue();
     var process = new JobProcess(identity.toString(), self.host(), self.boot(), self.processors());
     var elsewhere = new JobProcess(identity.toString(), "far", "its boot", self.processors());
-    store.put(PREFIX + "member/0", Announcement.of(process, SIZE, MINE, SETTINGS).encode());
-    store.put(PREFIX + "member/1", Announcement.of(elsewhere, SIZE, MINE, SETTINGS).encode());
+    store.put(PREFIX + "member/0", RankEntry.of(process, SIZE, MINE, SETTINGS).encode());
+    store.put(PREFIX + "member/1", RankEntry.of(elsewhere, SIZE, MINE, SETTINGS).encode());
     try (JoinClaim joins = take(LONG)) {
       Topology members = joins.members(MINE, SETTINGS);
       assertThat(members.members().get(0).addresses()).isEmpty();

@@ -39,7 +39,7 @@ final class BatchPipeline {
   private static final int UNDER_WAY = 2;
 
   private final Communicator communicator;
-  private final Map<String, Pending> pending;
+  private final Map<String, PendingOperation> pending;
   private final BiFunction<DType, Shape, TensorLease> allocator;
   private final Runnable onDone;
   private final LayerSpans spans;
@@ -72,7 +72,7 @@ final class BatchPipeline {
   /// @param spans the recorder of the pipeline's work
   BatchPipeline(
       Communicator communicator,
-      Map<String, Pending> pending,
+      Map<String, PendingOperation> pending,
       BiFunction<DType, Shape, TensorLease> allocator,
       long threshold,
       Runnable onDone,
@@ -100,7 +100,7 @@ final class BatchPipeline {
 
   private void negotiated(Batch batch) {
     for (ReadyTensor tensor : batch.tensors()) {
-      Pending own = pending.get(tensor.name());
+      PendingOperation own = pending.get(tensor.name());
       if (own != null) {
         spans.record(SpanCategory.NEGOTIATE, own.name(), own.submittedNanos(), readyNanos);
       }
@@ -342,7 +342,7 @@ final class BatchPipeline {
   }
 
   void fail(String name, CommException cause) {
-    Pending own = pending.remove(name);
+    PendingOperation own = pending.remove(name);
     if (own != null) {
       own.fail(cause);
     }

@@ -15,7 +15,7 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -49,8 +49,9 @@ final class NegotiatedReducer extends CommunicatorReducer {
   private final IntFunction<String> describe;
   private final String why;
   private final LayerSpans spans;
-  private final BlockingQueue<Submission> submissions = new ArrayBlockingQueue<>(MOST_SUBMISSIONS);
-  private final Map<String, Pending> pending = new ConcurrentHashMap<>();
+  private final BlockingQueue<ReducerCommand> submissions =
+      new ArrayBlockingQueue<>(MOST_SUBMISSIONS);
+  private final Map<String, PendingOperation> pending = new ConcurrentHashMap<>();
   private final AtomicReference<@Nullable ReductionHandle<Integer>> lastJoin =
       new AtomicReference<>();
   private final NegotiationThread thread;
@@ -121,7 +122,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     }
     try {
       Handle<T> handle = submission.get();
-      thread.drive(handle::isDone, Span.nanos(limit));
+      thread.drive(handle::isDone, ClampedDuration.nanos(limit));
       return handle;
     } finally {
       thread.endDriving();
@@ -152,10 +153,10 @@ final class NegotiatedReducer extends CommunicatorReducer {
         CollectiveStart::discard);
   }
 
-  private void submitGroup(List<? extends Pending> group) {
-    List<Pending> taken = new ArrayList<>(group.size());
+  private void submitGroup(List<? extends PendingOperation> group) {
+    List<PendingOperation> taken = new ArrayList<>(group.size());
     try {
-      for (Pending each : group) {
+      for (PendingOperation each : group) {
         take(each);
         taken.add(each);
       }
@@ -200,7 +201,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
   }
 
   /// Registers the tensor under its name.
-  private void take(Pending tensor) {
+  private void take(PendingOperation tensor) {
     check(tensor);
     ReductionHandle<Integer> join = lastJoin.get();
     if (join != null && !join.isDone()) {
@@ -217,7 +218,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     }
   }
 
-  private static void check(Pending tensor) {
+  private static void check(PendingOperation tensor) {
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(tensor.name())) {
       throw new IllegalArgumentException("the tensor's name is not Unicode: " + tensor.name());
     }
@@ -233,7 +234,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
   }
 
   /// Checks that other threads can access the memory.
-  private static void checkMemory(Pending tensor, TensorView memory) {
+  private static void checkMemory(PendingOperation tensor, TensorView memory) {
     if (!memory.data().scope().isAlive() || !memory.data().isAccessibleBy(NOBODY)) {
       throw new IllegalArgumentException(
           tensor.words()
@@ -250,13 +251,13 @@ final class NegotiatedReducer extends CommunicatorReducer {
     return describe.apply(communicator.rank());
   }
 
-  private void submit(List<? extends Pending> tensors) {
+  private void submit(List<? extends PendingOperation> tensors) {
     Duration own = tensors.getFirst().deadline();
     long now = Ticker.SYSTEM.nanos();
     if (tensors.getLast().isReduction()) {
       lastReduction = now;
     }
-    if (!offer(new Submission.Tensors(tensors, now), own.isZero() ? options.deadline() : own)) {
+    if (!offer(new ReducerCommand.Tensors(tensors, now), own.isZero() ? options.deadline() : own)) {
       CommException full =
           new CommException.TimedOut(
               self() + ": no room in queue for '" + tensors.getFirst().name() + "'", List.of());
@@ -265,11 +266,11 @@ final class NegotiatedReducer extends CommunicatorReducer {
   }
 
   /// Returns false if the queue remained full until the limit.
-  private boolean offer(Submission submission, Duration limit) {
+  private boolean offer(ReducerCommand submission, Duration limit) {
     boolean taken = submissions.offer(submission);
     if (!taken) {
       try {
-        taken = submissions.offer(submission, Span.nanos(limit), TimeUnit.NANOSECONDS);
+        taken = submissions.offer(submission, ClampedDuration.nanos(limit), TimeUnit.NANOSECONDS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
@@ -289,7 +290,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     if ((before != null && !before.isDone()) || !lastJoin.compareAndSet(before, handle)) {
       throw new IllegalStateException(self() + " has joined already; await the join's handle");
     }
-    if (!offer(new Submission.Join(handle), options.deadline())) {
+    if (!offer(new ReducerCommand.Join(handle), options.deadline())) {
       handle.fail(new CommException.TimedOut(self() + ": no room in queue for join", List.of()));
     }
     return handle;
@@ -336,9 +337,9 @@ final class NegotiatedReducer extends CommunicatorReducer {
   }
 
   private void failAll(CommException cause) {
-    Submission next = submissions.poll();
+    ReducerCommand next = submissions.poll();
     while (next != null) {
-      if (next instanceof Submission.Join(ReductionHandle<Integer> handle)) {
+      if (next instanceof ReducerCommand.Join(ReductionHandle<Integer> handle)) {
         handle.fail(cause);
       }
       next = submissions.poll();
@@ -346,7 +347,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     pending.values().forEach(tensor -> fail(tensor, cause));
   }
 
-  private void fail(Pending tensor, CommException cause) {
+  private void fail(PendingOperation tensor, CommException cause) {
     if (pending.remove(tensor.name(), tensor)) {
       tensor.fail(cause);
     }

@@ -18,7 +18,7 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -120,7 +120,7 @@ final class NegotiationThread extends Thread {
       DataParallelOptions options,
       LayerSettings settings,
       Ticker ticker,
-      Queue<Submission> submissions,
+      Queue<ReducerCommand> submissions,
       Consumer<CommException> onEnd,
       IntFunction<String> describe) {}
 
@@ -135,14 +135,14 @@ final class NegotiationThread extends Thread {
                 shared.communicator().rank(),
                 shared.communicator().size(),
                 options.cacheCapacity(),
-                Span.nanos(options.stallCheckTime()),
+                ClampedDuration.nanos(options.stallCheckTime()),
                 shared.describe()));
     this.pipeline = pipelines.create(this::wake);
     Duration limit = longer(options.deadline(), Duration.ofSeconds(60));
     this.roundOptions = CollectiveOptions.named(LayerOperations.ROUND).within(limit);
     this.reportOptions = CollectiveOptions.named(LayerOperations.REPORTS).within(limit);
     this.shares = options.fusion() == Fusion.AUTO ? shared.communicator()::fuses : bytes -> true;
-    this.deadlineNanos = Span.nanos(options.deadline());
+    this.deadlineNanos = ClampedDuration.nanos(options.deadline());
     this.idleNanos = Math.min(IDLE_NANOS, deadlineNanos / 4);
   }
 
@@ -330,7 +330,7 @@ final class NegotiationThread extends Thread {
       for (String late : negotiation.giveUp(now)) {
         pipeline.fail(late, missing(late, now - begun));
       }
-      if (now - lastWarning >= Span.nanos(shared.options().stallCheckTime())) {
+      if (now - lastWarning >= ClampedDuration.nanos(shared.options().stallCheckTime())) {
         lastWarning = now;
         LOG.warn("{}; at most {} minutes", missing(now - begun), LayerSettings.LIMIT.toMinutes());
       }
@@ -419,18 +419,18 @@ final class NegotiationThread extends Thread {
 
   private int drain(long now) {
     int work = 0;
-    Submission next = shared.submissions().poll();
+    ReducerCommand next = shared.submissions().poll();
     while (next != null) {
       work++;
       switch (next) {
-        case Submission.Tensors(List<? extends Pending> tensors, long nanos) -> {
-          for (Pending tensor : tensors) {
+        case ReducerCommand.Tensors(List<? extends PendingOperation> tensors, long nanos) -> {
+          for (PendingOperation tensor : tensors) {
             Duration own = tensor.deadline();
-            long limit = own.isZero() ? deadlineNanos : Span.nanos(own);
+            long limit = own.isZero() ? deadlineNanos : ClampedDuration.nanos(own);
             negotiation.submit(tensor.name(), tensor.signature(), nanos, nanos + limit);
           }
         }
-        case Submission.Join(ReductionHandle<Integer> handle) -> {
+        case ReducerCommand.Join(ReductionHandle<Integer> handle) -> {
           join = handle;
           negotiation.join();
         }
@@ -494,7 +494,7 @@ final class NegotiationThread extends Thread {
   }
 
   private void warn(long now) {
-    if (now - lastWarning < Span.nanos(shared.options().stallCheckTime())) {
+    if (now - lastWarning < ClampedDuration.nanos(shared.options().stallCheckTime())) {
       return;
     }
     String stall = negotiation.stall(now);

@@ -23,7 +23,7 @@ record PendingCollective<T>(
     TensorSignature signature,
     ReductionHandle<T> handle,
     long submittedNanos)
-    implements Pending {
+    implements PendingOperation {
 
   /// @param group name of its group; empty = none
   /// @param groupSize tensors in the group; 0 = none

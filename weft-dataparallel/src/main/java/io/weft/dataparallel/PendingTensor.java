@@ -21,7 +21,7 @@ record PendingTensor(
     @Nullable NarrowedTensor narrowed,
     ReductionHandle<TensorView> handle,
     long submittedNanos)
-    implements Pending {
+    implements PendingOperation {
 
   /// @param group name of its group; empty = none
   /// @param groupSize tensors in the group; 0 = none

@@ -4,7 +4,7 @@ package io.weft.dataparallel;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.timeline.SpanCategory;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -131,14 +131,14 @@ final class ReductionHandle<T> implements Handle<T> {
     checkThread();
     long begun = future.isDone() ? 0 : spans.now();
     try {
-      return future.get(Span.nanos(timeout), TimeUnit.NANOSECONDS);
+      return future.get(ClampedDuration.nanos(timeout), TimeUnit.NANOSECONDS);
     } catch (ExecutionException failed) {
       throw cause(failed);
     } catch (TimeoutException late) {
       throw new CommException.TimedOut(
           words
               + " is not done after "
-              + Span.millis(timeout)
+              + ClampedDuration.millis(timeout)
               + " ms; it goes on, its tensors stay borrowed; await again, or lower its deadline",
           List.of());
     } finally {

@@ -31,7 +31,7 @@ import io.weft.kv.server.ShardTurns;
 import io.weft.kv.server.Spills;
 import io.weft.kv.table.MemoryBudget;
 import io.weft.kv.worker.WorkerLinks;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -409,7 +409,7 @@ public final class KvServer implements AutoCloseable {
   /// within `limit`. If the program's thread serves the shards, the calling thread serves them
   /// during the wait. Throws `CommException.Excluded` if the other ranks have excluded this server.
   public boolean join(Duration limit) throws InterruptedException {
-    long end = runner.nanos() + Span.nanos(limit);
+    long end = runner.nanos() + ClampedDuration.nanos(limit);
     boolean left = byProgram == null ? awaitLeaving(end) : turnUntilLeft(byProgram, end);
     CommException.Excluded out = excluded();
     if (out != null) {

@@ -2,7 +2,7 @@
 package io.weft.perf;
 
 import io.weft.cluster.SecureMode;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +64,7 @@ record MeasuringPlan(
   List<String> arguments() {
     List<String> arguments = new ArrayList<>();
     arguments.add(benchmark.label() + settings());
-    arguments.add(Long.toString(Span.millis(warmUp)));
+    arguments.add(Long.toString(ClampedDuration.millis(warmUp)));
     cases.forEach(c -> arguments.add(c.bytes() + ":" + c.iterations()));
     return arguments;
   }
@@ -73,7 +73,7 @@ record MeasuringPlan(
   /// BYTES:STEPS:TENSORS...`.
   List<String> sendRecvArguments() {
     List<String> arguments = new ArrayList<>();
-    arguments.add(Long.toString(Span.millis(warmUp)));
+    arguments.add(Long.toString(ClampedDuration.millis(warmUp)));
     arguments.add(Long.toString(limit.toSeconds()));
     cases.forEach(c -> arguments.add(c.bytes() + ":" + c.iterations() + ":" + c.tensors()));
     return arguments;

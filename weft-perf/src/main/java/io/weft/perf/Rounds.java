@@ -5,7 +5,7 @@ import io.weft.perf.process.PerfException;
 import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.turns.TurnScheduler;
 import io.weft.perf.turns.Turns;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.Serial;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -158,7 +158,7 @@ record Rounds(
   }
 
   private Integer handoverWhenNear(int most) throws InterruptedException {
-    long end = System.nanoTime() + Span.nanos(longestWait);
+    long end = System.nanoTime() + ClampedDuration.nanos(longestWait);
     int least = Integer.MAX_VALUE;
     do {
       Integer nanos = meter.nanos();

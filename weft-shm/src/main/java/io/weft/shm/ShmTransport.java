@@ -8,7 +8,7 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.transport.region.RegionHolder;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
@@ -73,7 +73,7 @@ final class ShmTransport implements Transport, FrameSink {
       TransportProvider provider, TransportConfig config, FrameSink sink, ProcessDomain host)
       throws IOException {
     this.sink = sink;
-    connectNanos = Span.nanos(config.connectDeadline());
+    connectNanos = ClampedDuration.nanos(config.connectDeadline());
     node = config.credentials().node();
     tcp = provider.open(config, this);
     sockets = new SocketWatch(tcp);

@@ -3,7 +3,7 @@ package io.weft.tensorflow;
 
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -81,7 +81,7 @@ final class GroupHandle<T> implements Handle<List<T>> {
   @Override
   public List<T> await(Duration timeout) throws InterruptedException {
     try {
-      return all.get(Span.nanos(timeout), TimeUnit.NANOSECONDS);
+      return all.get(ClampedDuration.nanos(timeout), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof CommException cause) {
         throw cause;

@@ -11,8 +11,8 @@ import io.weft.tensor.TensorView;
 import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.ffm.Extents;
 import io.weft.tensorflow.ffm.KernelContext;
+import io.weft.tensorflow.ffm.NativeTensor;
 import io.weft.tensorflow.ffm.Status;
-import io.weft.tensorflow.ffm.TensorMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -72,10 +72,10 @@ public final class KernelTensors {
   /// Hot path.
   public TensorView input(int index) {
     long tensor = KernelContext.input(context, index, pointer, status);
-    MemorySegment data = TensorMemory.data(tensor);
+    MemorySegment data = NativeTensor.data(tensor);
     Shape shape = slots[index].input.of(tensor);
     // The context still references the input's memory, so the tensor would be a second reference.
-    TensorMemory.delete(tensor);
+    NativeTensor.delete(tensor);
     return new TensorView(types.get(index), shape, data);
   }
 
@@ -89,7 +89,7 @@ public final class KernelTensors {
     slot.held =
         KernelContext.forwardInputOrAllocate(
             context, index, dims, slot.input.rank(), slot.indexAndResult, status);
-    MemorySegment data = TensorMemory.data(slot.held);
+    MemorySegment data = NativeTensor.data(slot.held);
     return data.address() == input.data().address()
         ? input
         : new TensorView(input.dtype(), input.shape(), data);
@@ -103,7 +103,7 @@ public final class KernelTensors {
     int type = DataTypes.of(dtype).getNumber();
     slot.held =
         KernelContext.allocate(context, index, type, dims, slot.output.rank(), bytes, status);
-    return new TensorView(dtype, shape, TensorMemory.data(slot.held));
+    return new TensorView(dtype, shape, NativeTensor.data(slot.held));
   }
 
   /// Makes a result the output of this index. A long result is lent to TensorFlow without a copy.
@@ -124,7 +124,7 @@ public final class KernelTensors {
     try {
       KernelContext.output(context, index, tensor, status);
     } finally {
-      TensorMemory.delete(tensor);
+      NativeTensor.delete(tensor);
     }
   }
 
@@ -132,7 +132,7 @@ public final class KernelTensors {
   public void end() {
     for (Slot slot : slots) {
       if (slot.held != 0) {
-        TensorMemory.delete(slot.held);
+        NativeTensor.delete(slot.held);
         slot.held = 0;
       }
     }

@@ -11,7 +11,7 @@ import io.weft.tensorflow.ffm.FrameworkLibrary;
 import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelRegistration;
 import io.weft.tensorflow.ffm.OpDefinition;
-import io.weft.tensorflow.ffm.OutputShapes;
+import io.weft.tensorflow.ffm.ShapeFunction;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -195,7 +195,7 @@ public final class OpLibrary {
     String reduction = "op: {'SUM', 'AVERAGE', 'MIN', 'MAX', 'PRODUCT'}";
     group(
         ALLREDUCE,
-        OutputShapes.AS_INPUTS,
+        ShapeFunction.AS_INPUTS,
         OpAttributes::allreduce,
         reduction,
         "prescale: string = '1.0'",
@@ -204,18 +204,18 @@ public final class OpLibrary {
         "predivide: string = '1.0'",
         "compression: string = 'none'",
         "awaited: int = 0");
-    group(BROADCAST, OutputShapes.AS_INPUTS, OpAttributes::broadcast, "root: int >= 0");
-    group(ALLGATHER, OutputShapes.OTHER_ROWS, OpAttributes::allgather);
-    group(REDUCE_SCATTER, OutputShapes.OTHER_ROWS, OpAttributes::reduceScatter, reduction);
+    group(BROADCAST, ShapeFunction.AS_INPUTS, OpAttributes::broadcast, "root: int >= 0");
+    group(ALLGATHER, ShapeFunction.OTHER_ROWS, OpAttributes::allgather);
+    group(REDUCE_SCATTER, ShapeFunction.OTHER_ROWS, OpAttributes::reduceScatter, reduction);
     registerAlltoall();
     place(RANK, CollectiveOp.Place.RANK);
     place(SIZE, CollectiveOp.Place.SIZE);
-    Gradients.register();
+    OpGradients.register();
   }
 
   /// Defines an op with one output per input, of the same type.
   private void group(
-      String op, OutputShapes shapes, OpAttributes.Reader reader, String... attributes) {
+      String op, ShapeFunction shapes, OpAttributes.Reader reader, String... attributes) {
     define(
         new OpDefinition(
             op,
@@ -233,7 +233,7 @@ public final class OpLibrary {
             ALLTOALL,
             List.of("x: T", "splits: int64"),
             List.of("y: T", "received: int64"),
-            OutputShapes.OTHER_ROWS,
+            ShapeFunction.OTHER_ROWS,
             attributes("T: " + TYPES)),
         OpAttributes::alltoall,
         node -> List.of(dtype(node.dataType()), DType.INT64));
@@ -242,7 +242,7 @@ public final class OpLibrary {
   private void place(String op, CollectiveOp.Place place) {
     define(
         new OpDefinition(
-            op, List.of(), List.of("y: int32"), OutputShapes.SCALAR, List.of(NAME, COMMUNICATOR)),
+            op, List.of(), List.of("y: int32"), ShapeFunction.SCALAR, List.of(NAME, COMMUNICATOR)),
         (node, inputs) -> place,
         node -> List.of());
   }

@@ -4,7 +4,7 @@ package io.weft.tensorflow;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
-import io.weft.tensorflow.ffm.TensorMemory;
+import io.weft.tensorflow.ffm.NativeTensor;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.tensorflow.Tensor;
@@ -79,7 +79,7 @@ public final class TensorViews {
 
     @Override
     public MemorySegment visit(long address, long length, long scale) {
-      return TensorMemory.segment(address, bytes);
+      return NativeTensor.segment(address, bytes);
     }
 
     @Override

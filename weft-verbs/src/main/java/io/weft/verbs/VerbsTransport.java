@@ -8,7 +8,7 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
 import io.weft.transport.spi.TransportConfig;
@@ -79,7 +79,7 @@ final class VerbsTransport implements Transport, FrameSink {
     this.sink = sink;
     this.settings = settings;
     this.adapter = adapter;
-    connectNanos = Span.nanos(config.connectDeadline());
+    connectNanos = ClampedDuration.nanos(config.connectDeadline());
     node = config.credentials().node();
     tcp = provider.open(config, this);
     address = new Address(VerbsProvider.SCHEME, tcp.address().location());

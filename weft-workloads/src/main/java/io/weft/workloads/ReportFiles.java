@@ -2,7 +2,7 @@
 package io.weft.workloads;
 
 import io.weft.file.NewFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import io.weft.workloads.report.Plot;
 import io.weft.workloads.report.TrainReport;
 import io.weft.workloads.training.TrainingOutcome;
@@ -78,7 +78,7 @@ final class ReportFiles {
     try {
       writing.to(file.get());
     } catch (IOException unwritable) {
-      missing.add(option + " " + file.get() + " cannot be written: " + Refusal.reason(unwritable));
+      missing.add(option + " " + file.get() + " cannot be written: " + IoErrors.reason(unwritable));
     } catch (RuntimeException undrawable) {
       missing.add(option + " " + file.get() + " cannot be created: " + undrawable);
     }

@@ -5,7 +5,7 @@ import io.weft.config.ConfigOption;
 import io.weft.config.OptionProvider;
 import io.weft.dataparallel.timeline.TimelineFile;
 import io.weft.file.NewFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.model.Hidden;
@@ -298,7 +298,7 @@ final class TrainCommandLine {
         throw BadOption.of(
             option,
             directory.get().toString(),
-            "a directory that can be written or made (" + Refusal.words(refused) + ")");
+            "a directory that can be written or made (" + IoErrors.words(refused) + ")");
       }
     }
     return directory;

@@ -6,7 +6,7 @@ import io.weft.agent.Ticker;
 import io.weft.comm.CommException;
 import io.weft.dataparallel.timeline.RankTimeline;
 import io.weft.dataparallel.timeline.TimelineConfig;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -31,7 +31,7 @@ final class TrainTimeline {
       throw BadOption.of(
           "--timeline",
           directory.map(Path::toString).orElse(""),
-          "a directory that rank " + weft.rank() + " can write (" + Refusal.words(refused) + ")");
+          "a directory that rank " + weft.rank() + " can write (" + IoErrors.words(refused) + ")");
     }
   }
 
@@ -63,7 +63,7 @@ final class TrainTimeline {
       timeline.write();
     } catch (IOException refused) {
       throw new ReportFiles.Unwritten(
-          List.of("the timeline could not be written: " + Refusal.words(refused)));
+          List.of("the timeline could not be written: " + IoErrors.words(refused)));
     }
   }
 }

@@ -2,7 +2,7 @@
 package io.weft.workloads;
 
 import io.weft.comm.CommException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.workloads.training.TrainingException;
 import java.io.IOException;
 import java.time.Duration;
@@ -19,7 +19,7 @@ final class TrainingThread {
   private static final Duration GRACE = Duration.ofSeconds(1);
 
   private static final Executor LATER =
-      CompletableFuture.delayedExecutor(Span.millis(GRACE), TimeUnit.MILLISECONDS);
+      CompletableFuture.delayedExecutor(ClampedDuration.millis(GRACE), TimeUnit.MILLISECONDS);
 
   /// The code that the thread runs.
   @FunctionalInterface

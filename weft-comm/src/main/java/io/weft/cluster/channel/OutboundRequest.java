@@ -10,7 +10,7 @@ import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationStage;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -59,7 +59,7 @@ final class OutboundRequest
   }
 
   long limitNanos() {
-    return Span.nanos(request.limit());
+    return ClampedDuration.nanos(request.limit());
   }
 
   long deadline() {

@@ -3,7 +3,7 @@ package io.weft.cluster.elastic;
 
 import io.weft.cluster.Mesh;
 import io.weft.comm.CommException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -88,6 +88,8 @@ final class Reasons {
   }
 
   private static String seconds(Duration limit) {
-    return Span.millis(limit) < 10_000 ? Span.millis(limit) + " ms" : limit.toSeconds() + " s";
+    return ClampedDuration.millis(limit) < 10_000
+        ? ClampedDuration.millis(limit) + " ms"
+        : limit.toSeconds() + " s";
   }
 }

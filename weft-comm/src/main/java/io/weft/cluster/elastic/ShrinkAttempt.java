@@ -3,7 +3,7 @@ package io.weft.cluster.elastic;
 
 import io.weft.agent.AgentRunner;
 import io.weft.comm.CommException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +22,7 @@ final class ShrinkAttempt {
 
   ShrinkAttempt(Duration limit, long nowNanos) {
     this.limit = limit;
-    this.deadline = nowNanos + Span.nanos(limit);
+    this.deadline = nowNanos + ClampedDuration.nanos(limit);
   }
 
   Duration limit() {

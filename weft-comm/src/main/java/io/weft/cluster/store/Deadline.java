@@ -2,7 +2,7 @@
 package io.weft.cluster.store;
 
 import io.weft.agent.Ticker;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 record Deadline(long endNanos, Duration total) {
 
   static Deadline after(Duration total) {
-    return new Deadline(Ticker.SYSTEM.nanos() + Span.nanos(total), total);
+    return new Deadline(Ticker.SYSTEM.nanos() + ClampedDuration.nanos(total), total);
   }
 
   /// Nanoseconds left, 0 after the deadline.
@@ -30,7 +30,7 @@ record Deadline(long endNanos, Duration total) {
 
   /// Waits for `little`, but not beyond the deadline. Throws if the thread is interrupted.
   void pause(Duration little) throws InterruptedException {
-    LockSupport.parkNanos(Math.min(Span.nanos(little), remainingNanos()));
+    LockSupport.parkNanos(Math.min(ClampedDuration.nanos(little), remainingNanos()));
     if (Thread.interrupted()) {
       throw new InterruptedException("interrupted while waiting for the job's store");
     }
@@ -38,6 +38,6 @@ record Deadline(long endNanos, Duration total) {
 
   @Override
   public String toString() {
-    return Span.millis(total) / 1000.0 + " s";
+    return ClampedDuration.millis(total) / 1000.0 + " s";
   }
 }

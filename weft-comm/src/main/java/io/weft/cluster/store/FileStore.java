@@ -9,7 +9,7 @@ import io.weft.cluster.Store;
 import io.weft.comm.CommException;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.ByteBuffer;
@@ -169,7 +169,7 @@ final class FileStore implements Store {
         throw new IOException(
             "another rank has held the lock of " + directory.resolve(LOCK) + " for " + deadline);
       }
-      LockSupport.parkNanos(Span.nanos(LOCK_PAUSE));
+      LockSupport.parkNanos(ClampedDuration.nanos(LOCK_PAUSE));
     }
   }
 

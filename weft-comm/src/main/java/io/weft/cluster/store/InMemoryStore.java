@@ -3,7 +3,7 @@ package io.weft.cluster.store;
 
 import io.weft.cluster.Store;
 import io.weft.comm.CommException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -119,7 +119,7 @@ public final class InMemoryStore implements Store {
 
   private Optional<byte[]> await(String key, byte @Nullable [] known, Duration timeout)
       throws InterruptedException {
-    long left = Span.nanos(timeout);
+    long left = ClampedDuration.nanos(timeout);
     lock.lock();
     try {
       byte[] value = values.get(key);
@@ -178,7 +178,7 @@ public final class InMemoryStore implements Store {
             + "' into "
             + store
             + " within "
-            + Span.millis(timeout) / 1000.0
+            + ClampedDuration.millis(timeout) / 1000.0
             + " s",
         null);
   }

@@ -3,7 +3,7 @@ package io.weft.cluster.store;
 
 import io.weft.comm.CommException;
 import io.weft.file.ForeignFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
@@ -324,7 +324,7 @@ final class JobDirectory {
         "the ranks of this host cannot meet in "
             + directory
             + ": "
-            + Refusal.words(cause)
+            + IoErrors.words(cause)
             + "; set -Djava.io.tmpdir to a directory that this user can write to",
         cause);
   }

@@ -3,7 +3,7 @@ package io.weft.cluster.store;
 
 import io.weft.comm.CommException;
 import io.weft.file.ForeignFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -97,7 +97,7 @@ final class PemFile {
     try {
       SecretFile.requirePrivate(file);
     } catch (IOException unreadable) {
-      throw refused(file, "cannot be read: " + Refusal.reason(unreadable), unreadable);
+      throw refused(file, "cannot be read: " + IoErrors.reason(unreadable), unreadable);
     }
     return new String(read(file), StandardCharsets.ISO_8859_1);
   }
@@ -106,7 +106,7 @@ final class PemFile {
     try {
       return ForeignFile.named(file).bytes(MAX_BYTES);
     } catch (IOException unreadable) {
-      throw refused(file, "cannot be read: " + Refusal.reason(unreadable), unreadable);
+      throw refused(file, "cannot be read: " + IoErrors.reason(unreadable), unreadable);
     }
   }
 

@@ -6,7 +6,7 @@ import io.weft.comm.CommException;
 import io.weft.config.Settings;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -109,7 +109,7 @@ public final class SecretFile {
           "the secret file "
               + file
               + " cannot be read: "
-              + Refusal.reason(unreadable)
+              + IoErrors.reason(unreadable)
               + "; make one with 'umask 077; head -c 32 /dev/urandom | base64 > "
               + file
               + "'",
@@ -157,7 +157,7 @@ public final class SecretFile {
       NewFile.createPrivate(file, secret.bytes());
     } catch (IOException unwritable) {
       throw new CommException.Setup(
-          "the secret file " + file + " cannot be written: " + Refusal.reason(unwritable),
+          "the secret file " + file + " cannot be written: " + IoErrors.reason(unwritable),
           unwritable);
     }
   }

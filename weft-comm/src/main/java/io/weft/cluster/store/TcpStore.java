@@ -3,8 +3,8 @@ package io.weft.cluster.store;
 
 import io.weft.cluster.Store;
 import io.weft.comm.CommException;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.transport.limit.OpenFiles;
-import io.weft.transport.limit.Span;
 import io.weft.transport.limit.UnprovenLimit;
 import io.weft.transport.tls.TlsParty;
 import io.weft.transport.tls.TlsPipe;
@@ -165,7 +165,7 @@ public final class TcpStore implements Store {
   /// another secret or fails TLS.
   public static TcpStore connectOnce(
       String host, int port, JobTrust trust, Duration reach, Duration limit) throws IOException {
-    int millis = Math.clamp(Span.millis(reach), 1, Integer.MAX_VALUE);
+    int millis = Math.clamp(ClampedDuration.millis(reach), 1, Integer.MAX_VALUE);
     Deadline deadline = Deadline.after(limit);
     IOException failed = new UnknownHostException(host);
     for (InetAddress address : InetAddress.getAllByName(host)) {
@@ -418,7 +418,7 @@ public final class TcpStore implements Store {
     try {
       socket.setTcpNoDelay(true);
       socket.connect(address, deadline.remainingMillis(connectMillis));
-      long opening = Span.millis(UnprovenLimit.handshakeTimeout(deadline.total()));
+      long opening = ClampedDuration.millis(UnprovenLimit.handshakeTimeout(deadline.total()));
       socket.setSoTimeout(deadline.remainingMillis(Math.clamp(opening, 1, Integer.MAX_VALUE)));
       StoreLine line = StoreLine.call(socket, party);
       var connection = new StoreConnection(line, location);

@@ -2,8 +2,8 @@
 package io.weft.cluster.store;
 
 import io.weft.comm.CommException;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.transport.limit.OpenFiles;
-import io.weft.transport.limit.Span;
 import io.weft.transport.limit.UnprovenLimit;
 import io.weft.transport.tls.TlsParty;
 import java.io.EOFException;
@@ -165,7 +165,7 @@ public final class TcpStoreServer implements AutoCloseable {
   private void pause(IOException limited) {
     LOG.warn(
         "the job's store cannot accept: {}{}", limited.getMessage(), openFiles.advice(limited));
-    LockSupport.parkNanos(Span.nanos(PAUSE));
+    LockSupport.parkNanos(ClampedDuration.nanos(PAUSE));
   }
 
   private void session(Socket socket) {
@@ -189,7 +189,8 @@ public final class TcpStoreServer implements AutoCloseable {
     Future<?> limit;
     try {
       limit =
-          limits.schedule(() -> closeQuietly(socket), Span.millis(opening), TimeUnit.MILLISECONDS);
+          limits.schedule(
+              () -> closeQuietly(socket), ClampedDuration.millis(opening), TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException closed) {
       return Optional.empty();
     }

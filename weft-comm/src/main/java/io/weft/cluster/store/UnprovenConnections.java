@@ -2,7 +2,7 @@
 package io.weft.cluster.store;
 
 import io.weft.agent.Ticker;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.transport.limit.UnprovenLimit;
 import java.net.Socket;
 import java.time.Duration;
@@ -16,7 +16,7 @@ final class UnprovenConnections {
 
   static final int MOST = 128;
   private static final int LINES_PER_PERIOD = 5;
-  private static final long PERIOD_NANOS = Span.nanos(Duration.ofSeconds(1));
+  private static final long PERIOD_NANOS = ClampedDuration.nanos(Duration.ofSeconds(1));
 
   private final ReentrantLock lock = new ReentrantLock();
   private final UnprovenLimit<Socket> waiting = new UnprovenLimit<>(MOST);

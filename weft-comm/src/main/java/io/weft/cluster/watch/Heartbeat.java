@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.watch;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 
 /// The timing of the signs of life between ranks, equal on all ranks of a job.
@@ -32,6 +32,6 @@ public record Heartbeat(long heartbeatNanos, long limitNanos) {
 
   /// Returns the heartbeat with these durations.
   public static Heartbeat of(Duration heartbeat, Duration limit) {
-    return new Heartbeat(Span.nanos(heartbeat), Span.nanos(limit));
+    return new Heartbeat(ClampedDuration.nanos(heartbeat), ClampedDuration.nanos(limit));
   }
 }

@@ -6,7 +6,7 @@ import io.weft.config.ConfigOption.Scope;
 import io.weft.config.OptionProvider;
 import io.weft.config.OptionType;
 import io.weft.config.Settings;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
 
@@ -50,9 +50,9 @@ public final class LivenessConfig implements OptionProvider {
     if (!limit.isZero() && limit.compareTo(heartbeat.multipliedBy(2)) < 0) {
       throw new IllegalArgumentException(
           "option silence-limit: "
-              + Span.millis(limit)
+              + ClampedDuration.millis(limit)
               + " ms is less than two heartbeats of "
-              + Span.millis(heartbeat)
+              + ClampedDuration.millis(heartbeat)
               + " ms (option heartbeat); raise the one or lower the other");
     }
   }

@@ -2,7 +2,7 @@
 package io.weft.collective.choice;
 
 import io.weft.file.ForeignFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -58,7 +58,7 @@ public final class AlgorithmTable {
       return ForeignFile.named(file).text(MOST_BYTES);
     } catch (IOException e) {
       throw new IllegalArgumentException(
-          "cannot read the table of algorithms " + file + ": " + Refusal.reason(e), e);
+          "cannot read the table of algorithms " + file + ": " + IoErrors.reason(e), e);
     }
   }
 

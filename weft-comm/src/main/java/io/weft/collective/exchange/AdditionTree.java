@@ -2,7 +2,7 @@
 package io.weft.collective.exchange;
 
 import io.weft.collective.schedule.AdditionOrder;
-import io.weft.tensor.kernel.Reducer;
+import io.weft.tensor.kernel.ReduceKernel;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -18,7 +18,7 @@ public final class AdditionTree {
   // The state of the current combination.
   private MemorySegment[] leaves = {};
   private long[] at = {};
-  private Reducer reducer = (_, _, _, _, _, _, _) -> {};
+  private ReduceKernel reducer = (_, _, _, _, _, _, _) -> {};
   private long slotBytes;
   private long from;
   private long elements;
@@ -50,7 +50,7 @@ public final class AdditionTree {
       long[] leafAt,
       long offset,
       long count,
-      Reducer by) {
+      ReduceKernel by) {
     leaves = inputs;
     at = leafAt;
     reducer = by;

@@ -9,7 +9,7 @@ import io.weft.collective.plan.RankSchedule;
 import io.weft.collective.wire.WireStage;
 import io.weft.observer.OperationStage;
 import io.weft.tensor.TensorView;
-import io.weft.tensor.kernel.Reducer;
+import io.weft.tensor.kernel.ReduceKernel;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ public final class MailboxAllreduce<T> extends MailboxTask implements OperationP
 
   private final MemorySegment input;
   private final TensorView output;
-  private final Reducer reducer;
+  private final ReduceKernel reducer;
   private final int divisor;
   private final @Nullable T result;
   private final Function<String, RankSchedule> schedules;
@@ -36,7 +36,7 @@ public final class MailboxAllreduce<T> extends MailboxTask implements OperationP
       SharedMailboxes mailboxes,
       MemorySegment input,
       TensorView output,
-      Reducer reducer,
+      ReduceKernel reducer,
       int divisor,
       @Nullable T result,
       Function<String, RankSchedule> schedules) {

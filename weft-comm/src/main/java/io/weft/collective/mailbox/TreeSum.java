@@ -5,7 +5,7 @@ import io.weft.collective.exchange.AdditionTree;
 import io.weft.collective.schedule.AdditionOrder;
 import io.weft.tensor.DType;
 import io.weft.tensor.kernel.Kernels;
-import io.weft.tensor.kernel.Reducer;
+import io.weft.tensor.kernel.ReduceKernel;
 import java.lang.foreign.MemorySegment;
 
 /// Combines the contributions in the slots of all members, each rank locally, in the same tree as
@@ -34,7 +34,7 @@ final class TreeSum {
   /// contribution was read. `divisor` is that of AVERAGE, otherwise 1.
   ///
   /// Hot path.
-  void combine(long number, MemorySegment output, DType dtype, Reducer reducer, int divisor) {
+  void combine(long number, MemorySegment output, DType dtype, ReduceKernel reducer, int divisor) {
     long elements = output.byteSize() / dtype.bytes();
     for (int member = 0; member < parts.length; member++) {
       parts[member] = mailbox.mailbox(member);

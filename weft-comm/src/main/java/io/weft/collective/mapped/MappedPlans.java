@@ -7,7 +7,7 @@ import io.weft.collective.exchange.BadCount;
 import io.weft.collective.exchange.BufferLayout;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.Results;
-import io.weft.collective.exchange.Rows;
+import io.weft.collective.exchange.RowPartition;
 import io.weft.collective.exchange.Stage;
 import io.weft.collective.group.Group;
 import io.weft.collective.mailbox.SharedMailboxes;
@@ -100,9 +100,9 @@ public final class MappedPlans {
     Group group = context.group();
     int rank = group.rank();
     int size = group.size();
-    long[] each = Rows.even(input.shape().dims().getFirst(), size);
-    long[] bytes = Rows.inBytes(each, Rows.rowBytes(input));
-    long[] slices = Arrays.copyOf(Rows.starts(bytes), size + 1);
+    long[] each = RowPartition.even(input.shape().dims().getFirst(), size);
+    long[] bytes = RowPartition.inBytes(each, RowPartition.rowBytes(input));
+    long[] slices = Arrays.copyOf(RowPartition.starts(bytes), size + 1);
     slices[size] = input.bytes();
     var sum = SliceLayout.Arithmetic.of(input.dtype(), op, size);
     var layout =
@@ -188,7 +188,7 @@ public final class MappedPlans {
     Arrays.fill(rows, input.shape().dims().getFirst());
     var gift =
         new OneSidedCopyStage.Gift(
-            input.data(), rows, new long[size], Rows.rowBytes(input), pieceBytes);
+            input.data(), rows, new long[size], RowPartition.rowBytes(input), pieceBytes);
     var gathered = new Kept();
     var copy =
         new OneSidedCopyStage(group, all(size), all(size), gift, gathered.room(input, results));
@@ -204,13 +204,13 @@ public final class MappedPlans {
 
   private static Stage ofAll(
       RankSchedule schedule, OneSidedCopyStage copy, TensorView input, int rank, Kept gathered) {
-    long[] bytes = Rows.inBytes(copy.told(), Rows.rowBytes(input));
+    long[] bytes = RowPartition.inBytes(copy.told(), RowPartition.rowBytes(input));
     long[] source = new long[bytes.length];
     Arrays.fill(source, -1);
     source[rank] = 0;
     MemorySegment target = gathered.kept().view().data();
     BufferLayout place =
-        new BufferLayout(input.data(), source, target, Rows.starts(bytes), bytes, true);
+        new BufferLayout(input.data(), source, target, RowPartition.starts(bytes), bytes, true);
     return new WireStage(schedule, place, null, input.dtype(), 1);
   }
 
@@ -220,9 +220,9 @@ public final class MappedPlans {
   public static OperationPlan<Received> alltoall(
       TensorView input, List<Long> splits, Group group, Results results, long pieceBytes) {
     int size = group.size();
-    long rowBytes = Rows.rowBytes(input);
+    long rowBytes = RowPartition.rowBytes(input);
     long[] rows = splits.stream().mapToLong(Long::longValue).toArray();
-    long[] offset = Rows.starts(Rows.inBytes(rows, rowBytes));
+    long[] offset = RowPartition.starts(RowPartition.inBytes(rows, rowBytes));
     var gift = new OneSidedCopyStage.Gift(input.data(), rows, offset, rowBytes, pieceBytes);
     var received = new Kept();
     var copy =

@@ -3,7 +3,7 @@ package io.weft.collective.mapped;
 
 import io.weft.collective.exchange.BufferLayout;
 import io.weft.collective.exchange.CollectiveContext;
-import io.weft.collective.exchange.Rows;
+import io.weft.collective.exchange.RowPartition;
 import io.weft.collective.exchange.RunningOperation;
 import io.weft.collective.exchange.Stage;
 import io.weft.collective.exchange.StageTask;
@@ -146,7 +146,7 @@ final class OneSidedCopyStage implements Stage {
   /// Allocates the result after all sources have announced their parts. Throws `BadCount` and
   /// `OutOfMemoryError`.
   void prepare() {
-    bytes = Rows.inBytesChecked(told, rowBytes);
+    bytes = RowPartition.inBytesChecked(told, rowBytes);
     target = result.apply(told.clone());
   }
 
@@ -158,7 +158,8 @@ final class OneSidedCopyStage implements Stage {
   /// Returns the memory for the bytes from this member.
   MemorySegment target(int member) {
     long[] known = Objects.requireNonNull(bytes);
-    return Objects.requireNonNull(target).asSlice(Rows.starts(known)[member], known[member]);
+    return Objects.requireNonNull(target)
+        .asSlice(RowPartition.starts(known)[member], known[member]);
   }
 
   /// Returns this rank's part for itself.
@@ -201,7 +202,7 @@ final class OneSidedCopyStage implements Stage {
       int source = (rank - d + size) % size;
       if (missed.get(source)) {
         int chunk = source * size + rank;
-        into[chunk] = Rows.starts(Objects.requireNonNull(bytes))[source];
+        into[chunk] = RowPartition.starts(Objects.requireNonNull(bytes))[source];
         length[chunk] = bytes(source);
         receives.add(
             new RankSchedule.Receiving(source, chunk, 1, false, new int[0], new int[0], false));

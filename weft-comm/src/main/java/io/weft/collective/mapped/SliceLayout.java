@@ -6,7 +6,7 @@ import io.weft.collective.exchange.BufferLayout;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.kernel.Kernels;
-import io.weft.tensor.kernel.Reducer;
+import io.weft.tensor.kernel.ReduceKernel;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -38,7 +38,7 @@ final class SliceLayout {
   /// The computation.
   ///
   /// @param divisor divisor of AVERAGE, otherwise 1
-  record Arithmetic(DType dtype, ReduceOp op, Reducer reducer, int divisor) {
+  record Arithmetic(DType dtype, ReduceOp op, ReduceKernel reducer, int divisor) {
 
     /// Creates the arithmetic of this many ranks with the kernels of this JVM.
     static Arithmetic of(DType dtype, ReduceOp op, int size) {

@@ -3,7 +3,7 @@ package io.weft.collective.service;
 
 import io.weft.agent.AgentRunner;
 import io.weft.comm.CommException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -126,7 +126,7 @@ final class Commands {
   /// Waits for room, at most for half of the limit since the last operation ended. A longer wait
   /// could fail the operations that must end first, and all others with them.
   private void queueWhenThereIsRoom(Runnable command, Duration limit) {
-    long idle = Span.nanos(limit) / 2;
+    long idle = ClampedDuration.nanos(limit) / 2;
     long ended = load.ended();
     long end = runner().nanos() + idle;
     while (!(over || load.hasRoom(queue.size())) || !queue.offer(command)) {
@@ -156,7 +156,7 @@ final class Commands {
     String since =
         runner().isInside()
             ? ", and a callback does not wait for room"
-            : ", and none has ended for " + Span.millis(limit.dividedBy(2)) + " ms";
+            : ", and none has ended for " + ClampedDuration.millis(limit.dividedBy(2)) + " ms";
     return new CommException.TimedOut(
         "this rank has as many operations in flight as permitted ("
             + Load.MOST_OPERATIONS

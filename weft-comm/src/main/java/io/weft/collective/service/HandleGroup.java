@@ -4,7 +4,7 @@ package io.weft.collective.service;
 import io.weft.agent.AgentRunner;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +48,8 @@ final class HandleGroup<T> implements Handle<List<T>> {
 
   @Override
   public List<T> await(Duration timeout) throws InterruptedException {
-    long end = runner.nanos() + Math.min(Span.nanos(timeout), Span.nanos(FOREVER));
+    long end =
+        runner.nanos() + Math.min(ClampedDuration.nanos(timeout), ClampedDuration.nanos(FOREVER));
     for (PendingHandle<T> part : parts) {
       try {
         var unused = part.awaitUntil(end, timeout);

@@ -12,7 +12,7 @@ import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.Way;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.Results;
-import io.weft.collective.exchange.Rows;
+import io.weft.collective.exchange.RowPartition;
 import io.weft.collective.group.Group;
 import io.weft.collective.group.OperationSignature;
 import io.weft.collective.mailbox.MailboxAllreduce;
@@ -31,7 +31,7 @@ import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.transport.Transport;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -269,7 +269,7 @@ final class MeshCommunicator implements Communicator {
     checkInput(options, input);
     checkOutput(options, "output", output);
     checkRows(options, input, "scatter");
-    long rows = Rows.even(input.shape().dims().getFirst(), size())[rank()];
+    long rows = RowPartition.even(input.shape().dims().getFirst(), size())[rank()];
     Shape mine = input.shape().withFirst(rows);
     check(
         options,
@@ -334,7 +334,7 @@ final class MeshCommunicator implements Communicator {
     long rows = input.shape().dims().getFirst();
     check(
         options,
-        splits.size() == size() && Rows.isDivision(splits, rows),
+        splits.size() == size() && RowPartition.isDivision(splits, rows),
         () ->
             "splits "
                 + splits
@@ -369,7 +369,7 @@ final class MeshCommunicator implements Communicator {
     if (runner.isInside()) {
       throw new IllegalStateException("progress in a callback of " + group().self());
     }
-    return runner.drive(until, runner.nanos() + Span.nanos(limit));
+    return runner.drive(until, runner.nanos() + ClampedDuration.nanos(limit));
   }
 
   @Override
@@ -554,7 +554,7 @@ final class MeshCommunicator implements Communicator {
             + " '"
             + name
             + "' is not done after "
-            + Span.millis(waited)
+            + ClampedDuration.millis(waited)
             + " ms; it continues, its tensors stay borrowed; await again, or lower its deadline",
         List.of());
   }
@@ -562,7 +562,7 @@ final class MeshCommunicator implements Communicator {
   private void checkRows(CollectiveOptions options, TensorView input, String aim) {
     check(options, !input.shape().dims().isEmpty(), () -> "a scalar has no rows to " + aim);
     try {
-      var unused = Rows.rowBytes(input);
+      var unused = RowPartition.rowBytes(input);
     } catch (IllegalArgumentException tooLong) {
       throw new IllegalArgumentException(
           "operation '%s': a row of %s of %s is too long: %s"

@@ -13,7 +13,7 @@ import io.weft.comm.CommException;
 import io.weft.observer.OperationStage;
 import io.weft.text.Printable;
 import io.weft.transport.TransportException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -65,7 +65,7 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     this.limit = limit;
     this.submittedNanos = submittedNanos;
     this.answers = new ProbeAnswers(group.rank(), group.size());
-    this.verdictNanos = submittedNanos + Span.nanos(limit);
+    this.verdictNanos = submittedNanos + ClampedDuration.nanos(limit);
   }
 
   @Override
@@ -98,20 +98,20 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
   }
 
   long deadlineNanos() {
-    return submittedNanos + Span.nanos(limit);
+    return submittedNanos + ClampedDuration.nanos(limit);
   }
 
   /// Returns the time before the deadline at which this rank asks the others for their progress,
   /// which is also the time that they have to reply.
   long graceNanos() {
-    return Math.min(500_000_000L, Span.nanos(limit) / 4);
+    return Math.min(500_000_000L, ClampedDuration.nanos(limit) / 4);
   }
 
   /// Returns the time after which this rank announces itself to the peers for which it waits, in
   /// case they do not know of the operation. Most operations on which all ranks agree have ended by
   /// then.
   long quietNanos() {
-    return Math.min(250_000_000L, Span.nanos(limit) / 4);
+    return Math.min(250_000_000L, ClampedDuration.nanos(limit) / 4);
   }
 
   boolean announced() {
@@ -139,7 +139,7 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
   /// Postpones the verdict, to at most twice the deadline, even if this rank stands still
   /// repeatedly.
   void putOffVerdict(long nanos) {
-    long latest = deadlineNanos() + Span.nanos(limit);
+    long latest = deadlineNanos() + ClampedDuration.nanos(limit);
     verdictNanos = Math.max(verdictNanos, Math.min(nanos, latest));
   }
 

@@ -7,7 +7,7 @@ import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.observer.ObservedOperation;
 import io.weft.text.Printable;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -193,7 +193,11 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
     if (!done) {
       AgentRunner runner = requireOutside();
       long now = runner.nanos();
-      awaitDriving(runner, now, now + Math.min(Span.nanos(timeout), Span.nanos(FOREVER)), timeout);
+      awaitDriving(
+          runner,
+          now,
+          now + Math.min(ClampedDuration.nanos(timeout), ClampedDuration.nanos(FOREVER)),
+          timeout);
     }
     return outcome();
   }

@@ -9,7 +9,7 @@ import io.weft.collective.plan.RankSchedule.Receiving;
 import io.weft.collective.plan.RankSchedule.Run;
 import io.weft.collective.plan.RankSchedule.Sending;
 import io.weft.tensor.kernel.Kernels;
-import io.weft.tensor.kernel.Reducer;
+import io.weft.tensor.kernel.ReduceKernel;
 import io.weft.transport.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -75,7 +75,7 @@ final class WireBuffers {
       MemorySegment.copy(from, fromOffset, place.target(), at, bytes);
       return;
     }
-    Reducer reducer = Objects.requireNonNull(stage.reducer());
+    ReduceKernel reducer = Objects.requireNonNull(stage.reducer());
     long elements = bytes / stage.dtype().bytes();
     boolean here = receiving.again() || place.inPlace();
     MemorySegment left = here ? place.target() : place.source();
@@ -103,7 +103,7 @@ final class WireBuffers {
     at[own] = here ? into : place.sourceOffset()[chunk] + within;
     long bytes = bytes(receiving, segment);
     int elementBytes = stage.dtype().bytes();
-    Reducer reducer = Objects.requireNonNull(stage.reducer());
+    ReduceKernel reducer = Objects.requireNonNull(stage.reducer());
     AdditionTree sums = context.sums();
     long most = sums.longest(leaves.length);
     long length;

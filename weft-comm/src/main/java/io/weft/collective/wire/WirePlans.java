@@ -7,7 +7,7 @@ import io.weft.collective.Communicator.Received;
 import io.weft.collective.exchange.BufferLayout;
 import io.weft.collective.exchange.OperationPlan;
 import io.weft.collective.exchange.Results;
-import io.weft.collective.exchange.Rows;
+import io.weft.collective.exchange.RowPartition;
 import io.weft.collective.exchange.Stage;
 import io.weft.collective.plan.RankSchedule;
 import io.weft.tensor.DType;
@@ -16,7 +16,7 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
-import io.weft.tensor.kernel.Reducer;
+import io.weft.tensor.kernel.ReduceKernel;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -60,7 +60,7 @@ public final class WirePlans {
 
   private static Stage reducing(
       RankSchedule schedule, BufferLayout place, DType dtype, ReduceOp op, int size) {
-    Reducer reducer = Kernels.reducer(dtype, op);
+    ReduceKernel reducer = Kernels.reducer(dtype, op);
     return new WireStage(schedule, place, reducer, dtype, op == ReduceOp.AVERAGE ? size : 1);
   }
 
@@ -76,8 +76,10 @@ public final class WirePlans {
     return new OperationPlan<>() {
       private final TensorLease scratch = OwnedTensor.allocate(input.dtype(), input.shape());
       private final long[] bytes =
-          Rows.inBytes(Rows.even(input.shape().dims().getFirst(), size), Rows.rowBytes(input));
-      private final long[] offset = Rows.starts(bytes);
+          RowPartition.inBytes(
+              RowPartition.even(input.shape().dims().getFirst(), size),
+              RowPartition.rowBytes(input));
+      private final long[] offset = RowPartition.starts(bytes);
 
       @Override
       public @Nullable Stage stage(int index) {
@@ -131,8 +133,8 @@ public final class WirePlans {
 
       private Stage dataStage() {
         long[] each = rows.toArray(JAVA_LONG);
-        long[] bytes = Rows.inBytesChecked(each, Rows.rowBytes(input));
-        long[] offset = Rows.starts(bytes);
+        long[] bytes = RowPartition.inBytesChecked(each, RowPartition.rowBytes(input));
+        long[] offset = RowPartition.starts(bytes);
         TensorLease whole = results.gathered(input, each);
         gathered = whole;
         long[] source = new long[size];
@@ -190,12 +192,12 @@ public final class WirePlans {
 
       private Stage dataStage() {
         long[] from = got.toArray(JAVA_LONG);
-        long[] in = Rows.inBytesChecked(from, Rows.rowBytes(input));
+        long[] in = RowPartition.inBytesChecked(from, RowPartition.rowBytes(input));
         TensorLease whole = results.gathered(input, from);
         received = whole;
         long[] out =
-            Rows.inBytes(
-                splits.stream().mapToLong(Long::longValue).toArray(), Rows.rowBytes(input));
+            RowPartition.inBytes(
+                splits.stream().mapToLong(Long::longValue).toArray(), RowPartition.rowBytes(input));
         BufferLayout place = square(input.data(), out, whole.view().data(), in);
         return new WireStage(schedule, place, null, input.dtype(), 1);
       }
@@ -209,8 +211,8 @@ public final class WirePlans {
         long[] targetOffset = new long[size * size];
         Arrays.fill(sourceOffset, -1);
         Arrays.fill(targetOffset, -1);
-        long[] outStarts = Rows.starts(out);
-        long[] inStarts = Rows.starts(in);
+        long[] outStarts = RowPartition.starts(out);
+        long[] inStarts = RowPartition.starts(in);
         for (int r = 0; r < size; r++) {
           bytes[rank * size + r] = out[r];
           sourceOffset[rank * size + r] = outStarts[r];

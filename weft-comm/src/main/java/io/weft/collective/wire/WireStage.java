@@ -9,7 +9,7 @@ import io.weft.collective.exchange.StageTask;
 import io.weft.collective.plan.RankSchedule;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
-import io.weft.tensor.kernel.Reducer;
+import io.weft.tensor.kernel.ReduceKernel;
 import org.jspecify.annotations.Nullable;
 
 /// An exchange by messages and writes: its schedule, memory and reduction.
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public record WireStage(
     RankSchedule schedule,
     BufferLayout layout,
-    @Nullable Reducer reducer,
+    @Nullable ReduceKernel reducer,
     DType dtype,
     int divisor,
     boolean entered)
@@ -35,7 +35,7 @@ public record WireStage(
   public WireStage(
       RankSchedule schedule,
       BufferLayout layout,
-      @Nullable Reducer reducer,
+      @Nullable ReduceKernel reducer,
       DType dtype,
       int divisor) {
     this(schedule, layout, reducer, dtype, divisor, false);

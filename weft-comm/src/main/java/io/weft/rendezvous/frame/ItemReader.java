@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// check `isSound` before it uses the values.
 public final class ItemReader {
 
-  private static final TensorSignature NOTHING = new TensorSignature(DType.UINT8, Shape.of(0), 0);
+  private static final TensorSpec NOTHING = new TensorSpec(DType.UINT8, Shape.of(0), 0);
 
   private final MessageReader in = new MessageReader();
 
@@ -71,10 +71,10 @@ public final class ItemReader {
   /// Hot path, if the signature equals the expected one.
   ///
   /// @param expected returned if it equals the signature read
-  public TensorSignature signature(@Nullable TensorSignature expected) {
-    DType dtype = TensorSignature.dtype(one());
+  public TensorSpec signature(@Nullable TensorSpec expected) {
+    DType dtype = TensorSpec.dtype(one());
     int rank = one();
-    if (dtype == null || rank > TensorSignature.MAX_RANK) {
+    if (dtype == null || rank > TensorSpec.MAX_RANK) {
       in.distrust();
       return NOTHING;
     }
@@ -88,7 +88,7 @@ public final class ItemReader {
     return signature(dtype, rank, extents);
   }
 
-  private boolean isLike(TensorSignature expected, DType dtype, int rank, MemorySegment extents) {
+  private boolean isLike(TensorSpec expected, DType dtype, int rank, MemorySegment extents) {
     if (expected.dtype() != dtype || expected.shape().dims().size() != rank) {
       return false;
     }
@@ -100,7 +100,7 @@ public final class ItemReader {
     return true;
   }
 
-  private TensorSignature signature(DType dtype, int rank, MemorySegment extents) {
+  private TensorSpec signature(DType dtype, int rank, MemorySegment extents) {
     long[] dims = new long[rank];
     long elements = 1;
     boolean fits = true;
@@ -114,7 +114,7 @@ public final class ItemReader {
       in.distrust();
       return NOTHING;
     }
-    return new TensorSignature(dtype, Shape.of(dims), elements * dtype.bytes());
+    return new TensorSpec(dtype, Shape.of(dims), elements * dtype.bytes());
   }
 
   public RemoteRegion region() {

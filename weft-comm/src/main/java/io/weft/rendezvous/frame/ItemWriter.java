@@ -72,7 +72,7 @@ public final class ItemWriter {
       long step,
       long frame,
       long iteration,
-      TensorSignature signature,
+      TensorSpec signature,
       RemoteRegion region) {
     if (!open(ItemType.REQUEST_INTO, 32L + signature.wireBytes() + RemoteRegion.WIRE_BYTES)) {
       return false;
@@ -83,7 +83,7 @@ public final class ItemWriter {
     return true;
   }
 
-  public boolean destination(int token, int id, TensorSignature signature, RemoteRegion region) {
+  public boolean destination(int token, int id, TensorSpec signature, RemoteRegion region) {
     return placed(ItemType.DESTINATION, token, id, signature, region);
   }
 
@@ -106,7 +106,7 @@ public final class ItemWriter {
   }
 
   /// If reading the data throws, the exception is propagated and the message is unchanged.
-  public boolean inline(int id, TensorSignature signature, MemorySegment data) {
+  public boolean inline(int id, TensorSpec signature, MemorySegment data) {
     long header = 4L + signature.wireBytes();
     if (!message.hasRoom(header + signature.bytes())) {
       return false;
@@ -119,12 +119,12 @@ public final class ItemWriter {
     return true;
   }
 
-  public boolean meta(int id, int token, TensorSignature signature, RemoteRegion region) {
+  public boolean meta(int id, int token, TensorSpec signature, RemoteRegion region) {
     return placed(ItemType.META, id, token, signature, region);
   }
 
   private boolean placed(
-      ItemType type, int first, int second, TensorSignature signature, RemoteRegion region) {
+      ItemType type, int first, int second, TensorSpec signature, RemoteRegion region) {
     if (!open(type, 8L + signature.wireBytes() + RemoteRegion.WIRE_BYTES)) {
       return false;
     }
@@ -135,7 +135,7 @@ public final class ItemWriter {
     return true;
   }
 
-  public boolean shape(int id, int token, TensorSignature signature) {
+  public boolean shape(int id, int token, TensorSpec signature) {
     if (!open(ItemType.SHAPE, 8L + signature.wireBytes())) {
       return false;
     }
@@ -172,9 +172,9 @@ public final class ItemWriter {
     message.put(iteration);
   }
 
-  private void put(TensorSignature signature) {
+  private void put(TensorSpec signature) {
     List<Long> dims = signature.shape().dims();
-    message.put((byte) TensorSignature.code(signature.dtype()));
+    message.put((byte) TensorSpec.code(signature.dtype()));
     message.put((byte) dims.size());
     for (int i = 0; i < dims.size(); i++) {
       message.put((long) dims.get(i));

@@ -2,7 +2,7 @@
 package io.weft.rendezvous.route;
 
 import io.weft.cluster.item.ReceivePool;
-import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.transport.RemoteRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.pool.SliceLease;
@@ -81,7 +81,7 @@ public final class ReceiveBuffers {
   }
 
   /// Gives a received tensor to its consumer.
-  public ReceivedTensor give(Route route, ReceiveBuffer receiveBuffer, TensorSignature signature) {
+  public ReceivedTensor give(Route route, ReceiveBuffer receiveBuffer, TensorSpec signature) {
     leases.getAndIncrement();
     return new ReceivedTensor(this, route, receiveBuffer, signature);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.route;
 
-import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,7 +24,7 @@ public final class ReceivedTensor implements TensorLease {
       ReceiveBuffers receiveBuffers,
       Route route,
       ReceiveBuffer receiveBuffer,
-      TensorSignature signature) {
+      TensorSpec signature) {
     this.receiveBuffers = receiveBuffers;
     this.route = route;
     this.receiveBuffer = receiveBuffer;

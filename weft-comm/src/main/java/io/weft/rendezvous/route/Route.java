@@ -2,7 +2,7 @@
 package io.weft.rendezvous.route;
 
 import io.weft.rendezvous.Edge;
-import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.frame.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /// One rank's state of an edge that persists from tensor to tensor: the table of [JIA17 §3.3], by
@@ -18,7 +18,7 @@ public final class Route {
   private int told = UNTOLD;
 
   /// The signature of the last received tensor.
-  private @Nullable TensorSignature expected;
+  private @Nullable TensorSpec expected;
 
   /// The memory for the next tensor.
   private @Nullable ReceiveBuffer kept;
@@ -49,11 +49,11 @@ public final class Route {
     told = as;
   }
 
-  public @Nullable TensorSignature expected() {
+  public @Nullable TensorSpec expected() {
     return expected;
   }
 
-  public void expect(TensorSignature signature) {
+  public void expect(TensorSpec signature) {
     expected = signature;
   }
 

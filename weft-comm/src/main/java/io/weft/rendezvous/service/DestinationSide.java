@@ -6,7 +6,7 @@ import io.weft.comm.CommException;
 import io.weft.observer.OperationStage;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.TransferProtocol;
-import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.rendezvous.route.ReceiveBuffer;
 import io.weft.rendezvous.route.ReceiveBuffers;
 import io.weft.rendezvous.route.Route;
@@ -73,7 +73,7 @@ final class DestinationSide {
     waiting++;
     owner.reached(it, OperationStage.STARTED);
     long number = it.key.step();
-    Step step = owner.steps().open(number);
+    OpenStep step = owner.steps().open(number);
     CommException refusal = step == null ? owner.words().ended(number) : step.failure();
     refusal = refusal == null ? owner.termination().failure() : refusal;
     if (step == null || refusal != null) {
@@ -93,7 +93,7 @@ final class DestinationSide {
   }
 
   /// Receives a tensor whose producer is this rank.
-  private void meet(PendingReceive it, Step step) {
+  private void meet(PendingReceive it, OpenStep step) {
     PendingSide other = owner.table().get(it.route, step, it.frame, it.iteration);
     if (other instanceof Publication there) {
       owner.leave(there);
@@ -106,7 +106,7 @@ final class DestinationSide {
     }
   }
 
-  private void ask(PendingReceive it, Step step) {
+  private void ask(PendingReceive it, OpenStep step) {
     RendezvousPeer peer = owner.peer(it.edge().source());
     CommException loss = owner.termination().loss(peer.rank());
     if (loss == null && (tokens.isFull() || !tell(it.route, peer))) {
@@ -118,7 +118,7 @@ final class DestinationSide {
     }
     it.asks(peer, tokens.take(it));
     step.add(it);
-    TensorSignature expected = it.route.expected();
+    TensorSpec expected = it.route.expected();
     if (asksForWrites() && expected != null && expected.bytes() > eagerBytes) {
       it.receiveBuffer = receiveBuffers.take(it.route, expected.bytes());
       it.signature = expected;
@@ -155,7 +155,7 @@ final class DestinationSide {
   }
 
   /// Returns the signature of the edge's last tensor, or null if no receive waits under this id.
-  @Nullable TensorSignature expected(int id) {
+  @Nullable TensorSpec expected(int id) {
     PendingReceive it = tokens.find(id, PendingReceive.class);
     return it == null ? null : it.route.expected();
   }
@@ -170,7 +170,7 @@ final class DestinationSide {
   }
 
   /// @param data valid during the call
-  void onInline(RendezvousPeer from, int id, TensorSignature like, MemorySegment data) {
+  void onInline(RendezvousPeer from, int id, TensorSpec like, MemorySegment data) {
     PendingReceive it = asked(from, id);
     if (it == null || !fits(it, like)) {
       return;
@@ -185,7 +185,7 @@ final class DestinationSide {
     }
   }
 
-  void onMeta(RendezvousPeer from, int id, int token, TensorSignature like, RemoteRegion region) {
+  void onMeta(RendezvousPeer from, int id, int token, TensorSpec like, RemoteRegion region) {
     PendingReceive it = asked(from, id);
     if (it == null || !fits(it, like)) {
       release(from, token);
@@ -196,7 +196,7 @@ final class DestinationSide {
     read(it);
   }
 
-  void onShape(RendezvousPeer from, int id, int token, TensorSignature like) {
+  void onShape(RendezvousPeer from, int id, int token, TensorSpec like) {
     PendingReceive it = asked(from, id);
     if (it == null || !fits(it, like)) {
       release(from, token);
@@ -208,9 +208,9 @@ final class DestinationSide {
 
   /// Sends the memory into which the tensor may be written. If there is none now, retries in the
   /// next duty cycle.
-  private void offer(PendingReceive it, int token, TensorSignature like) {
+  private void offer(PendingReceive it, int token, TensorSpec like) {
     RendezvousPeer peer = Objects.requireNonNull(it.peer());
-    if (it.stand == Stand.OVER) {
+    if (it.stand == Stand.ENDED) {
       release(peer, token);
     } else if (place(it, like)) {
       RemoteRegion into = receiveBuffers.export(it.there());
@@ -235,7 +235,7 @@ final class DestinationSide {
     }
   }
 
-  private boolean fits(PendingReceive it, TensorSignature like) {
+  private boolean fits(PendingReceive it, TensorSpec like) {
     if (receiveBuffers.canHold(like.bytes())) {
       it.route.expect(like);
       it.signature = like;
@@ -248,7 +248,7 @@ final class DestinationSide {
   }
 
   /// Provides memory for the tensor. Returns whether there is any.
-  private boolean place(PendingReceive it, TensorSignature like) {
+  private boolean place(PendingReceive it, TensorSpec like) {
     it.signature = like;
     ReceiveBuffer receiveBuffer = it.receiveBuffer;
     if (receiveBuffer != null && receiveBuffer.memory().byteSize() != like.bytes()) {
@@ -296,7 +296,7 @@ final class DestinationSide {
 
   void onRead(PendingReceive it, @Nullable TransportException failure) {
     RendezvousPeer peer = Objects.requireNonNull(it.peer());
-    if (it.stand == Stand.OVER) {
+    if (it.stand == Stand.ENDED) {
       draining--;
       giveUpReceiveBuffer(it);
       release(peer, it.token());
@@ -385,7 +385,7 @@ final class DestinationSide {
       return;
     }
     long next = Long.MAX_VALUE;
-    for (Step step : owner.steps().snapshot()) {
+    for (OpenStep step : owner.steps().snapshot()) {
       for (PendingSide pending : step.all()) {
         if (pending instanceof PendingReceive it) {
           if (it.deadline <= attention) {

@@ -52,7 +52,7 @@ public final class MeshRendezvous implements MeshService {
   private final SubmissionQueue<MeshRendezvous> submissions = new SubmissionQueue<>(this);
   private final Runnable leftRunner = this::runLeft;
   private final Routes routes = new Routes();
-  private final Steps steps = new Steps();
+  private final OpenSteps steps = new OpenSteps();
   private final PendingTable table = new PendingTable();
   private final RendezvousCounters traffic = new RendezvousCounters();
   private final RendezvousInbound listener = new RendezvousInbound(this);
@@ -181,7 +181,7 @@ public final class MeshRendezvous implements MeshService {
     return connected().words();
   }
 
-  Steps steps() {
+  OpenSteps steps() {
     return steps;
   }
 
@@ -236,7 +236,7 @@ public final class MeshRendezvous implements MeshService {
 
   /// Removes the side from its step, and from the table if it is in it.
   void leave(PendingSide it) {
-    Step step = it.step;
+    OpenStep step = it.step;
     if (step != null) {
       table.remove(it, step);
       step.remove(it);

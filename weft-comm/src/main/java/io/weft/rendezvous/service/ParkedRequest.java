@@ -4,7 +4,7 @@ package io.weft.rendezvous.service;
 import io.weft.cluster.item.OutboundItem;
 import io.weft.comm.CommException;
 import io.weft.rendezvous.frame.ItemWriter;
-import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.rendezvous.route.Route;
 import io.weft.transport.RemoteRegion;
 import java.nio.charset.StandardCharsets;
@@ -22,7 +22,7 @@ final class ParkedRequest extends PendingSide implements OutboundItem<ItemWriter
 
   /// The signature that the peer expects, and the memory into which such a tensor may be written;
   /// null if it expects none.
-  final @Nullable TensorSignature expected;
+  final @Nullable TensorSpec expected;
 
   final @Nullable RemoteRegion into;
 
@@ -36,7 +36,7 @@ final class ParkedRequest extends PendingSide implements OutboundItem<ItemWriter
       long frame,
       long iteration,
       boolean writes,
-      @Nullable TensorSignature expected,
+      @Nullable TensorSpec expected,
       @Nullable RemoteRegion into) {
     super(route, frame, iteration);
     this.peer = peer;

@@ -8,7 +8,7 @@ import io.weft.observer.ObservedOperation;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
-import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.rendezvous.route.ReceiveBuffer;
 import io.weft.rendezvous.route.Route;
 import io.weft.transport.Completion;
@@ -35,7 +35,7 @@ final class PendingReceive extends PendingSide
     AWAITS_MEMORY,
     /// Reading, or waiting for memory or room to read.
     READS,
-    OVER
+    ENDED
   }
 
   final RendezvousKey key;
@@ -46,7 +46,7 @@ final class PendingReceive extends PendingSide
   long deadline;
 
   @Nullable ReceiveBuffer receiveBuffer;
-  @Nullable TensorSignature signature;
+  @Nullable TensorSpec signature;
 
   /// The tensor, in `AWAITS_MEMORY`.
   byte @Nullable [] early;
@@ -117,7 +117,7 @@ final class PendingReceive extends PendingSide
     id = slot;
   }
 
-  TensorSignature live() {
+  TensorSpec live() {
     return Objects.requireNonNull(signature, "not known");
   }
 
@@ -239,7 +239,7 @@ final class PendingReceive extends PendingSide
 
   @Override
   public List<Integer> awaited() {
-    return stand == Stand.OVER ? List.of() : List.of(edge().source());
+    return stand == Stand.ENDED ? List.of() : List.of(edge().source());
   }
 
   @Override
@@ -250,7 +250,7 @@ final class PendingReceive extends PendingSide
   // --- completion
 
   void ends(Arrival with) {
-    stand = Stand.OVER;
+    stand = Stand.ENDED;
     arrival = with;
   }
 
@@ -268,13 +268,13 @@ final class PendingReceive extends PendingSide
       case ASKED_INTO ->
           message.requestInto(
               id, route.told(), key.step(), frame, iteration, live(), side().export(there()));
-      case AWAITS_WRITE, AWAITS_MEMORY, READS, OVER -> true;
+      case AWAITS_WRITE, AWAITS_MEMORY, READS, ENDED -> true;
     };
   }
 
   @Override
   public void sent() {
-    if (stand != Stand.OVER) {
+    if (stand != Stand.ENDED) {
       side().onSent(this);
     }
   }

@@ -18,7 +18,7 @@ abstract sealed class PendingSide extends Submission<MeshRendezvous>
   final long iteration;
 
   /// The step; null before the side has entered and after it has left.
-  @Nullable Step step;
+  @Nullable OpenStep step;
 
   @Nullable PendingSide before;
   @Nullable PendingSide after;
@@ -47,7 +47,7 @@ abstract sealed class PendingSide extends Submission<MeshRendezvous>
   /// Returns whether this side fails with the loss of this rank.
   abstract boolean dependsOn(int rank);
 
-  final boolean isSame(Route otherRoute, Step otherStep, long otherFrame, long otherIteration) {
+  final boolean isSame(Route otherRoute, OpenStep otherStep, long otherFrame, long otherIteration) {
     return route == otherRoute
         && step == otherStep
         && frame == otherFrame

@@ -19,7 +19,7 @@ final class PendingTable {
   /// Returns the side that waits under this key, or null.
   ///
   /// Hot path.
-  @Nullable PendingSide get(Route route, Step step, long frame, long iteration) {
+  @Nullable PendingSide get(Route route, OpenStep step, long frame, long iteration) {
     PendingSide at = buckets[bucket(route, step, frame, iteration)];
     while (at != null && !at.isSame(route, step, frame, iteration)) {
       at = at.chain;
@@ -30,7 +30,7 @@ final class PendingTable {
   /// Adds a side that is in its step already and whose key is not in the table.
   ///
   /// Hot path.
-  void put(PendingSide pending, Step step) {
+  void put(PendingSide pending, OpenStep step) {
     if (size == buckets.length) {
       grow();
     }
@@ -43,7 +43,7 @@ final class PendingTable {
   /// Removes the side if it is in the table. It must still be in its step.
   ///
   /// Hot path.
-  void remove(PendingSide pending, Step step) {
+  void remove(PendingSide pending, OpenStep step) {
     int bucket = bucket(pending.route, step, pending.frame, pending.iteration);
     PendingSide before = null;
     for (PendingSide at = buckets[bucket]; at != null; before = at, at = at.chain) {
@@ -60,7 +60,7 @@ final class PendingTable {
     }
   }
 
-  private int bucket(Route route, Step step, long frame, long iteration) {
+  private int bucket(Route route, OpenStep step, long frame, long iteration) {
     long hash = step.number() * 0x9E3779B97F4A7C15L + route.number();
     hash = (hash ^ hash >>> 29) * 0xBF58476D1CE4E5B9L + frame;
     hash = (hash ^ hash >>> 32) * 0x94D049BB133111EBL + iteration;
@@ -74,7 +74,7 @@ final class PendingTable {
     for (PendingSide chain : old) {
       while (chain != null) {
         PendingSide next = chain.chain;
-        Step step = chain.step;
+        OpenStep step = chain.step;
         if (step != null) {
           put(chain, step);
         }

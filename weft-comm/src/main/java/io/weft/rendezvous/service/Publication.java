@@ -7,7 +7,7 @@ import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
-import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.rendezvous.route.Route;
 import io.weft.tensor.TensorView;
 import io.weft.transport.Completion;
@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 final class Publication extends PendingSide
     implements OutboundItem<ItemWriter>, TokenOwner, ObservedOperation {
 
-  /// The way in which the tensor is sent to the requesting peer.
-  enum Way {
+  /// The means by which the tensor reaches the requesting peer.
+  enum Delivery {
     /// No peer has requested it.
     NONE,
     DEAD,
@@ -39,7 +39,7 @@ final class Publication extends PendingSide
     /// It could not be read; the peer receives the reason.
     UNREADABLE,
     /// It needs no further answer.
-    OVER
+    ENDED
   }
 
   final long stepNumber;
@@ -47,8 +47,8 @@ final class Publication extends PendingSide
   /// The tensor; null if it is dead.
   final @Nullable TensorView tensor;
 
-  final @Nullable TensorSignature signature;
-  Way way = Way.NONE;
+  final @Nullable TensorSpec signature;
+  Delivery delivery = Delivery.NONE;
 
   private final Runnable release;
   private final long number;
@@ -78,7 +78,7 @@ final class Publication extends PendingSide
     this.submittedNanos = submittedNanos;
     this.stepNumber = key.step();
     this.tensor = tensor;
-    this.signature = tensor == null ? null : TensorSignature.of(tensor);
+    this.signature = tensor == null ? null : TensorSpec.of(tensor);
     this.release = release;
   }
 
@@ -104,7 +104,7 @@ final class Publication extends PendingSide
     return Objects.requireNonNull(side, "not entered");
   }
 
-  TensorSignature live() {
+  TensorSpec live() {
     return Objects.requireNonNull(signature, "dead");
   }
 
@@ -146,10 +146,10 @@ final class Publication extends PendingSide
   /// Assigns the tensor to a request.
   ///
   /// @param slot the token that the peer returns, if any
-  void goesTo(ParkedRequest request, Way by, int slot) {
+  void goesTo(ParkedRequest request, Delivery by, int slot) {
     peer = request.peer;
     id = request.id;
-    way = by;
+    delivery = by;
     token = slot;
   }
 
@@ -244,7 +244,7 @@ final class Publication extends PendingSide
 
   @Override
   public List<Integer> awaited() {
-    return way == Way.OVER ? List.of() : List.of(edge().destination());
+    return delivery == Delivery.ENDED ? List.of() : List.of(edge().destination());
   }
 
   @Override
@@ -256,8 +256,8 @@ final class Publication extends PendingSide
 
   @Override
   public boolean write(ItemWriter message) {
-    return switch (way) {
-      case NONE, WRITE, OVER -> true;
+    return switch (delivery) {
+      case NONE, WRITE, ENDED -> true;
       case DEAD -> message.dead(id);
       case INLINE -> inline(message);
       case UNREADABLE -> message.failed(id, why);
@@ -270,7 +270,7 @@ final class Publication extends PendingSide
     try {
       return message.inline(id, live(), Objects.requireNonNull(tensor).data());
     } catch (RuntimeException | Error thrown) {
-      way = Way.UNREADABLE;
+      delivery = Delivery.UNREADABLE;
       why = side().unreadable(this, thrown);
       return message.failed(id, why);
     }
@@ -278,7 +278,9 @@ final class Publication extends PendingSide
 
   @Override
   public void sent() {
-    if (way == Way.DEAD || way == Way.INLINE || way == Way.UNREADABLE) {
+    if (delivery == Delivery.DEAD
+        || delivery == Delivery.INLINE
+        || delivery == Delivery.UNREADABLE) {
       side().finish(this);
     }
   }

@@ -12,7 +12,7 @@ import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.route.Route;
 import io.weft.tensor.TensorView;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,7 +98,7 @@ final class RendezvousClient implements Rendezvous {
     return new PendingReceive(
         route(key, key.edge().destination()),
         key,
-        Span.nanos(limit),
+        ClampedDuration.nanos(limit),
         receiver,
         behind.nextTransfer(),
         behind.watchedNanos());

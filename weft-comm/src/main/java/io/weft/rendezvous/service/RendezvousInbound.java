@@ -4,7 +4,7 @@ package io.weft.rendezvous.service;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.frame.ItemReader;
 import io.weft.rendezvous.frame.ItemType;
-import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.rendezvous.route.Route;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
@@ -100,7 +100,7 @@ final class RendezvousInbound {
     long step = in.longNumber();
     long frame = in.longNumber();
     long iteration = in.longNumber();
-    TensorSignature expected = null;
+    TensorSpec expected = null;
     RemoteRegion into = null;
     boolean writes = hasDestination;
     if (hasDestination) {
@@ -120,14 +120,14 @@ final class RendezvousInbound {
   }
 
   /// Returns whether the region, if present, is as long as the tensor.
-  private static boolean isPlace(@Nullable RemoteRegion region, @Nullable TensorSignature like) {
+  private static boolean isPlace(@Nullable RemoteRegion region, @Nullable TensorSpec like) {
     return region == null || like == null || region.bytes() == like.bytes();
   }
 
   private void destination(RendezvousPeer from) {
     int token = in.number();
     int id = in.number();
-    TensorSignature like = in.signature(null);
+    TensorSpec like = in.signature(null);
     RemoteRegion into = in.region();
     if (!in.isSound() || !isPlace(into, like)) {
       owner.mistrust(from, UNREADABLE);
@@ -138,7 +138,7 @@ final class RendezvousInbound {
 
   private void inline(RendezvousPeer from) {
     int id = in.number();
-    TensorSignature like = in.signature(owner.destination().expected(id));
+    TensorSpec like = in.signature(owner.destination().expected(id));
     MemorySegment data = in.bytes(like.bytes());
     if (in.isSound()) {
       owner.destination().onInline(from, id, like, data);
@@ -148,7 +148,7 @@ final class RendezvousInbound {
   private void meta(RendezvousPeer from) {
     int id = in.number();
     int token = in.number();
-    TensorSignature like = in.signature(owner.destination().expected(id));
+    TensorSpec like = in.signature(owner.destination().expected(id));
     RemoteRegion region = in.region();
     if (!in.isSound() || !isPlace(region, like)) {
       owner.mistrust(from, UNREADABLE);
@@ -160,7 +160,7 @@ final class RendezvousInbound {
   private void shape(RendezvousPeer from) {
     int id = in.number();
     int token = in.number();
-    TensorSignature like = in.signature(owner.destination().expected(id));
+    TensorSpec like = in.signature(owner.destination().expected(id));
     if (in.isSound()) {
       owner.destination().onShape(from, id, token, like);
     }

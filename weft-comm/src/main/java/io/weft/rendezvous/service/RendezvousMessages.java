@@ -6,7 +6,7 @@ import io.weft.cluster.PeerExit;
 import io.weft.comm.CommException;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.RendezvousKey;
-import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.transport.TransportException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -92,7 +92,7 @@ final class RendezvousMessages {
         receive(key) + " was refused by that rank: " + why, key.edge().source(), null);
   }
 
-  CommException tooLong(RendezvousKey key, TensorSignature like, long memoryBytes) {
+  CommException tooLong(RendezvousKey key, TensorSpec like, long memoryBytes) {
     return new CommException.Aborted(
         receive(key)
             + ": "
@@ -105,7 +105,7 @@ final class RendezvousMessages {
         null);
   }
 
-  CommException notRead(RendezvousKey key, TensorSignature like, TransportException cause) {
+  CommException notRead(RendezvousKey key, TensorSpec like, TransportException cause) {
     return new CommException.Aborted(
         receive(key) + ": " + like + " could not be read: " + cause.getMessage(),
         key.edge().source(),

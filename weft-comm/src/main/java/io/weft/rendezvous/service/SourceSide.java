@@ -5,8 +5,8 @@ import io.weft.cluster.TokenTable;
 import io.weft.comm.CommException;
 import io.weft.observer.OperationStage;
 import io.weft.rendezvous.frame.ItemWriter;
-import io.weft.rendezvous.frame.TensorSignature;
-import io.weft.rendezvous.service.Publication.Way;
+import io.weft.rendezvous.frame.TensorSpec;
+import io.weft.rendezvous.service.Publication.Delivery;
 import io.weft.transport.Capabilities;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
@@ -45,7 +45,7 @@ final class SourceSide {
   /// Returns the length of the longest tensor that travels in a message, in bytes.
   static int eagerBytes(Capabilities transport) {
     int room =
-        transport.maxMessageBytes() - ItemWriter.HEADER_BYTES - 5 - TensorSignature.MAX_WIRE_BYTES;
+        transport.maxMessageBytes() - ItemWriter.HEADER_BYTES - 5 - TensorSpec.MAX_WIRE_BYTES;
     return Math.min(transport.eagerBytes(), room);
   }
 
@@ -72,7 +72,7 @@ final class SourceSide {
     held++;
     owner.reached(it, OperationStage.STARTED);
     CommException refusal = owner.termination().failure();
-    Step step = refusal != null ? null : owner.steps().open(it.stepNumber);
+    OpenStep step = refusal != null ? null : owner.steps().open(it.stepNumber);
     if (refusal == null) {
       refusal = step == null ? owner.words().ended(it.stepNumber) : step.failure();
     }
@@ -107,7 +107,8 @@ final class SourceSide {
   }
 
   void enter(ParkedRequest it) {
-    Step step = owner.termination().failure() != null ? null : owner.steps().open(it.stepNumber);
+    OpenStep step =
+        owner.termination().failure() != null ? null : owner.steps().open(it.stepNumber);
     CommException refusal = step == null ? owner.words().ended(it.stepNumber) : step.failure();
     if (step == null || refusal != null) {
       it.fail(Objects.requireNonNull(refusal));
@@ -144,7 +145,7 @@ final class SourceSide {
   private void answer(Publication it, ParkedRequest request) {
     owner.reached(it, OperationStage.NEGOTIATED);
     if (it.signature == null || it.bytes() <= eagerBytes) {
-      it.goesTo(request, it.signature == null ? Way.DEAD : Way.INLINE, 0);
+      it.goesTo(request, it.signature == null ? Delivery.DEAD : Delivery.INLINE, 0);
       request.peer.post(it);
       return;
     }
@@ -160,10 +161,10 @@ final class SourceSide {
     RemoteRegion into = request.into;
     boolean writes = request.writes && it.bytes() <= maxTransferBytes;
     if (writes && into != null && it.live().equals(request.expected)) {
-      it.goesTo(request, Way.WRITE, token);
+      it.goesTo(request, Delivery.WRITE, token);
       write(it, into);
     } else {
-      it.goesTo(request, writes ? Way.SHAPE : Way.META, token);
+      it.goesTo(request, writes ? Delivery.SHAPE : Delivery.META, token);
       if (writes || register(it)) {
         request.peer.post(it);
       }
@@ -183,7 +184,7 @@ final class SourceSide {
   }
 
   private void write(Publication it, RemoteRegion into) {
-    it.way = Way.WRITE;
+    it.delivery = Delivery.WRITE;
     it.goesInto(new RemoteSlice(into, 0, it.bytes()));
     if (register(it)) {
       writing++;
@@ -209,12 +210,11 @@ final class SourceSide {
   // --- messages of the consumer
 
   /// Handles the consumer's destination for a tensor whose shape it has received.
-  void onDestination(
-      RendezvousPeer from, int token, int id, TensorSignature like, RemoteRegion into) {
+  void onDestination(RendezvousPeer from, int token, int id, TensorSpec like, RemoteRegion into) {
     Publication it = tokens.find(token, Publication.class);
     if (it == null || it.peer() != from || it.request() != id) {
       from.post(message -> message.failed(id, owner.words().notHere()));
-    } else if (it.way != Way.SHAPE || !it.live().equals(like)) {
+    } else if (it.delivery != Delivery.SHAPE || !it.live().equals(like)) {
       owner.mistrust(from, "it offers memory for another tensor than it was told of");
     } else {
       write(it, into);
@@ -225,7 +225,7 @@ final class SourceSide {
   /// has no effect.
   void onRelease(RendezvousPeer from, int token) {
     Publication it = tokens.find(token, Publication.class);
-    if (it != null && it.peer() == from && it.way != Way.WRITE) {
+    if (it != null && it.peer() == from && it.delivery != Delivery.WRITE) {
       finish(it);
     }
   }
@@ -243,14 +243,14 @@ final class SourceSide {
   /// Ends a publication that no consumer needs any more. It may be in its step, but not in the
   /// table.
   void finish(Publication it) {
-    Step step = it.step;
+    OpenStep step = it.step;
     if (step != null) {
       step.remove(it);
     }
     if (tokens.find(it.token()) == it) {
       tokens.free(it.token());
     }
-    it.way = Way.OVER;
+    it.delivery = Delivery.ENDED;
     MemoryRegion region = it.region();
     if (region != null) {
       region.close();
@@ -264,7 +264,7 @@ final class SourceSide {
 
   /// Hands the tensor to a receiver on this rank, which releases it.
   void handOver(Publication it) {
-    it.way = Way.OVER;
+    it.delivery = Delivery.ENDED;
     held--;
     owner.ended(it, null);
   }
@@ -282,14 +282,14 @@ final class SourceSide {
   /// receives the reason.
   void fail(Publication it, CommException cause) {
     it.fails(cause);
-    Way way = it.way;
-    if (way != Way.NONE && way != Way.OVER) {
+    Delivery delivery = it.delivery;
+    if (delivery != Delivery.NONE && delivery != Delivery.ENDED) {
       RendezvousPeer peer = it.peer();
       int id = it.request();
       byte[] why = String.valueOf(cause.getMessage()).getBytes(StandardCharsets.UTF_8);
       peer.post(message -> message.failed(id, why));
     }
-    if (way == Way.WRITE && it.region() != null) {
+    if (delivery == Delivery.WRITE && it.region() != null) {
       if (!stalled.remove(it)) {
         draining.add(it); // the transport uses it until the write completes
         return;
@@ -313,7 +313,7 @@ final class SourceSide {
     again.forEach(this::tryWrite);
     for (int i = draining.size() - 1; i >= 0; i--) {
       Publication it = draining.get(i);
-      if (it.way == Way.OVER && !isVisited(it.region())) {
+      if (it.delivery == Delivery.ENDED && !isVisited(it.region())) {
         draining.remove(i);
         letGo(it);
       }

@@ -34,7 +34,7 @@ final class StepTermination {
 
   /// Fails the pending and future operations of a step.
   void abort(long number, CommException cause) {
-    Step step = owner.steps().open(number);
+    OpenStep step = owner.steps().open(number);
     if (step != null) {
       step.fail(cause);
       clear(step, cause);
@@ -42,14 +42,14 @@ final class StepTermination {
   }
 
   void end(long number) {
-    Step step = owner.steps().end(number);
+    OpenStep step = owner.steps().end(number);
     if (step != null) {
       clear(step, owner.words().ended(number));
     }
   }
 
   /// Fails the pending sides of a step, and cancels its requests at the peers.
-  private void clear(Step step, CommException cause) {
+  private void clear(OpenStep step, CommException cause) {
     List<RendezvousPeer> told = new ArrayList<>();
     for (PendingSide pending : step.all()) {
       if (pending instanceof PendingReceive it && it.peer() != null && !told.contains(it.peer())) {
@@ -73,7 +73,8 @@ final class StepTermination {
 
   /// Handles a peer's cancellation of one request, or of all requests of a step.
   void onCancel(RendezvousPeer from, int id, long number) {
-    Step step = number < 0 || owner.steps().hasEnded(number) ? null : owner.steps().open(number);
+    OpenStep step =
+        number < 0 || owner.steps().hasEnded(number) ? null : owner.steps().open(number);
     if (step != null) {
       for (PendingSide pending : step.all()) {
         if (pending instanceof ParkedRequest request
@@ -90,7 +91,7 @@ final class StepTermination {
     losses.put(rank, cause);
     owner.peer(rank).leave();
     StringBuilder waited = new StringBuilder();
-    for (Step step : owner.steps().snapshot()) {
+    for (OpenStep step : owner.steps().snapshot()) {
       for (PendingSide pending : step.all()) {
         if (pending.dependsOn(rank)) {
           if (pending instanceof PendingReceive it && waited.isEmpty()) {
@@ -106,7 +107,7 @@ final class StepTermination {
   /// Fails all pending and future operations. Only the first reason counts.
   void failAll(CommException cause) {
     failure = Objects.requireNonNullElse(failure, cause);
-    for (Step step : owner.steps().snapshot()) {
+    for (OpenStep step : owner.steps().snapshot()) {
       for (PendingSide pending : step.all()) {
         end(pending, cause);
       }

@@ -14,7 +14,7 @@ import io.weft.collective.Algorithms;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
-import io.weft.collective.exchange.Rows;
+import io.weft.collective.exchange.RowPartition;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.rendezvous.Rendezvous;
@@ -188,7 +188,7 @@ final class ScriptedRank implements AutoCloseable {
   }
 
   private static List<Long> splits(int elements, int size) {
-    return java.util.Arrays.stream(Rows.even(elements, size)).boxed().toList();
+    return java.util.Arrays.stream(RowPartition.even(elements, size)).boxed().toList();
   }
 
   /// Aborts a communicator on all its ranks.

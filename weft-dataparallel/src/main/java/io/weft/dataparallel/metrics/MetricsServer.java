@@ -2,7 +2,7 @@
 package io.weft.dataparallel.metrics;
 
 import io.weft.agent.Ticker;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.transport.limit.UnprovenLimit;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -81,7 +81,7 @@ final class MetricsServer implements AutoCloseable {
   private void run() {
     try {
       while (!closed) {
-        selector.select(Span.millis(PAUSE));
+        selector.select(ClampedDuration.millis(PAUSE));
         long now = Ticker.SYSTEM.nanos();
         for (Iterator<SelectionKey> keys = selector.selectedKeys().iterator(); keys.hasNext(); ) {
           SelectionKey key = keys.next();
@@ -132,10 +132,12 @@ final class MetricsServer implements AutoCloseable {
           .admit(channel, ((InetSocketAddress) channel.getRemoteAddress()).getAddress())
           .ifPresent(this::close);
       channel.register(
-          selector, SelectionKey.OP_READ, new MetricsConnection(now + Span.nanos(limit)));
+          selector,
+          SelectionKey.OP_READ,
+          new MetricsConnection(now + ClampedDuration.nanos(limit)));
     } catch (IOException limited) {
       // No descriptor is free; other connections may end during the pause.
-      acceptNanos = now + Span.nanos(PAUSE);
+      acceptNanos = now + ClampedDuration.nanos(PAUSE);
       if (channel != null) {
         drop(channel);
       }

@@ -5,7 +5,7 @@ import io.weft.Weft;
 import io.weft.agent.Ticker;
 import io.weft.comm.CommException;
 import io.weft.flight.FlightLog;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -179,7 +179,7 @@ public final class RankTimeline implements AutoCloseable {
     } catch (IOException | RuntimeException unwritable) {
       String why =
           unwritable instanceof IOException refused
-              ? Refusal.words(refused)
+              ? IoErrors.words(refused)
               : unwritable.toString();
       LOG.warn("the timeline of rank {} is not written: {}", weft.rank(), why);
     }

@@ -4,7 +4,7 @@ package io.weft.dataparallel.timeline;
 import io.weft.file.ForeignDirectory;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -53,7 +53,7 @@ public final class TimelineFile {
     try {
       ForeignDirectory.make(directory);
     } catch (IOException refused) {
-      throw new FileSystemException(directory.toString(), null, Refusal.reason(refused));
+      throw new FileSystemException(directory.toString(), null, IoErrors.reason(refused));
     }
     if (NewFile.obstacle(file).isPresent()) {
       throw new FileSystemException(

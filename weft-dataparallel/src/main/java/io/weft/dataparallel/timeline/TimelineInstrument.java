@@ -6,7 +6,7 @@ import io.weft.Weft;
 import io.weft.agent.Ticker;
 import io.weft.cluster.JobConfig;
 import io.weft.comm.CommException;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -52,7 +52,7 @@ public final class TimelineInstrument implements InstrumentProvider {
               + " cannot write into "
               + directory.get()
               + ": "
-              + Refusal.words(refused),
+              + IoErrors.words(refused),
           refused);
     }
   }

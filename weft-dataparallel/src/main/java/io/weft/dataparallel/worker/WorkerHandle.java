@@ -3,7 +3,7 @@ package io.weft.dataparallel.worker;
 
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -64,14 +64,14 @@ public final class WorkerHandle<T> implements Handle<T> {
   public T await(Duration timeout) throws InterruptedException {
     Objects.requireNonNull(timeout, "timeout");
     try {
-      return future.get(Span.nanos(timeout), TimeUnit.NANOSECONDS);
+      return future.get(ClampedDuration.nanos(timeout), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
       throw failure(e);
     } catch (TimeoutException e) {
       throw new CommException.TimedOut(
           words
               + " is not done after "
-              + Span.millis(timeout)
+              + ClampedDuration.millis(timeout)
               + " ms; it goes on, its tensors stay borrowed; await again",
           List.of());
     }

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.file.NewFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
@@ -155,7 +155,7 @@ public final class ShardFileWriter {
         begun.close();
       }
     } catch (IOException left) {
-      fail(path + ": " + Refusal.reason(left));
+      fail(path + ": " + IoErrors.reason(left));
     }
     onEnd.accept(new Written(failure, bytes, (int) whole.getValue(), rows));
   }
@@ -199,7 +199,7 @@ public final class ShardFileWriter {
           try {
             writing.run();
           } catch (IOException refused) {
-            fail(path + ": " + Refusal.reason(refused));
+            fail(path + ": " + IoErrors.reason(refused));
           } catch (RuntimeException refused) {
             fail(path + ": " + refused);
           }

@@ -3,7 +3,7 @@ package io.weft.kv.server;
 
 import io.weft.agent.AgentRunner;
 import io.weft.cluster.channel.IncomingRequest;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -50,7 +50,7 @@ public final class ProgramTurns implements ShardTurns {
     if (loop.doWork() > 0) {
       return true;
     }
-    long end = runner.nanos() + Span.nanos(limit);
+    long end = runner.nanos() + ClampedDuration.nanos(limit);
     waiter = Thread.currentThread();
     try {
       while (!loop.isDue() && runner.nanos() - end < 0 && !runner.isOver()) {

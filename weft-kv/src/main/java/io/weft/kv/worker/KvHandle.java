@@ -4,7 +4,7 @@ package io.weft.kv.worker;
 import io.weft.agent.AgentRunner;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -201,7 +201,7 @@ public final class KvHandle<T> implements Handle<T> {
               + " whenDone, or await on another thread");
     }
     long now = runner.nanos();
-    long end = now + Math.min(Span.nanos(timeout), Span.nanos(FOREVER));
+    long end = now + Math.min(ClampedDuration.nanos(timeout), ClampedDuration.nanos(FOREVER));
     while (!done) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
@@ -210,7 +210,7 @@ public final class KvHandle<T> implements Handle<T> {
         throw new CommException.TimedOut(
             words
                 + " is not done after "
-                + Span.millis(timeout)
+                + ClampedDuration.millis(timeout)
                 + " ms; it continues, and its memory stays borrowed; await again",
             List.of());
       }

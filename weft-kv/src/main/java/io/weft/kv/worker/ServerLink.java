@@ -12,7 +12,7 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.worker.KvHandle.Fate;
 import io.weft.kv.worker.ShardRequest.What;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Comparator;
@@ -114,7 +114,7 @@ final class ServerLink {
     synchronized (this) {
       while (waiting.size() >= MOST_WAITING) {
         long waited = way.runner().nanos() - begin;
-        if (way.runner().isInside() || waited >= Span.nanos(bounds.limit())) {
+        if (way.runner().isInside() || waited >= ClampedDuration.nanos(bounds.limit())) {
           throw new CommException.TimedOut(
               "%s: %d requests wait for rank %d, which has answered none of them for %d ms; push less at once, or check it"
                   .formatted(it.handle().words(), waiting.size(), way.peer(), waited / 1_000_000),
@@ -189,7 +189,7 @@ final class ServerLink {
     Consumer<IncomingRequest> local = way.local();
     Consumer<RequestOutcome> receiver = outcome -> hear(it, bytes, outcome);
     if (local != null) {
-      long end = way.runner().nanos() + Span.nanos(it.limitOr(bounds.limit()));
+      long end = way.runner().nanos() + ClampedDuration.nanos(it.limitOr(bounds.limit()));
       local.accept(new LocalRequest(way.self(), words, it.payload(), it.place(), receiver, end));
       return true;
     }

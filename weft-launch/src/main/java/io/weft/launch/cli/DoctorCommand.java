@@ -4,7 +4,7 @@ package io.weft.launch.cli;
 import io.weft.file.NewFile;
 import io.weft.launch.doctor.CheckResult;
 import io.weft.launch.doctor.Doctor;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -54,7 +54,7 @@ final class DoctorCommand implements Callable<Integer> {
       } catch (IOException unwritable) {
         throw new ParameterException(
             command.commandLine(),
-            "--json: cannot write " + json + ": " + Refusal.reason(unwritable),
+            "--json: cannot write " + json + ": " + IoErrors.reason(unwritable),
             unwritable);
       }
     }

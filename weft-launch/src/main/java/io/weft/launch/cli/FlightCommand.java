@@ -4,7 +4,7 @@ package io.weft.launch.cli;
 import io.weft.file.NewFile;
 import io.weft.launch.flight.FlightReport;
 import io.weft.launch.flight.JobLogs;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -58,7 +58,7 @@ final class FlightCommand implements Callable<Integer> {
     } catch (IOException unreadable) {
       throw new ParameterException(
           command.commandLine(),
-          "cannot read " + from + ": " + Refusal.reason(unreadable),
+          "cannot read " + from + ": " + IoErrors.reason(unreadable),
           unreadable);
     }
     PrintWriter err = command.commandLine().getErr();
@@ -90,7 +90,7 @@ final class FlightCommand implements Callable<Integer> {
     } catch (IOException unwritable) {
       throw new ParameterException(
           command.commandLine(),
-          "--json: cannot write " + file + ": " + Refusal.reason(unwritable),
+          "--json: cannot write " + file + ": " + IoErrors.reason(unwritable),
           unwritable);
     }
   }

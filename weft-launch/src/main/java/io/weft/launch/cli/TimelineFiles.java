@@ -2,7 +2,7 @@
 package io.weft.launch.cli;
 
 import io.weft.launch.timeline.JobTimelines;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -23,7 +23,7 @@ final class TimelineFiles {
     } catch (IOException unreadable) {
       throw new ParameterException(
           command.commandLine(),
-          "cannot read " + directory + ": " + Refusal.reason(unreadable),
+          "cannot read " + directory + ": " + IoErrors.reason(unreadable),
           unreadable);
     }
     if (job.tracks().isEmpty() && job.problems().isEmpty()) {
@@ -45,6 +45,8 @@ final class TimelineFiles {
   static ParameterException unwritable(
       CommandSpec command, String option, Path file, IOException why) {
     return new ParameterException(
-        command.commandLine(), option + ": cannot write " + file + ": " + Refusal.reason(why), why);
+        command.commandLine(),
+        option + ": cannot write " + file + ": " + IoErrors.reason(why),
+        why);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.job;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.time.LocalTime;
@@ -81,7 +81,8 @@ final class ElasticWait {
   OptionalInt await(BooleanSupplier interrupted, BooleanSupplier over) throws InterruptedException {
     long alone = System.nanoTime();
     while (settled.size() < ranks.size()) {
-      RankProcess rank = ended.poll(Span.millis(StoppedRanks.LOOK), TimeUnit.MILLISECONDS);
+      RankProcess rank =
+          ended.poll(ClampedDuration.millis(StoppedRanks.LOOK), TimeUnit.MILLISECONDS);
       if (rank != null) {
         rank.drain(DRAIN);
         boolean failed = rank.status().code() != 0 && !interrupted.getAsBoolean();
@@ -197,7 +198,7 @@ final class ElasticWait {
       List<RankProcess> silent = running.stream().filter(rank -> rank.fate().stopped()).toList();
       end(silent, " is stopped, and the others are done; ending it");
     }
-    if (nanos > Span.nanos(leaving)
+    if (nanos > ClampedDuration.nanos(leaving)
         && running.stream().noneMatch(rank -> dispensable.contains(rank.rank()))) {
       end(
           running,

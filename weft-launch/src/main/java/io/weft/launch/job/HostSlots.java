@@ -3,7 +3,7 @@ package io.weft.launch.job;
 
 import io.weft.file.ForeignFile;
 import io.weft.text.Printable;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -61,7 +61,7 @@ public record HostSlots(String name, int slots) {
       lines = ForeignFile.named(file).text(MOST_BYTES).lines().toList();
     } catch (IOException unreadable) {
       throw new IllegalArgumentException(
-          "host file " + file + " cannot be read: " + Refusal.reason(unreadable), unreadable);
+          "host file " + file + " cannot be read: " + IoErrors.reason(unreadable), unreadable);
     }
     var hosts = new ArrayList<HostSlots>();
     for (int number = 1; number <= lines.size(); number++) {

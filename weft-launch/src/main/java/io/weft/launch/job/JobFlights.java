@@ -8,7 +8,7 @@ import io.weft.flight.FlightLog;
 import io.weft.flight.FlightPost;
 import io.weft.launch.flight.FlightReport;
 import io.weft.launch.flight.JobLogs;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,7 +48,7 @@ final class JobFlights {
     } catch (IOException refused) {
       throw new CommException.Setup(
           "--flight-dir: flight files cannot be kept in "
-              + Refusal.words(refused)
+              + IoErrors.words(refused)
               + "; name another directory",
           refused);
     }
@@ -111,7 +111,7 @@ final class JobFlights {
               + " cannot be kept in "
               + directory()
               + ": "
-              + Refusal.reason(unwritable));
+              + IoErrors.reason(unwritable));
     }
   }
 }

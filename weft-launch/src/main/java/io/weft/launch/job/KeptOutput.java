@@ -4,7 +4,7 @@ package io.weft.launch.job;
 import io.weft.comm.CommException;
 import io.weft.file.ForeignDirectory;
 import io.weft.file.NewFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -39,7 +39,7 @@ final class KeptOutput {
             "--output-dir: the directory "
                 + directory.get()
                 + " cannot be made: "
-                + Refusal.reason(refused),
+                + IoErrors.reason(refused),
             refused);
       }
     }
@@ -65,7 +65,7 @@ final class KeptOutput {
       }
     } catch (IOException refused) {
       throw new CommException.Setup(
-          "--output-dir: " + file + " cannot be written: " + Refusal.reason(refused), refused);
+          "--output-dir: " + file + " cannot be written: " + IoErrors.reason(refused), refused);
     }
   }
 
@@ -91,7 +91,7 @@ final class KeptOutput {
             + " is not kept in "
             + file
             + ": "
-            + Refusal.words(refused)
+            + IoErrors.words(refused)
             + "; the job goes on");
   }
 

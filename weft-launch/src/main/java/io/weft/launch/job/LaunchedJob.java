@@ -11,9 +11,9 @@ import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
 import io.weft.launch.process.OutputWriter;
 import io.weft.launch.process.StandardOutput;
+import io.weft.transport.limit.ClampedDuration;
+import io.weft.transport.limit.IoErrors;
 import io.weft.transport.limit.OpenFiles;
-import io.weft.transport.limit.Refusal;
-import io.weft.transport.limit.Span;
 import io.weft.transport.spi.Secret;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -125,7 +125,7 @@ public final class LaunchedJob implements AutoCloseable {
     } catch (IOException refused) {
       throw new JobFailed(
           "cannot keep the job's secret in a temporary directory: "
-              + Refusal.words(refused)
+              + IoErrors.words(refused)
               + openFiles.advice(refused),
           refused);
     }
@@ -150,7 +150,7 @@ public final class LaunchedJob implements AutoCloseable {
     } catch (IOException refused) {
       job.close();
       throw new JobFailed(
-          "cannot start a rank: " + Refusal.words(refused) + openFiles.advice(refused), refused);
+          "cannot start a rank: " + IoErrors.words(refused) + openFiles.advice(refused), refused);
     } catch (CommException.Setup refused) {
       job.close();
       throw refused;
@@ -246,7 +246,7 @@ public final class LaunchedJob implements AutoCloseable {
     try {
       return starts.start(plan.ranks().get(lost.rank()), start);
     } catch (IOException refused) {
-      return notAgain(lost, Refusal.words(refused));
+      return notAgain(lost, IoErrors.words(refused));
     } catch (CommException.Setup refused) {
       return notAgain(lost, String.valueOf(refused.getMessage()));
     }
@@ -294,10 +294,10 @@ public final class LaunchedJob implements AutoCloseable {
   private int await(List<RankProcess> inOrder) throws InterruptedException {
     @Nullable RankProcess failed = inOrder.isEmpty() ? null : inOrder.getFirst();
     var stopped = new StoppedRanks(plan.config());
-    long end = System.nanoTime() + Span.nanos(GRACE);
+    long end = System.nanoTime() + ClampedDuration.nanos(GRACE);
     while (inOrder.size() + settled.size() < ranks.size()) {
       Duration look = inOrder.isEmpty() ? LOOK : StoppedRanks.LOOK;
-      long left = failed == null ? Span.nanos(look) : end - System.nanoTime();
+      long left = failed == null ? ClampedDuration.nanos(look) : end - System.nanoTime();
       RankProcess rank = ended.poll(left, TimeUnit.NANOSECONDS);
       if (rank == null && over.getCount() == 0) {
         break;
@@ -316,7 +316,7 @@ public final class LaunchedJob implements AutoCloseable {
       rank.drain(DRAIN);
       if (failed == null && rank.status().code() != 0 && !signalled && !unread) {
         failed = rank;
-        end = System.nanoTime() + Span.nanos(GRACE);
+        end = System.nanoTime() + ClampedDuration.nanos(GRACE);
         report(failed);
       }
     }
@@ -435,7 +435,7 @@ public final class LaunchedJob implements AutoCloseable {
 
   private void awaitEnd() {
     try {
-      var unused = over.await(Span.millis(ENDING), TimeUnit.MILLISECONDS);
+      var unused = over.await(ClampedDuration.millis(ENDING), TimeUnit.MILLISECONDS);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
@@ -455,11 +455,11 @@ public final class LaunchedJob implements AutoCloseable {
   /// Waits for the ranks' output for a limited time, because their descendants may keep the streams
   /// open.
   private void drain() throws InterruptedException {
-    long end = System.nanoTime() + Span.nanos(DRAIN);
+    long end = System.nanoTime() + ClampedDuration.nanos(DRAIN);
     for (RankProcess rank : ranks) {
       while (rank.speaks(SHORTLY) && System.nanoTime() - end < 0) {
         if (out.isAwaited() || said.isAwaited()) {
-          end = System.nanoTime() + Span.nanos(DRAIN);
+          end = System.nanoTime() + ClampedDuration.nanos(DRAIN);
         }
       }
       rank.drain(Duration.ZERO);

@@ -7,7 +7,7 @@ import io.weft.launch.process.CleanupShell;
 import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
 import io.weft.launch.process.OutputLines;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -56,7 +56,7 @@ final class LauncherAddress {
     } catch (IOException unknown) {
       throw new JobFailed(
           "cannot tell at which address of this host the other hosts reach it ("
-              + Refusal.words(unknown)
+              + IoErrors.words(unknown)
               + "); say so with --store ADDRESS:PORT",
           unknown);
     }

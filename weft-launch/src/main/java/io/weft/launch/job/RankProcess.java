@@ -3,7 +3,7 @@ package io.weft.launch.job;
 
 import io.weft.cluster.watch.ProcessIdentity;
 import io.weft.launch.process.OutputWriter;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -106,7 +106,7 @@ final class RankProcess {
   /// Waits for the output of the ended process, at most `limit`, because its descendants may keep
   /// the streams open. Then writes its exit code next to its output.
   void drain(Duration limit) throws InterruptedException {
-    long end = System.nanoTime() + Span.nanos(limit);
+    long end = System.nanoTime() + ClampedDuration.nanos(limit);
     for (Thread copy : copies) {
       copy.join(Duration.ofNanos(Math.max(end - System.nanoTime(), 0)));
     }

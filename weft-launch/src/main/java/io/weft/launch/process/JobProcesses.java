@@ -2,7 +2,7 @@
 package io.weft.launch.process;
 
 import io.weft.cluster.watch.ProcessIdentity;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
@@ -117,7 +117,7 @@ public final class JobProcesses {
     CompletableFuture<?>[] exits =
         handles.stream().map(ProcessHandle::onExit).toArray(CompletableFuture<?>[]::new);
     try {
-      CompletableFuture.allOf(exits).get(Span.millis(limit), TimeUnit.MILLISECONDS);
+      CompletableFuture.allOf(exits).get(ClampedDuration.millis(limit), TimeUnit.MILLISECONDS);
       return true;
     } catch (ExecutionException | TimeoutException stillThere) {
       return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.process;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -102,10 +102,10 @@ public final class OutputWriter implements AutoCloseable {
   public void drain(Duration limit) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      long end = System.nanoTime() + Span.nanos(limit);
+      long end = System.nanoTime() + ClampedDuration.nanos(limit);
       while (behindBytes > 0 && !gone && (!hurried || System.nanoTime() - end < 0)) {
         if (!hurried) {
-          end = System.nanoTime() + Span.nanos(limit);
+          end = System.nanoTime() + ClampedDuration.nanos(limit);
         }
         var unused = changed.await(20, TimeUnit.MILLISECONDS);
       }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.process;
 
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -19,7 +19,7 @@ public final class StandardOutput {
       new FileOutputStream(FileDescriptor.out).write('\n');
       return "is its disk full?";
     } catch (IOException refused) {
-      String reason = Refusal.reason(refused);
+      String reason = IoErrors.reason(refused);
       return reason.equals(NOT_OPEN) ? "it was closed before this command began" : reason;
     }
   }

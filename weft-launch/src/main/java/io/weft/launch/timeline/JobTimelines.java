@@ -8,7 +8,7 @@ import io.weft.dataparallel.timeline.TimelineEvent;
 import io.weft.dataparallel.timeline.TimelineFile;
 import io.weft.dataparallel.timeline.TimelineHeader;
 import io.weft.dataparallel.timeline.TimelineReader;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -62,7 +62,7 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
           sink.take(event);
         }
       } catch (IOException unreadable) {
-        throw new IOException(file + ": " + Refusal.reason(unreadable), unreadable);
+        throw new IOException(file + ": " + IoErrors.reason(unreadable), unreadable);
       }
     }
   }
@@ -104,7 +104,7 @@ public record JobTimelines(List<Track> tracks, List<String> problems) {
         }
       } catch (IOException unreadable) {
         tracks.removeIf(track -> track.file().equals(file.getValue()));
-        problems.add(name + ": " + Refusal.reason(unreadable));
+        problems.add(name + ": " + IoErrors.reason(unreadable));
       }
     }
     return ofOneJob(tracks, problems);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.gradients;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -58,9 +58,9 @@ public record GradientModel(
   /// Returns this model with another duration of a step, divided between forward and backward as
   /// before.
   GradientModel taking(Duration step) {
-    long whole = Span.nanos(forward.plus(backward));
-    double part = whole == 0 ? 0 : (double) Span.nanos(forward) / whole;
-    Duration first = Duration.ofNanos(Math.round(part * Span.nanos(step)));
+    long whole = ClampedDuration.nanos(forward.plus(backward));
+    double part = whole == 0 ? 0 : (double) ClampedDuration.nanos(forward) / whole;
+    Duration first = Duration.ofNanos(Math.round(part * ClampedDuration.nanos(step)));
     return new GradientModel(name, gradients, first, step.minus(first));
   }
 

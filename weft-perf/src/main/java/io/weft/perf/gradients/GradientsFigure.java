@@ -3,7 +3,7 @@ package io.weft.perf.gradients;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.weft.perf.report.BenchmarkHost;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -86,7 +86,7 @@ public record GradientsFigure(
       @Nullable Steps steps,
       @Nullable BenchmarkHost host) {
     StepTraffic traffic = steps == null ? null : steps.traffic().orElse(null);
-    double compute = Span.nanos(model.forward().plus(model.backward())) / 1e3;
+    double compute = ClampedDuration.nanos(model.forward().plus(model.backward())) / 1e3;
     return new GradientsFigure(
         BENCHMARK,
         peer,

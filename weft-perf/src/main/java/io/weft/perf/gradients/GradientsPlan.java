@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.gradients;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +49,8 @@ public record GradientsPlan(
     var unused = build(model, tensors, bytes);
     if (compute.isNegative() || compute.compareTo(Duration.ofMinutes(1)) > 0) {
       throw new IllegalArgumentException(
-          "--compute: %d ms is out of range; allowed: 0 to 60000".formatted(Span.millis(compute)));
+          "--compute: %d ms is out of range; allowed: 0 to 60000"
+              .formatted(ClampedDuration.millis(compute)));
     }
     if (purpose == Purpose.RECORD && fusion.size() != 1) {
       throw new IllegalArgumentException("recording: one setting of fusion, not " + fusion.size());
@@ -101,7 +102,7 @@ public record GradientsPlan(
                 model,
                 Integer.toString(tensors),
                 Long.toString(bytes),
-                Long.toString(Span.nanos(compute)),
+                Long.toString(ClampedDuration.nanos(compute)),
                 Integer.toString(steps),
                 Integer.toString(warmUp),
                 purpose.name()));

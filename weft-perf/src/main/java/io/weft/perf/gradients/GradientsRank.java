@@ -21,7 +21,7 @@ import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -242,9 +242,9 @@ public final class GradientsRank {
 
   private long replay(GradientReducer reducer) throws InterruptedException {
     List<Handle<TensorView>> handles = new ArrayList<>(tensors.size());
-    long backward = Span.nanos(model.backward());
+    long backward = ClampedDuration.nanos(model.backward());
     long begin = System.nanoTime();
-    long first = begin + Span.nanos(model.forward());
+    long first = begin + ClampedDuration.nanos(model.forward());
     for (int g = 0; g < tensors.size(); g++) {
       ModelGradient gradient = model.gradients().get(g);
       compute(first + Math.round(gradient.ready() * backward));

@@ -15,7 +15,7 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.testkit.sim.cost.CostModel;
 import io.weft.testkit.sim.network.SimLink;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -60,11 +60,12 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
   }
 
   private double computeNanos() {
-    return Span.nanos(model.forward().plus(model.backward()));
+    return ClampedDuration.nanos(model.forward().plus(model.backward()));
   }
 
   private double readyAt(ModelGradient gradient) {
-    return Span.nanos(model.forward()) + gradient.ready() * Span.nanos(model.backward());
+    return ClampedDuration.nanos(model.forward())
+        + gradient.ready() * ClampedDuration.nanos(model.backward());
   }
 
   /// Simulates fusion. A round of negotiation includes the gradients that are ready by its end. A
@@ -154,7 +155,7 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
       // With recursive doubling every rank sends the whole tensor, otherwise its part of the
       // tensor.
       long carried = algorithm.equals("recursive-doubling") ? local * bytes : bytes;
-      return within + Span.nanos(cost.allreduce(algorithm, hosts, carried));
+      return within + ClampedDuration.nanos(cost.allreduce(algorithm, hosts, carried));
     }
   }
 }

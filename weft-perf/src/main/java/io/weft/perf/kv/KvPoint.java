@@ -2,7 +2,7 @@
 package io.weft.perf.kv;
 
 import io.weft.file.ForeignFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -36,7 +36,7 @@ record KvPoint(String curve, int workers, double requestsPerSecond, double micro
           .toList();
     } catch (IOException e) {
       throw new IllegalArgumentException(
-          "--simulated: cannot read " + file + ": " + Refusal.reason(e), e);
+          "--simulated: cannot read " + file + ": " + IoErrors.reason(e), e);
     }
   }
 

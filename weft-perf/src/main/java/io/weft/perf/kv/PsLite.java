@@ -6,7 +6,7 @@ import io.weft.perf.kv.KvPlan.Subject;
 import io.weft.perf.plain.FreePort;
 import io.weft.perf.process.Child;
 import io.weft.perf.process.PerfException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -119,7 +119,7 @@ final class PsLite implements KvPeer {
         }
         requireRuns("scheduler", scheduler);
         requireRuns("server", server);
-        if (now - begin > Span.nanos(limit)) {
+        if (now - begin > ClampedDuration.nanos(limit)) {
           throw failed(
               "%d of %d requests within %d s; raise --limit, or give fewer --requests"
                   .formatted(figures, wanted, limit.toSeconds()),

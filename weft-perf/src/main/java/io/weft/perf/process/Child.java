@@ -7,8 +7,8 @@ import io.weft.launch.process.JobProcesses;
 import io.weft.launch.process.LocalStart;
 import io.weft.launch.process.OutputLines;
 import io.weft.launch.process.Programs;
-import io.weft.transport.limit.Refusal;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -79,7 +79,7 @@ public final class Child implements AutoCloseable {
       return new Child(name, new LocalStart().start(command, marked, removed), mark, watch);
     } catch (IOException e) {
       watch.close();
-      throw new PerfException.Failed("cannot start " + program + ": " + Refusal.words(e), e);
+      throw new PerfException.Failed("cannot start " + program + ": " + IoErrors.words(e), e);
     }
   }
 
@@ -103,7 +103,7 @@ public final class Child implements AutoCloseable {
 
   /// Waits for the program's end, at most for `within`. Returns true if it has ended.
   public boolean hasEnded(Duration within) throws InterruptedException {
-    return process.waitFor(Span.millis(within), TimeUnit.MILLISECONDS);
+    return process.waitFor(ClampedDuration.millis(within), TimeUnit.MILLISECONDS);
   }
 
   /// Returns the lines of its standard output up to now.
@@ -113,7 +113,7 @@ public final class Child implements AutoCloseable {
 
   /// Blocks until the program ends. Throws `PerfException.Failed` after `limit`.
   public ChildOutput await(Duration limit) throws InterruptedException {
-    if (!process.waitFor(Span.millis(limit), TimeUnit.MILLISECONDS)) {
+    if (!process.waitFor(ClampedDuration.millis(limit), TimeUnit.MILLISECONDS)) {
       throw new PerfException.Failed(
           "%s was still running after %d s; measure less, or raise --limit"
               .formatted(name, limit.toSeconds()));

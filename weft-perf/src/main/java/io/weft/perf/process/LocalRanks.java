@@ -11,7 +11,7 @@ import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.LaunchedJob;
 import io.weft.launch.job.RankPlacement;
 import io.weft.launch.process.Collector;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -140,7 +140,7 @@ public record LocalRanks(
 
   private static boolean arrives(CountDownLatch latch, Duration limit) {
     try {
-      return latch.await(Span.millis(limit), TimeUnit.MILLISECONDS);
+      return latch.await(ClampedDuration.millis(limit), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

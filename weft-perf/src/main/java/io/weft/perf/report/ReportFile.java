@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.report;
 
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -27,7 +27,7 @@ public record ReportFile(String option, Path file) {
       writing.to(file);
       return true;
     } catch (IOException refused) {
-      String reason = Refusal.words(refused);
+      String reason = IoErrors.words(refused);
       err.println(
           "weft: cannot write %s %s: %s".formatted(option, file, reason.replace(file + ": ", "")));
       return false;

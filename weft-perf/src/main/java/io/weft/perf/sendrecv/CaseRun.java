@@ -4,7 +4,7 @@ package io.weft.perf.sendrecv;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.session.Fetched;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.workloads.parameterserver.GraphSession;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -42,7 +42,9 @@ final class CaseRun implements AutoCloseable {
   void warmUp(Duration duration) throws InterruptedException {
     write();
     long begin = System.nanoTime();
-    for (int t = 0; t < FEWEST_STEPS || System.nanoTime() - begin < Span.nanos(duration); t++) {
+    for (int t = 0;
+        t < FEWEST_STEPS || System.nanoTime() - begin < ClampedDuration.nanos(duration);
+        t++) {
       step();
     }
     compare();

@@ -10,7 +10,7 @@ import static org.tensorflow.internal.c_api.global.tensorflow.TF_TensorType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.DataTypes;
-import io.weft.tensorflow.ffm.TensorMemory;
+import io.weft.tensorflow.ffm.NativeTensor;
 import java.util.List;
 import java.util.function.Function;
 import org.bytedeco.javacpp.PointerPointer;
@@ -62,7 +62,7 @@ final class Endpoints implements AutoCloseable {
     TF_Tensor tensor =
         TF_AllocateTensor(DataTypes.of(view.dtype()).getNumber(), dims, dims.length, view.bytes());
     tensors.put(index, tensor);
-    TensorMemory.data(tensor.address()).copyFrom(view.data());
+    NativeTensor.data(tensor.address()).copyFrom(view.data());
   }
 
   /// Returns the tensor at `index`, borrowed until `close`.
@@ -75,7 +75,7 @@ final class Endpoints implements AutoCloseable {
     return new TensorView(
         DataTypes.of(DataType.forNumber(TF_TensorType(tensor))),
         Shape.of(dims),
-        TensorMemory.data(tensor.address()));
+        NativeTensor.data(tensor.address()));
   }
 
   @Override

@@ -15,7 +15,7 @@ import io.weft.tensorflow.natives.TensorFlowLibraries;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.Fetched;
 import io.weft.tensorflow.session.SharedNames;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.workloads.parameterserver.GraphSession;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -97,7 +97,7 @@ public final class GrpcSession implements GraphSession {
   }
 
   private static ConfigProto config(Duration limit) {
-    return ConfigProto.newBuilder().setOperationTimeoutInMs(Span.millis(limit)).build();
+    return ConfigProto.newBuilder().setOperationTimeoutInMs(ClampedDuration.millis(limit)).build();
   }
 
   /// Runs `call`, at most for `limit`. Returns the fetches in their order, owned by the caller.
@@ -131,7 +131,7 @@ public final class GrpcSession implements GraphSession {
   private void run(GraphCall call, Endpoints fed, Endpoints fetched, Duration limit) {
     TF_Status status = TF_Status.newStatus();
     RunOptions options =
-        RunOptions.newBuilder().setTimeoutInMs(Math.max(1, Span.millis(limit))).build();
+        RunOptions.newBuilder().setTimeoutInMs(Math.max(1, ClampedDuration.millis(limit))).build();
     PointerPointer<TF_Operation> targets = new PointerPointer<>(Math.max(1, call.targets().size()));
     for (int i = 0; i < call.targets().size(); i++) {
       targets.put(i, operation(call.targets().get(i)));

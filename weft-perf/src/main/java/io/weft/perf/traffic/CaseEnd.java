@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.traffic;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +34,7 @@ final class CaseEnd {
 
   /// Waits for all workers. Throws `IllegalStateException` after an error, or after `limit`.
   void await(Duration limit) throws InterruptedException {
-    long end = System.nanoTime() + Span.nanos(limit);
+    long end = System.nanoTime() + ClampedDuration.nanos(limit);
     boolean over = false;
     while (!over && !isWrong() && System.nanoTime() - end < 0) {
       over = workers.await(10, TimeUnit.MILLISECONDS);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.traffic;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.Locale;
 import org.HdrHistogram.Histogram;
@@ -18,8 +18,8 @@ final class MeasuringWindow {
 
   /// Creates a window that begins `wait` from now.
   MeasuringWindow(Duration wait, Duration length) {
-    begin = System.nanoTime() + Span.nanos(wait);
-    end = begin + Span.nanos(length);
+    begin = System.nanoTime() + ClampedDuration.nanos(wait);
+    end = begin + ClampedDuration.nanos(length);
   }
 
   /// Returns true if later steps do not count.

@@ -2,7 +2,7 @@
 package io.weft.perf.traffic;
 
 import io.weft.file.ForeignFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -29,7 +29,7 @@ final class SimulatedFigures {
           .toList();
     } catch (IOException e) {
       throw new IllegalArgumentException(
-          "--simulated: cannot read " + file + ": " + Refusal.reason(e), e);
+          "--simulated: cannot read " + file + ": " + IoErrors.reason(e), e);
     }
   }
 

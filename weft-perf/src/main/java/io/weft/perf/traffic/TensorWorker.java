@@ -7,7 +7,7 @@ import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -63,7 +63,8 @@ final class TensorWorker {
     if (plan.compute().isZero()) {
       send();
     } else {
-      var unused = timer.schedule(this::send, Span.nanos(plan.compute()), TimeUnit.NANOSECONDS);
+      var unused =
+          timer.schedule(this::send, ClampedDuration.nanos(plan.compute()), TimeUnit.NANOSECONDS);
     }
   }
 

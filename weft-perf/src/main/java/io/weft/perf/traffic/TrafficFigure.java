@@ -3,7 +3,7 @@ package io.weft.perf.traffic;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.weft.perf.report.BenchmarkHost;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
@@ -52,7 +52,7 @@ record TrafficFigure(
         plan.servers(),
         plan.tensors(),
         plan.bytes(),
-        Span.nanos(plan.compute()) / 1000,
+        ClampedDuration.nanos(plan.compute()) / 1000,
         median(rounds, TrafficReport.TrafficCase::stepsPerSecond),
         median(rounds, TrafficReport.TrafficCase::p50Millis),
         median(rounds, TrafficReport.TrafficCase::p99Millis),

@@ -2,7 +2,7 @@
 package io.weft.perf.traffic;
 
 import io.weft.rendezvous.Edge;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,9 +53,21 @@ record TrafficPlan(
     if (bytes % Integer.BYTES != 0) {
       throw new IllegalArgumentException("--bytes: " + bytes + " is not a multiple of 4");
     }
-    within("--compute", Span.millis(compute), 0, Span.millis(Duration.ofMinutes(1)));
-    within("--warm-up", Span.millis(warmUp), 0, Span.millis(Duration.ofMinutes(1)));
-    within("--window", Span.millis(window), 1, Span.millis(Duration.ofMinutes(10)));
+    within(
+        "--compute",
+        ClampedDuration.millis(compute),
+        0,
+        ClampedDuration.millis(Duration.ofMinutes(1)));
+    within(
+        "--warm-up",
+        ClampedDuration.millis(warmUp),
+        0,
+        ClampedDuration.millis(Duration.ofMinutes(1)));
+    within(
+        "--window",
+        ClampedDuration.millis(window),
+        1,
+        ClampedDuration.millis(Duration.ofMinutes(10)));
     if (workers.isEmpty()) {
       throw new IllegalArgumentException("--workers: none");
     }
@@ -77,9 +89,9 @@ record TrafficPlan(
             (long) servers,
             (long) tensors,
             (long) bytes,
-            Span.nanos(compute) / 1000,
-            Span.millis(warmUp),
-            Span.millis(window))
+            ClampedDuration.nanos(compute) / 1000,
+            ClampedDuration.millis(warmUp),
+            ClampedDuration.millis(window))
         .map(String::valueOf)
         .forEach(words::add);
     workers.forEach(count -> words.add(count.toString()));

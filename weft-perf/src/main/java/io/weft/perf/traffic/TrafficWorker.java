@@ -2,7 +2,7 @@
 package io.weft.perf.traffic;
 
 import io.weft.rendezvous.Rendezvous;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -46,7 +46,7 @@ final class TrafficWorker {
     if (compute.isZero()) {
       send();
     } else {
-      var unused = timer.schedule(this::send, Span.nanos(compute), TimeUnit.NANOSECONDS);
+      var unused = timer.schedule(this::send, ClampedDuration.nanos(compute), TimeUnit.NANOSECONDS);
     }
   }
 

@@ -5,7 +5,7 @@ import io.weft.file.ForeignFile;
 import io.weft.perf.process.Child;
 import io.weft.perf.process.JavaProgram;
 import io.weft.perf.process.PerfException;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -92,7 +92,7 @@ record TrainingTurn(
       return Files.createTempFile("weft-training-", ".json");
     } catch (IOException e) {
       throw new PerfException.Failed(
-          "cannot create a file for the report of a training: " + Refusal.words(e), e);
+          "cannot create a file for the report of a training: " + IoErrors.words(e), e);
     }
   }
 

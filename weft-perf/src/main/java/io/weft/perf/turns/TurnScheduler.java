@@ -2,7 +2,7 @@
 package io.weft.perf.turns;
 
 import io.weft.perf.process.PerfException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,7 +94,7 @@ public final class TurnScheduler {
           e);
     } finally {
       // The remaining threads are daemons, which end with this process.
-      var unused = threads.awaitTermination(Span.millis(ending), TimeUnit.MILLISECONDS);
+      var unused = threads.awaitTermination(ClampedDuration.millis(ending), TimeUnit.MILLISECONDS);
     }
   }
 
@@ -148,7 +148,8 @@ public final class TurnScheduler {
       if (running == null) {
         begun = System.nanoTime();
         running = threads.submit(program);
-        var unused = timer.schedule(this::leave, Span.nanos(limit), TimeUnit.NANOSECONDS);
+        var unused =
+            timer.schedule(this::leave, ClampedDuration.nanos(limit), TimeUnit.NANOSECONDS);
       }
       if (turnClient.turn()) {
         return true;
@@ -168,7 +169,7 @@ public final class TurnScheduler {
     }
 
     private T result() throws InterruptedException {
-      long left = Math.max(begun + Span.nanos(limit) - System.nanoTime(), 0);
+      long left = Math.max(begun + ClampedDuration.nanos(limit) - System.nanoTime(), 0);
       Future<T> contestant = Objects.requireNonNull(running, "it has had a turn");
       try {
         return contestant.get(left, TimeUnit.NANOSECONDS);

@@ -6,7 +6,7 @@ import io.weft.testkit.sim.FaultScript;
 import io.weft.testkit.sim.FaultScript.SimFaultKind;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.network.Tamper;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.List;
@@ -161,7 +161,7 @@ public final class FaultRuns {
           of,
           returned,
           report.outcomes().size(),
-          Span.nanos(report.virtual()) / 1e9,
+          ClampedDuration.nanos(report.virtual()) / 1e9,
           report.trace().events(),
           report.trace().hash(),
           report.faults());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.fuzz;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -40,7 +40,7 @@ final class Campaign {
         () -> {
           fuzzer.start(stored);
           long start = System.nanoTime();
-          fuzzer.run(() -> System.nanoTime() - start >= Span.nanos(time));
+          fuzzer.run(() -> System.nanoTime() - start >= ClampedDuration.nanos(time));
         });
   }
 
@@ -81,7 +81,7 @@ final class Campaign {
       if (running != null && looks == HANG_LOOKS) {
         hanging.add(new FuzzFinding(target.name(), running, hang(thread)));
       }
-      if (System.nanoTime() - reported > Span.nanos(period)) {
+      if (System.nanoTime() - reported > ClampedDuration.nanos(period)) {
         reported = System.nanoTime();
         progress.accept(toString());
       }

@@ -12,7 +12,7 @@ import io.weft.rendezvous.RendezvousConfig;
 import io.weft.testkit.sim.SimRank;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.Simulation;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -47,11 +47,13 @@ public final class PushTime {
     }
     SimReport<Seen> report = simulation.runRanks(self -> take(self, what, ones));
     List<Seen> workers = report.values().subList(what.servers(), what.ranks());
-    long begin = workers.stream().mapToLong(it -> Span.nanos(it.begin())).min().orElseThrow();
-    long end = workers.stream().mapToLong(it -> Span.nanos(it.end())).max().orElseThrow();
+    long begin =
+        workers.stream().mapToLong(it -> ClampedDuration.nanos(it.begin())).min().orElseThrow();
+    long end =
+        workers.stream().mapToLong(it -> ClampedDuration.nanos(it.end())).max().orElseThrow();
     double nanos =
         workers.stream()
-            .mapToLong(it -> Span.nanos(it.end().minus(it.begin())))
+            .mapToLong(it -> ClampedDuration.nanos(it.end().minus(it.begin())))
             .average()
             .orElse(0);
     return new Measured(

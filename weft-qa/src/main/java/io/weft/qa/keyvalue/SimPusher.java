@@ -8,7 +8,7 @@ import io.weft.kv.key.KeyList;
 import io.weft.kv.spec.Slicer;
 import io.weft.kv.spec.TableSpec;
 import io.weft.testkit.sim.SimRank;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -51,7 +51,7 @@ final class SimPusher {
     this.counts = store.register(TableSpec.rows("counts", 1).with(what.consistency()));
     this.meeting = store.register(TableSpec.rows("meeting", 1));
     this.keys = pairs.keys(what.keys());
-    this.mostPause = self.random().nextLong(Span.nanos(what.pace().pause()) + 1);
+    this.mostPause = self.random().nextLong(ClampedDuration.nanos(what.pace().pause()) + 1);
   }
 
   /// The virtual times of the begin and the end of the timed pushes, and the largest number of

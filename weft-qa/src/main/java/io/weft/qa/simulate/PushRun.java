@@ -9,7 +9,7 @@ import io.weft.qa.keyvalue.SimPushes;
 import io.weft.qa.keyvalue.SimPushes.Pace;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.SimLink;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -62,7 +62,7 @@ final class PushRun {
             servers,
             measured.pushesPerSecond(),
             measured.pushesPerSecond() * what.bytes() / 1e9,
-            Span.nanos(measured.meanPush()) / 1e6,
+            ClampedDuration.nanos(measured.meanPush()) / 1e6,
             measured.events(),
             took);
         out.flush();
@@ -111,7 +111,7 @@ final class PushRun {
         what.pairs(),
         what.bytes(),
         what.window(),
-        Span.nanos(measured.meanPush()) / 1e3,
+        ClampedDuration.nanos(measured.meanPush()) / 1e3,
         measured.pushesPerSecond(),
         measured.pushesPerSecond() * what.bytes() / 1e9);
   }

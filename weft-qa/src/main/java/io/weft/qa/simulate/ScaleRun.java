@@ -7,7 +7,7 @@ import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.cost.AllreduceTime;
 import io.weft.testkit.sim.cost.CostModel;
 import io.weft.testkit.sim.network.SimLink;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -45,7 +45,8 @@ final class ScaleRun {
             Simulation.of(ranks).hosts(ranks).between(link).config(config).seed(seed).traceLines(0),
             Math.toIntExact(bytes / Float.BYTES),
             algorithm);
-    double off = Span.nanos(measured.time()) / (double) Span.nanos(formula) - 1;
+    double off =
+        ClampedDuration.nanos(measured.time()) / (double) ClampedDuration.nanos(formula) - 1;
     out.printf(
         Locale.ROOT,
         "allreduce of %d KiB on %d ranks by %s: %.1f us of virtual time, formula %.1f us, off by"
@@ -55,10 +56,10 @@ final class ScaleRun {
         kib,
         ranks,
         algorithm,
-        Span.nanos(measured.time()) / 1e3,
-        Span.nanos(formula) / 1e3,
+        ClampedDuration.nanos(measured.time()) / 1e3,
+        ClampedDuration.nanos(formula) / 1e3,
         100 * off,
-        Span.nanos(measured.report().virtual()) / 1e6,
+        ClampedDuration.nanos(measured.report().virtual()) / 1e6,
         measured.report().trace().events(),
         measured.report().trace().hash(),
         (System.nanoTime() - realStart) / 1e9,

@@ -8,7 +8,7 @@ import io.weft.qa.traffic.TrafficTime;
 import io.weft.rendezvous.TransferRequests;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.SimLink;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -61,7 +61,7 @@ final class TrafficRun {
             workers,
             requests,
             measured.stepsPerSecond(),
-            Span.nanos(measured.meanStep()) / 1e6,
+            ClampedDuration.nanos(measured.meanStep()) / 1e6,
             measured.requestsPerStep(),
             measured.messagesPerStep());
         out.flush();
@@ -98,7 +98,7 @@ final class TrafficRun {
         traffic.tensors(),
         traffic.bytes(),
         measured.stepsPerSecond(),
-        Span.nanos(measured.meanStep()) / 1e6,
+        ClampedDuration.nanos(measured.meanStep()) / 1e6,
         measured.requestsPerStep(),
         measured.messagesPerStep());
   }

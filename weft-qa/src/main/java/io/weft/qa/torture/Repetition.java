@@ -3,7 +3,7 @@ package io.weft.qa.torture;
 
 import io.weft.qa.torture.Flaw.FlawKind;
 import io.weft.testkit.job.Networks;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -106,8 +106,8 @@ final class Repetition {
               .formatted(
                   seed,
                   scenario.ranks(),
-                  Span.millis(PROVED),
-                  Span.millis(PROVED.plus(scenario.spread()))));
+                  ClampedDuration.millis(PROVED),
+                  ClampedDuration.millis(PROVED.plus(scenario.spread()))));
     }
     try (TorturedJob job = TorturedJob.start(directory, scenario, before, all, variables)) {
       return harmed(job, null);
@@ -123,9 +123,10 @@ final class Repetition {
       return outcome(0, 0);
     }
     long readyNanos = System.nanoTime();
-    Duration moment = Duration.ofMillis(random.nextLong(Span.millis(scenario.spread()) + 1));
+    Duration moment =
+        Duration.ofMillis(random.nextLong(ClampedDuration.millis(scenario.spread()) + 1));
     if (harm != Harm.CUT) {
-      LockSupport.parkNanos(Span.nanos(moment));
+      LockSupport.parkNanos(ClampedDuration.nanos(moment));
     }
     harm(job, networks);
     if (harm != Harm.CUT) {
@@ -211,7 +212,7 @@ final class Repetition {
               return ended.size() == culprits.size();
             },
             END);
-    long launcherLimit = Span.millis(END);
+    long launcherLimit = ClampedDuration.millis(END);
     boolean launcherEnded = job.awaitEnd(Duration.ofMillis(launcherLimit));
     long jobNanos = System.nanoTime();
     long last = ended.values().stream().mapToLong(Long::longValue).max().orElse(jobNanos);
@@ -227,8 +228,10 @@ final class Repetition {
 
   private void judge(TorturedJob job, double survivorSeconds) throws IOException {
     Duration limit = harm.isSilent() ? scenario.silence() : scenario.limit();
-    if (survivorSeconds > Span.millis(limit) / 1e3) {
-      flaw(FlawKind.LATE, "a survivor took longer than " + Span.millis(limit) / 1e3 + " s");
+    if (survivorSeconds > ClampedDuration.millis(limit) / 1e3) {
+      flaw(
+          FlawKind.LATE,
+          "a survivor took longer than " + ClampedDuration.millis(limit) / 1e3 + " s");
     }
     List<String> launcher = job.launcherLines();
     if (job.exitCode() == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.torture;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -46,7 +46,7 @@ record Series(
     int done = 0;
     for (Map.Entry<Harm, Long> next : missing) {
       long spent = System.nanoTime() - began;
-      if (spent > Span.nanos(limit)) {
+      if (spent > ClampedDuration.nanos(limit)) {
         break;
       }
       JobOutcome outcome = new Repetition(scenario, next.getKey(), next.getValue()).run();

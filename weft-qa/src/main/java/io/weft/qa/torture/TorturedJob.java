@@ -2,7 +2,7 @@
 package io.weft.qa.torture;
 
 import io.weft.testkit.job.AtExit;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -85,7 +85,7 @@ final class TorturedJob implements AutoCloseable {
 
   /// Waits until `condition` is true. Returns false if the launcher ends or `limit` passes first.
   boolean await(BooleanSupplier condition, Duration limit) {
-    long end = System.nanoTime() + Span.nanos(limit);
+    long end = System.nanoTime() + ClampedDuration.nanos(limit);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - end > 0 || !launcher.isAlive()) {
         return condition.getAsBoolean();
@@ -97,7 +97,7 @@ final class TorturedJob implements AutoCloseable {
 
   /// Returns whether the launcher has ended within `limit`.
   boolean awaitEnd(Duration limit) throws InterruptedException {
-    return launcher.waitFor(Span.millis(limit), TimeUnit.MILLISECONDS);
+    return launcher.waitFor(ClampedDuration.millis(limit), TimeUnit.MILLISECONDS);
   }
 
   /// Returns the exit code of the launcher, which must have ended.

@@ -11,7 +11,7 @@ import io.weft.rendezvous.TransferRequests;
 import io.weft.testkit.sim.SimRank;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.Simulation;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
 
@@ -48,8 +48,8 @@ public final class TrafficTime {
     double asked = 0;
     double messages = 0;
     for (Seen worker : workers) {
-      perSecond += 1e9 / Span.nanos(worker.step());
-      nanos += Span.nanos(worker.step());
+      perSecond += 1e9 / ClampedDuration.nanos(worker.step());
+      nanos += ClampedDuration.nanos(worker.step());
       asked += worker.requests();
       messages += worker.messages();
     }

@@ -9,7 +9,7 @@ import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.TransferProtocol;
 import io.weft.rendezvous.frame.ItemWriter;
-import io.weft.rendezvous.frame.TensorSignature;
+import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
@@ -205,7 +205,7 @@ public final class RendezvousTarget implements FuzzTarget {
           int elements = one();
           MemorySegment data = Arena.ofAuto().allocate(4L * elements, 8);
           yield items.inline(
-              id, new TensorSignature(DType.FLOAT32, Shape.of(elements), 4L * elements), data);
+              id, new TensorSpec(DType.FLOAT32, Shape.of(elements), 4L * elements), data);
         }
         case 8 -> items.meta(one(), one(), signature(), region());
         case 9 -> items.shape(one(), one(), signature());
@@ -215,9 +215,9 @@ public final class RendezvousTarget implements FuzzTarget {
       };
     }
 
-    private TensorSignature signature() {
+    private TensorSpec signature() {
       Shape shape = Shape.of(64L * one());
-      return new TensorSignature(DType.FLOAT32, shape, TensorView.bytes(DType.FLOAT32, shape));
+      return new TensorSpec(DType.FLOAT32, shape, TensorView.bytes(DType.FLOAT32, shape));
     }
 
     private RemoteRegion region() {

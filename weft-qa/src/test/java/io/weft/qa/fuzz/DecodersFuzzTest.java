@@ -2,10 +2,10 @@
 package io.weft.qa.fuzz;
 
 import io.weft.SettingsFileTarget;
-import io.weft.cluster.AnnouncementTarget;
 import io.weft.cluster.EnvironmentTarget;
 import io.weft.cluster.HostAndPortTarget;
 import io.weft.cluster.MeshFrameTarget;
+import io.weft.cluster.RankEntryTarget;
 import io.weft.cluster.SlurmHostsTarget;
 import io.weft.cluster.elastic.StatementTarget;
 import io.weft.cluster.store.PemFileTarget;
@@ -42,7 +42,7 @@ class DecodersFuzzTest extends FuzzContract {
             VerbsGreetingTarget.class,
             VerbsFramesTarget.class,
             StoreSessionTarget.class,
-            AnnouncementTarget.class,
+            RankEntryTarget.class,
             AddressTarget.class,
             TlsPipeTarget.class,
             StoreClientTarget.class,

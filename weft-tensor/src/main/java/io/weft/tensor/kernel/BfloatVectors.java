@@ -22,7 +22,7 @@ final class BfloatVectors {
 
   private BfloatVectors() {}
 
-  static Reducer reducer(ReduceOp op) {
+  static ReduceKernel reducer(ReduceOp op) {
     return switch (op) {
       case SUM, AVERAGE -> BfloatVectors::sum;
       case MIN -> BfloatVectors::min;

@@ -20,7 +20,7 @@ final class ByteVectors {
 
   private ByteVectors() {}
 
-  static Reducer signed(ReduceOp op) {
+  static ReduceKernel signed(ReduceOp op) {
     return switch (op) {
       case SUM, AVERAGE -> ByteVectors::sum;
       case MIN -> ByteVectors::min;
@@ -29,7 +29,7 @@ final class ByteVectors {
     };
   }
 
-  static Reducer unsigned(ReduceOp op) {
+  static ReduceKernel unsigned(ReduceOp op) {
     return switch (op) {
       case SUM, AVERAGE -> ByteVectors::sum;
       case MIN -> ByteVectors::unsignedMin;

@@ -19,7 +19,7 @@ final class DoubleVectors {
 
   private DoubleVectors() {}
 
-  static Reducer reducer(ReduceOp op) {
+  static ReduceKernel reducer(ReduceOp op) {
     return switch (op) {
       case SUM, AVERAGE -> DoubleVectors::sum;
       case MIN -> DoubleVectors::min;

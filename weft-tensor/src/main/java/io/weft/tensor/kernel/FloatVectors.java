@@ -19,7 +19,7 @@ final class FloatVectors {
 
   private FloatVectors() {}
 
-  static Reducer reducer(ReduceOp op) {
+  static ReduceKernel reducer(ReduceOp op) {
     return switch (op) {
       case SUM, AVERAGE -> FloatVectors::sum;
       case MIN -> FloatVectors::min;

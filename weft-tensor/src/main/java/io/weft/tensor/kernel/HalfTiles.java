@@ -36,7 +36,7 @@ final class HalfTiles {
   }
 
   /// Returns a reducer that applies `nans` after each tile.
-  static Reducer reducer(ReduceOp op, Canonical nans) {
+  static ReduceKernel reducer(ReduceOp op, Canonical nans) {
     return (into, at, left, p, right, q, elements) ->
         reduce(op, nans, into, at, left, p, right, q, elements);
   }

@@ -18,7 +18,7 @@ final class IntVectors {
 
   private IntVectors() {}
 
-  static Reducer reducer(ReduceOp op) {
+  static ReduceKernel reducer(ReduceOp op) {
     return switch (op) {
       case SUM, AVERAGE -> IntVectors::sum;
       case MIN -> IntVectors::min;

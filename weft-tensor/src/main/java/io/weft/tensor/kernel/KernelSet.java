@@ -12,7 +12,7 @@ interface KernelSet {
   String description();
 
   /// Returns the reducer of this type and operation; AVERAGE reduces like SUM.
-  Reducer reducer(DType dtype, ReduceOp op);
+  ReduceKernel reducer(DType dtype, ReduceOp op);
 
   /// Returns the divider of this type.
   Divider divider(DType dtype);

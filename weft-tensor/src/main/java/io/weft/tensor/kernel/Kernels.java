@@ -18,7 +18,8 @@ import java.util.function.BiFunction;
 public final class Kernels {
 
   private static final KernelSet FASTEST = fastest();
-  private static final Map<DType, Map<ReduceOp, Reducer>> REDUCERS = byTypeAndOp(FASTEST::reducer);
+  private static final Map<DType, Map<ReduceOp, ReduceKernel>> REDUCERS =
+      byTypeAndOp(FASTEST::reducer);
   private static final Map<DType, Divider> DIVIDERS = dividers(FASTEST);
 
   private Kernels() {}
@@ -26,12 +27,12 @@ public final class Kernels {
   /// Returns the fastest reducer of this JVM, the same object at each call. AVERAGE reduces like
   /// SUM; the caller then calls `divide` once, at the end. The first call on a thread may allocate
   /// its tiles. Later calls of a compiled kernel (see `warmUp`) do not allocate.
-  public static Reducer reducer(DType dtype, ReduceOp op) {
+  public static ReduceKernel reducer(DType dtype, ReduceOp op) {
     return present(present(REDUCERS, dtype), op);
   }
 
   /// Returns the slow element-by-element reducer that defines the result: a model for tests.
-  public static Reducer reference(DType dtype, ReduceOp op) {
+  public static ReduceKernel reference(DType dtype, ReduceOp op) {
     return new ScalarKernels().reducer(dtype, op);
   }
 
@@ -89,9 +90,9 @@ public final class Kernels {
   /// and at most 1.5 s on busy ones. A compiled kernel takes about 1 ms, or 0.1 s if it is
   /// inherently slow, such as an integer division. Keeps the calling thread busy.
   public static void warmUp(DType dtype, ReduceOp op) {
-    WarmUp.run(reducer(dtype, op), dtype);
+    KernelWarmUp.run(reducer(dtype, op), dtype);
     if (op == ReduceOp.AVERAGE) {
-      WarmUp.run(present(DIVIDERS, dtype), dtype);
+      KernelWarmUp.run(present(DIVIDERS, dtype), dtype);
     }
   }
 

@@ -18,7 +18,7 @@ final class LongVectors {
 
   private LongVectors() {}
 
-  static Reducer reducer(ReduceOp op) {
+  static ReduceKernel reducer(ReduceOp op) {
     return switch (op) {
       case SUM, AVERAGE -> LongVectors::sum;
       case MIN -> LongVectors::min;

@@ -101,7 +101,7 @@ final class Runs {
   ///
   /// Hot path.
   static void reduce(
-      Reducer loop,
+      ReduceKernel loop,
       DType dtype,
       MemorySegment into,
       long at,
@@ -148,7 +148,7 @@ final class Runs {
     private static final ThreadLocal<Held> OF_THREAD = ThreadLocal.withInitial(Held::new);
 
     private DType dtype = DType.FLOAT32;
-    private @Nullable Reducer reducer;
+    private @Nullable ReduceKernel reducer;
     private @Nullable Divider divider;
     private MemorySegment into = MemorySegment.NULL;
     private MemorySegment left = MemorySegment.NULL;
@@ -169,7 +169,7 @@ final class Runs {
     ///
     /// Hot path.
     void reduce(
-        Reducer loop,
+        ReduceKernel loop,
         DType type,
         MemorySegment result,
         long resultAt,

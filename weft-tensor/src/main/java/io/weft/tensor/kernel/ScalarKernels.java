@@ -22,7 +22,7 @@ final class ScalarKernels implements KernelSet {
   }
 
   @Override
-  public Reducer reducer(DType dtype, ReduceOp op) {
+  public ReduceKernel reducer(DType dtype, ReduceOp op) {
     return (into, at, left, p, right, q, elements) -> {
       long bytes = Runs.bytes(dtype, into, at, left, p, right, q, elements);
       reduce(dtype, op, into, at, left, p, right, q, bytes);

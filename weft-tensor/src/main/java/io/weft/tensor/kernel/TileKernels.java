@@ -15,7 +15,7 @@ final class TileKernels implements KernelSet {
   }
 
   @Override
-  public Reducer reducer(DType dtype, ReduceOp op) {
+  public ReduceKernel reducer(DType dtype, ReduceOp op) {
     return switch (dtype) {
       case FLOAT16 -> HalfTiles.reducer(op, HalfTiles::canonical);
       case BFLOAT16 ->

@@ -17,13 +17,13 @@ final class VectorKernels implements KernelSet {
   }
 
   @Override
-  public Reducer reducer(DType dtype, ReduceOp op) {
+  public ReduceKernel reducer(DType dtype, ReduceOp op) {
     return dtype == DType.FLOAT16
         ? HalfTiles.reducer(op, HalfVectors::canonical)
         : anywhere(dtype, op, loop(dtype, op), tiles.reducer(dtype, op));
   }
 
-  private static Reducer loop(DType dtype, ReduceOp op) {
+  private static ReduceKernel loop(DType dtype, ReduceOp op) {
     return switch (dtype) {
       case FLOAT16 -> throw new IllegalArgumentException("binary16 goes to heap tiles");
       case BFLOAT16 -> BfloatVectors.reducer(op);
@@ -51,7 +51,8 @@ final class VectorKernels implements KernelSet {
   /// `tiles` if a run lies on the heap, as in messages that arrived early. A single element, such
   /// as a loss or a count, is combined before these checks. Memory that another thread might free
   /// during the call is held.
-  private static Reducer anywhere(DType dtype, ReduceOp op, Reducer loop, Reducer tiles) {
+  private static ReduceKernel anywhere(
+      DType dtype, ReduceOp op, ReduceKernel loop, ReduceKernel tiles) {
     return (into, at, left, p, right, q, elements) -> {
       if (elements == 1) {
         ScalarKernels.reduceOne(dtype, op, into, at, left, p, right, q);

@@ -34,8 +34,8 @@ class CompiledKernelsTest {
     for (KernelSet kernels : OTHERS) {
       for (ReduceOp op : EnumSet.complementOf(EnumSet.of(ReduceOp.AVERAGE))) {
         String name = kernels.description() + " " + dtype + " " + op + ", seed " + SEED;
-        Reducer reducer = kernels.reducer(dtype, op);
-        WarmUp.run(reducer, dtype);
+        ReduceKernel reducer = kernels.reducer(dtype, op);
+        KernelWarmUp.run(reducer, dtype);
         try (Arena arena = Arena.ofConfined()) {
           Random random = new Random(SEED);
           MemorySegment from = Samples.of(arena, dtype, 0, ELEMENTS, random);
@@ -58,7 +58,7 @@ class CompiledKernelsTest {
     for (KernelSet kernels : OTHERS) {
       String name = kernels.description() + " " + dtype + ", seed " + SEED;
       Divider divider = kernels.divider(dtype);
-      WarmUp.run(divider, dtype);
+      KernelWarmUp.run(divider, dtype);
       try (Arena arena = Arena.ofConfined()) {
         MemorySegment actual = Samples.of(arena, dtype, 0, ELEMENTS, new Random(SEED));
         MemorySegment expected = Samples.copy(arena, actual);
@@ -74,7 +74,7 @@ class CompiledKernelsTest {
   @Test
   void afterWarmUpTheMeanOfFloatsAllocatesNothing() {
     Kernels.warmUp();
-    Reducer sum = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
+    ReduceKernel sum = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment into = arena.allocate(4L * ELEMENTS, 64);
       MemorySegment from = arena.allocate(4L * ELEMENTS, 64);

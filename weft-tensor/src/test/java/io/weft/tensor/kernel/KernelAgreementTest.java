@@ -82,7 +82,7 @@ class KernelAgreementTest {
       MemorySegment.copy(left, leftOffset, expected, intoOffset, bytes);
       REFERENCE.reducer(dtype, op).reduce(expected, intoOffset, right, rightOffset, elements);
       for (KernelSet kernels : List.of(REFERENCE, OTHERS.getFirst(), OTHERS.getLast())) {
-        Reducer reducer = kernels.reducer(dtype, op);
+        ReduceKernel reducer = kernels.reducer(dtype, op);
         MemorySegment actual = Samples.copy(arena, around);
         reducer.combine(actual, intoOffset, left, leftOffset, right, rightOffset, elements);
         assertThat(expected.mismatch(actual)).as(kernels.description()).isEqualTo(-1);
@@ -213,7 +213,7 @@ class KernelAgreementTest {
       MemorySegment whole = Samples.of(arena, dtype, 0, elements, random);
       MemorySegment from = Samples.of(arena, dtype, 0, elements, random);
       MemorySegment parts = Samples.copy(arena, whole);
-      Reducer reducer = Kernels.reducer(dtype, op);
+      ReduceKernel reducer = Kernels.reducer(dtype, op);
       long at = (long) cut * dtype.bytes();
       reducer.reduce(whole, 0, from, 0, elements);
       reducer.reduce(parts, 0, from, 0, cut);

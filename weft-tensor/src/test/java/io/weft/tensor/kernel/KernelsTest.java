@@ -33,7 +33,7 @@ class KernelsTest {
       MemorySegment into = arena.allocate(JAVA_FLOAT, 100);
       MemorySegment from = arena.allocate(JAVA_FLOAT, 99).fill((byte) 1);
       for (DType dtype : DType.values()) {
-        Reducer reducer = Kernels.reducer(dtype, ReduceOp.SUM);
+        ReduceKernel reducer = Kernels.reducer(dtype, ReduceOp.SUM);
         long elements = 400 / dtype.bytes();
         assertThatThrownBy(() -> reducer.reduce(into, 0, from, 0, elements))
             .isInstanceOf(IndexOutOfBoundsException.class);

@@ -53,7 +53,7 @@ final class MixedSegments {
   }
 
   private static void sum(MemorySegment into, MemorySegment left, MemorySegment right) {
-    Reducer reducer = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
+    ReduceKernel reducer = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
     for (long at = 0; at < BYTES; at += PIECE_BYTES) {
       reducer.combine(into, at, left, at, right, at, PIECE_BYTES / Float.BYTES);
     }

@@ -7,7 +7,7 @@ import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelRegistration;
 import io.weft.tensorflow.ffm.OpDefinition;
-import io.weft.tensorflow.ffm.OutputShapes;
+import io.weft.tensorflow.ffm.ShapeFunction;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -66,7 +66,7 @@ final class EmbeddingLibrary {
 
   private void register(
       String op, List<String> inputs, List<String> outputs, EmbeddingKernels.Maker maker) {
-    new OpDefinition(op, inputs, outputs, OutputShapes.UNKNOWN, List.of(TABLE + ": int >= 1"))
+    new OpDefinition(op, inputs, outputs, ShapeFunction.UNKNOWN, List.of(TABLE + ": int >= 1"))
         .register();
     new KernelRegistration(op, new EmbeddingKernels(maker, kernels, tables)).registerForAllTypes();
   }

@@ -5,7 +5,7 @@ import io.weft.comm.Handle;
 import io.weft.kv.key.KeyList;
 import io.weft.tensor.DType;
 import io.weft.tensorflow.ffm.KernelContext;
-import io.weft.tensorflow.ffm.TensorMemory;
+import io.weft.tensorflow.ffm.NativeTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,15 +29,15 @@ final class PushKernel extends EmbeddingKernel {
     long values = KernelContext.input(context(), 1, pointer, status());
     Handle<Void> pushed;
     try {
-      pushed = rows().push(keys, TensorMemory.data(values));
+      pushed = rows().push(keys, NativeTensor.data(values));
     } catch (InterruptedException | RuntimeException | Error refused) {
-      TensorMemory.delete(values);
+      NativeTensor.delete(values);
       throw refused;
     }
     boolean overlaps = rows().begunPush(pushed);
     pushed.whenDone(
         (nothing, failure) -> {
-          TensorMemory.delete(values);
+          NativeTensor.delete(values);
           rows().endedPush(failure);
           if (!overlaps) {
             finish(failure);

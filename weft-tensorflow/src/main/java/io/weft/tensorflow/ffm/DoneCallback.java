@@ -82,7 +82,7 @@ public final class DoneCallback {
       if (to.address() == 0) {
         throw new OutOfMemoryError("malloc of " + BYTES + " bytes failed");
       }
-      MemorySegment from = TensorMemory.segment(done, BYTES);
+      MemorySegment from = NativeTensor.segment(done, BYTES);
       to.copyFrom(from);
       from.set(JAVA_LONG, MANAGER, 0L);
       return to.address();
@@ -100,7 +100,7 @@ public final class DoneCallback {
   public static void runMoved(long moved) {
     try {
       RUN.invokeExact(moved);
-      long manager = TensorMemory.segment(moved, BYTES).get(JAVA_LONG, MANAGER);
+      long manager = NativeTensor.segment(moved, BYTES).get(JAVA_LONG, MANAGER);
       if (manager != 0) {
         boolean ignored =
             (boolean)

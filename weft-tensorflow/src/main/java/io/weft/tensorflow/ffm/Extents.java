@@ -23,15 +23,15 @@ public final class Extents {
   ///
   /// Hot path, for the shape of the previous call.
   public Shape of(long tensor) {
-    int rank = TensorMemory.rank(tensor);
+    int rank = NativeTensor.rank(tensor);
     boolean same = rank == shape.dims().size();
     for (int i = 0; same && i < rank; i++) {
-      same = TensorMemory.dim(tensor, i) == shape.dims().get(i);
+      same = NativeTensor.dim(tensor, i) == shape.dims().get(i);
     }
     if (!same) {
       long[] seen = new long[rank];
       for (int i = 0; i < rank; i++) {
-        seen[i] = TensorMemory.dim(tensor, i);
+        seen[i] = NativeTensor.dim(tensor, i);
       }
       remember(Shape.of(seen));
     }

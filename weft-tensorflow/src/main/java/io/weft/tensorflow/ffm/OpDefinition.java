@@ -21,7 +21,7 @@ public record OpDefinition(
     String name,
     List<String> inputs,
     List<String> outputs,
-    OutputShapes shapes,
+    ShapeFunction shapes,
     List<String> attributes) {
 
   // TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char* op_name);

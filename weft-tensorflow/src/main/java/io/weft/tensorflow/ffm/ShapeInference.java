@@ -80,7 +80,7 @@ final class ShapeInference {
   private ShapeInference() {}
 
   /// Returns the function as a C pointer, which is valid for the life of the process.
-  static MemorySegment function(OutputShapes shapes) {
+  static MemorySegment function(ShapeFunction shapes) {
     String method =
         switch (shapes) {
           case AS_INPUTS -> "asInputs";

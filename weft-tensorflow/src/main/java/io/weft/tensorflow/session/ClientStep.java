@@ -9,7 +9,7 @@ import io.weft.tensor.TensorView;
 import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.session.StepException.Reason;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -101,7 +101,9 @@ final class ClientStep {
   private void tell(int rank, GraphCall its, Map<String, ? extends Tensor> feeds) {
     server
         .mailboxes()
-        .send(rank, new ControlMessage.Run(number, session, call.number(), Span.nanos(limit)));
+        .send(
+            rank,
+            new ControlMessage.Run(number, session, call.number(), ClampedDuration.nanos(limit)));
     TensorNames at = Objects.requireNonNull(names.get(rank));
     List<RendezvousKey> keys = at.feeds(its.feeds(), number);
     for (int i = 0; i < keys.size(); i++) {

@@ -3,7 +3,7 @@ package io.weft.tensorflow.session;
 
 import io.weft.tensorflow.partition.GraphCall;
 import io.weft.tensorflow.transfer.GraphPart;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -95,7 +95,7 @@ final class HostedPart {
   private static RunOptions options(long deadline, BoundCall call) {
     return RunOptions.newBuilder()
         .setInterOpThreadPool(call.isLight() ? CALLERS_THREAD : SHARED_THREADS)
-        .setTimeoutInMs(Span.millis(StepDeadlines.left(deadline)) + 1)
+        .setTimeoutInMs(ClampedDuration.millis(StepDeadlines.left(deadline)) + 1)
         .build();
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.session;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 
 /// Deadlines by `System.nanoTime`.
@@ -10,7 +10,7 @@ final class StepDeadlines {
   private StepDeadlines() {}
 
   static long in(Duration limit) {
-    return System.nanoTime() + Span.nanos(limit);
+    return System.nanoTime() + ClampedDuration.nanos(limit);
   }
 
   /// Returns the remaining time, at least zero.

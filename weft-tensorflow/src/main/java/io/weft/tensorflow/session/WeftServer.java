@@ -10,7 +10,7 @@ import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.session.StepException.Reason;
 import io.weft.tensorflow.transfer.GraphPart;
 import io.weft.tensorflow.transfer.TransferLibrary;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -156,7 +156,7 @@ public final class WeftServer implements AutoCloseable {
     long deadline = StepDeadlines.in(limit);
     synchronized (mailboxes) {
       for (List<Integer> there = others(); !there.isEmpty(); there = others()) {
-        long millis = Span.millis(StepDeadlines.left(deadline));
+        long millis = ClampedDuration.millis(StepDeadlines.left(deadline));
         if (millis == 0) {
           throw new CommException.TimedOut(
               task() + " served for " + limit + ", and ranks " + there + " have not left", there);
@@ -336,7 +336,8 @@ public final class WeftServer implements AutoCloseable {
     List.copyOf(guests.keySet()).forEach(name -> drop(name, task() + " is closed"));
     boolean interrupted = false;
     try {
-      var unused = importer.awaitTermination(Span.millis(CLOSING), TimeUnit.MILLISECONDS);
+      var unused =
+          importer.awaitTermination(ClampedDuration.millis(CLOSING), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       interrupted = true;
     }

@@ -10,9 +10,9 @@ import io.weft.tensorflow.ffm.BorrowedTensors;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.Extents;
 import io.weft.tensorflow.ffm.KernelContext;
+import io.weft.tensorflow.ffm.NativeTensor;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
-import io.weft.tensorflow.ffm.TensorMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -145,7 +145,7 @@ final class ReceiveKernel implements TransferKernel {
       TensorLease lease = tensor;
       tensor = null;
       if (lease == null) {
-        TensorMemory.delete(
+        NativeTensor.delete(
             KernelContext.allocate(
                 context, index, end.dataType(), extents.dims(NOTHING), 1, 0, status));
         return;
@@ -169,8 +169,8 @@ final class ReceiveKernel implements TransferKernel {
         long output =
             KernelContext.allocate(
                 context, index, end.dataType(), dims, extents.rank(), view.bytes(), status);
-        TensorMemory.data(output).copyFrom(view.data());
-        TensorMemory.delete(output);
+        NativeTensor.data(output).copyFrom(view.data());
+        NativeTensor.delete(output);
       }
     }
 
@@ -180,7 +180,7 @@ final class ReceiveKernel implements TransferKernel {
       try {
         KernelContext.output(context, index, output, status);
       } finally {
-        TensorMemory.delete(output);
+        NativeTensor.delete(output);
       }
     }
 

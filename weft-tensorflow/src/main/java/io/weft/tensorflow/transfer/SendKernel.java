@@ -9,9 +9,9 @@ import io.weft.tensor.TensorView;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.Extents;
 import io.weft.tensorflow.ffm.KernelContext;
+import io.weft.tensorflow.ffm.NativeTensor;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
-import io.weft.tensorflow.ffm.TensorMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -54,11 +54,11 @@ final class SendKernel implements TransferKernel {
     long input = KernelContext.input(context, at, pointer, status);
     try {
       TensorView view =
-          new TensorView(end.dtype(), extents[at].of(input), TensorMemory.data(input));
+          new TensorView(end.dtype(), extents[at].of(input), NativeTensor.data(input));
       RendezvousKey key = RendezvousKey.of(end.edge(), step.number());
-      step.sends().send(new Rendezvous.Offer(key, view, () -> TensorMemory.delete(input)));
+      step.sends().send(new Rendezvous.Offer(key, view, () -> NativeTensor.delete(input)));
     } catch (RuntimeException e) {
-      TensorMemory.delete(input);
+      NativeTensor.delete(input);
       throw e;
     }
   }

@@ -9,7 +9,7 @@ import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelRegistration;
 import io.weft.tensorflow.ffm.OpDefinition;
-import io.weft.tensorflow.ffm.OutputShapes;
+import io.weft.tensorflow.ffm.ShapeFunction;
 import io.weft.tensorflow.partition.TransferOps;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -76,7 +76,7 @@ public final class TransferLibrary {
             watch,
             List.of(),
             List.of("y: T"),
-            OutputShapes.UNKNOWN,
+            ShapeFunction.UNKNOWN,
             List.of(TransferOps.TYPE + ": {uint8}", TransferOps.PART + ": int"))
         .register();
     new KernelRegistration(watch, new WatchKernels(parts))
@@ -85,7 +85,7 @@ public final class TransferLibrary {
 
   private void register(
       String op, List<String> inputs, List<String> outputs, TransferKernel.Maker maker) {
-    new OpDefinition(op, inputs, outputs, OutputShapes.UNKNOWN, ATTRIBUTES).register();
+    new OpDefinition(op, inputs, outputs, ShapeFunction.UNKNOWN, ATTRIBUTES).register();
     KernelRegistration registration =
         new KernelRegistration(op, new TransferKernels(maker, kernels, parts));
     for (DType dtype : DType.values()) {

@@ -7,9 +7,9 @@ import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelCallbacks;
 import io.weft.tensorflow.ffm.KernelConstruction;
 import io.weft.tensorflow.ffm.KernelContext;
+import io.weft.tensorflow.ffm.NativeTensor;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
-import io.weft.tensorflow.ffm.TensorMemory;
 import io.weft.tensorflow.partition.TransferOps;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -54,7 +54,7 @@ record WatchKernels(HandleTable<GraphPart> parts) implements KernelCallbacks {
         try {
           KernelContext.output(context, 0, tensor, status);
         } finally {
-          TensorMemory.delete(tensor);
+          NativeTensor.delete(tensor);
         }
       } catch (RuntimeException e) {
         status.set(StatusCode.FAILED_PRECONDITION, String.valueOf(e.getMessage()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.fault;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Objects;
@@ -66,11 +66,11 @@ public record ConnectionFault(FaultKind kind, Links links, Duration amount, Mome
   /// Returns the fault as a plan's item: `stall=0-1:3000ms@2000ms`.
   @Override
   public String toString() {
-    String much = amount.isZero() ? "" : ":" + Span.millis(amount) + "ms";
+    String much = amount.isZero() ? "" : ":" + ClampedDuration.millis(amount) + "ms";
     String when =
         switch (moment) {
           case Moment.After(Duration since) ->
-              since.isZero() ? "" : "@" + Span.millis(since) + "ms";
+              since.isZero() ? "" : "@" + ClampedDuration.millis(since) + "ms";
           case Moment.Behind(long bytes) -> "@" + bytes;
         };
     return kind.word() + "=" + links + much + when;

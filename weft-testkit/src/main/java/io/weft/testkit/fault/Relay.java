@@ -3,7 +3,7 @@ package io.weft.testkit.fault;
 
 import io.weft.transport.Address;
 import io.weft.transport.TransportException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -86,7 +86,7 @@ final class Relay implements AutoCloseable {
       while (true) {
         long now = System.nanoTime();
         if (closing) {
-          end = end == Long.MAX_VALUE ? now + Span.nanos(DRAIN) : end;
+          end = end == Long.MAX_VALUE ? now + ClampedDuration.nanos(DRAIN) : end;
           if (now - end > 0 || isDrained(now)) {
             return;
           }

@@ -3,7 +3,7 @@ package io.weft.testkit.fault;
 
 import io.weft.testkit.fault.ConnectionFault.Moment;
 import io.weft.testkit.fault.Faults.Planned;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -139,7 +139,8 @@ final class RelayedConnection {
   /// Returns the bytes that may pass before the moment; 0 = it is due, `FOR_EVER` = it is a time.
   private long bytesUntil(Moment moment, RelayPipe pipe, long now) {
     return switch (moment) {
-      case Moment.After(Duration since) -> now - connectedNanos >= Span.nanos(since) ? 0 : FOR_EVER;
+      case Moment.After(Duration since) ->
+          now - connectedNanos >= ClampedDuration.nanos(since) ? 0 : FOR_EVER;
       case Moment.Behind(long bytes) -> Math.max(0, bytes - pipe.position());
     };
   }
@@ -163,8 +164,9 @@ final class RelayedConnection {
       }
       case HALF_CLOSE -> pipe.halfClose();
       case STALL ->
-          direction.stall(now, fault.amount().isZero() ? FOR_EVER : Span.nanos(fault.amount()));
-      case DELAY -> direction.delay(Span.nanos(fault.amount()));
+          direction.stall(
+              now, fault.amount().isZero() ? FOR_EVER : ClampedDuration.nanos(fault.amount()));
+      case DELAY -> direction.delay(ClampedDuration.nanos(fault.amount()));
       case CORRUPT -> pipe.corruptNext();
     }
   }
@@ -186,7 +188,7 @@ final class RelayedConnection {
     for (List<Planned> planned : List.of(plannedThere, plannedBack)) {
       for (Planned p : planned) {
         if (p.fault().moment() instanceof Moment.After(Duration since)) {
-          quiet = Math.min(quiet, Span.nanos(since) - (now - connectedNanos));
+          quiet = Math.min(quiet, ClampedDuration.nanos(since) - (now - connectedNanos));
         }
       }
     }

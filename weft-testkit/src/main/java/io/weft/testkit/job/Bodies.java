@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.job;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -104,7 +104,7 @@ final class Bodies<T> {
   /// Waits until all have ended or `limit` has passed, or until one fails if none had failed
   /// before.
   private void await(Duration limit) throws InterruptedException {
-    long end = System.nanoTime() + Span.nanos(limit);
+    long end = System.nanoTime() + ClampedDuration.nanos(limit);
     boolean untilFailure = first == null;
     while (left > 0 && !(untilFailure && first != null)) {
       Ended<T> next = ended.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);

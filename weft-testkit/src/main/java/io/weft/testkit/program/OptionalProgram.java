@@ -121,7 +121,7 @@ public enum OptionalProgram {
         program ->
             program.missing(
                 System.getProperty(HIDDEN, ""),
-                new Trial(System.getenv().getOrDefault("PATH", "/usr/bin:/bin"))));
+                new ScriptRunner(System.getenv().getOrDefault("PATH", "/usr/bin:/bin"))));
   }
 
   /// Returns the programs that it requires.
@@ -134,7 +134,7 @@ public enum OptionalProgram {
   }
 
   /// Tries the program unless it is hidden, without storing the result.
-  Optional<String> missing(String hidden, Trial how) {
+  Optional<String> missing(String hidden, ScriptRunner how) {
     if (isHidden(hidden)) {
       return Optional.of(word + " is hidden by -D" + HIDDEN + "=" + hidden);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim;
 
+import io.weft.testkit.sim.clock.EventQueue;
 import io.weft.testkit.sim.clock.ScheduledEvent;
-import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.Journal.What;
 import io.weft.testkit.sim.network.Network;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -19,14 +19,14 @@ final class FaultInjector {
   private static final long RETRANSMISSION_NANOS = 400_000_000;
 
   private final SimRun<?> world;
-  private final Timeline timeline;
+  private final EventQueue events;
   private final Network network;
   private final RandomGenerator random;
   private final List<SimFault> struck = new ArrayList<>();
 
   FaultInjector(SimRun<?> world, RandomGenerator random) {
     this.world = world;
-    this.timeline = world.timeline();
+    this.events = world.events();
     this.network = world.network();
     this.random = random;
   }
@@ -36,11 +36,11 @@ final class FaultInjector {
   }
 
   void prepare(SimFault fault) {
-    at(Span.nanos(fault.at()), () -> strike(fault));
+    at(ClampedDuration.nanos(fault.at()), () -> strike(fault));
   }
 
   private void at(long nanos, Runnable action) {
-    timeline.at(
+    events.at(
         nanos,
         new ScheduledEvent() {
           @Override
@@ -51,7 +51,7 @@ final class FaultInjector {
   }
 
   private void after(java.time.Duration length, Runnable action) {
-    at(timeline.now() + Span.nanos(length), action);
+    at(events.now() + ClampedDuration.nanos(length), action);
   }
 
   private void strike(SimFault fault) {
@@ -60,18 +60,21 @@ final class FaultInjector {
     switch (fault) {
       case SimFault.Delay slowed -> {
         Network.DelayRule rule =
-            new Network.DelayRule(slowed.from(), slowed.to(), Span.nanos(slowed.extra()));
+            new Network.DelayRule(
+                slowed.from(), slowed.to(), ClampedDuration.nanos(slowed.extra()));
         network.thicken(rule);
         after(slowed.length(), () -> network.clear(rule));
       }
       case SimFault.Slow slow -> {
         SimProcess process = world.present(slow.rank());
         long usual = world.terms().pace().turnNanos();
-        process.turnTakes(Span.nanos(slow.turn()));
+        process.turnTakes(ClampedDuration.nanos(slow.turn()));
         after(slow.length(), () -> process.turnTakes(usual));
       }
       case SimFault.Pause pause ->
-          world.present(pause.rank()).stopUntil(timeline.now() + Span.nanos(pause.length()));
+          world
+              .present(pause.rank())
+              .stopUntil(events.now() + ClampedDuration.nanos(pause.length()));
       case SimFault.Crash crash -> {
         Network.Death death = random.nextBoolean() ? Network.Death.CLOSED : Network.Death.RESET;
         kill(world.present(crash.rank()), death, fault.toString());
@@ -86,7 +89,8 @@ final class FaultInjector {
       case SimFault.Restart restart -> world.restart(restart.rank(), restart.memory());
       case SimFault.Partition partition -> divide(partition);
       case SimFault.Cut cut -> network.snapNext(cut.from(), cut.to(), random.nextDouble());
-      case SimFault.ClockJump jump -> world.present(jump.rank()).skew(Span.nanos(jump.by()));
+      case SimFault.ClockJump jump ->
+          world.present(jump.rank()).skew(ClampedDuration.nanos(jump.by()));
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -116,7 +116,7 @@ public record FaultScript(List<SimFault> faults) {
   }
 
   private static Duration part(RandomGenerator random, Duration most) {
-    return Duration.ofNanos(random.nextLong(Math.max(1, Span.nanos(most))));
+    return Duration.ofNanos(random.nextLong(Math.max(1, ClampedDuration.nanos(most))));
   }
 
   /// Returns this script with one more fault.

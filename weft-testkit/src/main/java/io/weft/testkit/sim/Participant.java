@@ -11,7 +11,7 @@ import io.weft.cluster.Store;
 import io.weft.cluster.StoreLocation;
 import io.weft.testkit.sim.network.Network;
 import io.weft.testkit.sim.network.SimProvider;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -87,15 +87,15 @@ final class Participant<T> implements SimRank {
 
   @Override
   public void compute(Duration time) {
-    long end = process.timeline().now() + Span.nanos(time);
-    while (process.timeline().now() < end) {
+    long end = process.events().now() + ClampedDuration.nanos(time);
+    while (process.events().now() < end) {
       process.block(end);
     }
   }
 
   @Override
   public Duration now() {
-    return Duration.ofNanos(process.timeline().now());
+    return Duration.ofNanos(process.events().now());
   }
 
   @Override

@@ -38,12 +38,12 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   @Override
   public void start() {
     started = true;
-    turnBy(process.timeline().now());
+    turnBy(process.events().now());
   }
 
   @Override
   public void commandQueued() {
-    turnBy(process.timeline().now());
+    turnBy(process.events().now());
   }
 
   @Override
@@ -79,7 +79,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   /// Schedules the next duty cycle for this time, or for the later time when the processor is free.
   void turnBy(long nanos) {
     if (started && !closed) {
-      process.timeline().notAfter(Math.max(nanos, process.freeNanos()), this);
+      process.events().notAfter(Math.max(nanos, process.freeNanos()), this);
     }
   }
 
@@ -89,13 +89,13 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
       return;
     }
     long free = process.freeNanos();
-    if (free > process.timeline().now()) {
-      process.timeline().at(free, this);
+    if (free > process.events().now()) {
+      process.events().at(free, this);
       return;
     }
     process.works();
     int work = turn();
-    turnBy(work > 0 ? process.busyUntil() : process.timeline().now() + process.idleNanos());
+    turnBy(work > 0 ? process.busyUntil() : process.events().now() + process.idleNanos());
     BooleanSupplier done = awaited;
     if (done != null && (closed || done.getAsBoolean())) {
       process.simThread().resumeAt(process.busyUntil());
@@ -120,7 +120,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   @Override
   public boolean drive(BooleanSupplier done, long deadlineNanos) {
     process.requireOwnThread();
-    turnBy(process.timeline().now());
+    turnBy(process.events().now());
     awaited = done;
     try {
       while (!closed && !done.getAsBoolean() && deadlineNanos - process.nanos() > 0) {
@@ -146,6 +146,6 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   /// Stops the duty cycles and does not close the agent.
   void halt() {
     closed = true;
-    process.timeline().cancel(this);
+    process.events().cancel(this);
   }
 }

@@ -7,8 +7,8 @@ import io.weft.agent.AgentRunner;
 import io.weft.agent.AgentRunners;
 import io.weft.agent.IdleStrategy;
 import io.weft.agent.Ticker;
+import io.weft.testkit.sim.clock.EventQueue;
 import io.weft.testkit.sim.clock.SimThread;
-import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.SimNode;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /// The processor runs one duty cycle at a time, and none while the process is stopped.
 final class SimProcess implements SimNode, Ticker, AgentRunners {
 
-  private final Timeline timeline;
+  private final EventQueue events;
   private final int rank;
   private final int host;
   private final int incarnation;
@@ -41,8 +41,8 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   /// @param wakeNanos time that a thread that sleeps in its transport takes to wake
   record Pace(long turnNanos, long idleNanos, long wakeNanos) {}
 
-  SimProcess(Timeline timeline, Pace pace, int rank, int host, int incarnation) {
-    this.timeline = timeline;
+  SimProcess(EventQueue events, Pace pace, int rank, int host, int incarnation) {
+    this.events = events;
     this.turnNanos = pace.turnNanos;
     this.pace = pace;
     this.rank = rank;
@@ -86,7 +86,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
 
   @Override
   public long nanos() {
-    return timeline.now() + skewNanos;
+    return events.now() + skewNanos;
   }
 
   /// Returns the virtual moment at which this process's clock shows `nanos`.
@@ -98,7 +98,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   void skew(long nanos) {
     skewNanos += nanos;
     stir();
-    simThread().resumeAt(timeline.now());
+    simThread().resumeAt(events.now());
   }
 
   /// Returns the time at which the processor is free for this process.
@@ -108,7 +108,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
 
   /// Begins a duty cycle.
   void works() {
-    busyUntil = timeline.now() + turnNanos;
+    busyUntil = events.now() + turnNanos;
   }
 
   long busyUntil() {
@@ -131,20 +131,20 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
     return pace.idleNanos;
   }
 
-  Timeline timeline() {
-    return timeline;
+  EventQueue events() {
+    return events;
   }
 
   // --- waiting
 
   @Override
   public void stir() {
-    long free = Math.max(timeline.now(), freeNanos());
+    long free = Math.max(events.now(), freeNanos());
     for (int i = 0; i < runners.size(); i++) {
       runners.get(i).turnBy(free);
     }
     if (inTransport) {
-      simThread().resumeAt(Math.max(free, timeline.now() + pace.wakeNanos));
+      simThread().resumeAt(Math.max(free, events.now() + pace.wakeNanos));
     }
   }
 
@@ -153,7 +153,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
     requireOwnThread();
     inTransport = true;
     try {
-      simThread().blockUntil(timeline.now() + maxNanos);
+      simThread().blockUntil(events.now() + maxNanos);
     } finally {
       inTransport = false;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -110,7 +110,7 @@ public record SimReport<T>(
             Locale.ROOT,
             "simulation of %d ranks, %.6f s of virtual time, %d events, hash %s; replay: %s%n",
             outcomes.size(),
-            Span.nanos(virtual) / 1e9,
+            ClampedDuration.nanos(virtual) / 1e9,
             trace.events(),
             trace.hash(),
             replay())

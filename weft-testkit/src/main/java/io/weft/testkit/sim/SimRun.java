@@ -2,9 +2,9 @@
 package io.weft.testkit.sim;
 
 import io.weft.testkit.sim.SimReport.RankResult;
+import io.weft.testkit.sim.clock.EventQueue;
 import io.weft.testkit.sim.clock.SimScheduler;
 import io.weft.testkit.sim.clock.SimThread;
-import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.Journal.What;
 import io.weft.testkit.sim.network.Network;
 import io.weft.testkit.sim.network.SimNode;
@@ -27,7 +27,7 @@ final class SimRun<T> {
 
   private final Simulation.Terms terms;
   private final Simulation.Program<T> program;
-  private final Timeline timeline = new Timeline();
+  private final EventQueue events = new EventQueue();
   private final SplittableRandom chance;
   private final Trace trace;
   private final Network network;
@@ -51,13 +51,13 @@ final class SimRun<T> {
     this.terms = terms;
     this.program = program;
     this.chance = new SplittableRandom(terms.seed());
-    this.scheduler = new SimScheduler(timeline, terms.realTimeLimit());
-    this.trace = new Trace(timeline::now, new Wording(), terms.traceLines());
-    this.network = new Network(timeline, chance.split(), terms.network(), trace);
+    this.scheduler = new SimScheduler(events, terms.realTimeLimit());
+    this.trace = new Trace(events::now, new Wording(), terms.traceLines());
+    this.network = new Network(events, chance.split(), terms.network(), trace);
   }
 
-  Timeline timeline() {
-    return timeline;
+  EventQueue events() {
+    return events;
   }
 
   Network network() {
@@ -107,7 +107,7 @@ final class SimRun<T> {
 
   private SimProcess process(int rank, int incarnation) {
     SimProcess process =
-        new SimProcess(timeline, terms.pace(), rank, terms.hostOf(rank), incarnation);
+        new SimProcess(events, terms.pace(), rank, terms.hostOf(rank), incarnation);
     return process;
   }
 
@@ -115,7 +115,7 @@ final class SimRun<T> {
   void restart(int rank, SimFault.Memory memory) {
     SimProcess process = process(rank, present.get(rank).incarnation() + 1);
     present.set(rank, process);
-    begin(process, memory, timeline.now());
+    begin(process, memory, events.now());
   }
 
   private void begin(SimProcess process, SimFault.Memory memory, long atNanos) {
@@ -148,7 +148,7 @@ final class SimRun<T> {
       outcome = new RankResult.Died<>(process.rank(), process.causeOfDeath());
     }
     life.outcome = outcome;
-    lastEndNanos = timeline.now();
+    lastEndNanos = events.now();
     trace.say(What.ENDED, process, outcome.getClass().getSimpleName());
   }
 

@@ -3,7 +3,7 @@ package io.weft.testkit.sim;
 
 import io.weft.cluster.Store;
 import io.weft.comm.CommException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -43,7 +43,7 @@ final class SimStore {
       Waiting next = each.next();
       if (next.key.equals(key)) {
         each.remove();
-        next.process.simThread().resumeAt(process.timeline().now() + NEWS_NANOS);
+        next.process.simThread().resumeAt(process.events().now() + NEWS_NANOS);
       }
     }
   }
@@ -96,7 +96,7 @@ final class SimStore {
                       "no rank put '"
                           + key
                           + "' into the simulated store within "
-                          + Span.millis(timeout) / 1000.0
+                          + ClampedDuration.millis(timeout) / 1000.0
                           + " s",
                       null));
     }
@@ -109,7 +109,7 @@ final class SimStore {
 
     private Optional<byte[]> await(String key, byte @Nullable [] known, Duration timeout) {
       process.requireOwnThread();
-      long end = process.nanos() + Span.nanos(timeout);
+      long end = process.nanos() + ClampedDuration.nanos(timeout);
       Optional<byte[]> found = find(key);
       while (found.isEmpty() || Arrays.equals(found.get(), known)) {
         if (process.nanos() - end >= 0) {

@@ -7,7 +7,7 @@ import io.weft.testkit.sim.network.Limits;
 import io.weft.testkit.sim.network.Network;
 import io.weft.testkit.sim.network.SimLink;
 import io.weft.testkit.sim.network.Tamper;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -198,9 +198,10 @@ public final class Simulation {
             ranks,
             seed,
             network,
-            new SimProcess.Pace(Span.nanos(turn), Span.nanos(idle), WAKE_NANOS),
+            new SimProcess.Pace(
+                ClampedDuration.nanos(turn), ClampedDuration.nanos(idle), WAKE_NANOS),
             script.faults(),
-            Span.nanos(limit),
+            ClampedDuration.nanos(limit),
             realTimeLimit,
             config,
             traceLines);

@@ -22,8 +22,8 @@ class OptionalProgramTest {
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
   }
 
-  private Trial here() {
-    return new Trial(bin.toString());
+  private ScriptRunner here() {
+    return new ScriptRunner(bin.toString());
   }
 
   /// Creates a fake compiler, which succeeds for any source.

@@ -42,7 +42,8 @@ public final class UnprovenLimit<T> {
   /// deadline if that is more. A user raises the deadline on overloaded machines, where handshakes
   /// also take longer.
   public static Duration handshakeTimeout(Duration connectDeadline) {
-    Duration share = Duration.ofNanos(Span.nanos(connectDeadline) / TIMEOUTS_IN_DEADLINE);
+    Duration share =
+        Duration.ofNanos(ClampedDuration.nanos(connectDeadline) / TIMEOUTS_IN_DEADLINE);
     return share.compareTo(LEAST_TIMEOUT) < 0 ? LEAST_TIMEOUT : share;
   }
 

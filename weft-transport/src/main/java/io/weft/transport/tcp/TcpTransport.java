@@ -8,8 +8,8 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.transport.limit.OpenFiles;
-import io.weft.transport.limit.Span;
 import io.weft.transport.limit.UnprovenLimit;
 import io.weft.transport.region.RegionHolder;
 import io.weft.transport.region.RegionTable;
@@ -88,8 +88,9 @@ final class TcpTransport implements Transport, RegionHolder {
 
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
-    connectNanos = Span.nanos(config.connectDeadline());
-    handshakeNanos = Span.nanos(UnprovenLimit.handshakeTimeout(config.connectDeadline()));
+    connectNanos = ClampedDuration.nanos(config.connectDeadline());
+    handshakeNanos =
+        ClampedDuration.nanos(UnprovenLimit.handshakeTimeout(config.connectDeadline()));
     try {
       InetSocketAddress bind = TcpAddress.toBind(config.bind());
       party = config.encryption().at(bind.getAddress()).map(TcpTransport::party).orElse(null);

@@ -3,7 +3,7 @@ package io.weft.workloads.checkpoint;
 
 import io.weft.file.ForeignDirectory;
 import io.weft.file.NewFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -167,6 +167,6 @@ public record Checkpoints(Path directory) {
   }
 
   private static String reason(IOException e) {
-    return Refusal.reason(e);
+    return IoErrors.reason(e);
   }
 }

@@ -2,7 +2,7 @@
 package io.weft.workloads.data;
 
 import io.weft.file.ForeignFile;
-import io.weft.transport.limit.Refusal;
+import io.weft.transport.limit.IoErrors;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -155,7 +155,7 @@ public record DataFile(Path path, String remedy) {
 
   /// Returns the error for a file that is truncated or cannot be inflated or read.
   public DataException unreadable(IOException cause) {
-    String found = Refusal.reason(cause);
+    String found = IoErrors.reason(cause);
     return Files.isReadable(path) && Files.isRegularFile(path)
         ? malformed("a whole file", "a damaged or truncated one (" + found + ")")
         : new DataException.Missing("cannot read " + path + ": " + found + "; " + remedy);

@@ -29,7 +29,7 @@ final class PngPlot {
   static void write(Path file, String title, List<Curve> curves) throws IOException {
     var charts = new ArrayList<XYChart>();
     double last = curves.stream().map(c -> c.x().getLast()).max(Double::compare).orElse(1.0);
-    Scale steps = Scale.from(0, last);
+    AxisScale steps = AxisScale.from(0, last);
     var out = new ByteArrayOutputStream();
     try {
       for (Curve curve : curves) {
@@ -47,8 +47,8 @@ final class PngPlot {
   }
 
   /// Returns a chart. All charts of a plot have the same left and right edges and the same steps.
-  private static XYChart chart(String title, Curve curve, Scale steps) {
-    Scale values = Scale.of(curve.y());
+  private static XYChart chart(String title, Curve curve, AxisScale steps) {
+    AxisScale values = AxisScale.of(curve.y());
     XYChart chart =
         new XYChartBuilder()
             .width(WIDTH)

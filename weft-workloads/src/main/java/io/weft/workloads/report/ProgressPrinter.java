@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.report;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.TrainingSettings;
@@ -100,7 +100,10 @@ public final class ProgressPrinter implements TrainingObserver {
     double secondsLeft =
         settings
             .limit()
-            .map(limit -> Math.clamp(Span.millis(limit) / 1e3 - step.seconds(), 0, perStep * left))
+            .map(
+                limit ->
+                    Math.clamp(
+                        ClampedDuration.millis(limit) / 1e3 - step.seconds(), 0, perStep * left))
             .orElse(perStep * left);
     String text =
         String.format(

@@ -31,16 +31,16 @@ final class SvgPlot {
     plot.text(WIDTH / 2.0, 30, "middle", title, " font-size='17' font-weight='bold'");
     double lastStep = curves.stream().map(c -> c.x().getLast()).max(Double::compare).orElse(1.0);
     for (int i = 0; i < curves.size(); i++) {
-      plot.panel(curves.get(i), TOP + i * PANEL, Scale.from(0, lastStep));
+      plot.panel(curves.get(i), TOP + i * PANEL, AxisScale.from(0, lastStep));
     }
     plot.svg.append("</svg>\n");
     return plot.svg.toString();
   }
 
-  private void panel(Curve curve, int top, Scale steps) {
+  private void panel(Curve curve, int top, AxisScale steps) {
     double low = curve.y().stream().min(Double::compare).orElse(0.0);
     double high = curve.y().stream().max(Double::compare).orElse(1.0);
-    Scale values = Scale.from(low, high);
+    AxisScale values = AxisScale.from(low, high);
     int bottom = top + PANEL - GAP;
     for (int i = 0; values.low() + i * values.step() <= values.high() + values.step() / 2; i++) {
       double value = values.low() + i * values.step();
@@ -74,11 +74,11 @@ final class SvgPlot {
     svg.append("<circle cx='%s' cy='%s' r='4' fill='#1f5fa8'/>\n".formatted(fixed(x), fixed(y)));
   }
 
-  private static double x(Scale steps, double step) {
+  private static double x(AxisScale steps, double step) {
     return LEFT + steps.part(step) * (WIDTH - RIGHT - LEFT);
   }
 
-  private static double y(Scale values, double value, int top, int bottom) {
+  private static double y(AxisScale values, double value, int top, int bottom) {
     return bottom - values.part(value) * (bottom - top);
   }
 

@@ -6,7 +6,7 @@ import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
 import io.weft.tensor.kernel.Kernels;
-import io.weft.tensor.kernel.Reducer;
+import io.weft.tensor.kernel.ReduceKernel;
 import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.UpdateOrder;
 import java.lang.foreign.Arena;
@@ -33,7 +33,7 @@ import org.tensorflow.types.family.TType;
 /// are the remaining levels. Confined to one thread. Owns its memory.
 final class ShardGradients implements AutoCloseable {
 
-  private static final Reducer ADD = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
+  private static final ReduceKernel ADD = Kernels.reducer(DType.FLOAT32, ReduceOp.SUM);
 
   private final Arena arena = Arena.ofShared();
   private final List<Part> parts = new ArrayList<>();

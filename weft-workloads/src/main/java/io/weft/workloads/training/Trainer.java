@@ -10,7 +10,7 @@ import io.weft.dataparallel.timeline.SpanCategory;
 import io.weft.dataparallel.timeline.Timeline;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensorflow.OpLibrary;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.workloads.batch.Columns;
 import io.weft.workloads.checkpoint.History;
 import io.weft.workloads.data.DataSource;
@@ -190,7 +190,7 @@ public final class Trainer {
     if (settings.limit().isEmpty() || !hasBegun) {
       return false;
     }
-    long limit = Span.nanos(settings.limit().get());
+    long limit = ClampedDuration.nanos(settings.limit().get());
     double over = Ticker.SYSTEM.nanos() - begunNanos >= limit ? 1 : 0;
     return exchange.combine("over", ReduceOp.MAX, over)[0] > 0;
   }

@@ -176,11 +176,11 @@ class ReportTest {
 
   @Test
   void axesBeginAndEndAtRoundNumbersAlsoForOneValue() {
-    Scale one = Scale.of(List.of(0.847368097782692));
+    AxisScale one = AxisScale.of(List.of(0.847368097782692));
     assertThat(one.low()).isLessThanOrEqualTo(0.847368097782692);
     assertThat(one.high()).isGreaterThanOrEqualTo(0.847368097782692);
     assertThat(one.number(one.low() + one.step())).matches("0\\.8\\d");
-    assertThat(Scale.from(0, 1_234)).isEqualTo(new Scale(0, 1_500, 500));
+    assertThat(AxisScale.from(0, 1_234)).isEqualTo(new AxisScale(0, 1_500, 500));
   }
 
   @Test

@@ -6,13 +6,13 @@ public abstract class ScheduledEvent {
 
   static final int NOWHERE = -1;
 
-  /// The position in the timeline's heap.
+  /// The position in the queue's heap.
   int position = NOWHERE;
 
   /// Constructor for subclasses.
   protected ScheduledEvent() {}
 
-  /// Runs the event; the timeline's time is the event's.
+  /// Runs the event; the queue's time is the event's.
   protected abstract void happen();
 
   /// Returns whether the event is scheduled.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.clock;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,14 +10,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// The scheduler of a simulation's programs, which lets one thread run at a time. A program that
-/// waits drives the timeline on its own thread until the next program is due. A wait therefore
-/// switches threads only if another program is due. Each hand-over orders the memory accesses of
-/// the threads.
+/// waits runs the events on its own thread until the next program is due. A wait therefore switches
+/// threads only if another program is due. Each hand-over orders the memory accesses of the
+/// threads.
 public final class SimScheduler {
 
   private static final long LOOK_NANOS = 200_000_000;
 
-  private final Timeline timeline;
+  private final EventQueue events;
   private final Duration limit;
   private final List<SimThread> simThreads = new ArrayList<>();
   private final SimThread root;
@@ -32,10 +32,10 @@ public final class SimScheduler {
   /// Creates a scheduler. The calling thread holds it, and must also call `run`.
   ///
   /// @param limit the real time for which a program may hold the scheduler
-  public SimScheduler(Timeline timeline, Duration limit) {
-    Objects.requireNonNull(timeline, "timeline");
+  public SimScheduler(EventQueue events, Duration limit) {
+    Objects.requireNonNull(events, "events");
     Objects.requireNonNull(limit, "limit");
-    this.timeline = timeline;
+    this.events = events;
     this.limit = limit;
     this.root = new SimThread(this, "root", null, () -> 0);
   }
@@ -81,12 +81,12 @@ public final class SimScheduler {
       throw interrupted;
     }
     if (cause != null) {
-      throw new IllegalStateException("the simulation has broken at " + timeline.now(), cause);
+      throw new IllegalStateException("the simulation has broken at " + events.now(), cause);
     }
   }
 
-  Timeline timeline() {
-    return timeline;
+  EventQueue events() {
+    return events;
   }
 
   void next(SimThread simThread) {
@@ -126,7 +126,7 @@ public final class SimScheduler {
       return false;
     }
     try {
-      return timeline.step(limitNanos);
+      return events.step(limitNanos);
     } catch (Throwable defect) {
       broken = defect;
       stopped = true;
@@ -153,11 +153,11 @@ public final class SimScheduler {
         broken = new InterruptedException("interrupted in a simulation");
         stopped = true;
       }
-      long happened = timeline.happened();
+      long happened = events.happened();
       if (happened != seen) {
         seen = happened;
         since = System.nanoTime();
-      } else if (System.nanoTime() - since > Span.nanos(limit)) {
+      } else if (System.nanoTime() - since > ClampedDuration.nanos(limit)) {
         throw stuck();
       }
     }
@@ -169,7 +169,7 @@ public final class SimScheduler {
         new IllegalStateException(
             holder
                 + " has kept the simulation waiting for "
-                + Span.millis(limit) / 1000.0
+                + ClampedDuration.millis(limit) / 1000.0
                 + " s of real time: it computes for ever, or waits for something outside virtual"
                 + " time (a lock, a queue, a sleep); its stack is this exception's");
     if (holder != null) {

@@ -48,7 +48,7 @@ public final class SimThread {
     waiting = true;
     waitingSince = nanos;
     thread.start();
-    scheduler.timeline().at(nanos, resumption);
+    scheduler.events().at(nanos, resumption);
   }
 
   /// Waits until it is resumed; may return early. Only its own thread may call it. Throws the error
@@ -56,7 +56,7 @@ public final class SimThread {
   public void block() {
     throwIfDead();
     waiting = true;
-    waitingSince = scheduler.timeline().now();
+    waitingSince = scheduler.events().now();
     scheduler.driveUntilDue(this);
     waiting = false;
     throwIfDead();
@@ -64,15 +64,15 @@ public final class SimThread {
 
   /// Waits like `block`, until a moment at the latest.
   public void blockUntil(long nanos) {
-    scheduler.timeline().notAfter(nanos, resumption);
+    scheduler.events().notAfter(nanos, resumption);
     block();
-    scheduler.timeline().cancel(resumption);
+    scheduler.events().cancel(resumption);
   }
 
   /// Ends its wait, if it waits, at this moment or, if later, when its process may run again.
   public void resumeAt(long nanos) {
     if (waiting && !ended) {
-      scheduler.timeline().notAfter(Math.max(nanos, notBefore.getAsLong()), resumption);
+      scheduler.events().notAfter(Math.max(nanos, notBefore.getAsLong()), resumption);
     }
   }
 
@@ -81,7 +81,7 @@ public final class SimThread {
     if (death == null) {
       death = cause;
       if (waiting && !ended) {
-        scheduler.timeline().notAfter(scheduler.timeline().now(), resumption);
+        scheduler.events().notAfter(scheduler.events().now(), resumption);
       }
     }
   }
@@ -150,8 +150,8 @@ public final class SimThread {
         return;
       }
       long free = death == null ? notBefore.getAsLong() : 0;
-      if (free > scheduler.timeline().now()) {
-        scheduler.timeline().at(free, this);
+      if (free > scheduler.events().now()) {
+        scheduler.events().at(free, this);
       } else {
         scheduler.next(SimThread.this);
       }

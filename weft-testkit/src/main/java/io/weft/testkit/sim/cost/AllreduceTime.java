@@ -16,7 +16,7 @@ import io.weft.tensor.TensorView;
 import io.weft.testkit.sim.SimRank;
 import io.weft.testkit.sim.SimReport;
 import io.weft.testkit.sim.Simulation;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 
 /// The duration of an allreduce in a simulation, from the moment at which all ranks submit it until
@@ -63,7 +63,7 @@ public final class AllreduceTime {
   private static Duration agree(SimRank self, Communicator communicator)
       throws InterruptedException {
     try (OwnedTensor now = OwnedTensor.allocate(DType.INT64, Shape.of(1))) {
-      now.view().data().set(JAVA_LONG, 0, Span.nanos(self.now()));
+      now.view().data().set(JAVA_LONG, 0, ClampedDuration.nanos(self.now()));
       communicator.allreduce(now.view(), now.view(), ReduceOp.MAX, named("now")).await();
       return Duration.ofNanos(now.view().data().get(JAVA_LONG, 0)).plus(LEAD);
     }

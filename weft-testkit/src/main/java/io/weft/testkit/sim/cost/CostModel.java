@@ -7,7 +7,7 @@ import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.RankLayout;
 import io.weft.testkit.sim.network.Network;
 import io.weft.testkit.sim.network.SimLink;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -170,12 +170,12 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
   }
 
   private double occupancy(double bytes) {
-    return Span.nanos(link.perMessage())
+    return ClampedDuration.nanos(link.perMessage())
         + (TRANSPORT_HEADER_BYTES + bytes) * 1e9 / link.bytesPerSecond();
   }
 
   private double latency() {
-    return Span.nanos(link.latency());
+    return ClampedDuration.nanos(link.latency());
   }
 
   private static int rounds(int ranks) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.network;
 
+import io.weft.testkit.sim.clock.EventQueue;
 import io.weft.testkit.sim.clock.ScheduledEvent;
-import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.Journal.What;
 import io.weft.transport.Capabilities;
 import io.weft.transport.TransportException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.transport.ring.MessageBuffer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -31,7 +31,7 @@ public final class Network {
   private static final long PAGE_BYTES = 4096;
   private static final long SLAB_BYTES = 1 << 20;
 
-  private final Timeline timeline;
+  private final EventQueue events;
   private final RandomGenerator random;
   private final Setup setup;
   private final Journal journal;
@@ -80,8 +80,8 @@ public final class Network {
   /// Creates a network without faults.
   ///
   /// @param random for jitter, and for how connections end
-  public Network(Timeline timeline, RandomGenerator random, Setup setup, Journal journal) {
-    this.timeline = timeline;
+  public Network(EventQueue events, RandomGenerator random, Setup setup, Journal journal) {
+    this.events = events;
     this.random = random;
     this.setup = setup;
     this.journal = journal;
@@ -95,8 +95,8 @@ public final class Network {
     }
   }
 
-  Timeline timeline() {
-    return timeline;
+  EventQueue events() {
+    return events;
   }
 
   Journal journal() {
@@ -218,12 +218,12 @@ public final class Network {
     NetworkPort port = within ? from.transport().localOut() : out[node.host()];
     long busy = link.occupancyNanos(parcel.wireBytes());
     parcel.link = link;
-    parcel.startNanos = port.take(timeline.now(), busy);
+    parcel.startNanos = port.take(events.now(), busy);
     parcel.leftNanos = parcel.startNanos + busy;
     from.countSent(parcel.wireBytes());
     long extra = networkFaults.extraNanos(node.rank(), rankBehind(from));
     long head = parcel.startNanos + link.delayNanos(random) + extra;
-    timeline.at(from.inOrder(head), parcel);
+    events.at(from.inOrder(head), parcel);
     networkFaults.snap(parcel);
   }
 
@@ -285,7 +285,7 @@ public final class Network {
     boolean within = receiver.host() == parcel.from.transport().node().host();
     NetworkPort port = within ? to.transport().localIn() : in[receiver.host()];
     long busy = parcel.link.occupancyNanos(parcel.wireBytes());
-    parcel.passesAt(port.take(timeline.now(), busy) + busy);
+    parcel.passesAt(port.take(events.now(), busy) + busy);
   }
 
   /// Finds the listener for the first packet of a connection.
@@ -296,8 +296,8 @@ public final class Network {
     }
     SimTransport listener = listening.get(connect.location());
     if (listener == null) {
-      timeline.at(
-          timeline.now() + Span.nanos(parcel.link.latency()),
+      events.at(
+          events.now() + ClampedDuration.nanos(parcel.link.latency()),
           new ScheduledEvent() {
             @Override
             protected void happen() {
@@ -376,7 +376,7 @@ public final class Network {
     for (SimTransport transport : List.copyOf(transports)) {
       if (transport.node() == node) {
         List<SimEndpoint> ends = List.copyOf(transport.endpoints());
-        transport.die(timeline.now());
+        transport.die(events.now());
         for (SimEndpoint end : ends) {
           if (end.peer() != null && death != Death.SILENT) {
             boolean orderly = death == Death.CLOSED;

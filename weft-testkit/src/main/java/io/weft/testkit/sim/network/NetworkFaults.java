@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.network;
 
+import io.weft.testkit.sim.clock.EventQueue;
 import io.weft.testkit.sim.clock.ScheduledEvent;
-import io.weft.testkit.sim.clock.Timeline;
 import io.weft.testkit.sim.network.Journal.What;
 import io.weft.testkit.sim.network.Network.DelayRule;
 import io.weft.testkit.sim.network.Network.Wall;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,8 +33,8 @@ final class NetworkFaults {
     this.random = random;
   }
 
-  private Timeline timeline() {
-    return network.timeline();
+  private EventQueue events() {
+    return network.events();
   }
 
   // --- delays
@@ -102,8 +102,8 @@ final class NetworkFaults {
     walls.remove(wall);
     for (SimEndpoint end : holding) {
       long again = mostNanos == 0 ? 0 : random.nextLong(mostNanos);
-      long way = Span.nanos(network.between().latency());
-      timeline().at(timeline().now() + way + again, new Release(end));
+      long way = ClampedDuration.nanos(network.between().latency());
+      events().at(events().now() + way + again, new Release(end));
     }
     holding.clear();
     List<Credit> due = List.copyOf(credits);
@@ -132,7 +132,7 @@ final class NetworkFaults {
   void giveUpHeld() {
     for (SimEndpoint end : List.copyOf(holding)) {
       if (end.isOpen()) {
-        end.cut(timeline().now());
+        end.cut(events().now());
         end.transport().arrive(() -> end.lost("connection timed out"));
         network.send(SimPacket.empty(SimPacket.PacketKind.RESET, end));
       }
@@ -156,7 +156,7 @@ final class NetworkFaults {
       if (snap.fromRank() == fromRank && snap.toRank() == toRank) {
         snaps.remove(snap);
         long within = (long) ((parcel.leftNanos - parcel.startNanos) * snap.share());
-        timeline().at(parcel.startNanos + within, new Cut(parcel.from));
+        events().at(parcel.startNanos + within, new Cut(parcel.from));
         return;
       }
     }
@@ -174,8 +174,8 @@ final class NetworkFaults {
       SimEndpoint peer = end.peer();
       if (peer != null && !end.isClosed() && !peer.isClosed()) {
         end.record(What.FAULT, 0);
-        end.cut(timeline().now());
-        peer.cut(timeline().now());
+        end.cut(events().now());
+        peer.cut(events().now());
         network.send(SimPacket.empty(SimPacket.PacketKind.RESET, end));
         network.send(SimPacket.empty(SimPacket.PacketKind.RESET, peer));
       }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.testkit.sim.network;
 
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
@@ -54,17 +54,17 @@ public record SimLink(
 
   /// Returns the time for which a message occupies a port.
   long occupancyNanos(long bytes) {
-    return Span.nanos(perMessage) + Math.round(bytes * 1e9 / bytesPerSecond);
+    return ClampedDuration.nanos(perMessage) + Math.round(bytes * 1e9 / bytesPerSecond);
   }
 
   /// Returns the bytes that pass a port in this time, after the cost of the message.
   long bytesWithin(long nanos) {
-    return (long) (Math.max(0, nanos - Span.nanos(perMessage)) * bytesPerSecond / 1e9);
+    return (long) (Math.max(0, nanos - ClampedDuration.nanos(perMessage)) * bytesPerSecond / 1e9);
   }
 
   /// Returns the latency of one message, with random jitter.
   long delayNanos(RandomGenerator random) {
-    long most = Span.nanos(jitter);
-    return Span.nanos(latency) + (most == 0 ? 0 : random.nextLong(most + 1));
+    long most = ClampedDuration.nanos(jitter);
+    return ClampedDuration.nanos(latency) + (most == 0 ? 0 : random.nextLong(most + 1));
   }
 }

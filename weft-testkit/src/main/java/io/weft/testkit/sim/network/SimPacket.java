@@ -72,7 +72,7 @@ class SimPacket extends ScheduledEvent implements PendingArrival {
   void passesAt(long nanos) {
     atPort = true;
     reached();
-    from.transport().network().timeline().at(nanos, this);
+    from.transport().network().events().at(nanos, this);
   }
 
   /// Handles the arrival of the first bytes at the receiver.

@@ -9,7 +9,7 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.secure.JobProof;
 import io.weft.transport.spi.TransportConfig;
@@ -53,7 +53,7 @@ final class SimTransport implements Transport {
     this.address = new Address(SimProvider.SCHEME, location);
     this.table = new RegionTable(address.toString());
     this.proof = new JobProof(config.credentials(), table.incarnation(), network.chance());
-    this.connectNanos = Span.nanos(config.connectDeadline());
+    this.connectNanos = ClampedDuration.nanos(config.connectDeadline());
   }
 
   Network network() {

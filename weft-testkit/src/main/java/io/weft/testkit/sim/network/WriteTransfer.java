@@ -30,7 +30,7 @@ final class WriteTransfer extends SimTransfer {
   }
 
   void departs() {
-    from.transport().network().timeline().at(leftNanos, departure);
+    from.transport().network().events().at(leftNanos, departure);
   }
 
   @Override

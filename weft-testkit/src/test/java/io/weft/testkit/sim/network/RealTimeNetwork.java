@@ -4,7 +4,7 @@ package io.weft.testkit.sim.network;
 import io.weft.testkit.forward.ForwardingEndpoint;
 import io.weft.testkit.forward.ForwardingSink;
 import io.weft.testkit.forward.ForwardingTransport;
-import io.weft.testkit.sim.clock.Timeline;
+import io.weft.testkit.sim.clock.EventQueue;
 import io.weft.transport.Address;
 import io.weft.transport.Completion;
 import io.weft.transport.Endpoint;
@@ -28,14 +28,14 @@ final class RealTimeNetwork implements TransportProvider {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final Timeline timeline = new Timeline();
+  private final EventQueue events = new EventQueue();
   private final long origin = System.nanoTime();
   private final Network network;
 
   RealTimeNetwork(long seed) {
     network =
         new Network(
-            timeline,
+            events,
             new SplittableRandom(seed),
             new Network.Setup(1, SimLink.ETHERNET, SimLink.MEMORY, Limits.DEFAULT, Tamper.NONE),
             (what, who, peer, bytes, message) -> {});
@@ -45,10 +45,10 @@ final class RealTimeNetwork implements TransportProvider {
     lock.lock();
     try {
       long now = System.nanoTime() - origin;
-      while (timeline.step(now)) {
+      while (events.step(now)) {
         changed.signalAll();
       }
-      timeline.pass(now);
+      events.pass(now);
       T result = action.get();
       changed.signalAll();
       return result;
@@ -113,7 +113,7 @@ final class RealTimeNetwork implements TransportProvider {
     @Override
     public void await(long maxNanos) {
       try {
-        long next = timeline.nextNanos() - (System.nanoTime() - origin);
+        long next = events.nextNanos() - (System.nanoTime() - origin);
         if (next > 0) {
           long unused = changed.awaitNanos(Math.min(maxNanos, next));
         }

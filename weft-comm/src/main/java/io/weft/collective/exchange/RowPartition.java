@@ -6,9 +6,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /// The division of tensors among ranks, in rows and in bytes.
-public final class Rows {
+public final class RowPartition {
 
-  private Rows() {}
+  private RowPartition() {}
 
   /// Returns the number of rows of each rank: N/n, and one more for the first N mod n ranks.
   public static long[] even(long rows, int size) {

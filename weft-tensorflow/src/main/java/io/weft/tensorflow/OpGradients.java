@@ -22,21 +22,21 @@ import org.tensorflow.types.family.TType;
 /// TensorFlow holds the graph's lock while it calls these functions, so they cannot query the graph
 /// for a node or a shape. Names therefore contain no '/' and are left to the scope, which is named
 /// after the op.
-final class Gradients {
+final class OpGradients {
 
   private static final String NAME = "gradient";
 
-  private Gradients() {}
+  private OpGradients() {}
 
   /// Registers the gradients, once per process.
   static void register() {
     Map<String, RawCustomGradient> all =
         Map.of(
-            OpLibrary.ALLREDUCE, Gradients::allreduce,
-            OpLibrary.BROADCAST, Gradients::broadcast,
-            OpLibrary.ALLGATHER, Gradients::allgather,
-            OpLibrary.REDUCE_SCATTER, Gradients::reduceScatter,
-            OpLibrary.ALLTOALL, Gradients::alltoall);
+            OpLibrary.ALLREDUCE, OpGradients::allreduce,
+            OpLibrary.BROADCAST, OpGradients::broadcast,
+            OpLibrary.ALLGATHER, OpGradients::allgather,
+            OpLibrary.REDUCE_SCATTER, OpGradients::reduceScatter,
+            OpLibrary.ALLTOALL, OpGradients::alltoall);
     all.forEach(
         (op, gradient) -> {
           if (!TensorFlow.registerCustomGradient(op, gradient)) {

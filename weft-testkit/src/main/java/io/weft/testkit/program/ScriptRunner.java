@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /// A runner of shell scripts, each in an empty directory that is removed afterwards.
 ///
 /// @param path the directories of their programs
-record Trial(String path) {
+record ScriptRunner(String path) {
 
   private static final int LIMIT_SECONDS = 60;
 

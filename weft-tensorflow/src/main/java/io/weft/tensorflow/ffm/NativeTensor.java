@@ -12,7 +12,7 @@ import java.lang.invoke.MethodHandle;
 /// The functions of a `TF_Tensor`.
 // "restricted": makes segments of addresses.
 @SuppressWarnings("restricted")
-public final class TensorMemory {
+public final class NativeTensor {
 
   private static final Linker.Option SHORT = Linker.Option.critical(false);
 
@@ -35,7 +35,7 @@ public final class TensorMemory {
   private static final MethodHandle DELETE =
       FrameworkLibrary.function("TF_DeleteTensor", FunctionDescriptor.ofVoid(JAVA_LONG));
 
-  private TensorMemory() {}
+  private NativeTensor() {}
 
   /// Returns the tensor's own memory, valid while TensorFlow holds a reference to it.
   ///

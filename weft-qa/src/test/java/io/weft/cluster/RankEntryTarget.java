@@ -6,10 +6,10 @@ import io.weft.transport.Address;
 import java.util.List;
 
 /// The value that another rank has put into the store.
-public final class AnnouncementTarget implements FuzzTarget {
+public final class RankEntryTarget implements FuzzTarget {
 
   /// Creates the target. The fuzzer calls this constructor by reflection.
-  public AnnouncementTarget() {}
+  public RankEntryTarget() {}
 
   @Override
   public String name() {
@@ -20,7 +20,7 @@ public final class AnnouncementTarget implements FuzzTarget {
   public List<byte[]> seeds() {
     var host = new HostIdentity("node7", "3b2c1d0e-0000-4000-8000-000000000001");
     return List.of(
-        new Announcement(
+        new RankEntry(
                 4,
                 "4711@1700000000000",
                 host,
@@ -28,7 +28,7 @@ public final class AnnouncementTarget implements FuzzTarget {
                 List.of(Address.parse("tcp:127.0.0.1:9")),
                 List.of("segment-bytes=131072"))
             .encode(),
-        new Announcement(
+        new RankEntry(
                 2,
                 "1@0",
                 new HostIdentity("", ""),
@@ -45,14 +45,14 @@ public final class AnnouncementTarget implements FuzzTarget {
 
   @Override
   public void decode(byte[] input) {
-    Announcement announcement;
+    RankEntry entry;
     try {
-      announcement = Announcement.decode(input);
+      entry = RankEntry.decode(input);
     } catch (IllegalArgumentException refused) {
       return;
     }
-    if (!Announcement.decode(announcement.encode()).equals(announcement)) {
-      throw new AssertionError("read back differently: " + announcement);
+    if (!RankEntry.decode(entry.encode()).equals(entry)) {
+      throw new AssertionError("read back differently: " + entry);
     }
   }
 }

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 /// vector kernel boxes every vector and is about 1,000 times slower. The required number of calls
 /// depends on the load of the compiler threads. A kernel therefore counts as compiled after many
 /// consecutive fast calls.
-final class WarmUp {
+final class KernelWarmUp {
 
   /// The block size in bytes: large enough to tell slow from fast, small enough to be quick when
   /// cold.
@@ -29,11 +29,11 @@ final class WarmUp {
 
   private static final long DEADLINE_NANOS = 1_500_000_000;
 
-  private WarmUp() {}
+  private KernelWarmUp() {}
 
   /// Compiles one reducer. Gives up silently after 1.5 s or `MOST_CALLS` calls; the kernel is then
   /// correct, but slow until the JIT has compiled it.
-  static void run(Reducer reducer, DType dtype) {
+  static void run(ReduceKernel reducer, DType dtype) {
     int elements = BLOCK_BYTES / dtype.bytes() + TAIL;
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment into = arena.allocate(BLOCK_BYTES + 64, 64);

@@ -2,7 +2,7 @@
 package io.weft.tensorflow.ffm;
 
 /// The shapes of an op's outputs, as far as known when a graph is built.
-public enum OutputShapes {
+public enum ShapeFunction {
   /// Output i has the shape of input i.
   AS_INPUTS,
   /// Output i has the shape of input i, except for the first extent, which is unknown. An input

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// Type and shape of a tensor on the wire.
 ///
 /// @param bytes the total size of its elements
-public record TensorSignature(DType dtype, Shape shape, long bytes) {
+public record TensorSpec(DType dtype, Shape shape, long bytes) {
 
   /// Maximum number of extents.
   public static final int MAX_RANK = 254;
@@ -18,8 +18,8 @@ public record TensorSignature(DType dtype, Shape shape, long bytes) {
   public static final int MAX_WIRE_BYTES = 2 + Long.BYTES * MAX_RANK;
 
   /// Returns the signature of this tensor.
-  public static TensorSignature of(TensorView tensor) {
-    return new TensorSignature(tensor.dtype(), tensor.shape(), tensor.bytes());
+  public static TensorSpec of(TensorView tensor) {
+    return new TensorSpec(tensor.dtype(), tensor.shape(), tensor.bytes());
   }
 
   /// Returns the code of the element type on the wire.

@@ -13,9 +13,9 @@ import java.nio.file.NotLinkException;
 
 /// Describes the system's refusals in words, because Java's message for a missing or inaccessible
 /// file is only the file's name.
-public final class Refusal {
+public final class IoErrors {
 
-  private Refusal() {}
+  private IoErrors() {}
 
   /// Returns the file, if the exception has one, and the reason.
   public static String words(IOException refused) {

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 
 /// A submitted operation of this rank whose handle is not done.
-sealed interface Pending permits PendingTensor, PendingCollective {
+sealed interface PendingOperation permits PendingTensor, PendingCollective {
 
   String name();
 

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /// The scheduled events in order of time and, within one moment, of their scheduling, so that equal
 /// seeds give equal orders on every machine. They form a heap of four children per node with keys
 /// in arrays [Knuth, TAOCP 3, 5.2.3]. Confined to the thread that holds the scheduler.
-public final class Timeline {
+public final class EventQueue {
 
   private static final int CHILDREN_SHIFT = 2;
 
@@ -19,8 +19,8 @@ public final class Timeline {
   private long happened;
   private long now;
 
-  /// Creates a timeline at time 0 without events.
-  public Timeline() {}
+  /// Creates a queue at time 0 without events.
+  public EventQueue() {}
 
   /// Returns the present virtual time, in nanoseconds from 0.
   public long now() {

@@ -14,7 +14,7 @@ import java.util.List;
 /// @param processors the processors that it may use
 /// @param addresses the listening addresses of its transports
 /// @param settings the settings that must be equal on all ranks, as `NAME=VALUE`
-record Announcement(
+record RankEntry(
     int size,
     String process,
     HostIdentity host,
@@ -25,14 +25,14 @@ record Announcement(
   private static final String FIRST = "weft-member 3";
   private static final String BETWEEN = "\t";
 
-  Announcement {
+  RankEntry {
     addresses = List.copyOf(addresses);
     settings = List.copyOf(settings);
   }
 
-  static Announcement of(
+  static RankEntry of(
       JobProcess process, int size, List<Address> addresses, List<String> settings) {
-    return new Announcement(
+    return new RankEntry(
         size,
         process.identity(),
         new HostIdentity(process.host(), process.boot()),
@@ -41,29 +41,28 @@ record Announcement(
         settings);
   }
 
-  /// Creates the announcement of a rank that has taken its number in the running job but has not
-  /// joined yet.
-  static Announcement absent() {
-    return new Announcement(
-        0, "", new HostIdentity("", ""), Processors.UNKNOWN, List.of(), List.of());
+  /// Creates the entry of a rank that has taken its number in the running job but has not joined
+  /// yet.
+  static RankEntry absent() {
+    return new RankEntry(0, "", new HostIdentity("", ""), Processors.UNKNOWN, List.of(), List.of());
   }
 
-  /// Creates the announcement of a rank that can no longer be reached.
-  Announcement withoutAddresses() {
-    return new Announcement(size, process, host, processors, List.of(), settings);
+  /// Creates the entry of a rank that can no longer be reached.
+  RankEntry withoutAddresses() {
+    return new RankEntry(size, process, host, processors, List.of(), settings);
   }
 
   boolean isAbsent() {
     return addresses.isEmpty() && process.isEmpty() && host.name().isEmpty();
   }
 
-  boolean sameProcess(Announcement other) {
+  boolean sameProcess(RankEntry other) {
     return process.equals(other.process) && host.equals(other.host);
   }
 
-  /// Returns the first setting that differs, as `NAME=VALUE` of this announcement and of the other.
-  /// Empty if all agree.
-  List<String> disagreement(Announcement other) {
+  /// Returns the first setting that differs, as `NAME=VALUE` of this entry and of the other. Empty
+  /// if all agree.
+  List<String> disagreement(RankEntry other) {
     for (String setting : settings) {
       String name = setting.substring(0, setting.indexOf('=') + 1);
       for (String its : other.settings) {
@@ -90,13 +89,13 @@ record Announcement(
     return String.join("\n", lines).getBytes(StandardCharsets.UTF_8);
   }
 
-  /// Throws `IllegalArgumentException` if the bytes are not an announcement of this version.
-  static Announcement decode(byte[] bytes) {
+  /// Throws `IllegalArgumentException` if the bytes are not an entry of this version.
+  static RankEntry decode(byte[] bytes) {
     List<String> lines = List.of(new String(bytes, StandardCharsets.UTF_8).split("\n", -1));
     if (lines.size() < 7 || !lines.getFirst().equals(FIRST)) {
       throw new IllegalArgumentException("begins with '" + lines.getFirst() + "', not " + FIRST);
     }
-    return new Announcement(
+    return new RankEntry(
         Integer.parseInt(lines.get(1)),
         lines.get(2),
         new HostIdentity(lines.get(3), lines.get(4)),

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 /// Stateless; any thread. Runs must not overlap unless they are equal. Native memory is fast, and
 /// no other thread may free it before the call returns. Runs may also lie on the heap.
 @FunctionalInterface
-public interface Reducer {
+public interface ReduceKernel {
 
   /// Combines `elements` elements of two operands in one pass. Offsets are in bytes. Checks bounds
   /// once per call. A copy of one operand followed by `reduce` would move 50% more bytes.

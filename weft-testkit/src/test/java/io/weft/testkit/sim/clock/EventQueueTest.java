@@ -10,56 +10,56 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-class TimelineTest {
+class EventQueueTest {
 
-  private final Timeline timeline = new Timeline();
+  private final EventQueue events = new EventQueue();
   private final List<String> heard = new ArrayList<>();
 
   private ScheduledEvent event(String name) {
     return new ScheduledEvent() {
       @Override
       protected void happen() {
-        heard.add(name + "@" + timeline.now());
+        heard.add(name + "@" + events.now());
       }
     };
   }
 
   @Test
   void eventsHappenInOrderOfTimeThenOfScheduling() {
-    timeline.at(5, event("late"));
-    timeline.at(3, event("first"));
-    timeline.at(3, event("second"));
-    while (timeline.step(100)) {}
+    events.at(5, event("late"));
+    events.at(3, event("first"));
+    events.at(3, event("second"));
+    while (events.step(100)) {}
     assertThat(heard).containsExactly("first@3", "second@3", "late@5");
-    assertThat(timeline.happened()).isEqualTo(3);
+    assertThat(events.happened()).isEqualTo(3);
   }
 
   @Test
   void nothingHappensAfterTheLimit() {
-    timeline.at(5, event("late"));
-    assertThat(timeline.step(4)).isFalse();
-    assertThat(timeline.now()).isZero();
-    assertThat(timeline.step(5)).isTrue();
+    events.at(5, event("late"));
+    assertThat(events.step(4)).isFalse();
+    assertThat(events.now()).isZero();
+    assertThat(events.step(5)).isTrue();
   }
 
   @Test
   void anEventInThePastHappensNow() {
-    timeline.at(5, event("one"));
-    timeline.step(5);
-    timeline.at(2, event("two"));
-    timeline.step(5);
+    events.at(5, event("one"));
+    events.step(5);
+    events.at(2, event("two"));
+    events.step(5);
     assertThat(heard).containsExactly("one@5", "two@5");
   }
 
   @Test
   void anEventThatIsDueIsNotScheduledTwice() {
     ScheduledEvent event = event("once");
-    timeline.at(1, event);
-    assertThatThrownBy(() -> timeline.at(2, event)).isInstanceOf(IllegalStateException.class);
-    timeline.notAfter(9, event);
-    assertThat(timeline.nextNanos()).isEqualTo(1);
-    timeline.notAfter(0, event);
-    assertThat(timeline.nextNanos()).isZero();
+    events.at(1, event);
+    assertThatThrownBy(() -> events.at(2, event)).isInstanceOf(IllegalStateException.class);
+    events.notAfter(9, event);
+    assertThat(events.nextNanos()).isEqualTo(1);
+    events.notAfter(0, event);
+    assertThat(events.nextNanos()).isZero();
   }
 
   @Test
@@ -69,15 +69,15 @@ class TimelineTest {
     List<Due> due = new ArrayList<>();
     for (int i = 0; i < 5000; i++) {
       Due one = new Due(random.nextInt(300), i, event(Integer.toString(i)));
-      timeline.at(one.nanos, one.event);
+      events.at(one.nanos, one.event);
       due.add(one);
       if (random.nextInt(3) == 0) {
         Due gone = due.remove(random.nextInt(due.size()));
-        timeline.cancel(gone.event);
-        timeline.cancel(gone.event);
+        events.cancel(gone.event);
+        events.cancel(gone.event);
       }
     }
-    while (timeline.step(1000)) {}
+    while (events.step(1000)) {}
     assertThat(heard)
         .containsExactlyElementsOf(
             due.stream()

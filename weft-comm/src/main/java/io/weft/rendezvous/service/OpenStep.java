@@ -9,13 +9,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// The pending sides of one step. Confined to the progress thread.
-final class Step {
+final class OpenStep {
 
   private final long number;
   private @Nullable PendingSide first;
   private @Nullable CommException failure;
 
-  Step(long number) {
+  OpenStep(long number) {
     this.number = number;
   }
 

@@ -9,17 +9,17 @@ import java.util.Locale;
 /// @param low at most the smallest value
 /// @param high at least the largest value, above `low`
 /// @param step 2, 5 or 10 times a power of ten
-record Scale(double low, double high, double step) {
+record AxisScale(double low, double high, double step) {
 
   private static final int TICKS = 5;
 
-  static Scale of(List<Double> values) {
+  static AxisScale of(List<Double> values) {
     return from(
         values.stream().min(Double::compare).orElse(0.0),
         values.stream().max(Double::compare).orElse(1.0));
   }
 
-  static Scale from(double low, double high) {
+  static AxisScale from(double low, double high) {
     if (high <= low) {
       double margin = Math.max(1e-6, Math.abs(high) * 0.05);
       return from(low - margin, low + margin);
@@ -28,7 +28,7 @@ record Scale(double low, double high, double step) {
     double power = Math.pow(10, Math.floor(Math.log10(rough)));
     double step = rough / power <= 2 ? 2 * power : rough / power <= 5 ? 5 * power : 10 * power;
     double from = Math.floor(low / step) * step;
-    return new Scale(from, Math.max(from + step, Math.ceil(high / step) * step), step);
+    return new AxisScale(from, Math.max(from + step, Math.ceil(high / step) * step), step);
   }
 
   /// Returns the position of a value, from 0 to 1.

@@ -10,24 +10,24 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// The open steps, and for each series the set of ended steps. Confined to the progress thread.
-final class Steps {
+final class OpenSteps {
 
-  private final Map<Long, Step> open = new HashMap<>();
+  private final Map<Long, OpenStep> open = new HashMap<>();
   private final Map<Long, Ended> ended = new HashMap<>();
-  private @Nullable Step last;
+  private @Nullable OpenStep last;
 
   /// Returns the step with this number, opening it if necessary; null if it has ended.
   ///
   /// Hot path, if the previous call had the same step.
-  @Nullable Step open(long number) {
-    Step known = last;
+  @Nullable OpenStep open(long number) {
+    OpenStep known = last;
     if (known != null && known.number() == number) {
       return known;
     }
     if (hasEnded(number)) {
       return null;
     }
-    known = open.computeIfAbsent(number, Step::new);
+    known = open.computeIfAbsent(number, OpenStep::new);
     last = known;
     return known;
   }
@@ -38,7 +38,7 @@ final class Steps {
   }
 
   /// Ends a step. Returns its open state, or null.
-  @Nullable Step end(long number) {
+  @Nullable OpenStep end(long number) {
     last = null;
     ended
         .computeIfAbsent(RendezvousKey.series(number), series -> new Ended())
@@ -50,12 +50,12 @@ final class Steps {
     return open.size();
   }
 
-  Collection<Step> all() {
+  Collection<OpenStep> all() {
     return open.values();
   }
 
   /// Returns a copy of the open steps, which stays valid when they change.
-  List<Step> snapshot() {
+  List<OpenStep> snapshot() {
     return List.copyOf(open.values());
   }
 
