@@ -84,6 +84,7 @@ public final class Weft implements AutoCloseable {
 
   private volatile @Nullable Communicator all;
   private final Store store;
+  private final AgentRunners runners;
 
   /// The action that closes the store if this rank serves it. `close` runs it once.
   private final AtomicReference<Runnable> storeEnd = new AtomicReference<>(() -> {});
@@ -97,11 +98,12 @@ public final class Weft implements AutoCloseable {
       RequestChannel channel,
       FlightWriter flights,
       Observers observers,
-      Store store,
+      NodeEnvironment around,
       int size) {
     this.config = config;
     this.size = size;
-    this.store = new ProgramStore(store, threads::isInside);
+    this.store = new ProgramStore(around.store(), threads::isInside);
+    this.runners = around.runners();
     this.threads = threads;
     this.mesh = threads.mesh(collectives);
     this.collectives = collectives;
@@ -312,7 +314,7 @@ public final class Weft implements AutoCloseable {
         channel,
         FlightWriter.open(recorder, runner::nanos, sinks),
         observers,
-        around.store(),
+        around,
         launch.size());
   }
 
@@ -539,6 +541,12 @@ public final class Weft implements AutoCloseable {
   /// effect. User threads only: in a callback every call throws `IllegalStateException`.
   public Store store() {
     return store;
+  }
+
+  /// The source of clock, runners and executors for services of this rank: threads, or a
+  /// simulation. Any thread.
+  public AgentRunners runners() {
+    return runners;
   }
 
   /// Scheme of the transport in use: "shm", "tcp", "verbs", "inproc".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.agent;
 
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /// The runner of one agent's duty cycle: on a thread and on the callers that wait, or in a
@@ -29,6 +30,24 @@ public interface AgentRunner extends AutoCloseable {
   /// the progress thread's clock. Returns false, after a bounded number of attempts to enter, if
   /// another thread is inside. The caller should then park.
   boolean drive(BooleanSupplier done, long deadlineNanos);
+
+  /// Waits until `done` returns true, but not beyond `deadlineNanos` of the progress thread's
+  /// clock, and leaves the agent to its thread. `done` is checked every 10 milliseconds and
+  /// whenever the calling thread is unparked, and in a simulation after each duty cycle. Returns
+  /// whether `done` returned true.
+  default boolean await(BooleanSupplier done, long deadlineNanos) throws InterruptedException {
+    while (!done.getAsBoolean()) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      long left = deadlineNanos - nanos();
+      if (left <= 0) {
+        return false;
+      }
+      LockSupport.parkNanos(this, Math.min(left, 10_000_000));
+    }
+    return true;
+  }
 
   /// Returns the agent to the progress thread, because the caller that drove it has other work. The
   /// progress thread runs it at once, without the usual delay after a caller has driven it.

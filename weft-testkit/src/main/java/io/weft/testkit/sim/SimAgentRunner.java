@@ -119,8 +119,14 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
 
   @Override
   public boolean drive(BooleanSupplier done, long deadlineNanos) {
-    process.requireOwnThread();
     turnBy(process.events().now());
+    boolean unused = await(done, deadlineNanos);
+    return !closed;
+  }
+
+  @Override
+  public boolean await(BooleanSupplier done, long deadlineNanos) {
+    process.requireOwnThread();
     awaited = done;
     try {
       while (!closed && !done.getAsBoolean() && deadlineNanos - process.nanos() > 0) {
@@ -129,7 +135,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
     } finally {
       awaited = null;
     }
-    return !closed;
+    return done.getAsBoolean();
   }
 
   @Override

@@ -13,6 +13,7 @@ import io.weft.testkit.sim.network.SimNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /// One process of a simulated job: its clock, its processor, its program and its progress threads.
@@ -191,6 +192,11 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
     SimAgentRunner runner = new SimAgentRunner(this, agent);
     runners.add(runner);
     return runner;
+  }
+
+  @Override
+  public ExecutorService executor(String name) {
+    return new SimExecutor(this);
   }
 
   void forget(SimAgentRunner runner) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.Weft;
+import io.weft.agent.AgentRunner;
 import io.weft.comm.CommException;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
@@ -15,6 +16,7 @@ import io.weft.testkit.sim.SimReport.RankResult;
 import io.weft.testkit.sim.network.SimLink;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,6 +52,30 @@ class SimulationTest {
             .run(weft -> sum(weft, 100_000, 3));
     assertThat(report.values()).containsOnly(36f);
     assertThat(report.virtual()).isBetween(MILLISECOND, Duration.ofSeconds(1));
+  }
+
+  @Test
+  void anExecutorRunsItsTasksInOrderInVirtualTime() throws InterruptedException {
+    SimReport<String> report =
+        Simulation.of(1)
+            .run(
+                weft -> {
+                  var ran = new StringBuilder();
+                  AgentRunner runner = weft.channel().runner();
+                  try (ExecutorService files = weft.runners().executor("files")) {
+                    for (int i = 0; i < 3; i++) {
+                      int task = i;
+                      files.execute(() -> ran.append(task));
+                    }
+                    assertThat(ran).isEmpty();
+                    long end = runner.nanos() + 1_000_000_000L;
+                    assertThat(runner.await(() -> ran.length() == 3, end)).isTrue();
+                    assertThat(runner.await(() -> false, runner.nanos() + 5_000_000)).isFalse();
+                  }
+                  return ran.toString();
+                });
+    assertThat(report.values()).containsExactly("012");
+    assertThat(report.virtual()).isBetween(MILLISECOND.multipliedBy(5), Duration.ofSeconds(1));
   }
 
   @Test
