@@ -31,7 +31,7 @@ public final class IdleStrategy {
   private final int spins;
   private final long spinNanos;
   private final long yieldNanos;
-  private int turns;
+  private int idleCycles;
   private long idleSince;
   private boolean yielding;
   private long crowdedSince;
@@ -84,7 +84,7 @@ public final class IdleStrategy {
 
   /// Restarts the waiting, after a duty cycle did work.
   public void reset() {
-    turns = 0;
+    idleCycles = 0;
     yielding = false;
   }
 
@@ -120,11 +120,11 @@ public final class IdleStrategy {
 
   /// Returns whether the thread still spins. The yielding time starts at the last spin.
   private boolean isSpinning(long now) {
-    if (turns == 0) {
+    if (idleCycles == 0) {
       idleSince = now;
     }
-    if (turns < spins || now - idleSince < spinNanos) {
-      turns++;
+    if (idleCycles < spins || now - idleSince < spinNanos) {
+      idleCycles++;
       return true;
     }
     yielding = true;

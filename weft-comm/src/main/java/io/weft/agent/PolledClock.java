@@ -12,7 +12,7 @@ public final class PolledClock {
   /// ms.
   public static final long STANDSTILL_NANOS = 100_000_000L;
 
-  private long lastTurn;
+  private long lastNanos;
   private long nanos;
   private long standstillNanos;
   private long standstillEnd;
@@ -25,10 +25,10 @@ public final class PolledClock {
   /// cycle, 0 if there was none.
   ///
   /// Hot path.
-  public long turn(long nowNanos) {
-    long gap = started ? nowNanos - lastTurn : 0;
+  public long update(long nowNanos) {
+    long gap = started ? nowNanos - lastNanos : 0;
     started = true;
-    lastTurn = nowNanos;
+    lastNanos = nowNanos;
     if (gap <= STANDSTILL_NANOS) {
       nanos += Math.max(0, gap);
       return 0;

@@ -64,7 +64,7 @@ final class ThreadAgentRunner implements AgentRunner {
   private final AtomicLong lastDriven = new AtomicLong();
   private volatile boolean closed;
   private volatile boolean over;
-  private long lastTurn;
+  private long lastCycle;
 
   /// Takes over the agent. `start` starts the thread.
   ThreadAgentRunner(Agent agent, Ticker ticker, IdleStrategy own, IdleStrategy caller) {
@@ -72,8 +72,8 @@ final class ThreadAgentRunner implements AgentRunner {
     this.ticker = ticker;
     this.ownIdle = own;
     this.callerIdle = caller;
-    this.lastTurn = ticker.nanos() - LEFT_TO_CALLERS_NANOS;
-    this.lastDriven.setPlain(lastTurn);
+    this.lastCycle = ticker.nanos() - LEFT_TO_CALLERS_NANOS;
+    this.lastDriven.setPlain(lastCycle);
     this.thread = Thread.ofPlatform().daemon().name(agent.role()).unstarted(this::run);
   }
 
@@ -141,10 +141,10 @@ final class ThreadAgentRunner implements AgentRunner {
         return done.getAsBoolean();
       }
       try {
-        turn(done, deadlineNanos);
+        runUntil(done, deadlineNanos);
         return !closed;
       } finally {
-        lastDriven.setRelease(lastTurn);
+        lastDriven.setRelease(lastCycle);
         leave();
       }
     } finally {
@@ -175,7 +175,7 @@ final class ThreadAgentRunner implements AgentRunner {
     boolean finished = false;
     try {
       finished = !closed && !agent.busy() && run(inlineTask, sinceNanos);
-      if (finished && !closed && sinceNanos - lastTurn > INLINE_NANOS) {
+      if (finished && !closed && sinceNanos - lastCycle > INLINE_NANOS) {
         var unused = work(ticker.nanos());
       }
     } finally {
@@ -226,7 +226,7 @@ final class ThreadAgentRunner implements AgentRunner {
     return true;
   }
 
-  private void turn(BooleanSupplier done, long deadlineNanos) {
+  private void runUntil(BooleanSupplier done, long deadlineNanos) {
     callerIdle.reset();
     while (!closed && !done.getAsBoolean()) {
       long now = ticker.nanos();
@@ -243,7 +243,7 @@ final class ThreadAgentRunner implements AgentRunner {
 
   private void run() {
     try {
-      turnWhereNobodyElseDoes();
+      runIdleAgent();
     } catch (RuntimeException | Error e) {
       closed = true;
       enterToEnd();
@@ -255,7 +255,7 @@ final class ThreadAgentRunner implements AgentRunner {
     }
   }
 
-  private void turnWhereNobodyElseDoes() {
+  private void runIdleAgent() {
     long rest = REST_NANOS;
     while (!closed) {
       if (callers.get() > 0 || isLeftToCallers()) {
@@ -264,7 +264,7 @@ final class ThreadAgentRunner implements AgentRunner {
       } else if (tryEnter()) {
         rest = REST_NANOS;
         try {
-          turnUntilACallerComes();
+          runUntilCaller();
         } finally {
           leave();
         }
@@ -293,7 +293,7 @@ final class ThreadAgentRunner implements AgentRunner {
   }
 
   private int work(long now) {
-    lastTurn = now;
+    lastCycle = now;
     try {
       return agent.work(now);
     } catch (RuntimeException | Error e) {
@@ -319,7 +319,7 @@ final class ThreadAgentRunner implements AgentRunner {
     }
   }
 
-  private void turnUntilACallerComes() {
+  private void runUntilCaller() {
     ownIdle.reset();
     while (!closed && callers.get() == 0) {
       long now = ticker.nanos();

@@ -122,7 +122,7 @@ final class Admissions {
   /// Runs once per duty cycle.
   ///
   /// Hot path.
-  void turn() {
+  void poll() {
     if (!callers.isEmpty()) {
       for (Caller caller : List.copyOf(callers)) {
         if (isSettled(caller)) {

@@ -29,7 +29,7 @@ final class ClosingPeers {
   /// Runs once per duty cycle.
   ///
   /// Hot path.
-  void turn(long nowNanos) {
+  void poll(long nowNanos) {
     if (!open.isEmpty()) {
       open.removeIf(closing -> isOver(closing, nowNanos));
     }

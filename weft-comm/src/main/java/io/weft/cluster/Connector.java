@@ -231,7 +231,7 @@ final class Connector {
   /// Runs once per duty cycle.
   ///
   /// Hot path.
-  void turn() {
+  void poll() {
     if (!attempts.isEmpty()) {
       for (Attempt attempt : List.copyOf(attempts)) {
         advance(attempt);

@@ -60,8 +60,8 @@ final class FailureTracker {
   /// Runs once per duty cycle. Returns the amount of work done.
   ///
   /// Hot path.
-  int turn() {
-    closingPeers.turn(mesh.now());
+  int poll() {
+    closingPeers.poll(mesh.now());
     return unexplained.isEmpty() ? lossBroadcast.flush() : explain();
   }
 

@@ -42,7 +42,7 @@ final class GracefulClose {
 
   /// Sends the goodbyes that find room. Returns whether a goodbye is still to be sent or received.
   boolean open() {
-    var unused = failureTracker.turn();
+    var unused = failureTracker.poll();
     boolean open = tell() || failureTracker.isParting();
     while (awaited < size && !isOpen(awaited)) {
       awaited++;

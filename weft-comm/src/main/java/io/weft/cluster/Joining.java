@@ -49,7 +49,7 @@ final class Joining {
       if (now - start > ClampedDuration.nanos(deadline)) {
         throw without(mesh.missing(), tooLate());
       }
-      if (mesh.turnJoining(now) == 0) {
+      if (mesh.pollJoining(now) == 0) {
         mesh.transport().await(AWAIT_NANOS);
       }
     }

@@ -67,7 +67,7 @@ final class LateJoining {
         asked = now;
         askWhoIsGone();
       }
-      if (mesh.turnJoining(now) == 0) {
+      if (mesh.pollJoining(now) == 0) {
         mesh.transport().await(AWAIT_NANOS);
       }
     }

@@ -48,7 +48,7 @@ final class LivenessMonitor {
   /// Runs after each poll.
   ///
   /// Hot path.
-  void turn(long nowNanos) {
+  void poll(long nowNanos) {
     if (detector.isDue(nowNanos)) {
       look(nowNanos);
     }

@@ -252,26 +252,26 @@ public final class Mesh implements Agent, FrameSink {
   }
 
   /// Runs one duty cycle while the connections are made.
-  int turn(long nowNanos) {
+  int poll(long nowNanos) {
     now = nowNanos;
-    long standstill = attention.turn(nowNanos);
+    long standstill = attention.update(nowNanos);
     if (standstill > 0) {
       liveness.stoodStill(standstill);
     }
-    int done = transport.poll(nowNanos) + failureTracker.turn();
-    connector.turn();
-    admissions.turn();
-    liveness.turn(nowNanos);
+    int done = transport.poll(nowNanos) + failureTracker.poll();
+    connector.poll();
+    admissions.poll();
+    liveness.poll(nowNanos);
     return threads.size() == 1 ? done : done + hearNews();
   }
 
   /// Runs one duty cycle of this mesh and of this rank's connected meshes, which their peers need.
-  int turnJoining(long nowNanos) {
+  int pollJoining(long nowNanos) {
     int done = 0;
     for (int other = 0; other < thread; other++) {
-      done += threads.get(other).turn(nowNanos);
+      done += threads.get(other).poll(nowNanos);
     }
-    return done + turn(nowNanos);
+    return done + poll(nowNanos);
   }
 
   private int hearNews() {
@@ -484,7 +484,7 @@ public final class Mesh implements Agent, FrameSink {
     if (taken > 0) {
       transport.flush();
     }
-    int done = taken + turn(nowNanos) + services.work(nowNanos);
+    int done = taken + poll(nowNanos) + services.work(nowNanos);
     transport.flush();
     return done;
   }
@@ -571,7 +571,7 @@ public final class Mesh implements Agent, FrameSink {
       while (!open.isEmpty() && ticker.nanos() - start < GRACEFUL_CLOSE_NANOS) {
         int done = 0;
         for (Mesh mesh : open) {
-          done += mesh.turnClosing(ticker.nanos());
+          done += mesh.pollClosing(ticker.nanos());
         }
         if (done == 0) {
           open.getFirst().transport.await(1_000_000);
@@ -587,7 +587,7 @@ public final class Mesh implements Agent, FrameSink {
     return gracefulClose != null && gracefulClose.open();
   }
 
-  private int turnClosing(long nowNanos) {
+  private int pollClosing(long nowNanos) {
     now = nowNanos;
     admissions.leave();
     return transport.poll(now) + services.work(now);

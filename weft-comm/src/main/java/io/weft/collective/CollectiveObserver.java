@@ -54,5 +54,5 @@ public interface CollectiveObserver extends OperationObserver {
   default void onPeerLeft(int rank, long nowNanos) {}
 
   /// Reports that the progress thread is alive, every few milliseconds.
-  default void onTurn(long nowNanos) {}
+  default void onDutyCycle(long nowNanos) {}
 }

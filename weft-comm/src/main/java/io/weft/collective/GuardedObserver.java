@@ -117,9 +117,9 @@ final class GuardedObserver implements CollectiveObserver {
 
   /// Hot path.
   @Override
-  public void onTurn(long nowNanos) {
+  public void onDutyCycle(long nowNanos) {
     try {
-      observer.onTurn(nowNanos);
+      observer.onDutyCycle(nowNanos);
     } catch (RuntimeException | Error defect) {
       threw(defect);
     }

@@ -202,7 +202,7 @@ public final class FlightRecorder implements CollectiveObserver {
   }
 
   @Override
-  public void onTurn(long nowNanos) {
+  public void onDutyCycle(long nowNanos) {
     long before = turned;
     TURNED.setOpaque(this, nowNanos);
     if (nowNanos - before > STALL_NANOS) {

@@ -28,31 +28,31 @@ final class IdleStrategyTest {
     }
   }
 
-  private int turnsUntilParking() {
-    int turns = 0;
+  private int cyclesUntilParking() {
+    int idleCycles = 0;
     while (idle.idle()) {
-      turns++;
-      assertThat(turns).isLessThan(1000);
+      idleCycles++;
+      assertThat(idleCycles).isLessThan(1000);
     }
-    return turns;
+    return idleCycles;
   }
 
   @Test
   void theStrategySpinsAndThenYieldsForItsConfiguredTime() {
     clock.step = 100_000;
     // A call that yields reads the clock twice, so it lasts 0.2 ms; the last check is the 51st.
-    assertThat(turnsUntilParking()).isEqualTo(3 + 50);
+    assertThat(cyclesUntilParking()).isEqualTo(3 + 50);
     assertThat(idle.idle()).as("and stays so").isFalse();
     idle.reset();
-    assertThat(turnsUntilParking()).isEqualTo(3 + 50);
+    assertThat(cyclesUntilParking()).isEqualTo(3 + 50);
   }
 
   @Test
   void theStrategySpinsForItsConfiguredTime() {
     IdleStrategy spinning = IdleStrategy.of(clock, 5 * MILLI, 0);
     clock.step = MILLI;
-    for (int turn = 0; turn < 5; turn++) {
-      assertThat(spinning.idle()).as("turn %d", turn).isTrue();
+    for (int cycle = 0; cycle < 5; cycle++) {
+      assertThat(spinning.idle()).as("turn %d", cycle).isTrue();
     }
     assertThat(spinning.idle()).isFalse();
     spinning.reset();
@@ -63,15 +63,15 @@ final class IdleStrategyTest {
   void aLateYieldSuspendsYieldingForAWhile() {
     yieldLate();
     clock.now += MILLI / 2;
-    assertThat(turnsUntilParking()).as("within the while: no yield").isEqualTo(3);
+    assertThat(cyclesUntilParking()).as("within the while: no yield").isEqualTo(3);
   }
 
   @Test
   void yieldsOfAMillisecondAreNotLate() {
     IdleStrategy yielding = IdleStrategy.of(clock, 0, 10 * MILLI);
     clock.step = MILLI;
-    for (int turn = 0; turn < 5; turn++) {
-      assertThat(yielding.idle()).as("yield %d, which took a millisecond", turn).isTrue();
+    for (int cycle = 0; cycle < 5; cycle++) {
+      assertThat(yielding.idle()).as("yield %d, which took a millisecond", cycle).isTrue();
     }
     assertThat(yielding.idle()).as("ten milliseconds are over").isFalse();
     clock.step = 3 * MILLI;
@@ -87,7 +87,7 @@ final class IdleStrategyTest {
     for (long crowd = 2; crowd <= 1024; crowd *= 2) {
       yieldLate();
       clock.now += Math.min(crowd, 256) * MILLI - 1;
-      assertThat(turnsUntilParking()).as("%d ms are not over", crowd).isEqualTo(3);
+      assertThat(cyclesUntilParking()).as("%d ms are not over", crowd).isEqualTo(3);
       clock.now++;
     }
   }
@@ -100,18 +100,18 @@ final class IdleStrategyTest {
     }
     clock.step = 100_000;
     idle.reset();
-    assertThat(turnsUntilParking()).isEqualTo(3 + 50);
+    assertThat(cyclesUntilParking()).isEqualTo(3 + 50);
     yieldLate();
     clock.now += 2 * MILLI;
     clock.step = 100_000;
-    assertThat(turnsUntilParking()).as("the shortest while again").isEqualTo(3 + 50);
+    assertThat(cyclesUntilParking()).as("the shortest while again").isEqualTo(3 + 50);
   }
 
   /// Spins, then yields once and returns late. Time stands still afterwards.
   private void yieldLate() {
     clock.step = 3 * MILLI;
     idle.reset();
-    for (int turn = 0; turn < 3 + 1; turn++) {
+    for (int cycle = 0; cycle < 3 + 1; cycle++) {
       assertThat(idle.idle()).isTrue();
     }
     clock.step = 0;

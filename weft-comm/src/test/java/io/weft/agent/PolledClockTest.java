@@ -14,7 +14,7 @@ class PolledClockTest {
   @Test
   void theClockFollowsTheRunnersClockWhileTheAgentIsPolled() {
     for (long now = 500; now <= 500 + 1000 * MILLI; now += 10 * MILLI) {
-      assertThat(clock.turn(now)).isZero();
+      assertThat(clock.update(now)).isZero();
     }
     assertThat(clock.nanos()).isEqualTo(1000 * MILLI);
     assertThat(clock.stoodStillSince(0)).isFalse();
@@ -23,8 +23,8 @@ class PolledClockTest {
 
   @Test
   void aStandstillCountsForABoundedTimeAndIsRecorded() {
-    clock.turn(-5);
-    assertThat(clock.turn(-5 + 7_000 * MILLI)).isEqualTo(7_000 * MILLI);
+    clock.update(-5);
+    assertThat(clock.update(-5 + 7_000 * MILLI)).isEqualTo(7_000 * MILLI);
     assertThat(clock.nanos()).isEqualTo(PolledClock.STANDSTILL_NANOS);
     assertThat(clock.standstillNanos()).isEqualTo(7_000 * MILLI);
     assertThat(clock.stoodStillSince(6_990 * MILLI)).isTrue();
@@ -33,24 +33,24 @@ class PolledClockTest {
 
   @Test
   void pollsThatAreFarApartAddUp() {
-    for (int turn = 0; turn <= 50; turn++) {
-      clock.turn(turn * 150L * MILLI);
+    for (int cycle = 0; cycle <= 50; cycle++) {
+      clock.update(cycle * 150L * MILLI);
     }
     assertThat(clock.nanos()).isEqualTo(50 * PolledClock.STANDSTILL_NANOS);
   }
 
   @Test
   void aBackwardJumpDoesNotAdvanceTheClock() {
-    clock.turn(10_000 * MILLI);
-    assertThat(clock.turn(3_000 * MILLI)).isZero();
-    assertThat(clock.turn(3_010 * MILLI)).isZero();
+    clock.update(10_000 * MILLI);
+    assertThat(clock.update(3_000 * MILLI)).isZero();
+    assertThat(clock.update(3_010 * MILLI)).isZero();
     assertThat(clock.nanos()).isEqualTo(10 * MILLI);
   }
 
   @Test
   void theFirstPollIsNotAStandstill() {
-    assertThat(clock.turn(Long.MAX_VALUE)).isZero();
-    assertThat(clock.turn(Long.MIN_VALUE + 4)).isZero();
+    assertThat(clock.update(Long.MAX_VALUE)).isZero();
+    assertThat(clock.update(Long.MIN_VALUE + 4)).isZero();
     assertThat(clock.nanos()).isEqualTo(5);
   }
 }

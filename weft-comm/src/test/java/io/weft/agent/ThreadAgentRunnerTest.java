@@ -189,7 +189,7 @@ class ThreadAgentRunnerTest {
         var unused = runner.drive(() -> false, runner.nanos() + 1_000_000);
       }
       waitUntilOver(runner);
-      assertThat(runner.drive(() -> false, Long.MAX_VALUE)).as("somebody turns it").isFalse();
+      assertThat(runner.drive(() -> false, Long.MAX_VALUE)).as("somebody runs it").isFalse();
     }
   }
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 class AdmissionsTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(20);
-  private static final int MOST_TURNS = 2_000_000;
+  private static final int MOST_CYCLES = 2_000_000;
 
   private final Secret secret = SecretFile.random();
   private final List<Mesh> meshes = new ArrayList<>();
@@ -112,7 +112,7 @@ class AdmissionsTest {
 
     Endpoint call(Mesh mesh) {
       Endpoint call = transport.connect(mesh.transport().address(), mesh.rank());
-      turnUntil(() -> connected);
+      pollUntil(() -> connected);
       return call;
     }
 
@@ -166,9 +166,9 @@ class AdmissionsTest {
     }
   }
 
-  private void turnUntil(BooleanSupplier condition) {
-    for (int turn = 0; !condition.getAsBoolean(); turn++) {
-      assertThat(turn).as("turns").isLessThan(MOST_TURNS);
+  private void pollUntil(BooleanSupplier condition) {
+    for (int cycle = 0; !condition.getAsBoolean(); cycle++) {
+      assertThat(cycle).as("duty cycles").isLessThan(MOST_CYCLES);
       for (Mesh mesh : meshes) {
         int unused = mesh.work(Ticker.SYSTEM.nanos());
       }
@@ -192,7 +192,7 @@ class AdmissionsTest {
     Endpoint call = late.call(meshes.get(0));
     assertThat(call.trySend(new MeshFrame.Join(late.member()).encode()))
         .isEqualTo(PostResult.POSTED);
-    turnUntil(() -> !late.heard.isEmpty());
+    pollUntil(() -> !late.heard.isEmpty());
     var between = new BitSet();
     between.set(2, 4);
     assertThat(late.heard).containsExactly(new MeshFrame.Welcome((BitSet) between.clone()));
@@ -204,7 +204,7 @@ class AdmissionsTest {
     assertThat(call.trySend(new MeshFrame.Join(late.member()).encode()))
         .isEqualTo(PostResult.POSTED);
     between.set(1);
-    turnUntil(() -> late.heard.contains(new MeshFrame.Welcome(between)));
+    pollUntil(() -> late.heard.contains(new MeshFrame.Welcome(between)));
   }
 
   @Test
@@ -225,7 +225,7 @@ class AdmissionsTest {
       MemorySegment copy = Arena.ofAuto().allocate(message.byteSize(), 8);
       MemorySegment.copy(message, 0, copy, 0, message.byteSize());
       assertThat(call.trySend(copy)).isEqualTo(PostResult.POSTED);
-      turnUntil(() -> late.ended);
+      pollUntil(() -> late.ended);
       assertThat(late.heard).isEmpty();
     }
     assertThat(meshes.get(0).topology().size()).isEqualTo(2);
@@ -241,7 +241,7 @@ class AdmissionsTest {
       var unused = caller.call(meshes.get(0));
       silent.add(caller);
     }
-    turnUntil(() -> silent.stream().filter(caller -> caller.ended).count() >= 2);
+    pollUntil(() -> silent.stream().filter(caller -> caller.ended).count() >= 2);
     assertThat(silent.stream().filter(caller -> !caller.ended)).hasSize(16);
   }
 
@@ -250,7 +250,7 @@ class AdmissionsTest {
     Caller late = new Caller(2 + Admissions.MOST_AHEAD);
     Endpoint call = late.call(meshes.get(0));
     boolean unused = call.trySend(new MeshFrame.Join(late.member()).encode()) == PostResult.POSTED;
-    turnUntil(() -> late.ended);
+    pollUntil(() -> late.ended);
     assertThat(meshes.get(0).topology().size()).isEqualTo(2);
   }
 
@@ -260,18 +260,18 @@ class AdmissionsTest {
     Endpoint first = late.call(meshes.get(1));
     assertThat(first.trySend(new MeshFrame.Join(late.member()).encode()))
         .isEqualTo(PostResult.POSTED);
-    turnUntil(() -> !late.heard.isEmpty());
+    pollUntil(() -> !late.heard.isEmpty());
     MemorySegment any = new MeshFrame.Heartbeat().encode();
-    turnUntil(() -> meshes.get(1).endpoint(0).trySend(any) == PostResult.POSTED);
+    pollUntil(() -> meshes.get(1).endpoint(0).trySend(any) == PostResult.POSTED);
     meshes.get(1).drop(2, "the test says so");
     MemorySegment more = new MeshFrame.Heartbeat().encode();
-    turnUntil(() -> late.ended && meshes.get(1).endpoint(0).trySend(more) == PostResult.POSTED);
+    pollUntil(() -> late.ended && meshes.get(1).endpoint(0).trySend(more) == PostResult.POSTED);
     late.connected = false;
     late.heard.clear();
     Endpoint second = late.call(meshes.get(0));
     assertThat(second.trySend(new MeshFrame.Join(late.member()).encode()))
         .isEqualTo(PostResult.POSTED);
-    turnUntil(() -> !late.heard.isEmpty());
+    pollUntil(() -> !late.heard.isEmpty());
     assertThat(late.heard.getFirst())
         .isInstanceOfSatisfying(MeshFrame.Lost.class, lost -> assertThat(lost.rank()).isEqualTo(2));
     assertThat(meshes.get(0).topology().size()).isEqualTo(2);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 class MeshGrowthTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(20);
-  private static final int MOST_TURNS = 2_000_000;
+  private static final int MOST_CYCLES = 2_000_000;
 
   private final Secret secret = SecretFile.random();
   private final List<Mesh> meshes = new ArrayList<>();
@@ -126,9 +126,9 @@ class MeshGrowthTest {
     return new Topology(0, members);
   }
 
-  private void turnUntil(BooleanSupplier condition) {
-    for (int turn = 0; !condition.getAsBoolean(); turn++) {
-      assertThat(turn).as("turns").isLessThan(MOST_TURNS);
+  private void pollUntil(BooleanSupplier condition) {
+    for (int cycle = 0; !condition.getAsBoolean(); cycle++) {
+      assertThat(cycle).as("duty cycles").isLessThan(MOST_CYCLES);
       for (Mesh mesh : meshes) {
         int unused = mesh.work(Ticker.SYSTEM.nanos());
       }
@@ -139,7 +139,7 @@ class MeshGrowthTest {
   private void send(int from, int to) {
     MemorySegment message = Arena.ofAuto().allocate(8);
     message.set(ValueLayout.JAVA_BYTE, 0, (byte) 5);
-    turnUntil(() -> meshes.get(from).endpoint(to).trySend(message) == PostResult.POSTED);
+    pollUntil(() -> meshes.get(from).endpoint(to).trySend(message) == PostResult.POSTED);
   }
 
   @AfterEach
@@ -156,20 +156,20 @@ class MeshGrowthTest {
       mesh.connect(members(2), Connections.USED, LIMIT);
     }
     send(0, 1);
-    turnUntil(() -> recorders.get(1).heard.contains(0));
+    pollUntil(() -> recorders.get(1).heard.contains(0));
     open(3);
     meshes.get(2).connect(members(3), Connections.USED, LIMIT);
     meshes.get(0).append(member(2));
     send(0, 2);
-    turnUntil(() -> recorders.get(2).heard.contains(0));
+    pollUntil(() -> recorders.get(2).heard.contains(0));
     // Rank 2 calls rank 1, which learns of rank 2 only later.
     MemorySegment message = Arena.ofAuto().allocate(8);
     message.set(ValueLayout.JAVA_BYTE, 0, (byte) 5);
     assertThat(meshes.get(2).endpoint(1).trySend(message)).isEqualTo(PostResult.BACK_PRESSURED);
-    turnUntil(() -> meshes.get(2).now() > 0);
+    pollUntil(() -> meshes.get(2).now() > 0);
     meshes.get(1).append(member(2));
     send(2, 1);
-    turnUntil(() -> recorders.get(1).heard.contains(2));
+    pollUntil(() -> recorders.get(1).heard.contains(2));
     assertThat(meshes).allMatch(mesh -> mesh.connections() == 2);
     assertThat(meshes).allMatch(mesh -> mesh.topology().size() == 3);
     assertThat(recorders.get(0).added).containsExactly(2);
@@ -186,9 +186,9 @@ class MeshGrowthTest {
     meshes.get(2).connect(members(3), Connections.USED, LIMIT);
     send(0, 1);
     send(2, 0);
-    turnUntil(() -> recorders.get(0).heard.contains(2) && recorders.get(1).heard.contains(0));
+    pollUntil(() -> recorders.get(0).heard.contains(2) && recorders.get(1).heard.contains(0));
     meshes.get(0).drop(2, "the test says so");
-    turnUntil(() -> recorders.get(1).gone.contains(2));
+    pollUntil(() -> recorders.get(1).gone.contains(2));
     assertThat(meshes.get(1).isGone(2)).isTrue();
     assertThat(meshes.get(1).connections()).isEqualTo(1);
   }

@@ -168,8 +168,8 @@ class FlightRecorderTest {
 
   @Test
   void aStallIsAnEvent() {
-    recorder.onTurn(10_000_000);
-    recorder.onTurn(2_510_000_000L);
+    recorder.onDutyCycle(10_000_000);
+    recorder.onDutyCycle(2_510_000_000L);
     assertThat(recorder.log(3_000_000_000L).events())
         .containsExactly(new FlightLog.Event(2_510_000_000L, EventKind.STALLED, -1, "for 2500 ms"));
   }

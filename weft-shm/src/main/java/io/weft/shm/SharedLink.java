@@ -147,7 +147,7 @@ final class SharedLink implements ShmInbound.RingListener {
   /// Runs one duty cycle; returns the amount of work.
   ///
   /// Hot path.
-  int turn() throws ShmFault {
+  int poll() throws ShmFault {
     int work = receive();
     if (endpoint.isOpen() && outbound.advance()) {
       work++;

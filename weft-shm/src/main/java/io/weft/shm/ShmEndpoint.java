@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /// carries everything.
 final class ShmEndpoint implements Endpoint {
 
-  private static final int DRAIN_TURNS = 8;
+  private static final int DRAIN_CYCLES = 8;
 
   private final ShmTransport transport;
   private final Endpoint lower;
@@ -139,7 +139,7 @@ final class ShmEndpoint implements Endpoint {
     SharedLink open = link;
     try {
       // This covers a full ring; a peer that is gone adds nothing.
-      for (int i = 0; i < DRAIN_TURNS && !closed && open != null; i++) {
+      for (int i = 0; i < DRAIN_CYCLES && !closed && open != null; i++) {
         open.receive();
       }
     } catch (ShmFault e) {
@@ -228,13 +228,13 @@ final class ShmEndpoint implements Endpoint {
   /// Runs one duty cycle; returns the amount of work.
   ///
   /// Hot path.
-  int turn() {
+  int poll() {
     SharedLink open = link;
     if (open == null || closed) {
       return 0;
     }
     try {
-      return open.turn();
+      return open.poll();
     } catch (ShmFault e) {
       fault(e);
       return 1;

@@ -30,7 +30,7 @@ final class ShmInbound {
     void extentGone(int number);
   }
 
-  private static final int FRAMES_PER_TURN = 1024;
+  private static final int FRAMES_PER_CYCLE = 1024;
 
   private final RingReader ring;
   private final RegionTable table;
@@ -75,7 +75,7 @@ final class ShmInbound {
       return 0;
     }
     int frames = 0;
-    while (frames < FRAMES_PER_TURN && !ring.isEmpty() && listener.isOpen()) {
+    while (frames < FRAMES_PER_CYCLE && !ring.isEmpty() && listener.isOpen()) {
       frame();
       frames++;
     }

@@ -17,7 +17,7 @@ final class ShmOutbound {
   /// The longest operation that is copied while it is posted, if the queue is empty.
   private static final int COPIED_WHEN_POSTED_BYTES = 1 << 16;
 
-  private static final long TURN_BYTES = 1 << 20;
+  private static final long BYTES_PER_CYCLE = 1 << 20;
 
   private final RingWriter ring;
   private final PeerRegions peer;
@@ -133,7 +133,7 @@ final class ShmOutbound {
   /// Hot path.
   boolean advance() throws ShmFault {
     boolean worked = false;
-    long until = moved() + TURN_BYTES;
+    long until = moved() + BYTES_PER_CYCLE;
     while (moved() < until) {
       boolean moved = false;
       if (streaming == null && !served.isEmpty()) {

@@ -160,7 +160,7 @@ final class ShmTransport implements Transport, FrameSink {
     int work = 0;
     // A callback may open or close endpoints, which replaces the array.
     for (ShmEndpoint endpoint : shared) {
-      work += endpoint.turn();
+      work += endpoint.poll();
     }
     if (needsSockets() || sockets.isDue(now)) {
       work += sockets.look(now);

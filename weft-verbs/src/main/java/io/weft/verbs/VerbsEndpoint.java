@@ -235,7 +235,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
   /// Runs one duty cycle; returns the amount of work.
   ///
   /// Hot path.
-  int turn() {
+  int poll() {
     QueuePairLink open = link;
     VerbsOutbound out = outbound;
     if (closed || open == null || out == null) {

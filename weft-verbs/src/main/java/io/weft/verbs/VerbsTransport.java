@@ -35,11 +35,11 @@ final class VerbsTransport implements Transport, FrameSink {
   static final int MAX_MESSAGE_BYTES = VerbsOutbound.MAX_MESSAGE_BYTES;
 
   private static final System.Logger LOG = System.getLogger("io.weft.verbs");
-  private static final int RECEIVES_PER_TURN = 256;
-  private static final int LAST_TURNS = 64;
+  private static final int RECEIVES_PER_CYCLE = 256;
+  private static final int LAST_CYCLES = 64;
   private static final long LOOK_NANOS = 1_000_000;
   private static final long HEAR_NANOS = 10_000_000;
-  private static final int EVENTS_PER_TURN = 64;
+  private static final int EVENTS_PER_CYCLE = 64;
   private static final long MEETING_SLEEP_NANOS = 1_000_000;
   private static final long MAX_SLEEP_NANOS = 10_000_000;
   private static final long DRAIN_NANOS = 1_000_000_000;
@@ -136,7 +136,7 @@ final class VerbsTransport implements Transport, FrameSink {
     int work = takeSends() + takeReceives();
     // A callback may open or close endpoints, which replaces the array.
     for (VerbsEndpoint endpoint : roster.all()) {
-      work += endpoint.turn();
+      work += endpoint.poll();
     }
     if (!closed && (needsSockets() || Math.abs(now - lookedNanos) >= LOOK_NANOS)) {
       lookedNanos = now;
@@ -185,7 +185,7 @@ final class VerbsTransport implements Transport, FrameSink {
   /// Hot path.
   private int takeReceives() {
     int work = 0;
-    while (!closed && work < RECEIVES_PER_TURN && hasReceived()) {
+    while (!closed && work < RECEIVES_PER_CYCLE && hasReceived()) {
       int at = place++;
       work++;
       VerbsEndpoint endpoint = roster.of(receives.id(at), receives.queuePair(at));
@@ -205,14 +205,14 @@ final class VerbsTransport implements Transport, FrameSink {
   /// Handles the device's asynchronous events, such as a port that is down; returns their count. It
   /// calls no sink, because endpoints end in their own duty cycle.
   private int hearDevice() {
-    for (int i = 0; i < EVENTS_PER_TURN; i++) {
+    for (int i = 0; i < EVENTS_PER_CYCLE; i++) {
       AsyncEvent event = adapter.takeEvent();
       if (event == null) {
         return i;
       }
       roster.hear(event, adapter.fatal(event));
     }
-    return EVENTS_PER_TURN;
+    return EVENTS_PER_CYCLE;
   }
 
   /// Tells peers about closed regions that their devices may access.
@@ -335,7 +335,7 @@ final class VerbsTransport implements Transport, FrameSink {
   public void onFailure(Endpoint from, TransportException cause) {
     VerbsEndpoint endpoint = of(from);
     int unused = hearDevice();
-    for (int i = 0; i < LAST_TURNS && takeReceives() > 0; i++) {}
+    for (int i = 0; i < LAST_CYCLES && takeReceives() > 0; i++) {}
     endpoint.lowerFailure(cause);
   }
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// awaits.
 final class ShrinkAttempt {
 
-  private static final long TURN_NANOS = 100_000_000L;
+  private static final long DRIVE_NANOS = 100_000_000L;
 
   private final Duration limit;
   private final long deadline;
@@ -72,7 +72,7 @@ final class ShrinkAttempt {
         throw new CommException.Aborted(
             "the survivors reached no agreement: this rank has left the job", null);
       }
-      if (!runner.drive(() -> done, runner.nanos() + TURN_NANOS) && !done) {
+      if (!runner.drive(() -> done, runner.nanos() + DRIVE_NANOS) && !done) {
         synchronized (this) {
           if (!done) {
             wait(1);

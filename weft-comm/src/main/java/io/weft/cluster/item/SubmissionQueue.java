@@ -118,11 +118,11 @@ public final class SubmissionQueue<C> {
   /// @param runLeft runs the earlier submissions
   public void end(Runnable runLeft) {
     over = true; // volatile: earlier submissions run here, later ones on their threads
-    AgentRunner turnedBy = runner;
-    if (turnedBy == null) {
+    AgentRunner progress = runner;
+    if (progress == null) {
       runLeft.run(); // the mesh ended before any submission
     } else {
-      turnedBy.runLeft(runLeft);
+      progress.runLeft(runLeft);
     }
   }
 }

@@ -33,8 +33,8 @@ public final class NestedExchanges implements Algorithm {
 
   private final String name;
 
-  /// The maximum number of runs in which a part is moved.
-  private final int turns;
+  /// The maximum number of runs, 1 or 2, in which a part is moved.
+  private final int halves;
 
   private final List<List<Member>> paths = new ArrayList<>();
 
@@ -108,7 +108,7 @@ public final class NestedExchanges implements Algorithm {
   /// @param mostBits binary logarithm of the largest number of members of an exchange between hosts
   private NestedExchanges(String name, List<Integer> hostOf, int mostBits) {
     this.name = name;
-    this.turns = mostBits == 1 ? 1 : 2;
+    this.halves = mostBits == 1 ? 1 : 2;
     Placement placement = Placement.of(hostOf);
     int size = hostOf.size();
     List<List<Integer>> hosts = placement.hosts();
@@ -284,10 +284,10 @@ public final class NestedExchanges implements Algorithm {
   private List<Step> scatter(Member self, int[] held) {
     var round = new ArrayList<Step>();
     for (int i : held) {
-      for (int turn = 0; turn < turns; turn++) {
+      for (int half = 0; half < halves; half++) {
         for (int d = 1; d < self.size(); d++) {
           int keeper = self.at(d);
-          Run run = inTurn(self, part(self, i, keeper), 1, turn);
+          Run run = half(self, part(self, i, keeper), 1, half);
           if (run.length() > 0) {
             round.add(new Step.Send(run.begin(), run.length(), self.holders()[keeper][i]));
           }
@@ -295,8 +295,8 @@ public final class NestedExchanges implements Algorithm {
       }
     }
     for (int i : held) {
-      for (int turn = 0; turn < turns; turn++) {
-        Run run = inTurn(self, part(self, i, self.place()), 1, turn);
+      for (int half = 0; half < halves; half++) {
+        Run run = half(self, part(self, i, self.place()), 1, half);
         for (int d = 1; d < self.size() && run.length() > 0; d++) {
           int leaf = self.at(-d); // in the order in which they send
           round.add(combining(self, run, leaf, self.holders()[leaf][i]));
@@ -317,18 +317,18 @@ public final class NestedExchanges implements Algorithm {
   private List<Step> gather(Member self, int[] held) {
     var round = new ArrayList<Step>();
     for (int i : held) {
-      for (int turn = 0; turn < turns; turn++) {
-        Run run = inTurn(self, part(self, i, self.place()), 0, turn);
+      for (int half = 0; half < halves; half++) {
+        Run run = half(self, part(self, i, self.place()), 0, half);
         for (int d = 1; d < self.size() && run.length() > 0; d++) {
           round.add(new Step.Send(run.begin(), run.length(), self.holders()[self.at(-d)][i]));
         }
       }
     }
     for (int i : held) {
-      for (int turn = 0; turn < turns; turn++) {
+      for (int half = 0; half < halves; half++) {
         for (int d = 1; d < self.size(); d++) {
           int keeper = self.at(d);
-          Run run = inTurn(self, part(self, i, keeper), 0, turn);
+          Run run = half(self, part(self, i, keeper), 0, half);
           if (run.length() > 0) {
             round.add(new Step.ReceiveCopy(run.begin(), run.length(), self.holders()[keeper][i]));
           }
@@ -344,17 +344,17 @@ public final class NestedExchanges implements Algorithm {
     return keeper < self.keepers() ? run.part(keeper, self.keepers()) : new Run(0, 0);
   }
 
-  /// Returns the run of a part that is moved first (`turn` 0) or second (1). The order is that in
+  /// Returns the run of a part that is moved first (`half` 0) or second (1). The order is that in
   /// which the next outer exchange needs or returns the chunks: from those of its own keeper
   /// (`behind` 0) or of the next one (1) to the end, then the others. Otherwise all ranks would
   /// send the first chunks at once, to one rank.
-  private Run inTurn(Member self, Run part, int behind, int turn) {
+  private Run half(Member self, Run part, int behind, int half) {
     Member outer = self.outer();
     int first =
-        turns == 1 || outer == null || part.length() == 0 || !isWhole(outer, part)
+        halves == 1 || outer == null || part.length() == 0 || !isWhole(outer, part)
             ? 0
             : (outer.place() + behind) % outer.keepers() * (part.length() / outer.keepers());
-    return turn == 0
+    return half == 0
         ? new Run(part.begin() + first, part.end())
         : new Run(part.begin(), part.begin() + first);
   }

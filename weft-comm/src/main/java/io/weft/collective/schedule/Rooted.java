@@ -28,11 +28,11 @@ public record Rooted(Algorithm algorithm, int root) implements Algorithm {
   @Override
   public List<List<Step>> schedule(int rank, int size) {
     return algorithm.schedule(floorMod(rank - root, size), size).stream()
-        .map(round -> round.stream().map(step -> turned(step, size)).toList())
+        .map(round -> round.stream().map(step -> rotated(step, size)).toList())
         .toList();
   }
 
-  private Step turned(Step step, int size) {
+  private Step rotated(Step step, int size) {
     return step.at(step.chunk(), step.chunks(), floorMod(step.peer() + root, size));
   }
 }

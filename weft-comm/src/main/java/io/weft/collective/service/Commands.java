@@ -237,11 +237,11 @@ final class Commands {
   void end() {
     ending = true;
     over = true; // volatile: earlier commands run here, later ones on the submitting thread
-    AgentRunner turnedBy = runner;
-    if (turnedBy == null) {
+    AgentRunner progress = runner;
+    if (progress == null) {
       runAll(); // the mesh has ended before any thread could submit
     } else {
-      turnedBy.runLeft(this::runAll);
+      progress.runLeft(this::runAll);
     }
   }
 

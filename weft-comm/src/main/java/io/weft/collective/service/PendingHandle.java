@@ -307,9 +307,9 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
         return;
       }
     }
-    AgentRunner turned = runner();
-    if (turned.isOver() && !turned.isInside()) {
-      turned.runLeft(() -> run(action, result, failure)); // so that its submissions are refused
+    AgentRunner progress = runner();
+    if (progress.isOver() && !progress.isInside()) {
+      progress.runLeft(() -> run(action, result, failure)); // so that its submissions are refused
     } else {
       run(action, result, failure);
     }

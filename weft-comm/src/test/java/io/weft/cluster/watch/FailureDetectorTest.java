@@ -28,18 +28,18 @@ class FailureDetectorTest {
 
   private void begin(Heartbeat heartbeat) {
     detector = new FailureDetector(heartbeat);
-    clock.turn(now);
+    clock.update(now);
     detector.begin(1, now, clock.nanos());
   }
 
   /// Runs one duty cycle; a heartbeat that is due is sent at once.
-  private Finding turn() {
+  private Finding cycle() {
     now += 10 * MILLI;
     return look();
   }
 
   private Finding look() {
-    clock.turn(now);
+    clock.update(now);
     if (!detector.isDue(now)) {
       return FINE;
     }
@@ -55,15 +55,15 @@ class FailureDetectorTest {
   /// milliseconds.
   private long untilSilent() {
     long start = now;
-    while (turn() != SILENT) {
+    while (cycle() != SILENT) {
       assertThat(now - start).isLessThan(60_000 * MILLI);
     }
     return (now - start) / MILLI;
   }
 
-  private void turnFor(long millis, Runnable each) {
+  private void runFor(long millis, Runnable each) {
     for (long end = now + millis * MILLI; now < end; ) {
-      assertThat(turn()).isNotEqualTo(SILENT);
+      assertThat(cycle()).isNotEqualTo(SILENT);
       each.run();
     }
   }
@@ -71,7 +71,7 @@ class FailureDetectorTest {
   @Test
   void aSilentPeerIsDetectedJustAfterTheLimit() {
     begin(DEFAULT);
-    turnFor(1500, () -> received++);
+    runFor(1500, () -> received++);
     assertThat(untilSilent()).isBetween(4_990L, 5_150L);
     assertThat(detector.silence(1, clock.nanos())).isBetween(5_000 * MILLI, 5_150 * MILLI);
     assertThat(now - detector.heardNanos(1)).isBetween(5_000 * MILLI, 5_150 * MILLI);
@@ -81,7 +81,7 @@ class FailureDetectorTest {
   void anyByteIsASignOfLife() {
     begin(DEFAULT);
     long[] last = {now};
-    turnFor(
+    runFor(
         20_000,
         () -> {
           if (now - last[0] >= 4_700 * MILLI) {
@@ -94,14 +94,14 @@ class FailureDetectorTest {
   @Test
   void anIdlePeerGetsAHeartbeatEverySecond() {
     begin(DEFAULT);
-    turnFor(10_000, () -> received++);
+    runFor(10_000, () -> received++);
     assertThat(heartbeats).isBetween(10, 12);
   }
 
   @Test
   void noHeartbeatIsSentWhileOtherDataIsSent() {
     begin(DEFAULT);
-    turnFor(
+    runFor(
         10_000,
         () -> {
           received++;
@@ -114,7 +114,7 @@ class FailureDetectorTest {
   @Test
   void aLocalStandstillDoesNotCountAsSilenceOfPeers() {
     begin(DEFAULT);
-    turnFor(1000, () -> received++);
+    runFor(1000, () -> received++);
     now += 60_000 * MILLI;
     assertThat(look()).isEqualTo(HEARTBEAT_DUE);
     assertThat(untilSilent()).isBetween(4_800L, 5_150L);
@@ -123,7 +123,7 @@ class FailureDetectorTest {
   @Test
   void aHeartbeatIsDueInRealTimeAfterALocalStandstill() {
     begin(DEFAULT);
-    turnFor(100, () -> received++);
+    runFor(100, () -> received++);
     now += 900 * MILLI;
     assertThat(look()).isEqualTo(HEARTBEAT_DUE);
   }
@@ -144,7 +144,7 @@ class FailureDetectorTest {
   @Test
   void aBackwardJumpOfTheClockDelaysNothing() {
     begin(DEFAULT);
-    turnFor(2_000, () -> received++);
+    runFor(2_000, () -> received++);
     int before = heartbeats;
     now -= 100_000 * MILLI;
     assertThat(look()).isEqualTo(HEARTBEAT_DUE);
@@ -155,17 +155,17 @@ class FailureDetectorTest {
   @Test
   void withoutHeartbeatsNothingIsSentAndNoPeerIsSilent() {
     begin(Heartbeat.OFF);
-    turnFor(100_000, () -> {});
+    runFor(100_000, () -> {});
     assertThat(heartbeats).isZero();
     received++;
-    turnFor(1_000, () -> {});
+    runFor(1_000, () -> {});
     assertThat(now - detector.heardNanos(1)).isLessThan(1_000 * MILLI);
   }
 
   @Test
   void withoutALimitHeartbeatsAreSentAndNoPeerIsSilent() {
     begin(Heartbeat.of(Duration.ofSeconds(1), Duration.ZERO));
-    turnFor(10_000, () -> {});
+    runFor(10_000, () -> {});
     assertThat(heartbeats).isBetween(10, 12);
   }
 

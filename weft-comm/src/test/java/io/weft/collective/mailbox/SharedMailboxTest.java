@@ -95,7 +95,9 @@ class SharedMailboxTest {
       }
       actors.get(random.nextInt(members)).pay();
     }
-    for (int turn = 0; turn < NUMBERS && actors.stream().anyMatch(a -> !a.open.isEmpty()); turn++) {
+    for (int cycle = 0;
+        cycle < NUMBERS && actors.stream().anyMatch(a -> !a.open.isEmpty());
+        cycle++) {
       for (Actor actor : actors) {
         actor.pay();
         List.copyOf(actor.open.keySet()).forEach(number -> look(actor, number, actors, outcomes));

@@ -65,8 +65,8 @@ class VerifierTest {
 
   @Test
   void aRootedBroadcastRotatesTheTree() {
-    Algorithm turned = new Rooted(BinomialTree.broadcast(), 3);
-    assertThatThrownBy(() -> Verifier.prove(turned, Goal.BROADCAST, 5))
+    Algorithm rotated = new Rooted(BinomialTree.broadcast(), 3);
+    assertThatThrownBy(() -> Verifier.prove(rotated, Goal.BROADCAST, 5))
         .hasMessageContaining("expected [1, 0, 0, 0, 0]");
   }
 

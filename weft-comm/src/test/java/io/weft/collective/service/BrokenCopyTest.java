@@ -57,11 +57,11 @@ class BrokenCopyTest {
   void anOfferAndItsEndCompleteTheOperation() {
     Handle<?> handle = scene.submit(PAIR, SHARED_ALLGATHER, LONG);
     scene.says(offer());
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(scene.sent(DONE).getInt(20)).isZero();
     assertThat(handle.isDone()).isFalse();
     scene.says(done(0));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).isNull();
   }
 
@@ -71,10 +71,10 @@ class BrokenCopyTest {
     byte[] unknown = offer();
     fields(unknown).putInt(CollectiveFrame.HEADER_BYTES + 16, 77);
     scene.says(unknown);
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(scene.sent(DONE).getInt(20)).isOne();
     scene.says(done(0));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(scene.sent(GRANT).get(2)).as("stageIndex").isOne();
     assertThat(handle.isDone()).isFalse();
   }
@@ -84,7 +84,7 @@ class BrokenCopyTest {
     Handle<?> handle = scene.submit(PAIR, SHARED_ALLGATHER, 4);
     scene.says(offer());
     scene.says(done(1));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(scene.sent(EAGER).get(2)).as("stageIndex").isOne();
     assertThat(failure(handle)).isNull();
   }
@@ -96,7 +96,7 @@ class BrokenCopyTest {
     fields(isPrivate).putInt(20, 0);
     scene.says(isPrivate);
     scene.says(done(0));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(scene.sent(GRANT).get(2)).as("stageIndex").isOne();
     assertThat(scene.rank.transport().sent()).noneMatch(frame -> frame[1] == DONE);
     assertThat(handle.isDone()).isFalse();
@@ -110,7 +110,7 @@ class BrokenCopyTest {
         byte[] frame = fresh.sent(SHARE).array().clone();
         fields(frame).putLong(OFFSET_AT, part[0]).putLong(ROWS_AT, part[1]);
         fresh.says(frame);
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         assertThat(failure(handle)).hasMessageContaining("that its memory lacks");
       }
     }
@@ -125,7 +125,7 @@ class BrokenCopyTest {
           byte[] frame = fresh.sent(SHARE).array().clone();
           fields(frame).putLong(ROWS_AT, rows);
           fresh.says(frame);
-          fresh.rank.turn(0);
+          fresh.rank.cycle(0);
           assertThat(failure(handle))
               .as(rows + " rows")
               .isInstanceOf(CommException.Aborted.class)
@@ -140,7 +140,7 @@ class BrokenCopyTest {
     Handle<?> handle = scene.submit(WORLD, SHARED_ALLGATHER, LONG);
     scene.says(offer());
     scene.says(offer());
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("an offer of its memory that is not due");
   }
 
@@ -148,7 +148,7 @@ class BrokenCopyTest {
   void anOfferByAPeerWithoutDataAborts() {
     Handle<?> handle = scene.submit(WORLD, SHARED_BROADCAST, LONG);
     scene.says(offer());
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("an offer of its memory that is not due");
   }
 
@@ -156,10 +156,10 @@ class BrokenCopyTest {
   void theRootWaitsUntilAllHaveTakenItsTensor() {
     Handle<?> handle = scene.submit(WORLD, SHARED_BROADCAST, LONG);
     scene.says(done(0));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(handle.isDone()).isFalse();
     scene.two.says(done(0));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).isNull();
   }
 
@@ -167,7 +167,7 @@ class BrokenCopyTest {
   void anOfferOfTheWrongLengthAborts() {
     Handle<?> handle = scene.submit(WORLD, SHARED_ALLGATHER, LONG);
     scene.says(like(scene.sent(SHARE), SHARE, new byte[56]));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("an offer of 88 bytes");
   }
 
@@ -176,7 +176,7 @@ class BrokenCopyTest {
     Handle<?> handle = scene.submit(WORLD, SHARED_ALLGATHER, LONG);
     scene.says(done(0));
     scene.says(done(0));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("that is not due");
   }
 }

@@ -39,10 +39,10 @@ class BrokenPeerTest {
     for (long base : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - 7, -1, Long.MIN_VALUE}) {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.rank.submit(PAIR, ALLTOALL, "a", LONG);
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         fresh.says(like(fresh.sent(EAGER), EAGER, count(LONG / 2)));
         fresh.says(fresh.grant(1, 4096, base, 0));
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         assertThat(failure(handle)).as("base " + base).hasMessageContaining("rank 0 on host sent");
       }
     }
@@ -52,7 +52,7 @@ class BrokenPeerTest {
   void aGrantOfNegativeLengthAborts() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.zero.says(scene.grant(Long.MIN_VALUE, 0, 4));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContainingAll("rank 0 on host sent", "a grant of");
     scene.close();
   }
@@ -62,22 +62,22 @@ class BrokenPeerTest {
     for (int slots : new int[] {-1, 5, Integer.MAX_VALUE}) {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.rank.submit(PAIR, ALLREDUCE, "a", LONG);
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         fresh.says(fresh.grant(4096, 0, slots));
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         assertThat(failure(handle)).as(slots + " slots").hasMessageContaining("a grant");
       }
     }
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.zero.says(scene.grant(4096, 0, 4));
     scene.zero.says(scene.grant(4096, 0, 4));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     scene.zero.settles(null);
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     for (int i = 0; i < 8; i++) {
       scene.zero.settles(null);
     }
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("a second grant");
     scene.close();
   }
@@ -90,7 +90,7 @@ class BrokenPeerTest {
         .order(ByteOrder.LITTLE_ENDIAN)
         .putLong(CollectiveFrame.HEADER_BYTES + 68, 512);
     scene.zero.says(grant);
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle))
         .hasMessageContainingAll("rank 0 on host sent", "segments of 512 bytes, not of 128");
     scene.close();
@@ -101,11 +101,11 @@ class BrokenPeerTest {
     for (int credit : new int[] {1, 0, -1, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.rank.submit(PAIR, ALLREDUCE, "a", LONG);
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         byte[] frame = like(fresh.sent(GRANT), CREDIT, new byte[0]);
         ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN).putInt(20, credit);
         fresh.says(frame);
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         assertThat(failure(handle)).as("credit " + credit).hasMessageContaining("credit");
       }
     }
@@ -116,7 +116,7 @@ class BrokenPeerTest {
     for (int bytes : new int[] {0, 3, 5, 64, 65, 4096}) {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.rank.submit(PAIR, ALLREDUCE, "a", 1);
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         fresh.says(like(fresh.sent(EAGER), EAGER, new byte[bytes]));
         assertThat(failure(handle)).as(bytes + " bytes").hasMessageContaining("a segment of");
       }
@@ -129,7 +129,7 @@ class BrokenPeerTest {
     scene.two.full = true; // data from rank 0 waits until data to rank 2 is sent
     scene.zero.says(like(scene.sent(EAGER), EAGER, new byte[4]));
     scene.zero.says(like(scene.sent(EAGER), EAGER, new byte[4096]));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("a segment of");
     scene.close();
   }
@@ -140,7 +140,7 @@ class BrokenPeerTest {
     scene.two.says(like(scene.sent(EAGER), EAGER, count(1)));
     assertThat(handle.isDone()).isFalse();
     scene.two.says(like(scene.sent(EAGER), EAGER, count(1)));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("schedule does not have");
     scene.close();
   }
@@ -149,7 +149,7 @@ class BrokenPeerTest {
   void messageInPlaceOfAWriteAborts() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.zero.says(like(scene.sent(GRANT), EAGER, new byte[128]));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("schedule does not have");
     scene.close();
   }
@@ -157,9 +157,9 @@ class BrokenPeerTest {
   @Test
   void writeInPlaceOfAMessageAborts() {
     Handle<?> handle = scene.rank.submit(PAIR, ALLGATHER, "a", LONG);
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     scene.zero.notifies(1 << 18); // the first token
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("schedule does not have");
     scene.close();
   }
@@ -172,10 +172,10 @@ class BrokenPeerTest {
       scene.zero.notifies(token);
       scene.two.notifies(token);
       if (i % 7 == 0) {
-        scene.rank.turn(0);
+        scene.rank.cycle(0);
       }
     }
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).isInstanceOf(CommException.Aborted.class);
     scene.close();
   }
@@ -187,9 +187,9 @@ class BrokenPeerTest {
           new long[] {-1, Long.MIN_VALUE, Long.MAX_VALUE, Long.MAX_VALUE / 4, 1L << 50}) {
         try (var fresh = new PeerScene()) {
           Handle<?> handle = fresh.rank.submit(PAIR, kind, "a", 4);
-          fresh.rank.turn(0);
+          fresh.rank.cycle(0);
           fresh.says(like(fresh.sent(EAGER), EAGER, count(rows)));
-          fresh.rank.turn(0);
+          fresh.rank.cycle(0);
           assertThat(failure(handle))
               .as(rows + " rows")
               .isInstanceOf(CommException.Aborted.class)

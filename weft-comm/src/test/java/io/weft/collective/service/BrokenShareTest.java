@@ -65,12 +65,12 @@ class BrokenShareTest {
     Handle<?> handle = scene.submit(PAIR, SHARED, LONG);
     scene.says(offer());
     for (int piece = 0; piece < 4; piece++) {
-      scene.rank.turn(0);
+      scene.rank.cycle(0);
     }
     assertThat(scene.sent(DONE).getInt(20)).isEqualTo(PARTS);
     assertThat(handle.isDone()).isFalse();
     scene.says(aux(DONE, PARTS));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).isNull();
   }
 
@@ -82,10 +82,10 @@ class BrokenShareTest {
         .order(ByteOrder.LITTLE_ENDIAN)
         .putInt(CollectiveFrame.HEADER_BYTES + 16, 77);
     scene.says(unknown);
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(scene.sent(DONE).getInt(20)).isEqualTo(-1);
     scene.says(aux(DONE, PARTS));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(scene.sent(GRANT).get(2)).as("stageIndex").isEqualTo((byte) 2);
     assertThat(handle.isDone()).isFalse();
   }
@@ -95,7 +95,7 @@ class BrokenShareTest {
     Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
     scene.two.says(offer());
     scene.says(aux(SHARE, 0));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(scene.sent(GRANT).get(2)).as("stageIndex").isEqualTo((byte) 2);
     assertThat(handle.isDone()).isFalse();
     assertThat(scene.rank.transport().sent()).noneMatch(frame -> frame[1] == DONE);
@@ -106,7 +106,7 @@ class BrokenShareTest {
     Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
     scene.says(offer());
     scene.says(offer());
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("a second offer");
   }
 
@@ -114,7 +114,7 @@ class BrokenShareTest {
   void anOfferThatIsTooShortAborts() {
     Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
     scene.says(aux(SHARE, 1));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("an offer of 32 bytes");
   }
 
@@ -122,7 +122,7 @@ class BrokenShareTest {
   void anEndWithoutAnOfferAborts() {
     Handle<?> handle = scene.submit(WORLD, SHARED, LONG);
     scene.says(aux(DONE, PARTS));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("that is not due");
   }
 
@@ -132,7 +132,7 @@ class BrokenShareTest {
     scene.says(offer());
     scene.says(aux(DONE, PARTS));
     scene.says(aux(DONE, PARTS));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(failure(handle)).hasMessageContaining("that is not due");
   }
 
@@ -142,7 +142,7 @@ class BrokenShareTest {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.submit(WORLD, SHARED, LONG);
         fresh.says(like(offered(fresh), type, new byte[68]));
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         assertThat(failure(handle)).as("type " + type).hasMessageContaining("is due");
       }
     }
@@ -160,7 +160,7 @@ class BrokenShareTest {
                 .findFirst()
                 .orElseThrow();
         fresh.says(like(own, type, new byte[56]));
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         assertThat(failure(handle)).as("type " + type).hasMessageContaining("rank 0 on host sent");
       }
     }

@@ -76,6 +76,6 @@ class DesertedTest {
     frame[2] = 0;
     ByteBuffer.wrap(frame).order(ByteOrder.LITTLE_ENDIAN).putInt(AUX, member);
     scene.two.says(frame);
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
   }
 }

@@ -68,7 +68,7 @@ class LeavingTest {
   void aGoodbyeFollowsALossThatWasBackPressured() {
     zero.refuses = REFUSALS;
     two.breaks();
-    rank.turn(0);
+    rank.cycle(0);
     rank.close();
     assertThat(words(zero)).containsExactly("mesh " + LOST, "mesh " + GOODBYE);
   }
@@ -78,7 +78,7 @@ class LeavingTest {
     Handle<?> handle = rank.submit(WORLD, BY_RING, "a", 3);
     zero.refuses = REFUSALS;
     rank.abort(WORLD);
-    rank.turn(0);
+    rank.cycle(0);
     rank.close();
     assertThat(handle.isDone()).isTrue();
     assertThat(words(zero)).containsExactly("service 0 type " + ABORT, "mesh " + GOODBYE);
@@ -87,14 +87,14 @@ class LeavingTest {
   @Test
   void anExcludedRankTellsTheOthersTheReasonBeforeItLeaves() {
     zero.says(lost(ScriptedRank.RANK, 0, "no sign of life"));
-    rank.turn(0);
+    rank.cycle(0);
     assertThat(words(two)).containsExactly("mesh " + LOST);
     ByteBuffer told = ByteBuffer.wrap(two.got().getFirst()).order(ByteOrder.LITTLE_ENDIAN);
     assertThat(told.getInt(4)).isEqualTo(ScriptedRank.RANK);
     assertThat(told.getInt(8)).isZero();
     assertThat(new String(told.array(), StandardCharsets.UTF_8)).contains("no sign of life");
     Handle<?> handle = rank.submit(WORLD, BY_RING, "a", 3);
-    rank.turn(0);
+    rank.cycle(0);
     assertThat(failure(handle)).isInstanceOf(CommException.Excluded.class);
     rank.close();
     assertThat(words(two)).containsExactly("mesh " + LOST, "mesh " + GOODBYE);
@@ -105,10 +105,10 @@ class LeavingTest {
     Handle<?> handle = ringThatRankTwoHoldsUp();
     fromZero(4);
     zero.says(goodbye());
-    rank.turn(0);
+    rank.cycle(0);
     assertThat(handle.isDone()).isFalse();
     two.full = false;
-    rank.turn(0);
+    rank.cycle(0);
     assertThat(failure(handle)).isNull();
     rank.close();
   }
@@ -118,7 +118,7 @@ class LeavingTest {
     Handle<?> handle = ringThatRankTwoHoldsUp();
     fromZero(3);
     zero.says(goodbye());
-    rank.turn(0);
+    rank.cycle(0);
     assertThat(failure(handle)).isInstanceOf(CommException.PeerLost.class);
     assertThat(((CommException.PeerLost) failure(handle)).rank()).isZero();
     rank.close();
@@ -128,7 +128,7 @@ class LeavingTest {
   void aWaitThatBeginsAfterTheClockReadingIsNotNegative() {
     Handle<?> handle = rank.submit(WORLD, BY_RING, "a", 3);
     zero.says(goodbye());
-    rank.turn(-200_000_000); // the duty cycle began earlier than the submission
+    rank.cycle(-200_000_000); // the duty cycle began earlier than the submission
     assertThat(failure(handle))
         .isInstanceOf(CommException.PeerLost.class)
         .hasMessageContaining("left the job")
@@ -143,7 +143,7 @@ class LeavingTest {
     fromZero(4);
     zero.says(goodbye());
     two.says(lost(0, 2, "its connection broke"));
-    rank.turn(0);
+    rank.cycle(0);
     assertThat(failure(handle))
         .isInstanceOf(CommException.PeerLost.class)
         .hasMessageStartingWith("rank 0 on ")
@@ -154,9 +154,9 @@ class LeavingTest {
   @Test
   void aLossNamesItsWitness() {
     Handle<?> handle = rank.submit(WORLD, BY_RING, "a", 3);
-    rank.turn(0);
+    rank.cycle(0);
     zero.says(lost(2, 0, "no sign of life"));
-    rank.turn(0);
+    rank.cycle(0);
     assertThat(failure(handle))
         .isInstanceOfSatisfying(
             CommException.PeerLost.class,
@@ -170,7 +170,7 @@ class LeavingTest {
   /// Rank 1 receives from rank 0 and sends to rank 2, whose connection takes only one segment.
   private Handle<?> ringThatRankTwoHoldsUp() {
     Handle<?> handle = rank.submit(WORLD, BY_RING, "a", 3);
-    rank.turn(0);
+    rank.cycle(0);
     two.full = true;
     return handle;
   }
@@ -180,7 +180,7 @@ class LeavingTest {
         two.got().stream().filter(frame -> frame[0] == 0 && frame[1] == EAGER).findFirst().get();
     byte[] segment = Arrays.copyOf(first, CollectiveFrame.HEADER_BYTES + Float.BYTES);
     IntStream.range(0, segments).forEach(i -> zero.says(segment));
-    rank.turn(0);
+    rank.cycle(0);
   }
 
   private static CommException failure(Handle<?> handle) {

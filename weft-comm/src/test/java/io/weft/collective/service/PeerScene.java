@@ -47,14 +47,14 @@ final class PeerScene implements AutoCloseable {
   /// Submits operation `a` and runs one duty cycle.
   Handle<?> submit(int communicator, int kind, int elements) {
     Handle<?> handle = rank.submit(communicator, kind, "a", elements);
-    rank.turn(0);
+    rank.cycle(0);
     return handle;
   }
 
   /// Delivers a frame from rank 0 and runs one duty cycle.
   void says(byte[] frame) {
     zero.says(frame);
-    rank.turn(0);
+    rank.cycle(0);
   }
 
   /// Returns the first frame of this type that the rank has sent.

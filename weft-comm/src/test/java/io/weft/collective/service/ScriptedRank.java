@@ -50,7 +50,7 @@ final class ScriptedRank implements AutoCloseable {
   private static final Heartbeat HEARTBEAT =
       Heartbeat.of(Duration.ofSeconds(1), Duration.ofSeconds(5));
   private static final Epoch EPOCH = new Epoch(0, ProcessSet.world(RANKS));
-  private static final long TURN_NANOS = 1_000_000;
+  private static final long CYCLE_NANOS = 1_000_000;
 
   /// The bytes of a segment: small enough that a few floats take every path of tensors.
   static final int SEGMENT_BYTES = 128;
@@ -79,7 +79,7 @@ final class ScriptedRank implements AutoCloseable {
     mesh =
         new Mesh(
             RANK,
-            () -> now += TURN_NANOS,
+            () -> now += CYCLE_NANOS,
             HEARTBEAT,
             List.of(collectives, rendezvous),
             sink -> {
@@ -100,13 +100,13 @@ final class ScriptedRank implements AutoCloseable {
                         List.of(new Address("script", "" + r))))
             .toList();
     mesh.connect(new Topology(0, members), Connections.ALL, LIMIT);
-    collectives.runBy(new Turned());
-    rendezvous.runBy(new Turned());
+    collectives.runBy(new CallingRunner());
+    rendezvous.runBy(new CallingRunner());
     communicators =
         List.of(
             collectives.communicator(ProcessSet.world(RANKS), EPOCH),
             collectives.communicator(new ProcessSet(List.of(0, 1)), EPOCH));
-    turn(0);
+    cycle(0);
   }
 
   ScriptedTransport transport() {
@@ -118,7 +118,7 @@ final class ScriptedRank implements AutoCloseable {
   }
 
   /// Advances the time and runs one duty cycle of the rank.
-  void turn(long nanos) {
+  void cycle(long nanos) {
     now += nanos;
     int unused = mesh.work(now);
   }
@@ -221,7 +221,7 @@ final class ScriptedRank implements AutoCloseable {
   }
 
   /// A runner that does all work on the caller's thread.
-  private final class Turned implements AgentRunner {
+  private final class CallingRunner implements AgentRunner {
 
     @Override
     public void start() {}
@@ -241,7 +241,7 @@ final class ScriptedRank implements AutoCloseable {
 
     @Override
     public boolean drive(BooleanSupplier done, long deadlineNanos) {
-      turn(TURN_NANOS);
+      cycle(CYCLE_NANOS);
       return done.getAsBoolean();
     }
 

@@ -44,7 +44,7 @@ class TroublesomePeerTest {
   void anAbortByANonMemberEndsItsConnection() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.two.says(like(scene.sent(GRANT), ABORT, "no".getBytes(StandardCharsets.UTF_8)));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(scene.two.isClosed()).isTrue();
     assertThat(handle.isDone()).isFalse();
     scene.close();
@@ -54,14 +54,14 @@ class TroublesomePeerTest {
   void aDisagreementByANonMemberIsIgnored() {
     Handle<?> first = scene.submit(PAIR, ALLREDUCE, 1);
     scene.zero.says(like(scene.sent(EAGER), EAGER, new byte[4]));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(first.isDone()).isTrue();
     byte[] disagreeing = like(scene.sent(EAGER), EAGER, new byte[4]);
     disagreeing[4] ^= 1;
     scene.two.says(disagreeing);
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     Handle<?> second = scene.rank.submit(PAIR, ALLREDUCE, "other", 1);
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(second.isDone()).isFalse();
     scene.close();
   }
@@ -70,7 +70,7 @@ class TroublesomePeerTest {
   void writesThatNeverCompleteEndWithTheJob() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.zero.says(scene.grant(4096, 0, 4));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     scene.close();
     assertThat(handle.isDone()).isTrue();
   }
@@ -79,7 +79,7 @@ class TroublesomePeerTest {
   void writesToAMemberThatSaidGoodbyeEndWithTheJob() {
     Handle<?> handle = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.zero.says(scene.grant(4096, 0, 4));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     scene.zero.says(new byte[] {-1, 0, 0, 0, 0, 0, 0, 0});
     scene.close();
     assertThat(handle.isDone()).isTrue();
@@ -88,9 +88,9 @@ class TroublesomePeerTest {
   @Test
   void anOperationThatOutlivesADepartedMemberEndsWithTheJob() {
     Handle<?> handle = scene.rank.submit(WORLD, BROADCAST, "a", LONG);
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     scene.two.says(new byte[] {-1, 0, 0, 0, 0, 0, 0, 0});
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(handle.isDone()).isFalse();
     scene.close();
     assertThat(handle.isDone()).isTrue();
@@ -101,17 +101,17 @@ class TroublesomePeerTest {
     for (boolean late : new boolean[] {true, false}) {
       try (var fresh = new PeerScene()) {
         Handle<?> handle = fresh.rank.submit(WORLD, BROADCAST, "a", LONG);
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         fresh.two.says(new byte[] {-1, 0, 0, 0, 0, 0, 0, 0});
-        fresh.rank.turn(0);
+        fresh.rank.cycle(0);
         assertThat(handle.isDone()).isFalse();
         if (late) {
           for (int i = 0; i < 600 && !handle.isDone(); i++) {
-            fresh.rank.turn(Duration.ofMillis(10).toNanos());
+            fresh.rank.cycle(Duration.ofMillis(10).toNanos());
           }
         } else {
           fresh.zero.breaks();
-          fresh.rank.turn(0);
+          fresh.rank.cycle(0);
         }
         assertThat(failure(handle)).as("late " + late).isNotNull();
       }
@@ -122,19 +122,19 @@ class TroublesomePeerTest {
   void aPeerWithWritesThatNeverCompleteIsDroppedAfterAFailure() {
     Handle<?> pair = scene.submit(PAIR, ALLREDUCE, LONG);
     scene.zero.says(scene.grant(4096, 0, 4));
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     scene.zero.full = true;
     scene.rank.leave(PAIR);
     for (int i = 0; i < 75; i++) {
-      scene.rank.turn(Duration.ofMillis(20).toNanos());
+      scene.rank.cycle(Duration.ofMillis(20).toNanos());
     }
     assertThat(pair.isDone()).isFalse();
     Handle<?> world = scene.submit(WORLD, ALLREDUCE, LONG);
     for (int i = 0; i < 200 && !scene.zero.isClosed(); i++) {
-      scene.rank.turn(Duration.ofMillis(20).toNanos());
+      scene.rank.cycle(Duration.ofMillis(20).toNanos());
     }
     assertThat(scene.zero.isClosed()).isTrue();
-    scene.rank.turn(0);
+    scene.rank.cycle(0);
     assertThat(pair.isDone()).isTrue();
     assertThat(failure(world)).isInstanceOf(CommException.PeerLost.class);
     scene.close();

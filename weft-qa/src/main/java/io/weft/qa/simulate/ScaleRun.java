@@ -36,7 +36,7 @@ final class ScaleRun {
         options.text(
             "algorithm",
             Algorithms.forAllreduce(bytes, IntStream.range(0, ranks).boxed().toList()));
-    CostModel model = CostModel.of(link, Simulation.TURN, config);
+    CostModel model = CostModel.of(link, Simulation.CYCLE, config);
     Duration formula = model.allreduce(algorithm, ranks, bytes);
     long realStart = System.nanoTime();
     long cpuStart = cpuNanos();

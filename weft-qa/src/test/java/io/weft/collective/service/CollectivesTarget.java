@@ -81,7 +81,7 @@ public final class CollectivesTarget implements FuzzTarget {
     try (var rank = new ScriptedRank(table)) {
       var events = new Events(ByteBuffer.wrap(input), rank);
       for (int i = 0; i < MAX_EVENTS && events.next(); i++) {
-        rank.turn(0);
+        rank.cycle(0);
       }
     }
   }
@@ -120,7 +120,7 @@ public final class CollectivesTarget implements FuzzTarget {
           ScriptedTransport.Peer peer = peer();
           peer.notifies(token(one()) + one());
         }
-        case 4 -> rank.turn(one() * 10_000_000L);
+        case 4 -> rank.cycle(one() * 10_000_000L);
         case 5 -> settle(peer(), one() % 3);
         case 6 -> peer().breaks();
         case 7 -> {

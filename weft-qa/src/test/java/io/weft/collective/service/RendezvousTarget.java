@@ -89,7 +89,7 @@ public final class RendezvousTarget implements FuzzTarget {
     try (var rank = new ScriptedRank(table, protocol)) {
       events = new Events(in, rank, new ItemWriter(message));
       for (int i = 0; i < MAX_EVENTS && events.next(); i++) {
-        rank.turn(0);
+        rank.cycle(0);
       }
     }
     if (events.unanswered != 0 || events.unreleased != 0) {
@@ -142,7 +142,7 @@ public final class RendezvousTarget implements FuzzTarget {
         case 4 -> says(peer());
         case 5 -> echo(peer());
         case 6 -> peer().notifies(ByteBuffer.wrap(some(4)).getInt());
-        case 7 -> rank.turn(one() * 10_000_000L);
+        case 7 -> rank.cycle(one() * 10_000_000L);
         case 8 -> settle(peer(), one() % 3);
         case 9 -> breaksOrFills(peer(), one());
         case 10 -> rank.rendezvous().abort(one() % 4, "the script aborts it");

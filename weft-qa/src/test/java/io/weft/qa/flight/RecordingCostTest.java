@@ -63,7 +63,7 @@ class RecordingCostTest {
         recorder.reached(operation, OperationStage.STARTED, 0, i);
         recorder.reached(operation, OperationStage.EXCHANGE, 0, i);
         recorder.ended(operation, null, i);
-        recorder.onTurn(i);
+        recorder.onDutyCycle(i);
       }
       least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
     }

@@ -67,9 +67,9 @@ final class FaultInjector {
       }
       case SimFault.Slow slow -> {
         SimProcess process = world.present(slow.rank());
-        long usual = world.terms().pace().turnNanos();
-        process.turnTakes(ClampedDuration.nanos(slow.turn()));
-        after(slow.length(), () -> process.turnTakes(usual));
+        long usual = world.terms().pace().cycleNanos();
+        process.setCycle(ClampedDuration.nanos(slow.cycle()));
+        after(slow.length(), () -> process.setCycle(usual));
       }
       case SimFault.Pause pause ->
           world

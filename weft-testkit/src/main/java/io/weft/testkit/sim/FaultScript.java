@@ -82,8 +82,8 @@ public record FaultScript(List<SimFault> faults) {
       case DELAY ->
           script.and(new SimFault.Delay(at, length, rank, other, part(random, scene.longest())));
       case SLOW -> {
-        Duration turn = Duration.ofNanos(1L << random.nextInt(10, 26));
-        yield script.and(new SimFault.Slow(at, length, rank, turn));
+        Duration cycle = Duration.ofNanos(1L << random.nextInt(10, 26));
+        yield script.and(new SimFault.Slow(at, length, rank, cycle));
       }
       case PAUSE -> script.and(new SimFault.Pause(at, length, rank));
       case CRASH -> script.and(new SimFault.Crash(at, rank));

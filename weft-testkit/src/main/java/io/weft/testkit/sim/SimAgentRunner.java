@@ -38,12 +38,12 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   @Override
   public void start() {
     started = true;
-    turnBy(process.events().now());
+    runBy(process.events().now());
   }
 
   @Override
   public void commandQueued() {
-    turnBy(process.events().now());
+    runBy(process.events().now());
   }
 
   @Override
@@ -77,7 +77,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   }
 
   /// Schedules the next duty cycle for this time, or for the later time when the processor is free.
-  void turnBy(long nanos) {
+  void runBy(long nanos) {
     if (started && !closed) {
       process.events().notAfter(Math.max(nanos, process.freeNanos()), this);
     }
@@ -94,15 +94,15 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
       return;
     }
     process.works();
-    int work = turn();
-    turnBy(work > 0 ? process.busyUntil() : process.events().now() + process.idleNanos());
+    int work = cycle();
+    runBy(work > 0 ? process.busyUntil() : process.events().now() + process.idleNanos());
     BooleanSupplier done = awaited;
     if (done != null && (closed || done.getAsBoolean())) {
       process.simThread().resumeAt(process.busyUntil());
     }
   }
 
-  private int turn() {
+  private int cycle() {
     inside = true;
     try {
       return agent.work(process.nanos());
@@ -119,7 +119,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
 
   @Override
   public boolean drive(BooleanSupplier done, long deadlineNanos) {
-    turnBy(process.events().now());
+    runBy(process.events().now());
     boolean unused = await(done, deadlineNanos);
     return !closed;
   }

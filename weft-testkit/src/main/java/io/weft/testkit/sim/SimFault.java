@@ -22,13 +22,13 @@ public sealed interface SimFault {
     }
   }
 
-  /// Each duty cycle of a rank's agent takes `turn` for a while, as on an overcommitted host.
-  record Slow(Duration at, Duration length, int rank, Duration turn) implements SimFault {
+  /// Each duty cycle of a rank's agent takes `cycle` for a while, as on an overcommitted host.
+  record Slow(Duration at, Duration length, int rank, Duration cycle) implements SimFault {
     /// Throws `NullPointerException` if a component is null.
     public Slow {
       Objects.requireNonNull(at, "at");
       Objects.requireNonNull(length, "length");
-      Objects.requireNonNull(turn, "turn");
+      Objects.requireNonNull(cycle, "cycle");
     }
   }
 

@@ -29,7 +29,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   private @Nullable SimThread simThread;
   private @Nullable ProcessDied death;
   private long skewNanos;
-  private long turnNanos;
+  private long cycleNanos;
   private long busyUntil;
   private long stoppedUntil;
   private boolean inTransport;
@@ -37,14 +37,14 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
 
   /// The times that all processes of a simulation share.
   ///
-  /// @param turnNanos duration of a duty cycle
+  /// @param cycleNanos duration of a duty cycle
   /// @param idleNanos time between the duty cycles of an idle agent
   /// @param wakeNanos time that a thread that sleeps in its transport takes to wake
-  record Pace(long turnNanos, long idleNanos, long wakeNanos) {}
+  record Pace(long cycleNanos, long idleNanos, long wakeNanos) {}
 
   SimProcess(EventQueue events, Pace pace, int rank, int host, int incarnation) {
     this.events = events;
-    this.turnNanos = pace.turnNanos;
+    this.cycleNanos = pace.cycleNanos;
     this.pace = pace;
     this.rank = rank;
     this.host = host;
@@ -109,19 +109,19 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
 
   /// Begins a duty cycle.
   void works() {
-    busyUntil = events.now() + turnNanos;
+    busyUntil = events.now() + cycleNanos;
   }
 
   long busyUntil() {
     return busyUntil;
   }
 
-  long turnNanos() {
-    return turnNanos;
+  long cycleNanos() {
+    return cycleNanos;
   }
 
-  void turnTakes(long nanos) {
-    turnNanos = nanos;
+  void setCycle(long nanos) {
+    cycleNanos = nanos;
   }
 
   void stopUntil(long nanos) {
@@ -142,7 +142,7 @@ final class SimProcess implements SimNode, Ticker, AgentRunners {
   public void stir() {
     long free = Math.max(events.now(), freeNanos());
     for (int i = 0; i < runners.size(); i++) {
-      runners.get(i).turnBy(free);
+      runners.get(i).runBy(free);
     }
     if (inTransport) {
       simThread().resumeAt(Math.max(free, events.now() + pace.wakeNanos));

@@ -27,7 +27,7 @@ import java.util.Objects;
 public final class Simulation {
 
   /// The default duration of an agent's duty cycle.
-  public static final Duration TURN = Duration.ofNanos(1000);
+  public static final Duration CYCLE = Duration.ofNanos(1000);
 
   private static final int MAX_RANKS = 2048;
 
@@ -42,7 +42,7 @@ public final class Simulation {
   private Limits limits = Limits.DEFAULT;
   private Tamper tamper = Tamper.NONE;
   private FaultScript script = FaultScript.NONE;
-  private Duration turn = TURN;
+  private Duration cycle = CYCLE;
   private Duration idle = Duration.ofMillis(10);
   private Duration limit = Duration.ofMinutes(10);
   private WeftConfig config = WeftConfig.builder().build();
@@ -134,10 +134,10 @@ public final class Simulation {
     return this;
   }
 
-  /// Sets the duration of an agent's duty cycle. Default `TURN`, 1 us.
-  public Simulation turn(Duration time) {
+  /// Sets the duration of an agent's duty cycle. Default `CYCLE`, 1 us.
+  public Simulation cycle(Duration time) {
     Objects.requireNonNull(time, "time");
-    turn = time;
+    cycle = time;
     return this;
   }
 
@@ -199,7 +199,7 @@ public final class Simulation {
             seed,
             network,
             new SimProcess.Pace(
-                ClampedDuration.nanos(turn), ClampedDuration.nanos(idle), WAKE_NANOS),
+                ClampedDuration.nanos(cycle), ClampedDuration.nanos(idle), WAKE_NANOS),
             script.faults(),
             ClampedDuration.nanos(limit),
             realTimeLimit,

@@ -121,18 +121,18 @@ final class TcpRelay implements AutoCloseable {
     byte[] frame = new byte[1 << 16];
     InputStream in = caller.input();
     OutputStream out = called.output();
-    for (boolean turn = true; ; turn = !turn) {
+    for (boolean calling = true; ; calling = !calling) {
       int got = in.read(frame);
       if (got < 0) {
         return;
       }
-      if (turn) {
+      if (calling) {
         remember(frame, got);
       }
       out.write(frame, 0, got);
       out.flush();
-      in = turn ? called.input() : caller.input();
-      out = turn ? caller.output() : called.output();
+      in = calling ? called.input() : caller.input();
+      out = calling ? caller.output() : called.output();
     }
   }
 

@@ -14,7 +14,7 @@ final class InprocCopier {
   /// The bound of one copy, for which a closing peer may have to wait.
   private static final int COPY_BYTES = 1 << 18;
 
-  private static final long TURN_BYTES = 4 << 20;
+  private static final long BYTES_PER_CYCLE = 4 << 20;
 
   private final InprocTransport transport;
   private final InprocConnection line;
@@ -68,7 +68,7 @@ final class InprocCopier {
 
   private int carryOut() {
     int work = 0;
-    long budget = TURN_BYTES;
+    long budget = BYTES_PER_CYCLE;
     while (!ended && budget > 0) {
       publishMessages();
       InprocMessage next = pipe.unpublished();

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /// own `poll`; the peer is only notified.
 final class InprocEndpoint implements Endpoint {
 
-  private static final int PARCELS_PER_TURN = 1024;
+  private static final int PARCELS_PER_CYCLE = 1024;
 
   private final InprocTransport transport;
   private final int node;
@@ -177,7 +177,7 @@ final class InprocEndpoint implements Endpoint {
   /// Runs one duty cycle; returns the amount of work.
   ///
   /// Hot path.
-  int turn() {
+  int poll() {
     InprocConnection open = line;
     InprocCopier worker = copier;
     if (closed || open == null || worker == null) {
@@ -202,7 +202,7 @@ final class InprocEndpoint implements Endpoint {
   private int receive(InprocConnection open) {
     InprocPipe incoming = open.incoming(initiating);
     int work = 0;
-    while (work < PARCELS_PER_TURN && !closed) {
+    while (work < PARCELS_PER_CYCLE && !closed) {
       InprocMessage parcel = incoming.arrived();
       if (parcel == null) {
         break;

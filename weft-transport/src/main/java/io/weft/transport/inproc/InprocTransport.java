@@ -129,7 +129,7 @@ final class InprocTransport implements Transport {
     }
     // A callback may open or close endpoints, which replaces the array.
     for (InprocEndpoint endpoint : endpoints) {
-      work += endpoint.turn();
+      work += endpoint.poll();
     }
     return work;
   }

@@ -11,7 +11,7 @@ import java.nio.channels.SelectionKey;
 final class TcpGracefulClose extends Pollable {
 
   private static final long LIMIT_NANOS = 1_000_000_000L;
-  private static final int READS_PER_TURN = 16;
+  private static final int READS_PER_CYCLE = 16;
 
   private final SocketStream stream;
   private final SelectionKey key;
@@ -64,7 +64,7 @@ final class TcpGracefulClose extends Pollable {
   int ready(long nowNanos) {
     try {
       say();
-      for (int i = 0; i < READS_PER_TURN && !over; i++) {
+      for (int i = 0; i < READS_PER_CYCLE && !over; i++) {
         int got = stream.socket().read(scratch.clear());
         if (got < 0) {
           close();

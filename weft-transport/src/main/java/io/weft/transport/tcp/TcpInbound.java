@@ -22,7 +22,7 @@ final class TcpInbound {
   private static final int READ_BYTES = RegionViews.MAX_BYTES;
 
   /// The most that one endpoint reads from its socket in one duty cycle, for fairness.
-  private static final int TURN_BYTES = 4 << 20;
+  private static final int BYTES_PER_CYCLE = 4 << 20;
 
   /// After a payload of at least this length, headers are read in small units, so that the next
   /// payload bypasses the buffer.
@@ -93,7 +93,7 @@ final class TcpInbound {
   /// Hot path.
   long receive(ScatteringByteChannel channel) throws IOException {
     long total = 0;
-    while (total < TURN_BYTES && listener.isOpen()) {
+    while (total < BYTES_PER_CYCLE && listener.isOpen()) {
       told = false;
       boolean gone = vanished;
       int room;

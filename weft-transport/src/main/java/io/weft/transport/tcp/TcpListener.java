@@ -21,7 +21,7 @@ final class TcpListener extends Pollable {
   private static final long PAUSE_NANOS = 100_000_000L;
 
   /// Fewer than `MAX_STRANGERS`, so that waiting connections are served before new ones evict them.
-  private static final int ACCEPTS_PER_TURN = 16;
+  private static final int ACCEPTS_PER_CYCLE = 16;
 
   private static final int BACKLOG = 1024;
 
@@ -90,7 +90,7 @@ final class TcpListener extends Pollable {
   int ready(long nowNanos) {
     int accepted = 0;
     try {
-      while (accepted < ACCEPTS_PER_TURN) {
+      while (accepted < ACCEPTS_PER_CYCLE) {
         SocketChannel socket = channel.accept();
         if (socket == null) {
           break;

@@ -24,7 +24,7 @@ public final class VerbsOutbound {
   /// The longest message.
   public static final int MAX_MESSAGE_BYTES = VerbsFrame.MAX_PAYLOAD;
 
-  private static final long TURN_BYTES = 1 << 20;
+  private static final long BYTES_PER_CYCLE = 1 << 20;
 
   private final Carrier carrier;
   private final Pins pins;
@@ -178,8 +178,8 @@ public final class VerbsOutbound {
     servesFirst = !servesFirst;
     int frames = notes.push() + pushFetches();
     return servesFirst
-        ? frames + push(served, TURN_BYTES) + push(posted, TURN_BYTES)
-        : frames + push(posted, TURN_BYTES) + push(served, TURN_BYTES);
+        ? frames + push(served, BYTES_PER_CYCLE) + push(posted, BYTES_PER_CYCLE)
+        : frames + push(posted, BYTES_PER_CYCLE) + push(served, BYTES_PER_CYCLE);
   }
 
   /// Posts direct reads to the device.

@@ -44,14 +44,14 @@ import java.util.Objects;
 /// than a duty cycle, small tensors take longer than the formula.
 ///
 /// @param link between any two ranks
-/// @param turn duration of an agent's duty cycle
+/// @param cycle duration of an agent's duty cycle
 /// @param eagerBytes longest run that travels inside a message
 /// @param segmentBytes longest segment of a longer run
-public record CostModel(SimLink link, Duration turn, long eagerBytes, long segmentBytes) {
+public record CostModel(SimLink link, Duration cycle, long eagerBytes, long segmentBytes) {
   /// Throws `NullPointerException` if a component is null.
   public CostModel {
     Objects.requireNonNull(link, "link");
-    Objects.requireNonNull(turn, "turn");
+    Objects.requireNonNull(cycle, "cycle");
   }
 
   /// The header that the network adds to every packet.
@@ -61,15 +61,15 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
   private static final int HEADER_BYTES = 32;
 
   private static final int GRANT_BYTES = 100;
-  private static final int LAST_TURNS = 2;
+  private static final int LAST_CYCLES = 2;
 
   /// The logarithm of the largest number of members of an exchange of nested-direct.
   private static final int MOST_BITS = 3;
 
   /// Returns a model with the sizes of these settings.
-  public static CostModel of(SimLink link, Duration turn, WeftConfig config) {
+  public static CostModel of(SimLink link, Duration cycle, WeftConfig config) {
     Objects.requireNonNull(link, "link");
-    Objects.requireNonNull(turn, "turn");
+    Objects.requireNonNull(cycle, "cycle");
     int eagerBytes = config.eagerBytes().orElse(Network.EAGER_BYTES);
     Choice usual =
         Algorithms.chosen(
@@ -78,7 +78,7 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
             Long.MAX_VALUE,
             RankLayout.of(List.of(0, 1), false, true));
     long segmentBytes = config.segmentBytes().orElse((int) usual.segments().bytes());
-    return new CostModel(link, turn, eagerBytes, segmentBytes);
+    return new CostModel(link, cycle, eagerBytes, segmentBytes);
   }
 
   /// Returns the time from the submission of an allreduce of this size on all ranks until the last
@@ -86,7 +86,7 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
   public Duration allreduce(String algorithm, int ranks, long bytes) {
     Objects.requireNonNull(algorithm, "algorithm");
     if (ranks == 1) {
-      return turn.multipliedBy(LAST_TURNS);
+      return cycle.multipliedBy(LAST_CYCLES);
     }
     double whole = (double) bytes;
     double nanos =
@@ -98,7 +98,7 @@ public record CostModel(SimLink link, Duration turn, long eagerBytes, long segme
           default -> throw new IllegalArgumentException("no formula for '" + algorithm + "'");
         };
     return Duration.ofNanos(Math.round(grant(longest(algorithm, ranks, whole)) + nanos))
-        .plus(turn.multipliedBy(LAST_TURNS));
+        .plus(cycle.multipliedBy(LAST_CYCLES));
   }
 
   /// Returns the time of rounds that forward each other's data, segment by segment.

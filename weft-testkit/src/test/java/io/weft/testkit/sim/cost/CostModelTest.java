@@ -62,7 +62,7 @@ class CostModelTest {
 
   private static void agrees(String algorithm, int ranks, long bytes) throws InterruptedException {
     Duration formula =
-        CostModel.of(SimLink.ETHERNET, Simulation.TURN, CONFIG).allreduce(algorithm, ranks, bytes);
+        CostModel.of(SimLink.ETHERNET, Simulation.CYCLE, CONFIG).allreduce(algorithm, ranks, bytes);
     AllreduceTime.Measured measured =
         AllreduceTime.of(
             Simulation.of(ranks)
@@ -79,10 +79,10 @@ class CostModelTest {
 
   @Test
   void longerTensorsAndSlowerLinksCostMore() {
-    CostModel near = CostModel.of(SimLink.ETHERNET, Simulation.TURN, CONFIG);
+    CostModel near = CostModel.of(SimLink.ETHERNET, Simulation.CYCLE, CONFIG);
     CostModel far =
         CostModel.of(
-            SimLink.of(Duration.ofMillis(1), 1.25e9, Duration.ZERO), Simulation.TURN, CONFIG);
+            SimLink.of(Duration.ofMillis(1), 1.25e9, Duration.ZERO), Simulation.CYCLE, CONFIG);
     for (String algorithm : Algorithms.allreduceNames()) {
       assertThat(near.allreduce(algorithm, 8, 1 << 20))
           .isGreaterThan(near.allreduce(algorithm, 8, 1 << 16))

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 
 /// Checks when the messages that a rank posts are flushed.
 @Timeout(60)
-class TurnTest {
+class FlushTest {
 
   /// The offset of the sequence number of a name's use in a frame.
   private static final int SEQUENCE = 16;
