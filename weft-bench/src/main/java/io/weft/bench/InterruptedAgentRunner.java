@@ -34,11 +34,11 @@ final class InterruptedAgentRunner implements AgentRunner, AgentRunner.InlineTas
   public boolean lend(InlineTask inlineTask, long sinceNanos) {
     lent = inlineTask;
     played = false;
-    boolean over = real.lend(this, sinceNanos);
+    boolean ended = real.lend(this, sinceNanos);
     if (!played) {
       interruption.instead();
     }
-    return over;
+    return ended;
   }
 
   // --- The inline task.
@@ -90,8 +90,8 @@ final class InterruptedAgentRunner implements AgentRunner, AgentRunner.InlineTas
   }
 
   @Override
-  public boolean isOver() {
-    return real.isOver();
+  public boolean isEnded() {
+    return real.isEnded();
   }
 
   @Override

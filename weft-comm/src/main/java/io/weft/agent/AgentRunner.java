@@ -22,7 +22,7 @@ public interface AgentRunner extends AutoCloseable {
 
   /// Returns whether no thread runs the agent any more and the agent has ended all operations in
   /// progress. An operation that is not done by then never completes.
-  default boolean isOver() {
+  default boolean isEnded() {
     return false;
   }
 

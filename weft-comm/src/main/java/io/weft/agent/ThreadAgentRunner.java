@@ -63,7 +63,7 @@ final class ThreadAgentRunner implements AgentRunner {
   private volatile boolean resting;
   private final AtomicLong lastDriven = new AtomicLong();
   private volatile boolean closed;
-  private volatile boolean over;
+  private volatile boolean ended;
   private long lastCycle;
 
   /// Takes over the agent. `start` starts the thread.
@@ -112,8 +112,8 @@ final class ThreadAgentRunner implements AgentRunner {
   }
 
   @Override
-  public boolean isOver() {
-    return over;
+  public boolean isEnded() {
+    return ended;
   }
 
   private boolean tryEnter() {
@@ -306,7 +306,7 @@ final class ThreadAgentRunner implements AgentRunner {
   /// even if its own clean-up fails.
   private void crash(Throwable cause) {
     closed = true;
-    if (over) {
+    if (ended) {
       return;
     }
     try {
@@ -315,7 +315,7 @@ final class ThreadAgentRunner implements AgentRunner {
     } catch (RuntimeException | Error another) {
       LOG.error("{} could not end its operations", agent.role(), another);
     } finally {
-      over = true;
+      ended = true;
     }
   }
 
@@ -371,7 +371,7 @@ final class ThreadAgentRunner implements AgentRunner {
     try {
       agent.close();
     } finally {
-      over = true;
+      ended = true;
       leave();
       if (interrupted) {
         Thread.currentThread().interrupt();

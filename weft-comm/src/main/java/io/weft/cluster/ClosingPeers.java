@@ -21,7 +21,7 @@ final class ClosingPeers {
   /// Sends the reason and closes the endpoint, now or when there is room for the message.
   void part(Endpoint endpoint, MeshFrame.Lost why, long nowNanos) {
     var closing = new Closing(endpoint, why.encode(), nowNanos);
-    if (!isOver(closing, nowNanos)) {
+    if (!isEnded(closing, nowNanos)) {
       open.add(closing);
     }
   }
@@ -31,7 +31,7 @@ final class ClosingPeers {
   /// Hot path.
   void poll(long nowNanos) {
     if (!open.isEmpty()) {
-      open.removeIf(closing -> isOver(closing, nowNanos));
+      open.removeIf(closing -> isEnded(closing, nowNanos));
     }
   }
 
@@ -40,7 +40,7 @@ final class ClosingPeers {
     return !open.isEmpty();
   }
 
-  private static boolean isOver(Closing closing, long nowNanos) {
+  private static boolean isEnded(Closing closing, long nowNanos) {
     boolean untold = closing.endpoint.trySend(closing.word) == PostResult.BACK_PRESSURED;
     if (untold && nowNanos - closing.since < MOMENT_NANOS) {
       return false;

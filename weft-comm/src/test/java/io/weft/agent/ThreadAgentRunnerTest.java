@@ -194,7 +194,7 @@ class ThreadAgentRunnerTest {
   }
 
   private static void waitUntilOver(AgentRunner runner) {
-    while (!runner.isOver()) { // the test's time-out ends this
+    while (!runner.isEnded()) { // the test's time-out ends this
       Thread.onSpinWait();
     }
   }

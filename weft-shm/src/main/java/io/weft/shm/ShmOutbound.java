@@ -404,13 +404,13 @@ final class ShmOutbound {
     streaming = null;
     while (!posted.isEmpty()) {
       ShmOperation op = posted.at(posted.head());
-      boolean over = op.executed;
+      boolean ended = op.executed;
       TransportException error = op.error;
       if (posted.head() == next) {
         next++;
       }
       posted.pop();
-      op.finish(over || error != null ? error : cause);
+      op.finish(ended || error != null ? error : cause);
     }
     while (!waiting.isEmpty()) {
       ShmOperation op = waiting.at(waiting.head());

@@ -134,7 +134,7 @@ final class Peer implements FrameSink, AutoCloseable {
   /// A completion that records its outcome.
   static final class Done extends Completion {
 
-    boolean over;
+    boolean ended;
     @Nullable TransportException failure;
 
     Done() {
@@ -143,12 +143,12 @@ final class Peer implements FrameSink, AutoCloseable {
 
     @Override
     protected void onSuccess() {
-      over = true;
+      ended = true;
     }
 
     @Override
     protected void onFailure(TransportException first) {
-      over = true;
+      ended = true;
       failure = first;
     }
   }

@@ -102,7 +102,7 @@ final class ChannelMessages {
   }
 
   /// The error for a callback that submits another request.
-  CommException over() {
+  CommException afterLeaving() {
     return new CommException.Aborted(
         here()
             + " has left the job, and this callback was notified of it; it must not send another"

@@ -121,8 +121,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   @Override
   public void checkOpen() {
-    if (submissions.isOverInside()) {
-      throw messages().over();
+    if (submissions.isEndedInside()) {
+      throw messages().afterLeaving();
     }
   }
 
@@ -217,7 +217,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   /// Ends a request, if it has not ended. The receiver is notified when no peer accesses the
   /// request's memory any more.
   void end(OutboundRequest it, RequestOutcome with) {
-    if (it.isOver()) {
+    if (it.isEnded()) {
       return;
     }
     if (it.peer().asked().remove(it)) {
@@ -429,11 +429,11 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return work;
   }
 
-  private static <T> int removeIf(List<T> all, Predicate<T> isOver) {
+  private static <T> int removeIf(List<T> all, Predicate<T> isEnded) {
     int before = all.size();
     if (before > 0) {
       for (T it : List.copyOf(all)) {
-        if (isOver.test(it)) {
+        if (isEnded.test(it)) {
           all.remove(it);
         }
       }

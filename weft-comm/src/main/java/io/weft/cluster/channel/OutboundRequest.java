@@ -34,7 +34,7 @@ final class OutboundRequest
   private boolean left;
   private boolean heard;
   private boolean written;
-  private boolean over;
+  private boolean ended;
   private @Nullable MemoryRegion payload;
   private @Nullable MemoryRegion into;
   private @Nullable RequestOutcome outcome;
@@ -75,8 +75,8 @@ final class OutboundRequest
     return left;
   }
 
-  boolean isOver() {
-    return over;
+  boolean isEnded() {
+    return ended;
   }
 
   /// Begins the request.
@@ -98,7 +98,7 @@ final class OutboundRequest
 
   @Override
   public boolean write(ChannelFrame.Writer message) {
-    if (over) {
+    if (ended) {
       return true;
     }
     MemorySegment there = request.payload();
@@ -126,7 +126,7 @@ final class OutboundRequest
 
   @Override
   public void sent() {
-    if (!over) {
+    if (!ended) {
       left = true;
       channel.events().reached(this, OperationStage.SENT);
     }
@@ -149,7 +149,7 @@ final class OutboundRequest
 
   /// Ends the request. Its memory returns to the caller when the receiver is notified.
   void end(RequestOutcome with) {
-    over = true;
+    ended = true;
     outcome = with;
     if (payload != null) {
       payload.close();
@@ -240,7 +240,7 @@ final class OutboundRequest
 
   @Override
   public List<Integer> awaited() {
-    return over ? List.of() : List.of(peer.rank());
+    return ended ? List.of() : List.of(peer.rank());
   }
 
   @Override

@@ -28,7 +28,7 @@ public final class Membership implements MeshService {
   private @Nullable Mesh mesh;
   private @Nullable Agreement agreement;
   private MemorySegment frame = MemorySegment.NULL;
-  private volatile @Nullable CommException over;
+  private volatile @Nullable CommException stopped;
   private volatile Epoch current = new Epoch(0, ProcessSet.world(1));
 
   /// Number of ranks that began the job. Ranks that joined later are not in an epoch.
@@ -66,7 +66,7 @@ public final class Membership implements MeshService {
     if (!attempt.compareAndSet(null, mine)) {
       throw new IllegalStateException("another thread of this rank shrinks the job already");
     }
-    CommException ended = over; // read after the attempt is visible: pairs with stop
+    CommException ended = stopped; // read after the attempt is visible: pairs with stop
     if (ended != null) {
       attempt.set(null);
       throw ended;
@@ -237,7 +237,7 @@ public final class Membership implements MeshService {
   }
 
   private void stop(CommException why) {
-    over = why; // volatile: pairs with shrink
+    stopped = why; // volatile: pairs with shrink
     ShrinkAttempt pending = attempt.getAndSet(null);
     if (pending != null) {
       pending.end(why);

@@ -68,7 +68,7 @@ final class ShrinkAttempt {
         runner.commandQueued();
         throw new InterruptedException();
       }
-      if (runner.isOver() && !done) {
+      if (runner.isEnded() && !done) {
         throw new CommException.Aborted(
             "the survivors reached no agreement: this rank has left the job", null);
       }

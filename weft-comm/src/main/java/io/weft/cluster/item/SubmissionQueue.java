@@ -21,7 +21,7 @@ public final class SubmissionQueue<C> {
   private final C service;
   private final AtomicReference<@Nullable Submission<C>> top = new AtomicReference<>();
   private @Nullable AgentRunner runner;
-  private volatile boolean over;
+  private volatile boolean ended;
 
   /// Creates the queue of this service.
   public SubmissionQueue(C service) {
@@ -53,7 +53,7 @@ public final class SubmissionQueue<C> {
       seen = top.get();
     }
     VarHandle.fullFence(); // the write above before the read of "parked" and of "over"
-    if (over) {
+    if (ended) {
       runner().runLeft(runLeft);
     } else {
       runner().commandQueued();
@@ -63,8 +63,8 @@ public final class SubmissionQueue<C> {
   /// Returns whether no thread runs the agent any more and the caller is a callback that was
   /// notified of this. A further request of such a callback must be refused, because otherwise it
   /// would be notified endlessly. Any thread.
-  public boolean isOverInside() {
-    return over && runner().isInside();
+  public boolean isEndedInside() {
+    return ended && runner().isInside();
   }
 
   /// Any thread.
@@ -117,7 +117,7 @@ public final class SubmissionQueue<C> {
   ///
   /// @param runLeft runs the earlier submissions
   public void end(Runnable runLeft) {
-    over = true; // volatile: earlier submissions run here, later ones on their threads
+    ended = true; // volatile: earlier submissions run here, later ones on their threads
     AgentRunner progress = runner;
     if (progress == null) {
       runLeft.run(); // the mesh ended before any submission

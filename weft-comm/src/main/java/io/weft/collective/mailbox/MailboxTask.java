@@ -43,7 +43,7 @@ public abstract class MailboxTask implements Stage, StageTask {
   private boolean published;
   private boolean waits;
   private boolean met;
-  private boolean over;
+  private boolean ended;
   private boolean undone;
 
   protected MailboxTask(SharedMailboxes mailboxes) {
@@ -146,7 +146,7 @@ public abstract class MailboxTask implements Stage, StageTask {
     if (state == SlotState.SAME) {
       var unused = goOn();
     }
-    return over || state == SlotState.OTHER;
+    return ended || state == SlotState.OTHER;
   }
 
   /// Leaves the slots after `begin`.
@@ -176,7 +176,7 @@ public abstract class MailboxTask implements Stage, StageTask {
   }
 
   private void end() {
-    over = true;
+    ended = true;
     SharedMailbox mailbox = mailbox();
     mailbox.acknowledge(number);
     if (waits) {
@@ -196,7 +196,7 @@ public abstract class MailboxTask implements Stage, StageTask {
   /// Continues with this operation an exchange that was begun without one.
   public final StageTask resume(RunningOperation running) {
     operation = running;
-    if (!over) {
+    if (!ended) {
       begun();
     }
     return this;
@@ -227,7 +227,7 @@ public abstract class MailboxTask implements Stage, StageTask {
   @Override
   public final int advance() {
     MailboxSlots open = slots();
-    if (over) {
+    if (ended) {
       return 0;
     }
     if (open.isUnusable() && !met) {
@@ -270,16 +270,16 @@ public abstract class MailboxTask implements Stage, StageTask {
   public final void onShare(int peer, MemorySegment frame) {
     if (CollectiveFrame.aux(frame) != 0) {
       operation().brokenBy(peer, "an offer of its memory where none is due");
-    } else if (met && !over) {
+    } else if (met && !ended) {
       operation().brokenBy(peer, "a notice that it leaves slots in which it has published");
-    } else if (!over) {
+    } else if (!ended) {
       leaveSlots(false);
     }
   }
 
   @Override
   public final boolean done() {
-    return over;
+    return ended;
   }
 
   @Override
@@ -287,7 +287,7 @@ public abstract class MailboxTask implements Stage, StageTask {
 
   @Override
   public final boolean tryAbandon() {
-    if (!over && slots != null) {
+    if (!ended && slots != null) {
       if (!published) {
         slots.skip(number);
       }
@@ -304,7 +304,7 @@ public abstract class MailboxTask implements Stage, StageTask {
 
   @Override
   public final boolean needs(int peer) {
-    return !over
+    return !ended
         && isOther(peer)
         && (met ? needs(slots(), peer, number) : !mailbox().publishes(peer, number));
   }

@@ -376,11 +376,11 @@ public final class SharedMailbox {
       return true;
     }
     MemorySegment theirs = mailboxes[member];
-    boolean over =
+    boolean ended =
         (long) LONG.getAcquire(theirs, OWNER) != owner
             || (long) LONG.getAcquire(theirs, ACKNOWLEDGED) >= next;
     peer.leave();
-    return over;
+    return ended;
   }
 
   private static long slot(long number) {

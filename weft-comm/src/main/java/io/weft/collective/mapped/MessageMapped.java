@@ -37,7 +37,7 @@ record MessageMapped(SliceLayout layout) implements Stage {
     private final BitSet silent = new BitSet();
 
     /// Members that have announced that they combined everything, or cannot.
-    private final BitSet over = new BitSet();
+    private final BitSet ended = new BitSet();
 
     private final int[] published;
 
@@ -137,12 +137,12 @@ record MessageMapped(SliceLayout layout) implements Stage {
     public void onDone(int peer, MemorySegment frame) {
       int parts = CollectiveFrame.aux(frame);
       boolean possible = parts == MappedLoop.UNREACHED || (parts >= 0 && parts <= reduce.parts());
-      if (silent.get(peer) || over.get(peer) || layout.isPrivate() || !possible) {
+      if (silent.get(peer) || ended.get(peer) || layout.isPrivate() || !possible) {
         operation.brokenBy(peer, "a DONE that is not due");
         return;
       }
       if (parts == MappedLoop.UNREACHED || parts == reduce.parts()) {
-        over.set(peer);
+        ended.set(peer);
       }
       reduce.onReduced(peer, parts);
     }

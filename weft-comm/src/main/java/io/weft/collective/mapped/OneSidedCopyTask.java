@@ -40,7 +40,7 @@ final class OneSidedCopyTask implements StageTask {
   private final BitSet readers;
   private @Nullable MemoryRegion input;
   private boolean prepared;
-  private boolean over;
+  private boolean ended;
 
   // Reported to the observer.
   private boolean sent;
@@ -148,7 +148,7 @@ final class OneSidedCopyTask implements StageTask {
   }
 
   private int copyPiece() {
-    if (over || !silent.isEmpty() || (prepared && sources.isEmpty())) {
+    if (ended || !silent.isEmpty() || (prepared && sources.isEmpty())) {
       return 0;
     }
     if (!prepared) {
@@ -244,7 +244,7 @@ final class OneSidedCopyTask implements StageTask {
 
   @Override
   public boolean tryAbandon() {
-    over = true;
+    ended = true;
     release();
     return !isVisited();
   }

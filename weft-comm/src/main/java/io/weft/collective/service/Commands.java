@@ -37,7 +37,7 @@ final class Commands {
   private @Nullable AgentRunner runner;
   private final Load load;
   private volatile boolean ending;
-  private volatile boolean over;
+  private volatile boolean ended;
 
   Commands(Load load) {
     this.load = load;
@@ -127,15 +127,15 @@ final class Commands {
   /// could fail the operations that must end first, and all others with them.
   private void queueWhenThereIsRoom(Runnable command, Duration limit) {
     long idle = ClampedDuration.nanos(limit) / 2;
-    long ended = load.ended();
+    long before = load.ended();
     long end = runner().nanos() + idle;
-    while (!(over || load.hasRoom(queue.size())) || !queue.offer(command)) {
-      if (over) {
+    while (!(ended || load.hasRoom(queue.size())) || !queue.offer(command)) {
+      if (ended) {
         runner().runLeft(this::runAll);
         continue;
       }
-      if (load.ended() != ended) {
-        ended = load.ended();
+      if (load.ended() != before) {
+        before = load.ended();
         end = runner().nanos() + idle;
       }
       if (runner().isInside() || runner().nanos() - end > 0) {
@@ -175,12 +175,12 @@ final class Commands {
   }
 
   private void announce() {
-    VarHandle.fullFence(); // orders the queue's write before the reads of "parked" and "over"
+    VarHandle.fullFence(); // orders the queue's write before the reads of "parked" and "ended"
     tellRunner();
   }
 
   private void tellRunner() {
-    if (over) {
+    if (ended) {
       runner().runLeft(this::runAll);
     } else {
       runner().commandQueued();
@@ -236,7 +236,7 @@ final class Commands {
   /// Ends the queue, because the agent has ended.
   void end() {
     ending = true;
-    over = true; // volatile: earlier commands run here, later ones on the submitting thread
+    ended = true; // volatile: earlier commands run here, later ones on the submitting thread
     AgentRunner progress = runner;
     if (progress == null) {
       runAll(); // the mesh has ended before any thread could submit

@@ -32,7 +32,7 @@ final class InlineOperation<T> extends PendingHandle<T>
   private final Duration limit;
   private final long submittedNanos;
   private int sequence;
-  private boolean over;
+  private boolean ended;
 
   /// Creates an allreduce or barrier of this plan, whose first stage is the task.
   InlineOperation(
@@ -129,7 +129,7 @@ final class InlineOperation<T> extends PendingHandle<T>
 
   @Override
   public boolean advance() {
-    if (over) {
+    if (ended) {
       return true;
     }
     try {
@@ -143,7 +143,7 @@ final class InlineOperation<T> extends PendingHandle<T>
     }
     task.leave();
     if (task.done() && task.isWhole()) {
-      over = true;
+      ended = true;
       task.release();
       end();
     } else {
@@ -176,7 +176,7 @@ final class InlineOperation<T> extends PendingHandle<T>
 
   /// Becomes a complete operation, which fails at once if `broken` is not null.
   private void becomeOperation(@Nullable Throwable broken) {
-    over = true;
+    ended = true;
     Operation<T> operation = operation();
     operation.resumes(collectives, sequence, task.resume(operation));
     collectives.resume(operation, broken, runner().nanos());

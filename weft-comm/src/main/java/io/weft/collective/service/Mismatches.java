@@ -19,7 +19,7 @@ final class Mismatches {
   private static final Logger LOG = LoggerFactory.getLogger(Mismatches.class);
 
   /// The `aux` of a MISMATCH whose sender has completed the operation and needs no reply.
-  private static final int OVER = 1;
+  private static final int ENDED = 1;
 
   private Mismatches() {}
 
@@ -66,7 +66,7 @@ final class Mismatches {
     boolean told = type == CollectiveFrame.Type.MISMATCH;
     boolean same =
         told
-            ? CollectiveFrame.aux(message) == OVER
+            ? CollectiveFrame.aux(message) == ENDED
                 || CollectiveFrame.text(message).equals(use.last().words())
             : CollectiveFrame.signature(message) == use.last().hash();
     Group group = use.group();
@@ -90,7 +90,7 @@ final class Mismatches {
         use.last().hash(),
         key,
         sequence,
-        OVER);
+        ENDED);
     collectives.context().send(fromRank, CollectiveFrame.text(frame, use.last().words()));
   }
 

@@ -261,7 +261,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
       if (done) {
         return;
       }
-      if (runner.isOver()) {
+      if (runner.isEnded()) {
         forgotten();
         return;
       }
@@ -308,7 +308,7 @@ sealed class PendingHandle<T> implements Handle<T> permits InlineOperation {
       }
     }
     AgentRunner progress = runner();
-    if (progress.isOver() && !progress.isInside()) {
+    if (progress.isEnded() && !progress.isInside()) {
       progress.runLeft(() -> run(action, result, failure)); // so that its submissions are refused
     } else {
       run(action, result, failure);

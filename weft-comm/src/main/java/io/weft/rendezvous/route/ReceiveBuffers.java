@@ -26,7 +26,7 @@ public final class ReceiveBuffers {
   private final AtomicInteger leases = new AtomicInteger();
   private final List<ReceiveBuffer> leaving = new ArrayList<>();
   private volatile long registrations;
-  private volatile boolean over;
+  private volatile boolean ended;
 
   public ReceiveBuffers(Transport transport, long memoryBytes, Routes routes) {
     this.transport = transport;
@@ -102,7 +102,7 @@ public final class ReceiveBuffers {
       seen = returned.get();
       tensor.next = seen;
     } while (!returned.compareAndSet(seen, tensor));
-    if (over) {
+    if (ended) {
       freeAll();
     }
   }
@@ -119,7 +119,7 @@ public final class ReceiveBuffers {
     for (; tensor != null; tensor = tensor.next) {
       collected++;
       leases.getAndDecrement();
-      if (over || !tensor.route.keep(tensor.receiveBuffer)) {
+      if (ended || !tensor.route.keep(tensor.receiveBuffer)) {
         discard(tensor.receiveBuffer);
       }
     }
@@ -151,7 +151,7 @@ public final class ReceiveBuffers {
   /// Frees the buffers that no consumer holds, after the transport has closed. The others are freed
   /// when they are returned.
   public void end() {
-    over = true; // volatile: frees earlier returns here, later ones in giveBack
+    ended = true; // volatile: frees earlier returns here, later ones in giveBack
     freeAll();
   }
 

@@ -462,8 +462,8 @@ public final class MeshRendezvous implements MeshService {
   /// Throws `CommException.Aborted` in a callback that receives or publishes after this rank has
   /// left the job.
   void requireNotOver() {
-    if (submissions.isOverInside()) {
-      throw words().over();
+    if (submissions.isEndedInside()) {
+      throw words().afterLeaving();
     }
   }
 

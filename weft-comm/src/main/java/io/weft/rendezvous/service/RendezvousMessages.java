@@ -161,7 +161,7 @@ final class RendezvousMessages {
   }
 
   /// The error for a callback that receives or publishes again.
-  CommException over() {
+  CommException afterLeaving() {
     return new CommException.Aborted(
         here()
             + " has left the job, and this callback was notified of it; it must neither receive"

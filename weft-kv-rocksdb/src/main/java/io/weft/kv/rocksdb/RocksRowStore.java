@@ -172,7 +172,7 @@ final class RocksRowStore implements RowStore {
     private final Snapshot at = rows.getSnapshot();
     private final ReadOptions then = new ReadOptions().setSnapshot(at).setFillCache(false);
     private final RocksIterator each = rows.newIterator(then);
-    private boolean over;
+    private boolean ended;
 
     private Frozen() {
       views.add(this);
@@ -186,8 +186,8 @@ final class RocksRowStore implements RowStore {
 
     @Override
     public void close() {
-      if (!over) {
-        over = true;
+      if (!ended) {
+        ended = true;
         views.remove(this);
         each.close();
         then.close();

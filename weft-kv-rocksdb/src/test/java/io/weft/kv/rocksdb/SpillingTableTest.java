@@ -233,9 +233,9 @@ class SpillingTableTest {
 
     private void take(Rows into) {
       try (RowSnapshot all = spilling.snapshot(0, into)) {
-        boolean over = false;
-        while (!over) {
-          over = all.advance(300);
+        boolean ended = false;
+        while (!ended) {
+          ended = all.advance(300);
         }
       }
     }

@@ -53,11 +53,11 @@ public final class ProgramTurns implements ShardTurns {
     long end = runner.nanos() + ClampedDuration.nanos(limit);
     waiter = Thread.currentThread();
     try {
-      while (!loop.isDue() && runner.nanos() - end < 0 && !runner.isOver()) {
+      while (!loop.isDue() && runner.nanos() - end < 0 && !runner.isEnded()) {
         if (Thread.interrupted()) {
           throw new InterruptedException();
         }
-        if (!runner.drive(loop::isDue, end) && !runner.isOver()) {
+        if (!runner.drive(loop::isDue, end) && !runner.isEnded()) {
           LockSupport.parkNanos(this, PARK_NANOS);
         }
       }

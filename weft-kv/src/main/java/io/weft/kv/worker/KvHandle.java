@@ -100,7 +100,7 @@ public final class KvHandle<T> implements Handle<T> {
 
   /// Records the completion of a request. If it failed, `cause` is its failure. The first failure
   /// counts.
-  void over(@Nullable CommException cause) {
+  void ended(@Nullable CommException cause) {
     if (cause != null) {
       synchronized (this) {
         if (failure == null) {
@@ -124,7 +124,7 @@ public final class KvHandle<T> implements Handle<T> {
     if (verdict != null) {
       verdict.failed(what, fate, cause);
     }
-    over(cause);
+    ended(cause);
   }
 
   /// Records that a request could not be sent, so that the remaining requests need not be sent.
@@ -145,7 +145,7 @@ public final class KvHandle<T> implements Handle<T> {
 
   /// Records that all requests have been added. Called once.
   public void sealed() {
-    over(null);
+    ended(null);
   }
 
   private void end() {
@@ -251,7 +251,7 @@ public final class KvHandle<T> implements Handle<T> {
       }
     }
     AgentRunner turned = runner;
-    if (turned.isOver() && !turned.isInside()) {
+    if (turned.isEnded() && !turned.isInside()) {
       turned.runLeft(() -> run(action)); // so that its new requests are refused
     } else {
       run(action);

@@ -32,7 +32,7 @@ final class Processes {
   List<ProcessHandle> alive() {
     var found = new ArrayList<ProcessHandle>();
     for (Path entry : entries()) {
-      if (mark.equals(environment(entry).get(MARK)) && !isOver(entry)) {
+      if (mark.equals(environment(entry).get(MARK)) && !isEnded(entry)) {
         handle(entry).ifPresent(found::add);
       }
     }
@@ -53,8 +53,8 @@ final class Processes {
   }
 
   /// Returns true for a process that has ended, including a zombie.
-  static boolean isOver(ProcessHandle process) {
-    return !process.isAlive() || isOver(PROC.resolve(Long.toString(process.pid())));
+  static boolean isEnded(ProcessHandle process) {
+    return !process.isAlive() || isEnded(PROC.resolve(Long.toString(process.pid())));
   }
 
   /// Sends a signal such as `STOP`.
@@ -107,7 +107,7 @@ final class Processes {
   }
 
   /// Returns true for a zombie or dead process: `pid (name) S …`.
-  private static boolean isOver(Path entry) {
+  private static boolean isEnded(Path entry) {
     try {
       String stat = Files.readString(entry.resolve("stat"), StandardCharsets.ISO_8859_1);
       return stat.substring(stat.lastIndexOf(')')).matches("\\) [ZX].*\\s*");

@@ -205,7 +205,7 @@ final class Repetition {
         job.await(
             () -> {
               for (int rank : culprits.keySet()) {
-                if (!ended.containsKey(rank) && Processes.isOver(process(rank))) {
+                if (!ended.containsKey(rank) && Processes.isEnded(process(rank))) {
                   ended.put(rank, System.nanoTime());
                 }
               }

@@ -46,7 +46,7 @@ final class Answers {
     return taken;
   }
 
-  boolean isOver() {
+  boolean isEnded() {
     return answer.isDone();
   }
 

@@ -146,7 +146,7 @@ class RequestChannelTest {
       Answers waits = Answers.ask(channel(job, 0), 1, early);
       channel(job, 1).serve(other, request -> request.reply(number(2)));
       assertThat(Answers.ask(channel(job, 0), 1, later).number()).isEqualTo(2);
-      assertThat(waits.isOver()).isFalse();
+      assertThat(waits.isEnded()).isFalse();
       channel(job, 1).serve(FIRST_FREE_KIND, request -> request.reply(number(1)));
       assertThat(waits.number()).isEqualTo(1);
       assertThat(Answers.ask(channel(job, 0), 1, later).number()).isEqualTo(2);

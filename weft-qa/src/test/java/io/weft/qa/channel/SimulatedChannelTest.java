@@ -61,7 +61,7 @@ class SimulatedChannelTest {
                     weft.channel(), peer, Request.of(FIRST_FREE_KIND, head, payload, LIMIT)));
           }
         }
-        while (!answers.stream().allMatch(Answers::isOver)) {
+        while (!answers.stream().allMatch(Answers::isEnded)) {
           self.compute(Duration.ofMillis(1));
         }
         for (Answers answer : answers) {

@@ -96,7 +96,7 @@ final class Relay implements AutoCloseable {
           connection.pump(now);
           quietNanos = Math.min(quietNanos, connection.quietNanos(now));
         }
-        connections.removeIf(RelayedConnection::isOver);
+        connections.removeIf(RelayedConnection::isEnded);
         long millis = Math.clamp(quietNanos / 1_000_000 + 1, 1, closing ? 1 : LONGEST_MILLIS);
         selector.select(millis);
         accept();

@@ -23,7 +23,7 @@ final class RelayPipe {
   private boolean corruptNext;
   private boolean discards;
   private boolean sourceOver;
-  private boolean over;
+  private boolean ended;
 
   /// The output of the pipe, in order.
   private sealed interface Item {
@@ -63,13 +63,13 @@ final class RelayPipe {
   }
 
   /// Returns whether the end of the stream was forwarded.
-  boolean isOver() {
-    return over;
+  boolean isEnded() {
+    return ended;
   }
 
   /// Returns whether the pipe has ended, or is stalled after the end of its input.
   boolean isDrained(long now) {
-    return over || (sourceOver && direction.stalledNanos(now) > 0);
+    return ended || (sourceOver && direction.stalledNanos(now) > 0);
   }
 
   boolean wantsRead() {
@@ -171,7 +171,7 @@ final class RelayPipe {
         } catch (IOException gone) {
           return PipeState.RESET;
         }
-        over = true;
+        ended = true;
       }
       items.removeFirst();
     }

@@ -31,7 +31,7 @@ final class RelayedConnection {
   private int version = -1;
   private long connectedNanos;
   private boolean connected;
-  private boolean over;
+  private boolean ended;
 
   /// Takes over `inner`, and begins to connect to the peer.
   RelayedConnection(
@@ -60,21 +60,21 @@ final class RelayedConnection {
     back = new RelayPipe(outer, inner, ways.getLast());
   }
 
-  boolean isOver() {
-    return over;
+  boolean isEnded() {
+    return ended;
   }
 
   /// Returns whether no more bytes can reach the peer.
   boolean isDrained(long now) {
-    return over || there.isDrained(now);
+    return ended || there.isDrained(now);
   }
 
   /// Moves bytes, and applies the faults that are due.
   void pump(long now) {
-    if (!over && !connected) {
+    if (!ended && !connected) {
       connect(now);
     }
-    if (over || !connected) {
+    if (ended || !connected) {
       return;
     }
     if (version != faults.version()) {
@@ -84,10 +84,10 @@ final class RelayedConnection {
     }
     move(there, plannedThere, now);
     move(back, plannedBack, now);
-    if (!over && there.isOver() && back.isOver()) {
+    if (!ended && there.isEnded() && back.isEnded()) {
       close();
     }
-    if (!over) {
+    if (!ended) {
       innerKey.interestOps(interest(there, back));
       outerKey.interestOps(interest(back, there));
     }
@@ -113,13 +113,13 @@ final class RelayedConnection {
     int got = 0;
     do {
       long mark = mark(pipe, planned, now);
-      if (!over && version == faults.version()) {
+      if (!ended && version == faults.version()) {
         got = pipe.take(mark, now);
       }
-      if (!over) {
+      if (!ended) {
         finish(pipe.give(now));
       }
-    } while (got > 0 && !over && version == faults.version());
+    } while (got > 0 && !ended && version == faults.version());
   }
 
   /// Applies the faults that are due. Returns the position up to which bytes may then be read.
@@ -181,7 +181,7 @@ final class RelayedConnection {
 
   /// Returns the time until an action is due without an event of a socket.
   long quietNanos(long now) {
-    if (over || !connected) {
+    if (ended || !connected) {
       return FOR_EVER;
     }
     long quiet = Math.min(there.quietNanos(now), back.quietNanos(now));
@@ -209,7 +209,7 @@ final class RelayedConnection {
   }
 
   void close() {
-    over = true;
+    ended = true;
     for (SocketChannel channel : List.of(inner, outer)) {
       try {
         channel.close();

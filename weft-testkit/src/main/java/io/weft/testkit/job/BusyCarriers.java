@@ -13,7 +13,7 @@ public final class BusyCarriers implements AutoCloseable {
       Integer.getInteger(
           "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
   private final CountDownLatch kept = new CountDownLatch(count);
-  private volatile boolean over;
+  private volatile boolean ended;
 
   /// Occupies all carriers. Throws `IllegalStateException` if that takes over 20 s.
   public BusyCarriers() throws InterruptedException {
@@ -21,7 +21,7 @@ public final class BusyCarriers implements AutoCloseable {
       var unused = Thread.ofVirtual().name("busy-", i).start(this::keep);
     }
     if (!kept.await(20, TimeUnit.SECONDS)) {
-      over = true;
+      ended = true;
       throw new IllegalStateException("other virtual threads occupy their carriers");
     }
   }
@@ -33,13 +33,13 @@ public final class BusyCarriers implements AutoCloseable {
 
   private void keep() {
     kept.countDown();
-    while (!over) {
+    while (!ended) {
       Thread.onSpinWait();
     }
   }
 
   @Override
   public void close() {
-    over = true;
+    ended = true;
   }
 }

@@ -19,7 +19,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   private boolean inside;
   private boolean runsLeft;
   private boolean closed;
-  private boolean over;
+  private boolean ended;
 
   SimAgentRunner(SimProcess process, Agent agent) {
     this.process = process;
@@ -67,8 +67,8 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   }
 
   @Override
-  public boolean isOver() {
-    return over;
+  public boolean isEnded() {
+    return ended;
   }
 
   @Override
@@ -110,7 +110,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
       defect = e;
       closed = true;
       agent.crash(e);
-      over = true;
+      ended = true;
       return 1;
     } finally {
       inside = false;
@@ -145,7 +145,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
       process.forget(this);
       process.requireOwnThread();
       agent.close();
-      over = true;
+      ended = true;
     }
   }
 

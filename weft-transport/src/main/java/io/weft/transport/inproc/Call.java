@@ -15,7 +15,7 @@ final class Call {
   private final String name;
   private @Nullable Ringing ringing;
   private boolean started;
-  private boolean over;
+  private boolean ended;
   private long startNanos;
 
   /// The state of an attempt whose peer was found.
@@ -32,8 +32,8 @@ final class Call {
     return endpoint;
   }
 
-  boolean isOver() {
-    return over;
+  boolean isEnded() {
+    return ended;
   }
 
   boolean hasWork() {
@@ -43,7 +43,7 @@ final class Call {
 
   /// Advances the attempt by one step; returns the amount of work.
   int tick(long nowNanos) {
-    if (over) {
+    if (ended) {
       return 0;
     }
     if (!started) {
@@ -57,7 +57,7 @@ final class Call {
     Ringing found = ringing;
     int work = found == null ? ring() : handshake(found);
     long waited = nowNanos - startNanos;
-    if (!over && waited > transport.connectNanos()) {
+    if (!ended && waited > transport.connectNanos()) {
       abandon("it waited for too long");
       giveUp(
           "not connected after "
@@ -104,7 +104,7 @@ final class Call {
         giveUp(refused.why());
       }
       case HandshakeStep.Established established -> {
-        over = true;
+        ended = true;
         transport.established(endpoint, found.line, found.peer);
       }
     }
@@ -114,14 +114,14 @@ final class Call {
   /// Ends the attempt if it has not ended.
   void abandon(String why) {
     Ringing found = ringing;
-    if (!over && found != null) {
+    if (!ended && found != null) {
       found.line.close(true, why);
     }
-    over = true;
+    ended = true;
   }
 
   private void giveUp(String why) {
-    over = true;
+    ended = true;
     endpoint.fail(endpoint.exception(why, null));
   }
 }

@@ -15,7 +15,7 @@ final class InprocAnswer {
   private final InprocConnection line;
   private final ResponderHandshake handshake;
   private final long deadlineNanos;
-  private boolean over;
+  private boolean ended;
 
   InprocAnswer(InprocTransport transport, InprocConnection line, long nowNanos) {
     this.transport = transport;
@@ -24,8 +24,8 @@ final class InprocAnswer {
     deadlineNanos = nowNanos + LIMIT_NANOS;
   }
 
-  boolean isOver() {
-    return over;
+  boolean isEnded() {
+    return ended;
   }
 
   boolean hasWork() {
@@ -35,7 +35,7 @@ final class InprocAnswer {
   /// Advances the handshake by one step; returns the amount of work.
   int tick(long nowNanos) {
     if (line.ended() != null) {
-      over = true;
+      ended = true;
       return 0;
     }
     ByteBuffer heard = line.hear(false);
@@ -60,7 +60,7 @@ final class InprocAnswer {
   }
 
   private void establish(Claim peer) {
-    over = true;
+    ended = true;
     InprocEndpoint endpoint =
         new InprocEndpoint(transport, peer.node(), line.initiator.address(), false);
     transport.established(endpoint, line, line.initiator);
@@ -73,8 +73,8 @@ final class InprocAnswer {
 
   /// Ends the call if it has not ended.
   void close(String why) {
-    if (!over) {
-      over = true;
+    if (!ended) {
+      ended = true;
       line.close(false, why);
       line.initiator.wakeIfWaiting();
     }

@@ -119,13 +119,13 @@ final class InprocTransport implements Transport {
       for (int i = 0; i < answers.size(); i++) {
         work += answers.get(i).tick(nowNanos);
       }
-      answers.removeIf(InprocAnswer::isOver);
+      answers.removeIf(InprocAnswer::isEnded);
     }
     if (!outgoing.isEmpty()) {
       for (int i = 0; i < outgoing.size(); i++) {
         work += outgoing.get(i).tick(nowNanos);
       }
-      outgoing.removeIf(Call::isOver);
+      outgoing.removeIf(Call::isEnded);
     }
     // A callback may open or close endpoints, which replaces the array.
     for (InprocEndpoint endpoint : endpoints) {

@@ -93,8 +93,8 @@ public final class UnprovenLimit<T> {
   }
 
   /// Removes all connections that satisfy the predicate.
-  public void leaveIf(Predicate<T> isOver) {
-    guests.keySet().removeIf(isOver);
+  public void leaveIf(Predicate<T> isEnded) {
+    guests.keySet().removeIf(isEnded);
   }
 
   /// Returns whether the set is empty.

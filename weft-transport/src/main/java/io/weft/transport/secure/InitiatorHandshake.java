@@ -15,7 +15,7 @@ public final class InitiatorHandshake {
   private enum State {
     WAITS_FOR_CHALLENGE,
     WAITS_FOR_PROOF,
-    OVER
+    ENDED
   }
 
   private final JobProof proof;
@@ -50,13 +50,13 @@ public final class InitiatorHandshake {
   /// Returns the count of bytes that the handshake can consume now, so that a caller does not read
   /// further.
   public int lacking() {
-    return state == State.OVER ? 0 : incoming.lacking();
+    return state == State.ENDED ? 0 : incoming.lacking();
   }
 
   /// Consumes bytes as they arrive, at most `lacking`, and leaves the rest. It must not be called
   /// after the handshake has ended.
   public HandshakeStep receive(ByteBuffer in) {
-    if (state == State.OVER) {
+    if (state == State.ENDED) {
       throw new IllegalStateException("the handshake is over");
     }
     String fault = incoming.take(in);
@@ -117,12 +117,12 @@ public final class InitiatorHandshake {
     if (verdict != HandshakeReply.ACCEPTED) {
       return refused("refused: " + proof.explain(verdict, peer, wanted));
     }
-    state = State.OVER;
+    state = State.ENDED;
     return new HandshakeStep.Established(NOTHING, peer);
   }
 
   private HandshakeStep refused(String why) {
-    state = State.OVER;
+    state = State.ENDED;
     return new HandshakeStep.Refused(NOTHING, why);
   }
 }

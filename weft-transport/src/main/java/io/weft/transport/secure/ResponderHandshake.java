@@ -16,7 +16,7 @@ public final class ResponderHandshake {
   private enum State {
     WAITS_FOR_HELLO,
     WAITS_FOR_PROOF,
-    OVER
+    ENDED
   }
 
   private final JobProof proof;
@@ -43,13 +43,13 @@ public final class ResponderHandshake {
   /// Returns the count of bytes that the handshake can consume now, so that a caller does not read
   /// further.
   public int lacking() {
-    return state == State.OVER ? 0 : incoming.lacking();
+    return state == State.ENDED ? 0 : incoming.lacking();
   }
 
   /// Consumes bytes as they arrive, at most `lacking`, and leaves the rest. It must not be called
   /// after the handshake has ended.
   public HandshakeStep receive(ByteBuffer in) {
-    if (state == State.OVER) {
+    if (state == State.ENDED) {
       throw new IllegalStateException("the handshake is over");
     }
     String fault = incoming.take(in);
@@ -87,12 +87,12 @@ public final class ResponderHandshake {
       return refused(
           answer, "rank " + peer.node() + ": " + proof.explain(verdict, peer, peer.wanted()));
     }
-    state = State.OVER;
+    state = State.ENDED;
     return new HandshakeStep.Established(answer, peer);
   }
 
   private HandshakeStep refused(ByteBuffer reply, String why) {
-    state = State.OVER;
+    state = State.ENDED;
     return new HandshakeStep.Refused(reply, why);
   }
 }

@@ -55,7 +55,7 @@ final class TcpConnect extends Pollable {
     return endpoint;
   }
 
-  boolean isOver() {
+  boolean isEnded() {
     return state == State.OVER;
   }
 

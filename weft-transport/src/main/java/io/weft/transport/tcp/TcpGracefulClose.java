@@ -19,7 +19,7 @@ final class TcpGracefulClose extends Pollable {
   private long startNanos;
   private boolean started;
   private boolean said;
-  private boolean over;
+  private boolean ended;
 
   TcpGracefulClose(SocketStream stream, SelectionKey key, ByteBuffer scratch) {
     this.stream = stream;
@@ -34,8 +34,8 @@ final class TcpGracefulClose extends Pollable {
     }
   }
 
-  boolean isOver() {
-    return over;
+  boolean isEnded() {
+    return ended;
   }
 
   void tick(long nowNanos) {
@@ -64,7 +64,7 @@ final class TcpGracefulClose extends Pollable {
   int ready(long nowNanos) {
     try {
       say();
-      for (int i = 0; i < READS_PER_CYCLE && !over; i++) {
+      for (int i = 0; i < READS_PER_CYCLE && !ended; i++) {
         int got = stream.socket().read(scratch.clear());
         if (got < 0) {
           close();
@@ -79,7 +79,7 @@ final class TcpGracefulClose extends Pollable {
   }
 
   void close() {
-    over = true;
+    ended = true;
     stream.close();
   }
 }

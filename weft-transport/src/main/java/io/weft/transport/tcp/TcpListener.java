@@ -83,7 +83,7 @@ final class TcpListener extends Pollable {
       return;
     }
     strangers.guests().forEach(stranger -> stranger.tick(nowNanos));
-    strangers.leaveIf(UnprovenConnection::isOver);
+    strangers.leaveIf(UnprovenConnection::isEnded);
   }
 
   @Override
@@ -136,7 +136,7 @@ final class TcpListener extends Pollable {
 
   void close() {
     strangers.guests().forEach(UnprovenConnection::close);
-    strangers.leaveIf(UnprovenConnection::isOver);
+    strangers.leaveIf(UnprovenConnection::isEnded);
     TcpSockets.close(channel);
   }
 }

@@ -229,11 +229,11 @@ final class TcpTransport implements Transport, RegionHolder {
     for (int i = 0; i < connects.size(); i++) {
       connects.get(i).tick(nowNanos);
     }
-    connects.removeIf(TcpConnect::isOver);
+    connects.removeIf(TcpConnect::isEnded);
     for (int i = 0; i < closing.size(); i++) {
       closing.get(i).tick(nowNanos);
     }
-    closing.removeIf(TcpGracefulClose::isOver);
+    closing.removeIf(TcpGracefulClose::isEnded);
   }
 
   @Override
@@ -325,7 +325,7 @@ final class TcpTransport implements Transport, RegionHolder {
   /// Closes a connection in a way that lets its last frame arrive.
   void abandon(SocketStream stream, SelectionKey key) {
     TcpGracefulClose close = new TcpGracefulClose(stream, key, scratch);
-    if (!close.isOver()) {
+    if (!close.isEnded()) {
       if (closing.size() == MAX_CLOSING) {
         closing.remove(0).close();
       }

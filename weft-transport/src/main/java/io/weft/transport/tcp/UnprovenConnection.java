@@ -24,7 +24,7 @@ final class UnprovenConnection extends Pollable {
   private final Consumer<UnprovenConnection> spoke;
   private @Nullable ResponderHandshake handshake;
   private @Nullable SelectionKey key;
-  private boolean over;
+  private boolean ended;
 
   /// Creates a connection; `spoke` is called when it has sent meaningful data.
   UnprovenConnection(
@@ -44,14 +44,14 @@ final class UnprovenConnection extends Pollable {
     key = transport.readiness().watch(stream.socket(), SelectionKey.OP_READ, this);
   }
 
-  boolean isOver() {
-    return over;
+  boolean isEnded() {
+    return ended;
   }
 
   void tick(long nowNanos) {
-    if (!over && nowNanos - deadlineNanos > 0) {
+    if (!ended && nowNanos - deadlineNanos > 0) {
       drop("it was silent for too long");
-    } else if (!over && stream.wantsWork() && transport.mayWorkForStranger()) {
+    } else if (!ended && stream.wantsWork() && transport.mayWorkForStranger()) {
       stream.work();
       advance();
     }
@@ -69,13 +69,13 @@ final class UnprovenConnection extends Pollable {
 
   /// Closes it in a way that lets the peer read its last frame.
   private void dismiss(String why, SelectionKey registered) {
-    over = true;
+    ended = true;
     warn(why);
     transport.abandon(stream, registered);
   }
 
   void close() {
-    over = true;
+    ended = true;
     stream.close();
   }
 
@@ -87,7 +87,7 @@ final class UnprovenConnection extends Pollable {
 
   private void advance() {
     SelectionKey registered = key;
-    if (over || registered == null) {
+    if (ended || registered == null) {
       return;
     }
     try {
@@ -110,7 +110,7 @@ final class UnprovenConnection extends Pollable {
   }
 
   private void handshake(ResponderHandshake begun, SelectionKey registered) throws IOException {
-    while (!over) {
+    while (!ended) {
       ByteBuffer in = TcpSockets.read(stream, begun.lacking());
       if (!in.hasRemaining()) {
         return;
@@ -129,7 +129,7 @@ final class UnprovenConnection extends Pollable {
   }
 
   private void accept(Claim peer, SelectionKey registered) {
-    over = true;
+    ended = true;
     Address address = new Address(TcpProvider.SCHEME, TcpAddress.format(from));
     transport.established(
         new TcpEndpoint(transport, peer.node(), address), stream, registered, peer.incarnation());

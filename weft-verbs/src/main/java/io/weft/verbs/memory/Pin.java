@@ -81,12 +81,12 @@ public final class Pin implements RegionOwner {
 
   /// Records that the peer of this endpoint no longer accesses the memory.
   public void left(int endpoint) {
-    boolean over;
+    boolean ended;
     synchronized (this) {
       offered.clear(endpoint);
-      over = withdrawn && offered.isEmpty();
+      ended = withdrawn && offered.isEmpty();
     }
-    if (over) {
+    if (ended) {
       holding.release();
     }
   }
@@ -94,13 +94,13 @@ public final class Pin implements RegionOwner {
   @Override
   public void withdrawn() {
     pins.forget(this);
-    boolean over;
+    boolean ended;
     synchronized (this) {
       withdrawn = true;
-      over = offered.isEmpty();
+      ended = offered.isEmpty();
     }
     owner = null;
-    if (over) {
+    if (ended) {
       holding.release();
     } else {
       pins.withdraw(this);

@@ -26,7 +26,7 @@ public final class SharedSendBuffer implements SendBuffer, AutoCloseable {
   private final int inlineBytes;
   // Indexed by ticket modulo FRAMES: the end of each frame in the ring, and true if it is released.
   private final long[] ends = new long[FRAMES];
-  private final boolean[] over = new boolean[FRAMES];
+  private final boolean[] ended = new boolean[FRAMES];
   private int oldest;
   private int next;
   private int ticket = NO_TICKET;
@@ -80,7 +80,7 @@ public final class SharedSendBuffer implements SendBuffer, AutoCloseable {
     int place = ring.reserve(span(bytes));
     ticket = next++ & MASK;
     ends[ticket] = ring.head();
-    over[ticket] = false;
+    ended[ticket] = false;
     return place;
   }
 
@@ -95,8 +95,8 @@ public final class SharedSendBuffer implements SendBuffer, AutoCloseable {
 
   @Override
   public void giveBack(int some) {
-    over[some] = true;
-    while (oldest != next && over[oldest & MASK]) {
+    ended[some] = true;
+    while (oldest != next && ended[oldest & MASK]) {
       ring.release(ends[oldest++ & MASK]);
     }
   }

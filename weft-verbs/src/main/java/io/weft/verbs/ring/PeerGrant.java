@@ -70,7 +70,7 @@ final class PeerGrant {
   }
 
   /// Returns whether no operation of this side will access the region again.
-  boolean isOver() {
+  boolean isEnded() {
     return withdrawn && claims == 0;
   }
 }

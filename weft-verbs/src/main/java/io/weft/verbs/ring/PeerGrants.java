@@ -60,7 +60,7 @@ final class PeerGrants {
   }
 
   private void answerIfOver(PeerGrant offer) {
-    if (offer.isOver()) {
+    if (offer.isEnded()) {
       notes.answer(offer);
     }
   }
