@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.spi.ToolProvider;
 import org.jspecify.annotations.Nullable;
+import org.tensorflow.TensorFlow;
 import org.tensorflow.exceptions.TensorFlowException;
 
 /// The tool `weft-train`, which trains a workload as one rank of the job that the environment
@@ -84,7 +85,7 @@ public final class TrainTool implements ToolProvider {
           err,
           MISSING,
           "a native library does not load here ("
-              + e.getMessage()
+              + (e.getCause() == null ? e : e.getCause()).getMessage()
               + "); TensorFlow needs Linux on x86-64, glibc, and about 700 MB of space for its"
               + " libraries in ~/.javacpp/cache");
     } catch (CommException
@@ -141,6 +142,9 @@ public final class TrainTool implements ToolProvider {
     }
     WeftConfig.Builder config = WeftConfig.builder();
     options.transport().ifPresent(config::transport);
+    if (options.servers().isEmpty()) {
+      loadTensorFlow();
+    }
     try (Weft weft = join(options, config.build());
         RankTimeline timeline = TrainTimeline.open(options, weft)) {
       requireSameOptions(weft, options);
@@ -152,6 +156,16 @@ public final class TrainTool implements ToolProvider {
       }
       TrainTimeline.end(timeline);
     }
+  }
+
+  /// Loads TensorFlow's native library on a separate thread while this rank meets the others. If
+  /// the library cannot be loaded, its first use throws that error as a cause.
+  private static void loadTensorFlow() {
+    Thread.ofPlatform()
+        .daemon()
+        .name("weft-tensorflow-loader")
+        .uncaughtExceptionHandler((_, _) -> {})
+        .start(TensorFlow::version);
   }
 
   private static void train(

@@ -7,6 +7,7 @@ import io.weft.config.OptionProvider;
 import io.weft.launch.job.JobFailed;
 import io.weft.launch.job.JobPlan;
 import io.weft.launch.job.LaunchedJob;
+import io.weft.launch.process.RankJvm;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;

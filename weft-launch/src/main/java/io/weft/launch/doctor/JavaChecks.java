@@ -13,7 +13,7 @@ final class JavaChecks {
   private JavaChecks() {}
 
   static List<CheckResult> look() {
-    return List.of(version(), kernels(), nativeAccess());
+    return List.of(version(), kernels(), nativeAccess(), ClassCacheCheck.look());
   }
 
   private static CheckResult version() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.launch.cli;
+package io.weft.launch.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.launch.cli;
+package io.weft.launch.process;
 
-import io.weft.launch.process.Collector;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,10 +9,10 @@ import java.util.List;
 import java.util.Map;
 
 /// The Java command of ranks: this Java, with this class path, and the flags that Weft needs.
-final class RankJvm {
+public final class RankJvm {
 
   /// The flags for vector kernels, native memory, and TensorFlow's use of both.
-  static final List<String> FLAGS =
+  private static final List<String> FLAGS =
       List.of(
           "--add-modules=jdk.incubator.vector",
           "--enable-native-access=ALL-UNNAMED",
@@ -28,7 +27,7 @@ final class RankJvm {
 
   /// The variables of ranks: TensorFlow logs only warnings and errors, and its idle threads sleep,
   /// because ranks share a machine.
-  static final Map<String, String> ENVIRONMENT =
+  public static final Map<String, String> ENVIRONMENT =
       Map.of("TF_CPP_MIN_LOG_LEVEL", "2", "OMP_WAIT_POLICY", "PASSIVE");
 
   /// The property with the file of classes and profiles from which ranks start (JEP 483, JEP 515).
@@ -40,17 +39,41 @@ final class RankJvm {
   private RankJvm() {}
 
   /// Returns the command that runs a class of this build.
-  static List<String> command(Class<?> program, List<String> arguments) {
+  public static List<String> command(Class<?> program, List<String> arguments) {
+    List<String> command = java(cache(cacheFile()));
+    command.add(program.getName());
+    command.addAll(arguments);
+    return command;
+  }
+
+  /// Returns the command that prints Java's version if Java accepts `cache` for ranks. Otherwise
+  /// Java prints the reason to its standard output and ends with an exit code other than 0.
+  public static List<String> proof(Path cache) {
+    List<String> command =
+        java(
+            List.of(
+                "-XX:AOTCache=" + cache,
+                "-XX:AOTMode=on",
+                "-Xlog:disable",
+                "-Xlog:aot=warning:stdout:none"));
+    command.add("-version");
+    return command;
+  }
+
+  /// Returns the file from which ranks start; empty = none is configured.
+  public static String cacheFile() {
+    return System.getProperty(CACHE_PROPERTY, "");
+  }
+
+  private static List<String> java(List<String> cache) {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(FLAGS);
     command.addAll(Collector.flags());
     command.add(QUIET);
-    command.addAll(cache(System.getProperty(CACHE_PROPERTY, "")));
+    command.addAll(cache);
     command.add("-cp");
     command.add(ManagementFactory.getRuntimeMXBean().getClassPath());
-    command.add(program.getName());
-    command.addAll(arguments);
     return command;
   }
 
