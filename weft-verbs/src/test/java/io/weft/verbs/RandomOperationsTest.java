@@ -39,7 +39,7 @@ class RandomOperationsTest {
   private final long seed = Long.getLong("weft.test.seed", System.nanoTime());
   private final int operations =
       Integer.getInteger(
-          "weft.test.operations", Boolean.getBoolean("weft.test.long") ? 10_000 : 4000);
+          "weft.test.operations", Boolean.getBoolean("weft.test.long") ? 10_000 : 1500);
   private final Random random = new Random(seed);
   private final List<List<Place>> places = new ArrayList<>();
   private final List<Place> closed = new ArrayList<>();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(300)
 class RegistrationReuseTest {
 
-  private static final int REGIONS = 1000;
+  private static final int REGIONS = Boolean.getBoolean("weft.test.long") ? 1000 : 200;
   private static final int BYTES = 1 << 20;
   private static final int PART = 8192;
 

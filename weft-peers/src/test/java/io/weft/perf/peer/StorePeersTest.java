@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.weft.perf.kv.KvCommand;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /// Checks real stores in separate processes, whose contents are compared at the end.
@@ -25,9 +27,19 @@ class StorePeersTest {
         .execute(words);
   }
 
+  @Test
+  void pushedPairsAreChecked() {
+    checkPairs("push", "4");
+  }
+
+  @Tag("long")
   @ParameterizedTest
-  @CsvSource({"push,4", "pull,1", "pushpull,1"})
-  void pairsAreChecked(String op, String window) {
+  @ValueSource(strings = {"pull", "pushpull"})
+  void pulledPairsAreChecked(String op) {
+    checkPairs(op, "1");
+  }
+
+  private void checkPairs(String op, String window) {
     int code =
         run(
             "--pairs",
@@ -49,9 +61,18 @@ class StorePeersTest {
         .contains("of the time of hazelcast, at");
   }
 
-  @ParameterizedTest
-  @CsvSource({"update", "lookup"})
-  void rowsAreChecked(String op) {
+  @Test
+  void rowsOfLookupsAreChecked() {
+    checkRows("lookup");
+  }
+
+  @Tag("long")
+  @Test
+  void rowsOfUpdatesAreChecked() {
+    checkRows("update");
+  }
+
+  private void checkRows(String op) {
     int code =
         run(
             "--rows",

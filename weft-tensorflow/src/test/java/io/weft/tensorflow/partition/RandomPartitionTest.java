@@ -24,7 +24,7 @@ class RandomPartitionTest {
   private static final ClusterSpec CLUSTER =
       ClusterSpec.of(Map.of("ps", List.of("a:1", "b:1"), "worker", List.of("c:1")));
   private static final int GRAPHS =
-      Integer.getInteger("weft.test.graphs", Boolean.getBoolean("weft.test.long") ? 2000 : 600);
+      Integer.getInteger("weft.test.graphs", Boolean.getBoolean("weft.test.long") ? 2000 : 200);
   private static final int SESSIONS = 36;
 
   private final Partitioner partitioner = new Partitioner(CLUSTER, new Task("worker", 0));
