@@ -17,10 +17,11 @@ module io.weft.comm {
   exports io.weft.cluster.watch;
   exports io.weft.collective;
   exports io.weft.collective.choice;
+  exports io.weft.collective.group to
+      io.weft.telemetry;
   exports io.weft.collective.schedule;
   exports io.weft.comm;
   exports io.weft.file;
-  exports io.weft.flight;
   exports io.weft.gradient;
   exports io.weft.memory;
   exports io.weft.natives;
@@ -38,6 +39,5 @@ module io.weft.comm {
       io.weft.cluster.elastic.ElasticConfig,
       io.weft.cluster.watch.LivenessConfig,
       io.weft.collective.CollectiveConfig,
-      io.weft.flight.FlightConfig,
       io.weft.rendezvous.RendezvousConfig;
 }

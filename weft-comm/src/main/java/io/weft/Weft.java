@@ -27,10 +27,6 @@ import io.weft.collective.Tuning;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.service.Collectives;
 import io.weft.comm.CommException;
-import io.weft.flight.FlightLog;
-import io.weft.flight.FlightRecorder;
-import io.weft.flight.FlightSink;
-import io.weft.flight.FlightWriter;
 import io.weft.memory.TensorPool;
 import io.weft.natives.NativeLibraries;
 import io.weft.observer.Observers;
@@ -46,9 +42,9 @@ import io.weft.tensor.kernel.Kernels;
 import io.weft.transport.spi.Credentials;
 import io.weft.transport.spi.Secret;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -73,7 +69,7 @@ public final class Weft implements AutoCloseable {
   private final Rendezvous rendezvous;
   private final RequestChannel channel;
   private final AgentRunner runner;
-  private final FlightWriter flights;
+  private final Instruments instruments;
   private final Observers observers;
   private final TensorPool tensors;
   private final Attachments attachments = new Attachments();
@@ -96,8 +92,7 @@ public final class Weft implements AutoCloseable {
       Membership membership,
       Rendezvous rendezvous,
       RequestChannel channel,
-      FlightWriter flights,
-      Observers observers,
+      Instruments instruments,
       NodeEnvironment around,
       int size) {
     this.config = config;
@@ -111,8 +106,8 @@ public final class Weft implements AutoCloseable {
     this.rendezvous = rendezvous;
     this.channel = channel;
     this.runner = threads.runner(collectives);
-    this.flights = flights;
-    this.observers = observers;
+    this.instruments = instruments;
+    this.observers = instruments.operations();
     this.tensors = collectives.tensors();
     if (!mesh.isLate()) {
       Epoch first = membership.current();
@@ -178,8 +173,12 @@ public final class Weft implements AutoCloseable {
               Transports.provider(config.transport(), launch.size()),
               AgentRunners.THREADS,
               JobProcess.current());
-      List<FlightSink> sinks = FlightSink.of(config, launch, environment, job.secret());
-      Weft joined = join(config, launch, nodeEnvironment, sinks);
+      Weft joined =
+          join(
+              config,
+              launch,
+              nodeEnvironment,
+              LauncherStore.of(config, launch, environment, job.secret()));
       joined.storeEnd.set(job::close);
       job.store().disconnect(); // saves the server one idle connection per rank
       return joined;
@@ -210,7 +209,7 @@ public final class Weft implements AutoCloseable {
   public static Weft init(
       WeftConfig config, LaunchEnvironment launch, NodeEnvironment nodeEnvironment) {
     try {
-      return join(config, launch, nodeEnvironment, FlightSink.of(config));
+      return join(config, launch, nodeEnvironment, Optional.empty());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CommException.Setup("interrupted while joining the job", e);
@@ -218,12 +217,15 @@ public final class Weft implements AutoCloseable {
   }
 
   private static Weft join(
-      WeftConfig config, LaunchEnvironment launch, NodeEnvironment around, List<FlightSink> sinks)
+      WeftConfig config,
+      LaunchEnvironment launch,
+      NodeEnvironment around,
+      Optional<LauncherStore> launcher)
       throws InterruptedException {
     try (JoinClaim claim = config.required(JobConfig.JOIN) ? claim(config, launch, around) : null) {
-      Weft joined = join(config, launch, around, sinks, claim);
+      Weft joined = join(config, launch, around, launcher, claim);
       try {
-        InstrumentProvider.openAll(joined, around.runners().ticker());
+        joined.instruments.joined(joined);
       } catch (RuntimeException | Error refused) {
         joined.close();
         throw refused;
@@ -250,7 +252,7 @@ public final class Weft implements AutoCloseable {
       WeftConfig config,
       LaunchEnvironment launch,
       NodeEnvironment around,
-      List<FlightSink> sinks,
+      Optional<LauncherStore> launcher,
       @Nullable JoinClaim claim)
       throws InterruptedException {
     int rank = claim == null ? launch.rank() : claim.rank();
@@ -282,28 +284,32 @@ public final class Weft implements AutoCloseable {
                             rank,
                             around.secret()),
                         sink));
+    Instruments instruments;
     try {
       connect(config, launch, around, threads, claim);
+      Mesh mesh = threads.mesh(collectives);
+      threads.runBy(agent -> ProcessorShare.runner(config, mesh, agent, around.runners()));
+      AgentRunner runner = threads.runner(collectives);
+      instruments =
+          Instruments.open(
+              new JoiningRank(
+                  config,
+                  around.job(),
+                  mesh.topology(),
+                  mesh.rank(),
+                  runner::nanos,
+                  mesh::lastSeen,
+                  launcher));
     } catch (RuntimeException | Error | InterruptedException e) {
       threads.abandon();
       throw e;
     }
-    Mesh mesh = threads.mesh(collectives);
-    threads.runBy(agent -> ProcessorShare.runner(config, mesh, agent, around.runners()));
-    AgentRunner runner = threads.runner(collectives);
-    collectives.runBy(runner);
+    collectives.runBy(threads.runner(collectives));
     rendezvous.runBy(threads.runner(rendezvous));
     channel.runBy(threads.runner(channel));
-    var recorder = new FlightRecorder();
-    recorder.joined(
-        FlightLog.Self.of(around.job(), mesh.topology(), mesh.rank()),
-        mesh.topology(),
-        runner.nanos(),
-        mesh::lastSeen);
-    var observers = new Observers();
-    collectives.observedBy(recorder, observers);
-    rendezvous.observedBy(observers);
-    channel.observedBy(observers);
+    collectives.observedBy(instruments.operations(), instruments.communicators());
+    rendezvous.observedBy(instruments.operations());
+    channel.observedBy(instruments.operations());
     threads.start();
     return new Weft(
         config,
@@ -312,8 +318,7 @@ public final class Weft implements AutoCloseable {
         membership,
         rendezvous.client(),
         channel,
-        FlightWriter.open(recorder, runner::nanos, sinks),
-        observers,
+        instruments,
         around,
         launch.size());
   }
@@ -572,10 +577,10 @@ public final class Weft implements AutoCloseable {
     return collectives.mappedBytes();
   }
 
-  /// The last operations, failures and peers of this rank, as in a flight file. Any thread, even
-  /// while the progress thread is blocked.
-  public FlightLog flight() {
-    return flights.log();
+  /// Returns this rank's instrument of this type, such as its flight recorder, if a module on the
+  /// class path provides one. Any thread.
+  public <T extends Instrument> Optional<T> instrument(Class<T> type) {
+    return instruments.find(type);
   }
 
   /// Leaves the job. Fails the pending operations, sends a goodbye to the other ranks, waits at
@@ -587,11 +592,12 @@ public final class Weft implements AutoCloseable {
     try {
       if (!threads.isInside()) {
         attachments.close();
+        instruments.leaving();
         storeEnd.getAndSet(() -> {}).run();
       }
     } finally {
       threads.close();
-      flights.close();
+      instruments.left();
       tensors.close();
     }
   }

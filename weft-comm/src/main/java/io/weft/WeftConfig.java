@@ -15,7 +15,6 @@ import io.weft.config.ConfigOption;
 import io.weft.config.OptionProvider;
 import io.weft.config.Settings;
 import io.weft.file.ForeignFile;
-import io.weft.flight.FlightConfig;
 import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -225,11 +224,6 @@ public final class WeftConfig implements Settings {
     return value(CollectiveConfig.ALGORITHMS);
   }
 
-  /// Directory in which this rank writes its flight file after a failure; empty = none.
-  public Optional<Path> flightDir() {
-    return value(FlightConfig.DIRECTORY);
-  }
-
   /// Lists all options that have a value, as `name=value`.
   @Override
   public String toString() {
@@ -359,11 +353,6 @@ public final class WeftConfig implements Settings {
     /// Sets `WeftConfig.algorithms`.
     public Builder algorithms(Path file) {
       return set(CollectiveConfig.ALGORITHMS, file.toString());
-    }
-
-    /// Sets `WeftConfig.flightDir`.
-    public Builder flightDir(Path directory) {
-      return set(FlightConfig.DIRECTORY, directory.toString());
     }
 
     /// Builds the settings from these values, then system properties, environment and file, then

@@ -21,11 +21,11 @@ final class SystemRules {
     "io.weft.collective..",
     "io.weft.comm..",
     "io.weft.config..",
-    "io.weft.flight..",
     "io.weft.kv..",
     "io.weft.memory..",
     "io.weft.observer..",
     "io.weft.rendezvous..",
+    "io.weft.telemetry.flight..",
     "io.weft.tensor..",
     "io.weft.transport.."
   };
@@ -39,11 +39,11 @@ final class SystemRules {
             .resideOutsideOfPackages(
                 "io.weft.transport..", // Transfers the bytes.
                 "io.weft.cluster.store", // Runs before transports exist.
-                "io.weft.dataparallel.metrics", // Serves metrics to collectors.
                 "io.weft.launch.doctor", // Checks the requirements of transports.
                 "io.weft.launch.job", // Chooses the address that remote ranks call.
                 "io.weft.perf.plain", // Measures a socket without Weft.
                 "io.weft.perf.turns", // Schedules the turns of measured ranks.
+                "io.weft.telemetry.metrics", // Serves metrics to collectors.
                 "io.weft.testkit..",
                 "io.weft.qa..")
             .should()

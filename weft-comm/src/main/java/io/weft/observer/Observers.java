@@ -41,9 +41,15 @@ public final class Observers implements OperationObserver {
     all = fewer.toArray(OperationObserver[]::new);
   }
 
+  /// Hot path.
   @Override
   public boolean hearsStages() {
-    return all.length > 0;
+    for (OperationObserver observer : all) {
+      if (observer.hearsStages()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void threw(OperationObserver observer, Throwable defect) {

@@ -13,7 +13,7 @@ import io.weft.dataparallel.fusion.FusionPlan.Batch;
 import io.weft.dataparallel.fusion.Neutral;
 import io.weft.dataparallel.fusion.SumOrder;
 import io.weft.dataparallel.negotiation.ReadyTensor;
-import io.weft.dataparallel.timeline.SpanCategory;
+import io.weft.telemetry.timeline.SpanCategory;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;

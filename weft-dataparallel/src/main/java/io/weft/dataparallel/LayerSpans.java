@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel;
 
-import io.weft.dataparallel.timeline.SpanCategory;
-import io.weft.dataparallel.timeline.Timeline;
+import io.weft.telemetry.timeline.SpanCategory;
+import io.weft.telemetry.timeline.Timeline;
 import org.jspecify.annotations.Nullable;
 
 /// The recorder of the layer's spans in a timeline. Without a timeline it records nothing.

@@ -12,7 +12,7 @@ import io.weft.dataparallel.negotiation.FailedTensor;
 import io.weft.dataparallel.negotiation.Negotiation;
 import io.weft.dataparallel.negotiation.Outcome;
 import io.weft.dataparallel.negotiation.Round;
-import io.weft.dataparallel.timeline.LayerOperations;
+import io.weft.telemetry.timeline.LayerOperations;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;

@@ -3,7 +3,7 @@ package io.weft.dataparallel;
 
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
-import io.weft.dataparallel.timeline.SpanCategory;
+import io.weft.telemetry.timeline.SpanCategory;
 import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;

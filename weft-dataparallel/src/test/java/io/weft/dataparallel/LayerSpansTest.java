@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.agent.Ticker;
 import io.weft.comm.Handle;
-import io.weft.dataparallel.timeline.RankTimeline;
-import io.weft.dataparallel.timeline.SpanCategory;
-import io.weft.dataparallel.timeline.TimelineEvent;
-import io.weft.dataparallel.timeline.TimelineFile;
-import io.weft.dataparallel.timeline.TimelineReader;
+import io.weft.telemetry.timeline.RankTimeline;
+import io.weft.telemetry.timeline.SpanCategory;
+import io.weft.telemetry.timeline.TimelineEvent;
+import io.weft.telemetry.timeline.TimelineFile;
+import io.weft.telemetry.timeline.TimelineReader;
 import io.weft.tensor.TensorView;
 import io.weft.testkit.job.LocalJob;
 import java.io.IOException;

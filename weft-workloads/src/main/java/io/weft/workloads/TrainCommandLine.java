@@ -3,8 +3,8 @@ package io.weft.workloads;
 
 import io.weft.config.ConfigOption;
 import io.weft.config.OptionProvider;
-import io.weft.dataparallel.timeline.TimelineFile;
 import io.weft.file.NewFile;
+import io.weft.telemetry.timeline.TimelineFile;
 import io.weft.transport.limit.IoErrors;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.workloads.data.DataSource;

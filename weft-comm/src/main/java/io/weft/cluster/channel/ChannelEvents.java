@@ -32,27 +32,23 @@ final class ChannelEvents {
     return requests.incrementAndGet();
   }
 
-  /// Returns the time if an observer listens, otherwise 0. Any thread.
+  /// Returns the time. Any thread.
   long nanos() {
-    return observer.hearsStages() ? clock.nanos() : 0;
+    return clock.nanos();
   }
 
   /// Any thread.
   void submitted(OutboundRequest it) {
-    if (observer.hearsStages()) {
-      observer.submitted(it);
-    }
+    observer.submitted(it);
   }
 
   void reached(OutboundRequest it, OperationStage stage) {
-    if (observer.hearsStages()) {
+    if (stage == OperationStage.STARTED || observer.hearsStages()) {
       observer.reached(it, stage, 0, clock.nanos());
     }
   }
 
   void ended(OutboundRequest it, @Nullable CommException failure) {
-    if (observer.hearsStages()) {
-      observer.ended(it, failure, clock.nanos());
-    }
+    observer.ended(it, failure, clock.nanos());
   }
 }

@@ -4,7 +4,7 @@ package io.weft.collective.group;
 import io.weft.cluster.ProcessSet;
 import io.weft.cluster.Topology;
 import io.weft.cluster.elastic.Membership.Epoch;
-import io.weft.collective.CollectiveObserver;
+import io.weft.collective.CommunicatorObserver;
 import io.weft.collective.frame.Hash;
 import io.weft.comm.CommException;
 import io.weft.transport.Transport;
@@ -118,7 +118,7 @@ public final class Group {
                         .anyMatch(a -> a.scheme().equals(scheme)));
   }
 
-  public void tell(CollectiveObserver observer) {
+  public void tell(CommunicatorObserver observer) {
     observer.onOpen(key, topology.epoch(), instance(key), set.ranks());
   }
 

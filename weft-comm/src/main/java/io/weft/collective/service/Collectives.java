@@ -9,8 +9,9 @@ import io.weft.cluster.ProcessSet;
 import io.weft.cluster.ServiceIds;
 import io.weft.cluster.elastic.EpochFollower;
 import io.weft.cluster.elastic.Membership.Epoch;
-import io.weft.collective.CollectiveObserver;
 import io.weft.collective.Communicator;
+import io.weft.collective.CommunicatorObserver;
+import io.weft.collective.CommunicatorObservers;
 import io.weft.collective.Tuning;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.exchange.CollectiveContext;
@@ -21,6 +22,7 @@ import io.weft.collective.group.NameUses;
 import io.weft.collective.mailbox.SharedMailboxes;
 import io.weft.comm.CommException;
 import io.weft.memory.TensorPool;
+import io.weft.observer.Observers;
 import io.weft.observer.OperationObserver;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -75,7 +77,8 @@ public final class Collectives implements MeshService {
             mailboxes().close(group);
             eviction.close(group);
           });
-  private CollectiveObserver observer = CollectiveObserver.NONE;
+  private OperationObserver observer = new Observers();
+  private CommunicatorObserver events = new CommunicatorObservers();
   private @Nullable Mesh mesh;
   private @Nullable CollectiveContext context;
   private @Nullable SharedMailboxes mailboxes;
@@ -97,11 +100,11 @@ public final class Collectives implements MeshService {
     commands.runBy(owner);
   }
 
-  /// Sets the observers. Before the first communicator.
-  ///
-  /// @param others receive the events of operations as well
-  public void observedBy(CollectiveObserver recorder, OperationObserver others) {
-    observer = CollectiveObserver.guarded(recorder, others);
+  /// Sets the observers of operations, and those of communicators and peers, which must not throw.
+  /// Before the first communicator.
+  public void observedBy(OperationObserver operations, CommunicatorObserver communicators) {
+    observer = operations;
+    events = communicators;
   }
 
   /// Returns the number of a new operation for its events. Any thread.
@@ -114,8 +117,12 @@ public final class Collectives implements MeshService {
     return mesh().nanos();
   }
 
-  CollectiveObserver observer() {
+  OperationObserver observer() {
     return observer;
+  }
+
+  CommunicatorObserver events() {
+    return events;
   }
 
   /// Registers an action by `Weft.onFailure`.
@@ -235,7 +242,7 @@ public final class Collectives implements MeshService {
   }
 
   private void open(Group group) {
-    group.tell(observer);
+    group.tell(events);
     CommException failure = epochs.open(group);
     failure = failure == null ? failures.atBirth(group) : failure;
     if (failure != null) {
@@ -255,7 +262,7 @@ public final class Collectives implements MeshService {
     if (groups.get(group.key()) != group) {
       return;
     }
-    observer.onClosed(group.key(), now);
+    events.onClosed(group.key(), now);
     var unused = failures.abortHere(group, FailureMessages.closed(group));
     mailboxes().close(group);
     groups.close(group);
@@ -451,14 +458,14 @@ public final class Collectives implements MeshService {
         yield "";
       }
       case PeerExit.Lost lost -> {
-        observer.onPeerLost(rank, lost.witness(), FailureMessages.loss(mesh(), rank, lost), now);
+        events.onPeerLost(rank, lost.witness(), FailureMessages.loss(mesh(), rank, lost), now);
         yield failures.onLost(rank, lost);
       }
     };
   }
 
   private void onPeerLeft(int rank) {
-    observer.onPeerLeft(rank, now);
+    events.onPeerLeft(rank, now);
     groups.forEach(
         group -> {
           failures.onLeft(group, rank);
@@ -480,7 +487,7 @@ public final class Collectives implements MeshService {
     groups.forEach(
         group -> {
           group.close();
-          observer.onClosed(group.key(), now);
+          events.onClosed(group.key(), now);
           var unused = failures.abortHere(group, FailureMessages.closed(group));
         });
     draining.settle();

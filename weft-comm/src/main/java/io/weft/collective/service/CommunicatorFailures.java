@@ -175,7 +175,7 @@ final class CommunicatorFailures {
     if (group != null && group.member(fromRank) < 0) {
       mesh.drop(fromRank, "it aborted a communicator to which it does not belong");
     } else if (group != null && !group.isAborted()) {
-      collectives.observer().onTold(fromRank, cause, collectives.now());
+      collectives.events().onTold(fromRank, cause, collectives.now());
       passOn(group, cause);
     } else if (group == null && !groups.isClosed(groupKey) && !groups.keepAbort(groupKey, cause)) {
       mesh.drop(fromRank, "it aborted too many communicators that this rank has not created");
@@ -187,7 +187,7 @@ final class CommunicatorFailures {
     boolean news = group.failure() == null;
     boolean first = group.abortWith(cause);
     if (first) {
-      collectives.observer().onAborted(group.key(), cause, collectives.now());
+      collectives.events().onAborted(group.key(), cause, collectives.now());
     }
     if (news) {
       announce(group, cause);

@@ -41,7 +41,7 @@ final class OperationDeadlines {
     boolean stalled = started && (mesh.attention().stoodStillSince(lastCheck) || mesh.isPuzzled());
     started = true;
     lastCheck = now;
-    collectives.observer().onDutyCycle(now);
+    collectives.events().onDutyCycle(now);
     for (Operation<?> operation : List.copyOf(collectives.activeOperations().inOrder())) {
       if (!operation.failed()) {
         check(operation, now, stalled);

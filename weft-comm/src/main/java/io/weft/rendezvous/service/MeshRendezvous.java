@@ -105,28 +105,24 @@ public final class MeshRendezvous implements MeshService {
     return transfers.incrementAndGet();
   }
 
-  /// Returns the time if an observer listens, otherwise 0. Any thread.
+  /// Returns the time. Any thread.
   long watchedNanos() {
-    return observer.hearsStages() ? connected().mesh().nanos() : 0;
+    return connected().mesh().nanos();
   }
 
   /// Notifies the observer of a submission. Any thread.
   void submitted(ObservedOperation it) {
-    if (observer.hearsStages()) {
-      observer.submitted(it);
-    }
+    observer.submitted(it);
   }
 
   void reached(ObservedOperation it, OperationStage stage) {
-    if (observer.hearsStages()) {
+    if (stage == OperationStage.STARTED || observer.hearsStages()) {
       observer.reached(it, stage, 0, connected().mesh().nanos());
     }
   }
 
   void ended(ObservedOperation it, @Nullable CommException failure) {
-    if (observer.hearsStages()) {
-      observer.ended(it, failure, connected().mesh().nanos());
-    }
+    observer.ended(it, failure, connected().mesh().nanos());
   }
 
   private Connected connected() {

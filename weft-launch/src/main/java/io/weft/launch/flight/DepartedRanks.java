@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.flight;
 
-import io.weft.flight.FlightLog;
-import io.weft.flight.FlightLog.Event;
-import io.weft.flight.FlightLog.EventKind;
-import io.weft.flight.FlightLog.Peer;
+import io.weft.telemetry.flight.FlightLog;
+import io.weft.telemetry.flight.FlightLog.Event;
+import io.weft.telemetry.flight.FlightLog.EventKind;
+import io.weft.telemetry.flight.FlightLog.Peer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

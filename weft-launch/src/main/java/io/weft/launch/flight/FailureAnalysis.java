@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.flight;
 
-import io.weft.flight.FlightLog;
-import io.weft.flight.FlightLog.Circle;
-import io.weft.flight.FlightLog.CircleState;
-import io.weft.flight.FlightLog.Failure;
-import io.weft.flight.FlightLog.Flight;
+import io.weft.telemetry.flight.FlightLog;
+import io.weft.telemetry.flight.FlightLog.Circle;
+import io.weft.telemetry.flight.FlightLog.CircleState;
+import io.weft.telemetry.flight.FlightLog.Failure;
+import io.weft.telemetry.flight.FlightLog.Flight;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.flight;
 
-import io.weft.flight.FlightLog.Flight;
+import io.weft.telemetry.flight.FlightLog.Flight;
 import io.weft.text.Printable;
 import java.util.Collection;
 import java.util.Iterator;

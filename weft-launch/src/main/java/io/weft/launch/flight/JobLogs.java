@@ -2,8 +2,8 @@
 package io.weft.launch.flight;
 
 import io.weft.file.ForeignDirectory;
-import io.weft.flight.FlightFile;
-import io.weft.flight.FlightLog;
+import io.weft.telemetry.flight.FlightFile;
+import io.weft.telemetry.flight.FlightLog;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;

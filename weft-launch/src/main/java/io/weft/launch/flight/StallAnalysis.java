@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.flight;
 
-import io.weft.flight.FlightLog;
-import io.weft.flight.FlightLog.Flight;
-import io.weft.flight.FlightLog.State;
 import io.weft.launch.flight.FlightFinding.FindingKind;
+import io.weft.telemetry.flight.FlightLog;
+import io.weft.telemetry.flight.FlightLog.Flight;
+import io.weft.telemetry.flight.FlightLog.State;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.flight;
 
-import io.weft.flight.FlightLog;
-import io.weft.flight.FlightLog.Flight;
-import io.weft.flight.FlightLog.State;
+import io.weft.telemetry.flight.FlightLog;
+import io.weft.telemetry.flight.FlightLog.Flight;
+import io.weft.telemetry.flight.FlightLog.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

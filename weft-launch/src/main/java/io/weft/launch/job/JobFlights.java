@@ -3,11 +3,12 @@ package io.weft.launch.job;
 
 import io.weft.cluster.store.TcpStoreServer;
 import io.weft.comm.CommException;
-import io.weft.flight.FlightFile;
-import io.weft.flight.FlightLog;
-import io.weft.flight.FlightPost;
 import io.weft.launch.flight.FlightReport;
 import io.weft.launch.flight.JobLogs;
+import io.weft.telemetry.flight.FlightConfig;
+import io.weft.telemetry.flight.FlightFile;
+import io.weft.telemetry.flight.FlightLog;
+import io.weft.telemetry.flight.FlightPost;
 import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -30,7 +31,7 @@ final class JobFlights {
   /// Creates the user's directory of flight files, if any, and removes files of an earlier job from
   /// it. Throws `CommException.Setup` if something else is at its path or no file can be written.
   JobFlights(JobPlan plan, LaunchDirectory directory, TcpStoreServer store, String job) {
-    Optional<Path> given = plan.config().flightDir();
+    Optional<Path> given = plan.config().value(FlightConfig.DIRECTORY);
     this.plan = plan;
     this.kept = given.isPresent();
     this.files = new FlightFile(given.orElseGet(directory::flights).toAbsolutePath());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.timeline;
 
-import io.weft.dataparallel.timeline.EventKind;
-import io.weft.dataparallel.timeline.SpanCategory;
-import io.weft.dataparallel.timeline.TimelineEvent;
+import io.weft.telemetry.timeline.EventKind;
+import io.weft.telemetry.timeline.SpanCategory;
+import io.weft.telemetry.timeline.TimelineEvent;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.ArrayList;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.timeline;
 
-import io.weft.dataparallel.timeline.ClockLine;
-import io.weft.dataparallel.timeline.ClockSample;
-import io.weft.dataparallel.timeline.SpanCategory;
-import io.weft.dataparallel.timeline.TimelineEvent;
-import io.weft.dataparallel.timeline.TimelineFile;
-import io.weft.dataparallel.timeline.TimelineHeader;
-import io.weft.dataparallel.timeline.TimelineReader;
+import io.weft.telemetry.timeline.ClockLine;
+import io.weft.telemetry.timeline.ClockSample;
+import io.weft.telemetry.timeline.SpanCategory;
+import io.weft.telemetry.timeline.TimelineEvent;
+import io.weft.telemetry.timeline.TimelineFile;
+import io.weft.telemetry.timeline.TimelineHeader;
+import io.weft.telemetry.timeline.TimelineReader;
 import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.timeline;
 
-import io.weft.dataparallel.timeline.EventKind;
-import io.weft.dataparallel.timeline.TimelineEvent;
+import io.weft.telemetry.timeline.EventKind;
+import io.weft.telemetry.timeline.TimelineEvent;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.LinkedHashMap;

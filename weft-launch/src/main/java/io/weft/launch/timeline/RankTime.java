@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.timeline;
 
-import io.weft.dataparallel.timeline.Waiting;
 import io.weft.launch.timeline.Intervals.Interval;
+import io.weft.telemetry.timeline.Waiting;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

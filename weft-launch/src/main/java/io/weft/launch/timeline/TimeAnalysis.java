@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.timeline;
 
-import io.weft.dataparallel.timeline.LayerOperations;
-import io.weft.dataparallel.timeline.SpanCategory;
-import io.weft.dataparallel.timeline.TimelineEvent;
 import io.weft.launch.timeline.Intervals.Interval;
+import io.weft.telemetry.timeline.LayerOperations;
+import io.weft.telemetry.timeline.SpanCategory;
+import io.weft.telemetry.timeline.TimelineEvent;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.timeline;
 
-import io.weft.dataparallel.timeline.EventKind;
-import io.weft.dataparallel.timeline.SpanCategory;
+import io.weft.telemetry.timeline.EventKind;
+import io.weft.telemetry.timeline.SpanCategory;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -4,7 +4,7 @@ package io.weft.launch.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.weft.dataparallel.timeline.TimelineFile;
+import io.weft.telemetry.timeline.TimelineFile;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

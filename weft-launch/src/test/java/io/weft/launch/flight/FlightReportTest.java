@@ -11,8 +11,8 @@ import static io.weft.launch.flight.FlightFinding.FindingKind.STOOD_STILL;
 import static io.weft.launch.flight.FlightFinding.FindingKind.WAITED;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.flight.FlightLog;
-import io.weft.flight.FlightLog.EventKind;
+import io.weft.telemetry.flight.FlightLog;
+import io.weft.telemetry.flight.FlightLog.EventKind;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.flight;
 
-import io.weft.flight.FlightLog;
-import io.weft.flight.FlightLog.Circle;
-import io.weft.flight.FlightLog.CircleState;
-import io.weft.flight.FlightLog.Counts;
-import io.weft.flight.FlightLog.Event;
-import io.weft.flight.FlightLog.EventKind;
-import io.weft.flight.FlightLog.Failure;
-import io.weft.flight.FlightLog.Flight;
-import io.weft.flight.FlightLog.Peer;
-import io.weft.flight.FlightLog.Self;
-import io.weft.flight.FlightLog.State;
-import io.weft.flight.FlightLog.Times;
+import io.weft.telemetry.flight.FlightLog;
+import io.weft.telemetry.flight.FlightLog.Circle;
+import io.weft.telemetry.flight.FlightLog.CircleState;
+import io.weft.telemetry.flight.FlightLog.Counts;
+import io.weft.telemetry.flight.FlightLog.Event;
+import io.weft.telemetry.flight.FlightLog.EventKind;
+import io.weft.telemetry.flight.FlightLog.Failure;
+import io.weft.telemetry.flight.FlightLog.Flight;
+import io.weft.telemetry.flight.FlightLog.Peer;
+import io.weft.telemetry.flight.FlightLog.Self;
+import io.weft.telemetry.flight.FlightLog.State;
+import io.weft.telemetry.flight.FlightLog.Times;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -7,8 +7,9 @@ import io.weft.Weft;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
-import io.weft.flight.FlightLog.Flight;
-import io.weft.flight.FlightLog.State;
+import io.weft.telemetry.flight.FlightInstrument;
+import io.weft.telemetry.flight.FlightLog.Flight;
+import io.weft.telemetry.flight.FlightLog.State;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
@@ -94,7 +95,7 @@ final class FlightRank {
 
   private static void awaitRunning(Weft weft) {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
-    while (weft.flight().operations().stream().noneMatch(FlightRank::runs)) {
+    while (FlightInstrument.log(weft).operations().stream().noneMatch(FlightRank::runs)) {
       pause(end);
     }
   }

@@ -4,7 +4,8 @@ package io.weft.launch.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.WeftConfig;
-import io.weft.flight.FlightFile;
+import io.weft.telemetry.flight.FlightConfig;
+import io.weft.telemetry.flight.FlightFile;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -78,7 +79,12 @@ class JobFlightsTest {
   @Test
   void reportNamesKilledRankAndTheOperationOthersWaitedIn() throws Exception {
     Path flights = directory.resolve("flights");
-    int code = run(WeftConfig.builder().flightDir(flights).build(), 3, "killed", "1");
+    int code =
+        run(
+            WeftConfig.builder().set(FlightConfig.DIRECTORY, flights.toString()).build(),
+            3,
+            "killed",
+            "1");
     assertThat(told())
         .anyMatch(
             line ->
@@ -99,7 +105,12 @@ class JobFlightsTest {
   void successfulJobLeavesNoFileAndRemovesThoseOfAnEarlierJob() throws Exception {
     Path flights = Files.createDirectory(directory.resolve("flights"));
     Files.writeString(flights.resolve("rank-0.flight"), "weft-flight 1\nof an earlier job\n");
-    assertThat(run(WeftConfig.builder().flightDir(flights).build(), 1, "fine")).isZero();
+    assertThat(
+            run(
+                WeftConfig.builder().set(FlightConfig.DIRECTORY, flights.toString()).build(),
+                1,
+                "fine"))
+        .isZero();
     assertThat(told()).isEmpty();
     try (var left = Files.list(flights)) {
       assertThat(left).isEmpty();

@@ -6,7 +6,7 @@ import io.weft.dataparallel.DataParallel;
 import io.weft.dataparallel.DataParallelOptions;
 import io.weft.dataparallel.Fusion;
 import io.weft.dataparallel.Reducer;
-import io.weft.dataparallel.timeline.Timeline;
+import io.weft.telemetry.timeline.Timeline;
 
 /// Reducers with and without tensor fusion. All other options come from the rank's settings. The
 /// caller owns the object.

@@ -8,7 +8,8 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.collective.CollectiveOptions;
 import io.weft.comm.CommException;
-import io.weft.flight.FlightLog;
+import io.weft.telemetry.flight.FlightInstrument;
+import io.weft.telemetry.flight.FlightLog;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
@@ -51,7 +52,7 @@ class OwnTableTest {
     try (LocalJob job = LocalJob.start(3, config)) {
       assertThat(job.run(weft -> sum(weft, named("g")))).containsExactly(6f, 6f, 6f);
       for (Weft rank : job.ranks()) {
-        assertThat(rank.flight().operations())
+        assertThat(FlightInstrument.log(rank).operations())
             .extracting(FlightLog.Flight::words)
             .containsExactly("allreduce FLOAT32[3] SUM by binomial-tree");
       }

@@ -10,11 +10,13 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
-import io.weft.flight.FlightFile;
-import io.weft.flight.FlightLog;
-import io.weft.flight.FlightLog.CircleState;
-import io.weft.flight.FlightLog.Flight;
-import io.weft.flight.FlightLog.State;
+import io.weft.telemetry.flight.FlightConfig;
+import io.weft.telemetry.flight.FlightFile;
+import io.weft.telemetry.flight.FlightInstrument;
+import io.weft.telemetry.flight.FlightLog;
+import io.weft.telemetry.flight.FlightLog.CircleState;
+import io.weft.telemetry.flight.FlightLog.Flight;
+import io.weft.telemetry.flight.FlightLog.State;
 import io.weft.testkit.job.LocalJob;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,7 +34,10 @@ class FlightTest {
   @TempDir Path directory;
 
   private WeftConfig config() {
-    return WeftConfig.builder().transport("tcp").flightDir(directory).build();
+    return WeftConfig.builder()
+        .transport("tcp")
+        .set(FlightConfig.DIRECTORY, directory.toString())
+        .build();
   }
 
   private static List<Flight> named(FlightLog log, String name) {
@@ -106,7 +111,7 @@ class FlightTest {
           job.ranks().getLast().communicator().barrier(CollectiveOptions.named("last"));
       assertThat(inside.await(40, TimeUnit.SECONDS)).isTrue();
       Handle<Void> stuck = still.communicator().barrier(CollectiveOptions.named("stuck"));
-      FlightLog log = still.flight();
+      FlightLog log = FlightInstrument.log(still);
       assertThat(named(log, "last"))
           .singleElement()
           .extracting(Flight::state)
@@ -121,7 +126,9 @@ class FlightTest {
       for (Handle<Void> handle : List.of(other, stuck, met)) {
         var unused = handle.await();
       }
-      assertThat(named(still.flight(), "stuck")).extracting(Flight::use).containsExactly(1);
+      assertThat(named(FlightInstrument.log(still), "stuck"))
+          .extracting(Flight::use)
+          .containsExactly(1);
     }
     assertThat(new FlightFile(directory).find(0)).isEmpty();
   }

@@ -81,6 +81,7 @@ final class Participant<T> implements SimRank {
                 process,
                 new JobProcess(
                     process.rank() + "." + process.incarnation(), host, "", Processors.UNKNOWN)));
+    joined.observe(world.wording());
     process.joined(joined);
     return joined;
   }

@@ -35,6 +35,7 @@ final class SimRun<T> {
   private final SimStore store = new SimStore();
   private final List<Life> lives = new ArrayList<>();
   private final List<SimProcess> present = new ArrayList<>();
+  private final Wording wording = new Wording();
   private long lastEndNanos;
 
   /// One process and the outcome of its program.
@@ -52,7 +53,7 @@ final class SimRun<T> {
     this.program = program;
     this.chance = new SplittableRandom(terms.seed());
     this.scheduler = new SimScheduler(events, terms.realTimeLimit());
-    this.trace = new Trace(events::now, new Wording(), terms.traceLines());
+    this.trace = new Trace(events::now, wording, terms.traceLines());
     this.network = new Network(events, chance.split(), terms.network(), trace);
   }
 
@@ -77,6 +78,10 @@ final class SimRun<T> {
   }
 
   /// Returns the latest process of a rank.
+  Wording wording() {
+    return wording;
+  }
+
   SimProcess present(int rank) {
     return present.get(rank);
   }

@@ -52,7 +52,7 @@ public final class Trace implements Journal {
   public void record(What what, SimNode who, int peerRank, long bytes, byte @Nullable [] message) {
     add(what, who, peerRank, bytes);
     if (keep > 0) {
-      keep(what, who, peerRank, bytes, message == null ? null : wording.of(who, message));
+      keep(what, who, peerRank, bytes, message == null ? null : wording.of(message));
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.report;
 
-import io.weft.dataparallel.metrics.Goodput;
+import io.weft.telemetry.metrics.Goodput;
 import io.weft.workloads.parameterserver.ServingFacts;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.Timing;

@@ -3,8 +3,8 @@ package io.weft.workloads.report;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import io.weft.dataparallel.metrics.Goodput;
 import io.weft.file.NewFile;
+import io.weft.telemetry.metrics.Goodput;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServingFacts;
 import io.weft.workloads.training.Shrink;

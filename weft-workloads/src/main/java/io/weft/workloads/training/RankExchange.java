@@ -5,7 +5,7 @@ import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.Handle;
-import io.weft.dataparallel.timeline.JobClock;
+import io.weft.telemetry.timeline.JobClock;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;

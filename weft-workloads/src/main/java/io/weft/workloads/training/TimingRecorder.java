@@ -2,8 +2,8 @@
 package io.weft.workloads.training;
 
 import io.weft.agent.Ticker;
-import io.weft.dataparallel.timeline.JobClock;
-import io.weft.dataparallel.timeline.Waiting;
+import io.weft.telemetry.timeline.JobClock;
+import io.weft.telemetry.timeline.Waiting;
 import io.weft.tensor.ReduceOp;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
-import io.weft.dataparallel.metrics.Goodput;
+import io.weft.telemetry.metrics.Goodput;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;

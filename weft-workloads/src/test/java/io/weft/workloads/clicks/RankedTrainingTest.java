@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.weft.WeftConfig;
 import io.weft.agent.Ticker;
-import io.weft.dataparallel.timeline.Timeline;
+import io.weft.telemetry.timeline.Timeline;
 import io.weft.testkit.job.LocalJob;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;

@@ -3,7 +3,7 @@ package io.weft.workloads.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.dataparallel.metrics.Goodput;
+import io.weft.telemetry.metrics.Goodput;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.training.ReadMode;

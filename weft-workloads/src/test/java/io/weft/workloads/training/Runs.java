@@ -5,7 +5,7 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.agent.Ticker;
 import io.weft.cluster.elastic.OnFailure;
-import io.weft.dataparallel.timeline.Timeline;
+import io.weft.telemetry.timeline.Timeline;
 import io.weft.testkit.job.LocalJob;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.digits.SyntheticDigits;

@@ -5,9 +5,9 @@ import io.weft.Weft;
 import io.weft.agent.Ticker;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.collective.Communicator;
-import io.weft.dataparallel.metrics.GoodputMeter;
-import io.weft.dataparallel.timeline.Timeline;
 import io.weft.observer.OperationObserver;
+import io.weft.telemetry.metrics.GoodputMeter;
+import io.weft.telemetry.timeline.Timeline;
 import java.util.List;
 
 /// A job of one rank.

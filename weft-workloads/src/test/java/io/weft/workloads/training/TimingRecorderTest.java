@@ -4,7 +4,7 @@ package io.weft.workloads.training;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.weft.dataparallel.timeline.Timeline;
+import io.weft.telemetry.timeline.Timeline;
 import io.weft.testkit.job.LocalJob;
 import java.util.List;
 import java.util.OptionalInt;

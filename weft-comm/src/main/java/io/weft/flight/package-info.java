@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/// The flight recorder of a rank: its last operations, kept in memory at negligible cost, and the
-/// small file that documents them after a failure. Recorded on the progress thread, read on any.
-@NullMarked
-package io.weft.flight;
-
-import org.jspecify.annotations.NullMarked;
