@@ -35,7 +35,7 @@ final class Join {
   static void main() throws InterruptedException {
     try (Weft weft = Weft.init();
         DataParallel parallel =
-            DataParallel.over(weft, DataParallelOptions.of(weft.config()).with(Fusion.ON));
+            DataParallel.open(weft, DataParallelOptions.of(weft.config()).with(Fusion.ON));
         Graph graph = new Graph()) {
       Ops tf = Ops.create(graph);
       var x = tf.placeholder(TFloat32.class, Placeholder.shape(Shape.of(-1)));
@@ -64,7 +64,7 @@ final class Join {
         for (int batch = 0; batch < BATCHES[weft.rank() % BATCHES.length]; batch++) {
           session.runner().feed(x, points).addTarget(step).run().close();
         }
-        int last = parallel.over(weft.communicator()).join().await(); // no more batches here
+        int last = parallel.reducer(weft.communicator()).join().await(); // no more batches here
         WeftVariables.broadcast(session, weft.communicator(), last); // the longest training
         try (Result found = session.runner().fetch(slope).fetch(offset).run()) {
           float slopeFound = ((TFloat32) found.get(0)).getFloat();

@@ -52,7 +52,7 @@ public record Tuning(int eagerBytes, int segmentBytes, int windowSlots) {
   }
 
   /// Returns the table's segments, with each size that this tuning gives instead of the table's.
-  public Segments over(Segments table) {
+  public Segments override(Segments table) {
     if (segmentBytes == AUTO && windowSlots == AUTO) {
       return table;
     }

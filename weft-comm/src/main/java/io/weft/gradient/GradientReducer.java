@@ -35,6 +35,6 @@ public interface GradientReducer {
   interface Factory {
 
     /// Creates a reducer for the ranks of this communicator.
-    GradientReducer over(Communicator communicator);
+    GradientReducer reducer(Communicator communicator);
   }
 }

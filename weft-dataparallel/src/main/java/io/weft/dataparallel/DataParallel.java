@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 
 /// Data-parallel training over the communicators of a `Weft`. Optimizers take it as the factory of
-/// their reducers. A program that creates one by `over` owns it, and must close it on all ranks
+/// their reducers. A program that creates one by `open` owns it, and must close it on all ranks
 /// after their last reduction, before the `Weft`. Thread-safe.
 ///
 /// Each `DataParallel` has a separate name space: its tensors never match those of another
@@ -24,7 +24,7 @@ import java.util.function.IntFunction;
 ///
 /// ```java
 /// try (Weft weft = Weft.init()) {
-///   Reducer reducer = DataParallel.of(weft).over(weft.communicator());
+///   Reducer reducer = DataParallel.of(weft).reducer(weft.communicator());
 ///   reducer.reduce("gradient", tensor).await();
 /// }
 /// ```
@@ -69,23 +69,23 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
   }
 
   /// Creates a layer with the settings of this rank.
-  public static DataParallel over(Weft weft) {
-    return over(weft, DataParallelOptions.of(weft.config()));
+  public static DataParallel open(Weft weft) {
+    return open(weft, DataParallelOptions.of(weft.config()));
   }
 
   /// Creates a layer with these options.
-  public static DataParallel over(Weft weft, DataParallelOptions options) {
-    return over(weft, options, LayerSpans.NONE);
+  public static DataParallel open(Weft weft, DataParallelOptions options) {
+    return open(weft, options, LayerSpans.NONE);
   }
 
   /// Creates a layer with these options that records into `timeline` the time of negotiation and
   /// queueing, the copies into and out of fusion buffers, and the waits of the program. The
   /// operations themselves are recorded if the timeline observes the `Weft`.
-  public static DataParallel over(Weft weft, DataParallelOptions options, Timeline timeline) {
-    return over(weft, options, new LayerSpans(timeline));
+  public static DataParallel open(Weft weft, DataParallelOptions options, Timeline timeline) {
+    return open(weft, options, new LayerSpans(timeline));
   }
 
-  private static DataParallel over(Weft weft, DataParallelOptions options, LayerSpans spans) {
+  private static DataParallel open(Weft weft, DataParallelOptions options, LayerSpans spans) {
     return options.name().isEmpty()
         ? new DataParallel(weft, options, spans, UNNAMED, caller())
         : new DataParallel(weft, options, spans, NAMED + options.name(), "");
@@ -109,7 +109,7 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
   /// Throws `IllegalStateException` after `close`, and for an unnamed layer while another thread
   /// has an unnamed layer open over this communicator.
   @Override
-  public synchronized Reducer over(Communicator communicator) {
+  public synchronized Reducer reducer(Communicator communicator) {
     if (closed) {
       throw new IllegalStateException("this DataParallel is closed; make another one");
     }
@@ -164,7 +164,7 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
     return rank -> weft.topology().describe(world.get(rank));
   }
 
-  /// Fails the operations in flight of a reducer of this layer, on all ranks, and lets `over`
+  /// Fails the operations in flight of a reducer of this layer, on all ranks, and lets `reducer`
   /// create a new reducer, on all ranks. It serves a step in which a tensor has failed and not all
   /// ranks submit the remaining tensors. Submissions to the new reducer never match earlier ones.
   /// Has no effect if the reducer has ended permanently, for example by the loss of a rank, or has
@@ -211,7 +211,7 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
 
   /// Returns the chosen execution for the communicator of all ranks, and the reason, in words.
   public String describe() {
-    return over(weft.communicator()).describe();
+    return reducer(weft.communicator()).describe();
   }
 
   /// Notifies the other ranks that this rank leaves, so that their later submissions fail. Waits at

@@ -16,7 +16,7 @@ public interface LayerFactory extends GradientReducer.Factory {
   GradientReducer gradients(Reducer reducer);
 
   @Override
-  default GradientReducer over(Communicator communicator) {
-    return gradients(layer().over(communicator));
+  default GradientReducer reducer(Communicator communicator) {
+    return gradients(layer().reducer(communicator));
   }
 }

@@ -43,8 +43,8 @@ class AlltoallTest {
           job.run(
               weft -> {
                 var options = DataParallelOptions.of(weft.config()).with(fusion);
-                try (DataParallel parallel = DataParallel.over(weft, options)) {
-                  Reducer reducer = parallel.over(weft.communicator());
+                try (DataParallel parallel = DataParallel.open(weft, options)) {
+                  Reducer reducer = parallel.reducer(weft.communicator());
                   float own = 10 * weft.rank();
                   // Rank r sends no row to rank 0, one to 1, two to 2.
                   TensorView rows = ReducerTest.floats(own, own + 1, own + 2);

@@ -49,8 +49,8 @@ class CollectivesTest {
                     DataParallelOptions.of(weft.config())
                         .with(fusion)
                         .withLimits(Duration.ofMillis(200), deadline);
-                try (DataParallel parallel = DataParallel.over(weft, options)) {
-                  Reducer reducer = parallel.over(weft.communicator());
+                try (DataParallel parallel = DataParallel.open(weft, options)) {
+                  Reducer reducer = parallel.reducer(weft.communicator());
                   boolean done = body.run(weft, reducer);
                   reducer.barrier(LIMIT);
                   return done;

@@ -30,11 +30,11 @@ class DataParallelTest {
       var unused =
           job.run(
               weft -> {
-                try (DataParallel parallel = DataParallel.over(weft, on(weft))) {
-                  Reducer all = parallel.over(weft.communicator());
+                try (DataParallel parallel = DataParallel.open(weft, on(weft))) {
+                  Reducer all = parallel.reducer(weft.communicator());
                   if (weft.rank() > 0) {
                     var set = new ProcessSet(List.of(1, 2));
-                    Reducer few = parallel.over(weft.communicator(set));
+                    Reducer few = parallel.reducer(weft.communicator(set));
                     TensorView mean = few.reduce("g", ReducerTest.floats(weft.rank())).await(LIMIT);
                     assertThat(ReducerTest.floats(mean)).containsExactly(1.5f);
                   }
@@ -54,8 +54,8 @@ class DataParallelTest {
           job.run(
               weft -> {
                 var options = on(weft).withThreshold(1 << 20 + weft.rank());
-                try (DataParallel parallel = DataParallel.over(weft, options)) {
-                  Reducer reducer = parallel.over(weft.communicator());
+                try (DataParallel parallel = DataParallel.open(weft, options)) {
+                  Reducer reducer = parallel.reducer(weft.communicator());
                   assertThatThrownBy(() -> reducer.reduce("g", ReducerTest.floats(1)).await(LIMIT))
                       .isInstanceOf(CommException.Mismatch.class)
                       .hasMessageContaining("fusion threshold")
@@ -74,8 +74,8 @@ class DataParallelTest {
       var unused =
           job.run(
               weft -> {
-                DataParallel parallel = DataParallel.over(weft, on(weft));
-                Reducer reducer = parallel.over(weft.communicator());
+                DataParallel parallel = DataParallel.open(weft, on(weft));
+                Reducer reducer = parallel.reducer(weft.communicator());
                 var first = reducer.reduce("first", ReducerTest.floats(1)).await(LIMIT);
                 assertThat(ReducerTest.floats(first)).containsExactly(1);
                 if (weft.rank() == 1) {
@@ -102,11 +102,11 @@ class DataParallelTest {
       var unused =
           job.run(
               weft -> {
-                DataParallel parallel = DataParallel.over(weft, on(weft));
-                Reducer reducer = parallel.over(weft.communicator());
+                DataParallel parallel = DataParallel.open(weft, on(weft));
+                Reducer reducer = parallel.reducer(weft.communicator());
                 assertThat(reducer.join().await(LIMIT)).isZero();
                 parallel.close();
-                assertThatThrownBy(() -> parallel.over(weft.communicator()))
+                assertThatThrownBy(() -> parallel.reducer(weft.communicator()))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("is closed");
                 return true;

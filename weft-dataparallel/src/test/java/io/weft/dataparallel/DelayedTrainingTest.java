@@ -107,8 +107,8 @@ class DelayedTrainingTest {
       var options =
           DataParallelOptions.of(weft.config()).with(way.fusion()).withThreshold(way.threshold());
       List<Long> digests = new ArrayList<>();
-      try (DataParallel parallel = DataParallel.over(weft, options)) {
-        Reducer reducer = parallel.over(weft.communicator());
+      try (DataParallel parallel = DataParallel.open(weft, options)) {
+        Reducer reducer = parallel.reducer(weft.communicator());
         for (int t = 0; t < TRAININGS; t++) {
           weights.forEach(weight -> weight.data().fill((byte) 0));
           for (int step = 0; step < STEPS; step++) {

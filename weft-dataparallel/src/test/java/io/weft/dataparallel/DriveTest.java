@@ -42,8 +42,8 @@ class DriveTest {
           job.run(
               weft -> {
                 var options = DataParallelOptions.of(weft.config()).with(fusion);
-                try (DataParallel parallel = DataParallel.over(weft, options)) {
-                  Reducer reducer = parallel.over(weft.communicator());
+                try (DataParallel parallel = DataParallel.open(weft, options)) {
+                  Reducer reducer = parallel.reducer(weft.communicator());
                   reducer.barrier(LIMIT);
                   body.run(weft, reducer);
                   reducer.barrier(LIMIT);
@@ -171,8 +171,8 @@ class DriveTest {
       var unused =
           job.run(
               weft -> {
-                try (DataParallel parallel = DataParallel.over(weft)) {
-                  Reducer reducer = parallel.over(weft.communicator());
+                try (DataParallel parallel = DataParallel.open(weft)) {
+                  Reducer reducer = parallel.reducer(weft.communicator());
                   reducer.barrier(LIMIT);
                   if (weft.rank() == 0) {
                     Handle<TensorView> alone =

@@ -42,8 +42,8 @@ class LayerSpansTest {
                   if (!recorded) {
                     rank.timeline().stop();
                   }
-                  try (DataParallel parallel = DataParallel.over(weft, options, rank.timeline())) {
-                    Reducer reducer = parallel.over(weft.communicator());
+                  try (DataParallel parallel = DataParallel.open(weft, options, rank.timeline())) {
+                    Reducer reducer = parallel.reducer(weft.communicator());
                     for (int step = 0; step < STEPS; step++) {
                       List<Handle<TensorView>> handles = new ArrayList<>();
                       for (int i = 0; i < 4; i++) {

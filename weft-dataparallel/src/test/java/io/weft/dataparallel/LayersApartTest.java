@@ -57,10 +57,10 @@ class LayersApartTest {
       var unused =
           job.run(
               weft -> {
-                try (var small = DataParallel.over(weft, options(weft, first));
-                    var large = DataParallel.over(weft, options(weft, second))) {
+                try (var small = DataParallel.open(weft, options(weft, first));
+                    var large = DataParallel.open(weft, options(weft, second))) {
                   Communicator all = weft.communicator();
-                  sumBoth(weft.rank(), small.over(all), large.over(all));
+                  sumBoth(weft.rank(), small.reducer(all), large.reducer(all));
                 }
                 return true;
               });
@@ -75,9 +75,9 @@ class LayersApartTest {
               weft -> {
                 DataParallel own = DataParallel.of(weft);
                 assertThat(DataParallel.of(weft)).isSameAs(own);
-                try (var other = DataParallel.over(weft, options(weft, Fusion.ON))) {
+                try (var other = DataParallel.open(weft, options(weft, Fusion.ON))) {
                   Communicator all = weft.communicator();
-                  sumBoth(weft.rank(), own.over(all), other.over(all));
+                  sumBoth(weft.rank(), own.reducer(all), other.reducer(all));
                 }
                 return true;
               });
@@ -91,9 +91,9 @@ class LayersApartTest {
       var unused =
           job.run(
               weft -> {
-                try (var parallel = DataParallel.over(weft, options(weft, fusion))) {
+                try (var parallel = DataParallel.open(weft, options(weft, fusion))) {
                   Communicator all = weft.communicator();
-                  Reducer reducer = parallel.over(all);
+                  Reducer reducer = parallel.reducer(all);
                   TensorView one = ReducerTest.floats(1);
                   TensorView thousand = ReducerTest.floats(1000);
                   var request = ReductionRequest.of("g", one, ReduceOp.SUM);
@@ -142,9 +142,9 @@ class LayersApartTest {
         .start(
             () -> {
               var options = options(weft, Fusion.ON).named(name);
-              try (var parallel = DataParallel.over(weft, options)) {
+              try (var parallel = DataParallel.open(weft, options)) {
                 var request = ReductionRequest.of("g", ReducerTest.floats(value), ReduceOp.SUM);
-                Reducer reducer = parallel.over(weft.communicator());
+                Reducer reducer = parallel.reducer(weft.communicator());
                 TensorView all = reducer.allreduce(request).await(LIMIT);
                 sum.complete(ReducerTest.floats(all)[0]);
               } catch (Throwable t) {
@@ -160,9 +160,9 @@ class LayersApartTest {
       var unused =
           job.run(
               weft -> {
-                try (var first = DataParallel.over(weft);
-                    var second = DataParallel.over(weft)) {
-                  var reducer = first.over(weft.communicator());
+                try (var first = DataParallel.open(weft);
+                    var second = DataParallel.open(weft)) {
+                  var reducer = first.reducer(weft.communicator());
                   assertThat(reducer.size()).isEqualTo(1);
                   assertThat(refusalOnAnotherThread(weft, second))
                       .isInstanceOf(IllegalStateException.class)
@@ -177,7 +177,7 @@ class LayersApartTest {
 
   private static Throwable refusalOnAnotherThread(Weft weft, DataParallel parallel)
       throws Exception {
-    return CompletableFuture.supplyAsync(() -> parallel.over(weft.communicator()))
+    return CompletableFuture.supplyAsync(() -> parallel.reducer(weft.communicator()))
         .handle((reducer, refusal) -> refusal == null ? null : refusal.getCause())
         .get(60, TimeUnit.SECONDS);
   }
@@ -192,16 +192,16 @@ class LayersApartTest {
                 DataParallel actor;
                 DataParallel critic;
                 if (weft.rank() == 0) {
-                  actor = DataParallel.over(weft, options(weft, fusion));
-                  critic = DataParallel.over(weft, options(weft, fusion));
+                  actor = DataParallel.open(weft, options(weft, fusion));
+                  critic = DataParallel.open(weft, options(weft, fusion));
                 } else {
-                  critic = DataParallel.over(weft, options(weft, fusion));
-                  actor = DataParallel.over(weft, options(weft, fusion));
+                  critic = DataParallel.open(weft, options(weft, fusion));
+                  actor = DataParallel.open(weft, options(weft, fusion));
                 }
                 DataParallel first = weft.rank() == 0 ? actor : critic;
                 try (actor;
                     critic) {
-                  Reducer reducer = first.over(weft.communicator());
+                  Reducer reducer = first.reducer(weft.communicator());
                   assertThatThrownBy(
                           () -> {
                             for (int i = 0; i < 100; i++) { // some may succeed before the refusal
@@ -229,9 +229,9 @@ class LayersApartTest {
                   return true;
                 }
                 try (Communicator some = weft.communicator(new ProcessSet(List.of(0, 1)));
-                    var small = DataParallel.over(weft, options(weft, Fusion.ON));
-                    var large = DataParallel.over(weft, options(weft, Fusion.ON))) {
-                  sumBoth(weft.rank(), small.over(some), large.over(some));
+                    var small = DataParallel.open(weft, options(weft, Fusion.ON));
+                    var large = DataParallel.open(weft, options(weft, Fusion.ON))) {
+                  sumBoth(weft.rank(), small.reducer(some), large.reducer(some));
                 }
                 return true;
               });

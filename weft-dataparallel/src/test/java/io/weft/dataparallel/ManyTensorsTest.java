@@ -50,8 +50,8 @@ class ManyTensorsTest {
                         .with(Fusion.ON)
                         .withThreshold(16 << 10)
                         .withCacheCapacity(CACHED);
-                try (DataParallel parallel = DataParallel.over(weft, options)) {
-                  Reducer reducer = parallel.over(weft.communicator());
+                try (DataParallel parallel = DataParallel.open(weft, options)) {
+                  Reducer reducer = parallel.reducer(weft.communicator());
                   for (int from = 0; from < TENSORS; from += AT_ONCE) {
                     reduce(reducer, weft.rank(), from);
                   }

@@ -40,8 +40,8 @@ class OneContractTest {
                 var options =
                     DataParallelOptions.of(weft.config())
                         .withLimits(Duration.ofSeconds(10), deadline);
-                try (DataParallel parallel = DataParallel.over(weft, options)) {
-                  body.run(weft, parallel.over(weft.communicator()));
+                try (DataParallel parallel = DataParallel.open(weft, options)) {
+                  body.run(weft, parallel.reducer(weft.communicator()));
                 }
                 return true;
               });
@@ -99,11 +99,11 @@ class OneContractTest {
                 var options =
                     DataParallelOptions.of(weft.config())
                         .withLimits(Duration.ofMillis(100), weft.rank() == 0 ? SHORT : LIMIT);
-                try (DataParallel parallel = DataParallel.over(weft, options)) {
+                try (DataParallel parallel = DataParallel.open(weft, options)) {
                   if (weft.rank() == 1) {
                     assertThat(failed.await(60, TimeUnit.SECONDS)).isTrue();
                   }
-                  Reducer reducer = parallel.over(weft.communicator());
+                  Reducer reducer = parallel.reducer(weft.communicator());
                   assertThatThrownBy(() -> first(reducer, group).await(LIMIT))
                       .isInstanceOf(CommException.Broken.class)
                       .hasMessageContaining(
@@ -141,8 +141,8 @@ class OneContractTest {
                     DataParallelOptions.of(weft.config())
                         .with(Fusion.OFF)
                         .withLimits(Duration.ofSeconds(10), SHORT);
-                try (DataParallel parallel = DataParallel.over(weft, options)) {
-                  Reducer reducer = parallel.over(weft.communicator());
+                try (DataParallel parallel = DataParallel.open(weft, options)) {
+                  Reducer reducer = parallel.reducer(weft.communicator());
                   reducer.barrier(LIMIT);
                   if (weft.rank() == 0) {
                     assertThatThrownBy(
@@ -170,8 +170,8 @@ class OneContractTest {
               weft -> {
                 assertThat(weft.communicator().fuses(4096)).isTrue();
                 assertThat(weft.communicator().fuses(1 << 20)).isFalse();
-                try (DataParallel parallel = DataParallel.over(weft)) {
-                  Reducer reducer = parallel.over(weft.communicator());
+                try (DataParallel parallel = DataParallel.open(weft)) {
+                  Reducer reducer = parallel.reducer(weft.communicator());
                   assertThat(reducer.describe()).contains("negotiated", "table");
                   List<Handle<TensorView>> sums = new ArrayList<>();
                   for (int i = 0; i < 40; i++) {

@@ -33,8 +33,8 @@ class OneOrderTest {
       return job.run(
           weft -> {
             var options = DataParallelOptions.of(weft.config()).with(fusion).withThreshold(1 << 20);
-            try (DataParallel parallel = DataParallel.over(weft, options)) {
-              Reducer reducer = parallel.over(weft.communicator());
+            try (DataParallel parallel = DataParallel.open(weft, options)) {
+              Reducer reducer = parallel.reducer(weft.communicator());
               List<byte[]> results = reduce(reducer, weft.rank(), new Random(delays + weft.rank()));
               reducer.barrier(LIMIT);
               return results;

@@ -31,7 +31,7 @@ class ProcessSetsWhileRunningTest {
           job.run(
               weft -> {
                 var options = DataParallelOptions.of(weft.config()).with(fusion);
-                try (DataParallel parallel = DataParallel.over(weft, options)) {
+                try (DataParallel parallel = DataParallel.open(weft, options)) {
                   for (int turn = 0; turn < 6; turn++) {
                     reduceBoth(weft, parallel, turn);
                   }
@@ -45,14 +45,14 @@ class ProcessSetsWhileRunningTest {
   private static void reduceBoth(Weft weft, DataParallel parallel, int turn)
       throws InterruptedException {
     int out = turn % 3;
-    Reducer all = parallel.over(weft.communicator());
+    Reducer all = parallel.reducer(weft.communicator());
     Handle<TensorView> sum =
         all.allreduce(ReductionRequest.of("all", ReducerTest.floats(1), ReduceOp.SUM));
     if (weft.rank() != out) {
       var set = new ProcessSet(List.of(0, 1, 2).stream().filter(rank -> rank != out).toList());
       try (Communicator two = weft.communicator(set)) {
-        Reducer reducer = parallel.over(two);
-        assertThat(parallel.over(two)).isSameAs(reducer);
+        Reducer reducer = parallel.reducer(two);
+        assertThat(parallel.reducer(two)).isSameAs(reducer);
         assertThat(reducer.size()).isEqualTo(2);
         float mine = 1 + weft.rank();
         var own = ReductionRequest.of("set", ReducerTest.floats(mine), ReduceOp.SUM);

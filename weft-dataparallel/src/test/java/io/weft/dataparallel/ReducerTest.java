@@ -41,8 +41,8 @@ class ReducerTest {
           weft -> {
             var options =
                 DataParallelOptions.of(weft.config()).with(Fusion.ON).withLimits(stall, deadline);
-            try (DataParallel parallel = DataParallel.over(weft, options)) {
-              return body.run(weft, parallel.over(weft.communicator()));
+            try (DataParallel parallel = DataParallel.open(weft, options)) {
+              return body.run(weft, parallel.reducer(weft.communicator()));
             }
           });
     }

@@ -117,7 +117,7 @@ final class CommunicatorTable {
     return new Served(
         communicator,
         entry.mode,
-        factory == null || layer != null ? null : factory.over(communicator),
+        factory == null || layer != null ? null : factory.reducer(communicator),
         layer,
         steps.computeIfAbsent(communicator, _ -> new Steps()));
   }

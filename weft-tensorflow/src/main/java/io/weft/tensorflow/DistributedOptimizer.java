@@ -206,7 +206,8 @@ public final class DistributedOptimizer extends Optimizer {
       }
     }
     if (reducers instanceof LayerFactory factory) {
-      var unused = factory.layer().over(communicator); // created in the order that all ranks share
+      var unused =
+          factory.layer().reducer(communicator); // created in the order that all ranks share
     }
     WeftOps weft =
         new WeftOps(graph.baseScope(), OpLibrary.load().numberOf(communicator, reducers));

@@ -40,7 +40,7 @@ final class GradientTravel {
       GradientReducer by, int ranks, String name, TensorView input, TensorView output) {
     return switch (by) {
       case TensorReducer tensors ->
-          over(tensors, name).allreduce(request(name, input, output, ranks));
+          compressed(tensors, name).allreduce(request(name, input, output, ranks));
       case GradientReducer other -> {
         requireMean(name);
         yield other.reduce(name, input, output);
@@ -54,7 +54,7 @@ final class GradientTravel {
     if (!(by instanceof TensorReducer tensors)) {
       return null;
     }
-    return over(tensors, group.getFirst().name())
+    return compressed(tensors, group.getFirst().name())
         .reduceAll(
             group.stream()
                 .map(each -> request(each.name(), each.input(), each.output(), ranks))
@@ -68,7 +68,7 @@ final class GradientTravel {
         : request.by(ReduceOp.SUM).scaled(1 / predivide, predivide / ranks);
   }
 
-  private TensorReducer over(TensorReducer tensors, String name) {
+  private TensorReducer compressed(TensorReducer tensors, String name) {
     if (compression instanceof Compression.None) {
       return tensors;
     }
@@ -79,7 +79,7 @@ final class GradientTravel {
     }
     Compressed known = last;
     if (known == null || known.below() != below) {
-      known = new Compressed(below, compression.over(below));
+      known = new Compressed(below, compression.wrap(below));
       last = known;
     }
     return known.reducer();

@@ -39,11 +39,11 @@ final class GroupHandle<T> implements Handle<List<T>> {
     results = new ArrayList<>(Collections.nCopies(left, null));
     for (int i = 0; i < parts.size(); i++) {
       int index = i;
-      parts.get(i).whenDone((result, cause) -> over(index, result, cause));
+      parts.get(i).whenDone((result, cause) -> ended(index, result, cause));
     }
   }
 
-  private void over(int index, @Nullable T result, @Nullable CommException cause) {
+  private void ended(int index, @Nullable T result, @Nullable CommException cause) {
     if (isLast(index, result, cause)) {
       CommException failed = failure;
       if (failed != null) {

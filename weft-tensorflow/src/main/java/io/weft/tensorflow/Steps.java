@@ -76,7 +76,7 @@ final class Steps {
   }
 
   private static Reducer reducer(LayerFactory factory, Served served) {
-    return factory.layer().over(served.communicator());
+    return factory.layer().reducer(served.communicator());
   }
 
   private synchronized Bound now(LayerFactory factory, Reducer reducer) {

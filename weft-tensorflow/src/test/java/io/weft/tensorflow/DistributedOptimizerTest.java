@@ -72,7 +72,7 @@ class DistributedOptimizerTest {
     List<String> names = Collections.synchronizedList(new ArrayList<>());
     GradientReducer.Factory reducers =
         communicator -> {
-          GradientReducer plain = GradientReducer.ALLREDUCE.over(communicator);
+          GradientReducer plain = GradientReducer.ALLREDUCE.reducer(communicator);
           return (name, gradient, average) -> {
             names.add(name);
             return plain.reduce(name, gradient, average);

@@ -42,7 +42,7 @@ class FusedTrainingTest {
             2,
             "tcp",
             weft -> {
-              try (DataParallel parallel = DataParallel.over(weft);
+              try (DataParallel parallel = DataParallel.open(weft);
                   Mlp model = model(weft, parallel, GradientOptions.DEFAULT)) {
                 GraphOperation op = model.graph.operation("weft/gradient/v0");
                 assertThat(op.numOutputs()).isEqualTo(4);
@@ -61,7 +61,7 @@ class FusedTrainingTest {
             2,
             "tcp",
             weft -> {
-              try (DataParallel parallel = DataParallel.over(weft);
+              try (DataParallel parallel = DataParallel.open(weft);
                   Mlp model = model(weft, parallel, GradientOptions.DEFAULT.with(EACH))) {
                 List<Long> priorities = new ArrayList<>();
                 for (int i = 0; i < 4; i++) {
@@ -81,7 +81,7 @@ class FusedTrainingTest {
         "tcp",
         weft -> {
           DataParallelOptions how = DataParallelOptions.of(weft.config()).with(fusion);
-          try (DataParallel parallel = DataParallel.over(weft, how);
+          try (DataParallel parallel = DataParallel.open(weft, how);
               Mlp model = model(weft, parallel, options)) {
             model.train(10, 2 * Mlp.BATCH, weft.rank() * Mlp.BATCH, Mlp.BATCH);
             return WeightsDigest.of(model.session, model.variables);

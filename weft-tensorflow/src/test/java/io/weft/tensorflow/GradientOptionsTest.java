@@ -243,7 +243,7 @@ class GradientOptionsTest {
     float[] single = trained(GradientOptions.DEFAULT, GradientReducer.ALLREDUCE);
     GradientReducer.Factory reducers =
         communicator -> {
-          GradientReducer plain = GradientReducer.ALLREDUCE.over(communicator);
+          GradientReducer plain = GradientReducer.ALLREDUCE.reducer(communicator);
           return plain::reduce;
         };
     assertThat(trained(GradientOptions.DEFAULT.with(Grouping.into(2)), reducers))
@@ -331,7 +331,7 @@ class GradientOptionsTest {
             2,
             weft -> {
               var layer = DataParallelOptions.of(weft.config()).with(Fusion.ON);
-              try (DataParallel parallel = DataParallel.over(weft, layer);
+              try (DataParallel parallel = DataParallel.open(weft, layer);
                   Mlp model =
                       new Mlp(
                           7,

@@ -29,7 +29,7 @@ class JoinedTrainingTest {
           job.run(
               weft -> {
                 DataParallelOptions options = DataParallelOptions.of(weft.config()).with(Fusion.ON);
-                try (DataParallel parallel = DataParallel.over(weft, options);
+                try (DataParallel parallel = DataParallel.open(weft, options);
                     Mlp model =
                         new Mlp(
                             7,
@@ -44,7 +44,7 @@ class JoinedTrainingTest {
                     model.train(1, 2 * Mlp.BATCH, weft.rank() * Mlp.BATCH, Mlp.BATCH);
                   }
                   float[] own = model.weights();
-                  int last = parallel.over(weft.communicator()).join().await();
+                  int last = parallel.reducer(weft.communicator()).join().await();
                   assertThat(last).isZero();
                   WeftVariables.broadcast(model.session, weft.communicator(), last);
                   assertThat(java.util.Arrays.equals(model.weights(), own))

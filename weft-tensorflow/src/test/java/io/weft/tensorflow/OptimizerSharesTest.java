@@ -77,7 +77,7 @@ class OptimizerSharesTest {
         2,
         "inproc",
         weft -> {
-          try (DataParallel parallel = DataParallel.over(weft);
+          try (DataParallel parallel = DataParallel.open(weft);
               Mlp model = model(weft, parallel, optimizer, options)) {
             model.train(10, 2 * Mlp.BATCH, weft.rank() * Mlp.BATCH, Mlp.BATCH);
             return model.weights();
@@ -105,7 +105,7 @@ class OptimizerSharesTest {
             4,
             "inproc",
             weft -> {
-              try (DataParallel parallel = DataParallel.over(weft);
+              try (DataParallel parallel = DataParallel.open(weft);
                   Mlp model = model(weft, parallel, "Adam", SHARES)) {
                 List<GraphOperation> slots =
                     WeftVariables.variables(model.graph).stream()
@@ -131,7 +131,7 @@ class OptimizerSharesTest {
             "inproc",
             weft -> {
               try (Graph graph = new Graph();
-                  DataParallel parallel = DataParallel.over(weft)) {
+                  DataParallel parallel = DataParallel.open(weft)) {
                 var tf = org.tensorflow.op.Ops.create(graph);
                 var variable =
                     tf.withName("w")
@@ -160,7 +160,7 @@ class OptimizerSharesTest {
             2,
             "inproc",
             weft -> {
-              try (DataParallel parallel = DataParallel.over(weft);
+              try (DataParallel parallel = DataParallel.open(weft);
                   Mlp model =
                       new Mlp(
                           7 + weft.rank(),
@@ -191,7 +191,7 @@ class OptimizerSharesTest {
             "inproc",
             weft -> {
               GradientReducer.Factory own =
-                  communicator -> GradientReducer.ALLREDUCE.over(communicator)::reduce;
+                  communicator -> GradientReducer.ALLREDUCE.reducer(communicator)::reduce;
               try (Mlp model =
                   new Mlp(
                       7,
@@ -238,7 +238,7 @@ class OptimizerSharesTest {
         ranks,
         transport,
         weft -> {
-          try (DataParallel parallel = DataParallel.over(weft);
+          try (DataParallel parallel = DataParallel.open(weft);
               Mlp model = model(weft, parallel, optimizer, options)) {
             model.train(10, ranks * Mlp.BATCH, weft.rank() * Mlp.BATCH, Mlp.BATCH);
             return WeightsDigest.of(

@@ -66,7 +66,7 @@ final class EndpointTable {
     return all;
   }
 
-  @Nullable VerbsEndpoint over(Endpoint lower) {
+  @Nullable VerbsEndpoint above(Endpoint lower) {
     return byLower.get(lower);
   }
 

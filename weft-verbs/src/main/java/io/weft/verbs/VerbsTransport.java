@@ -313,7 +313,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   @Override
   public void onConnect(Endpoint lower) {
-    VerbsEndpoint endpoint = roster.over(lower);
+    VerbsEndpoint endpoint = roster.above(lower);
     if (endpoint == null) {
       endpoint = enter(lower, "its own address", false);
     }
@@ -340,7 +340,7 @@ final class VerbsTransport implements Transport, FrameSink {
   }
 
   private VerbsEndpoint of(Endpoint lower) {
-    VerbsEndpoint endpoint = roster.over(lower);
+    VerbsEndpoint endpoint = roster.above(lower);
     if (endpoint == null) {
       throw new IllegalStateException("TCP reported a connection that has ended");
     }

@@ -26,7 +26,7 @@ record StoreLine(Socket socket, InputStream in, OutputStream out, byte[] binding
   static StoreLine call(Socket socket, Optional<TlsParty> party) throws IOException {
     return party.isEmpty()
         ? plain(socket)
-        : over(socket, socket.getInputStream(), party.get().call());
+        : secure(socket, socket.getInputStream(), party.get().call());
   }
 
   /// Opens the server's end. Throws as `call` does. A client that sends nothing causes no
@@ -41,14 +41,14 @@ record StoreLine(Socket socket, InputStream in, OutputStream out, byte[] binding
       throw new EOFException("it closed the connection without sending anything");
     }
     in.unread(first);
-    return over(socket, in, party.get().answer());
+    return secure(socket, in, party.get().answer());
   }
 
   private static StoreLine plain(Socket socket) throws IOException {
     return new StoreLine(socket, socket.getInputStream(), socket.getOutputStream(), NO_BINDING);
   }
 
-  private static StoreLine over(Socket socket, InputStream in, TlsPipe pipe) throws IOException {
+  private static StoreLine secure(Socket socket, InputStream in, TlsPipe pipe) throws IOException {
     var tls = new TlsStreams(pipe, in, socket.getOutputStream());
     tls.handshake();
     return new StoreLine(socket, tls.input(), tls.output(), tls.binding());

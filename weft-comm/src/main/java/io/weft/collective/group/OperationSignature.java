@@ -27,7 +27,7 @@ public record OperationSignature(
   /// @param table the segments that the rule table gives
   public static OperationSignature of(
       CollectiveKind kind, DType dtype, Shape shape, String detail, Segments table, Tuning tuning) {
-    Segments segments = tuning.over(table);
+    Segments segments = tuning.override(table);
     String extents = kind.sameBytes() ? shape.toString() : anyFirst(shape);
     String words = kind.words() + " " + dtype + extents + (detail.isEmpty() ? "" : " " + detail);
     words += segments.words();

@@ -54,7 +54,7 @@ public final class AlgorithmRegistry {
       case ALLREDUCE, BARRIER ->
           List.of(
               Ring.allreduce(),
-              RecursiveDoubling.over(hosts),
+              RecursiveDoubling.onHosts(hosts),
               NestedExchanges.direct(hosts),
               NestedExchanges.halving(hosts),
               BinomialTree.allreduce(),

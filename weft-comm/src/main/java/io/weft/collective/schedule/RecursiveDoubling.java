@@ -23,7 +23,7 @@ public final class RecursiveDoubling implements Algorithm {
   }
 
   /// Returns the algorithm where rank r runs on host `hostOf.get(r)`; any numbers.
-  public static Algorithm over(List<Integer> hostOf) {
+  public static Algorithm onHosts(List<Integer> hostOf) {
     return new RecursiveDoubling(Placement.of(hostOf));
   }
 

@@ -63,7 +63,7 @@ class TreeSumTest {
     List<MemorySegment> held = new ArrayList<>();
     for (int rank = 0; rank < size; rank++) {
       ArrayDeque<Step> steps = new ArrayDeque<>();
-      RecursiveDoubling.over(Collections.nCopies(size, 0))
+      RecursiveDoubling.onHosts(Collections.nCopies(size, 0))
           .schedule(rank, size)
           .forEach(steps::addAll);
       left.add(steps);

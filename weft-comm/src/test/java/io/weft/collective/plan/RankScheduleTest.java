@@ -51,12 +51,13 @@ class RankScheduleTest {
     assertThat(ring.sends().get(1).beside()).isEqualTo(1);
     assertThat(ring.keepsStep()).isTrue();
     assertThat(
-            RankSchedule.of(RecursiveDoubling.over(List.of(0, 0)), 0, 2)
+            RankSchedule.of(RecursiveDoubling.onHosts(List.of(0, 0)), 0, 2)
                 .sends()
                 .getFirst()
                 .beside())
         .isZero();
-    assertThat(RankSchedule.of(RecursiveDoubling.over(List.of(0, 0)), 0, 2).keepsStep()).isTrue();
+    assertThat(RankSchedule.of(RecursiveDoubling.onHosts(List.of(0, 0)), 0, 2).keepsStep())
+        .isTrue();
     assertThat(RankSchedule.of(BinomialTree.allreduce(), 0, 2).sends())
         .noneMatch(Sending::hasBeside);
     assertThat(RankSchedule.of(BinomialTree.allreduce(), 0, 2).keepsStep()).isFalse();
@@ -66,7 +67,7 @@ class RankScheduleTest {
 
   @Test
   void recursiveDoublingMustSendBeforeItCombines() {
-    RankSchedule plan = RankSchedule.of(RecursiveDoubling.over(List.of(0, 0, 0, 0)), 0, 4);
+    RankSchedule plan = RankSchedule.of(RecursiveDoubling.onHosts(List.of(0, 0, 0, 0)), 0, 4);
     assertThat(plan.receives().get(0).after()).containsExactly(0);
     assertThat(plan.receives().get(1).after()).containsExactly(0, 1);
     assertThat(plan.sends().get(1).needs()).containsExactly(0);
@@ -81,7 +82,7 @@ class RankScheduleTest {
               Ring.allreduce(),
               NestedExchanges.direct(hosts),
               NestedExchanges.halving(hosts),
-              RecursiveDoubling.over(hosts),
+              RecursiveDoubling.onHosts(hosts),
               BinomialTree.allreduce())) {
         int[] divided = new int[algorithm.chunks(n)];
         int[] copied = new int[algorithm.chunks(n)];

@@ -52,7 +52,7 @@ class FixedOrderTest {
         .forEach(
             hosts -> {
               int n = hosts.size();
-              long order = Verifier.orders(RecursiveDoubling.over(hosts), n).getFirst();
+              long order = Verifier.orders(RecursiveDoubling.onHosts(hosts), n).getFirst();
               assertThat(Verifier.orders(NestedExchanges.direct(hosts), n))
                   .as("seed %d: ranks on hosts %s", SEED, hosts)
                   .containsOnly(order);
@@ -147,7 +147,7 @@ class FixedOrderTest {
     int n = hosts.size();
     int count = (int) hosts.stream().distinct().count();
     Algorithm many = NestedExchanges.direct(hosts);
-    Algorithm few = RecursiveDoubling.over(hosts);
+    Algorithm few = RecursiveDoubling.onHosts(hosts);
     for (int rank = 0; rank < n; rank++) {
       int self = rank;
       assertThat(many.schedule(rank, n).size())

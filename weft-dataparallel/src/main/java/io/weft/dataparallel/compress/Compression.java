@@ -21,7 +21,7 @@ public sealed interface Compression {
   /// Sends gradients uncompressed.
   record None() implements Compression {
     @Override
-    public TensorReducer over(Reducer below, Element.Source source) {
+    public TensorReducer wrap(Reducer below, Element.Source source) {
       Objects.requireNonNull(below, "below");
       Objects.requireNonNull(source, "source");
       Objects.requireNonNull(below, "below");
@@ -59,7 +59,7 @@ public sealed interface Compression {
     }
 
     @Override
-    public TensorReducer over(Reducer below, Element.Source source) {
+    public TensorReducer wrap(Reducer below, Element.Source source) {
       Objects.requireNonNull(below, "below");
       Objects.requireNonNull(source, "source");
       return new NarrowReducer(below, type);
@@ -90,7 +90,7 @@ public sealed interface Compression {
     }
 
     @Override
-    public TensorReducer over(Reducer below, Element.Source source) {
+    public TensorReducer wrap(Reducer below, Element.Source source) {
       var quantizer = new Quantizer(bits);
       return new FeedbackReducer(
           below,
@@ -125,7 +125,7 @@ public sealed interface Compression {
     }
 
     @Override
-    public TensorReducer over(Reducer below, Element.Source source) {
+    public TensorReducer wrap(Reducer below, Element.Source source) {
       Objects.requireNonNull(source, "source");
       return new FeedbackReducer(
           below,
@@ -183,14 +183,14 @@ public sealed interface Compression {
   /// An element that cannot be sent (NaN, infinity, or infinite in the narrower type), on a rank or
   /// in the sum, fails the exchange on all ranks with `Broken`, which names tensor, rank, value and
   /// index. Residuals and gradients then keep their values, and the reducer remains usable.
-  default TensorReducer over(Reducer below) {
+  default TensorReducer wrap(Reducer below) {
     Objects.requireNonNull(below, "below");
-    return over(below, Element.Source.GRADIENT);
+    return wrap(below, Element.Source.GRADIENT);
   }
 
   /// Returns a compressing reducer for tensors that consist of parts of others, which its errors
   /// name.
-  TensorReducer over(Reducer below, Element.Source source);
+  TensorReducer wrap(Reducer below, Element.Source source);
 
   /// Returns a factory of compressing reducers over the layer's reducers.
   default GradientReducer.Factory reducers(DataParallel parallel) {
@@ -203,7 +203,7 @@ public sealed interface Compression {
 
       @Override
       public GradientReducer gradients(Reducer reducer) {
-        return Compression.this.over(reducer);
+        return Compression.this.wrap(reducer);
       }
     };
   }
@@ -217,7 +217,7 @@ public sealed interface Compression {
   /// Returns a factory of compressing reducers, without the layer, for tensors that consist of
   /// parts of others, which their errors name.
   default GradientReducer.Factory reducers(Element.Source source) {
-    return communicator -> over(Reducer.direct(communicator), source);
+    return communicator -> wrap(Reducer.direct(communicator), source);
   }
 
   /// Returns the number of bytes that a rank sends to average a FLOAT32 tensor of `elements` over

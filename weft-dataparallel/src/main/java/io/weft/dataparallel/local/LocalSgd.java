@@ -70,7 +70,7 @@ public final class LocalSgd {
         options
             .compression()
             .reducers((name, index) -> Objects.requireNonNull(sources.get(name)).of(index))
-            .over(communicator);
+            .reducer(communicator);
     this.payloads =
         fragments.stream()
             .map(f -> options.compression().payloadBytes(f.elements(), communicator.size()))

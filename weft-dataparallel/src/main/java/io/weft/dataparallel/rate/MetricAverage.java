@@ -74,7 +74,7 @@ public final class MetricAverage {
   /// @param name name of this exchange, equal on all ranks
   /// @param metrics metrics by name
   /// @param weight weight of this rank, such as its number of examples
-  public static SortedMap<String, Double> over(
+  public static SortedMap<String, Double> of(
       Communicator communicator, String name, SortedMap<String, Double> metrics, double weight)
       throws InterruptedException {
     if (!(weight >= 0 && weight <= MOST_WEIGHT)) {

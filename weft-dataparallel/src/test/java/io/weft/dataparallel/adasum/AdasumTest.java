@@ -31,7 +31,7 @@ class AdasumTest {
               for (int i = 0; i < own.length; i++) {
                 gradient.view().data().setAtIndex(JAVA_FLOAT, i, own[i]);
               }
-              var reducer = Adasum.REDUCERS.over(weft.communicator());
+              var reducer = Adasum.REDUCERS.reducer(weft.communicator());
               var unused = reducer.reduce("g", gradient.view(), sum.view()).await();
               assertThat(gradient.view().data().toArray(JAVA_FLOAT)).isEqualTo(own);
               return sum.view().data().toArray(JAVA_FLOAT);

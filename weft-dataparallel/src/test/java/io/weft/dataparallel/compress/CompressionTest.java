@@ -39,7 +39,7 @@ class CompressionTest {
   private static List<List<float[]>> means(LocalJob job, String how, int elements, int steps) {
     return job.run(
         weft -> {
-          GradientReducer reducer = Compression.parse(how).reducers().over(weft.communicator());
+          GradientReducer reducer = Compression.parse(how).reducers().reducer(weft.communicator());
           var means = new ArrayList<float[]>();
           try (var tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(elements))) {
             for (int step = 0; step < steps; step++) {
@@ -157,7 +157,7 @@ class CompressionTest {
           job.run(
               weft -> {
                 GradientReducer reducer =
-                    new Compression.TopK(0.4).reducers().over(weft.communicator());
+                    new Compression.TopK(0.4).reducers().reducer(weft.communicator());
                 float sign = weft.rank() == 0 ? 1 : -1;
                 var means = new ArrayList<float[]>();
                 try (var tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(5))) {
@@ -186,7 +186,7 @@ class CompressionTest {
           job.run(
               weft -> {
                 GradientReducer reducer =
-                    Compression.parse(how).reducers().over(weft.communicator());
+                    Compression.parse(how).reducers().reducer(weft.communicator());
                 var means = new ArrayList<float[]>();
                 try (var tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(3000))) {
                   for (int step = 0; step < 2; step++) {
@@ -226,7 +226,7 @@ class CompressionTest {
             var set = new ProcessSet(List.of(1, 2));
             try (var communicator = weft.communicator(set);
                 var tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(10))) {
-              GradientReducer reducer = Compression.parse(how).reducers().over(communicator);
+              GradientReducer reducer = Compression.parse(how).reducers().reducer(communicator);
               if (weft.rank() == 2) {
                 tensor.view().data().setAtIndex(JAVA_FLOAT, 3, Float.NaN);
               }
@@ -248,7 +248,7 @@ class CompressionTest {
       job.run(
           weft -> {
             GradientReducer reducer =
-                new Compression.Quantized(8).reducers().over(weft.communicator());
+                new Compression.Quantized(8).reducers().reducer(weft.communicator());
             try (var tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(1500))) {
               tensor.view().data().setAtIndex(JAVA_FLOAT, 1400, Float.MAX_VALUE);
               assertThatThrownBy(() -> reducer.reduce("g", tensor.view()).await())
@@ -270,7 +270,7 @@ class CompressionTest {
             boolean zero = weft.rank() == 0;
             int elements = zero ? 100 : first.equals(second) ? 90 : 100;
             GradientReducer reducer =
-                Compression.parse(zero ? first : second).reducers().over(weft.communicator());
+                Compression.parse(zero ? first : second).reducers().reducer(weft.communicator());
             try (var tensor = OwnedTensor.allocate(DType.FLOAT32, Shape.of(elements))) {
               assertThatThrownBy(() -> reducer.reduce("g", tensor.view()).await())
                   .isInstanceOf(CommException.Mismatch.class)
@@ -288,7 +288,7 @@ class CompressionTest {
       job.run(
           weft -> {
             GradientReducer reducer =
-                new Compression.Quantized(4).reducers().over(weft.communicator());
+                new Compression.Quantized(4).reducers().reducer(weft.communicator());
             try (var small = OwnedTensor.allocate(DType.FLOAT32, Shape.of(3));
                 var large = OwnedTensor.allocate(DType.FLOAT32, Shape.of(4))) {
               var unused = reducer.reduce("g", small.view()).await();
@@ -307,7 +307,7 @@ class CompressionTest {
       job.run(
           weft -> {
             GradientReducer reducer =
-                new Compression.Quantized(8).reducers().over(weft.communicator());
+                new Compression.Quantized(8).reducers().reducer(weft.communicator());
             var tensors = new ArrayList<OwnedTensor>();
             var handles = new ArrayList<io.weft.comm.Handle<?>>();
             for (int i = 0; i < 50; i++) {
@@ -371,7 +371,7 @@ class CompressionTest {
               var unused =
                   new Compression.Quantized(8)
                       .reducers()
-                      .over(weft.communicator())
+                      .reducer(weft.communicator())
                       .reduce("n", tensor.view())
                       .await();
               assertThat(tensor.view().data().get(java.lang.foreign.ValueLayout.JAVA_LONG, 8))

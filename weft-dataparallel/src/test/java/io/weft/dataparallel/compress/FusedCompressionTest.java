@@ -49,8 +49,8 @@ class FusedCompressionTest {
       return job.run(
           weft -> {
             var options = DataParallelOptions.of(weft.config()).with(fusion);
-            try (DataParallel parallel = DataParallel.over(weft, options)) {
-              return body.run(weft.rank(), parallel.over(weft.communicator()));
+            try (DataParallel parallel = DataParallel.open(weft, options)) {
+              return body.run(weft.rank(), parallel.reducer(weft.communicator()));
             }
           });
     }
@@ -115,7 +115,7 @@ class FusedCompressionTest {
         on(
             RANKS,
             Fusion.ON,
-            (rank, below) -> trained(rank, below, Compression.parse(how).over(below)));
+            (rank, below) -> trained(rank, below, Compression.parse(how).wrap(below)));
     for (int step = 0; step < STEPS[0]; step++) {
       for (int tensor = 0; tensor < TENSORS; tensor++) {
         float[] expected = sum(step, tensor);
@@ -154,7 +154,7 @@ class FusedCompressionTest {
         RANKS,
         fusion,
         (rank, below) -> {
-          TensorReducer reducer = Compression.parse(how).over(below);
+          TensorReducer reducer = Compression.parse(how).wrap(below);
           Random random = new Random(77 + rank);
           List<ReductionRequest> group = new ArrayList<>();
           for (int tensor = 0; tensor < TENSORS; tensor++) {
@@ -181,8 +181,8 @@ class FusedCompressionTest {
         2,
         Fusion.ON,
         (rank, below) -> {
-          TensorReducer first = Compression.parse(how).over(below);
-          TensorReducer second = Compression.parse(how).over(below);
+          TensorReducer first = Compression.parse(how).wrap(below);
+          TensorReducer second = Compression.parse(how).wrap(below);
           TensorView sum =
               first
                   .allreduce(ReductionRequest.of("s", floats(3 + rank, -7, 0.5f), ReduceOp.SUM))
@@ -202,7 +202,7 @@ class FusedCompressionTest {
         2,
         Fusion.ON,
         (rank, below) -> {
-          TensorReducer reducer = Compression.parse(how).over(below);
+          TensorReducer reducer = Compression.parse(how).wrap(below);
           assertThat(floats(reducer.reduce("g", floats()).await(LIMIT))).isEmpty();
           return true;
         });
@@ -221,9 +221,9 @@ class FusedCompressionTest {
           job.run(
               weft -> {
                 var options = DataParallelOptions.of(weft.config()).with(Fusion.ON);
-                try (DataParallel parallel = DataParallel.over(weft, options)) {
+                try (DataParallel parallel = DataParallel.open(weft, options)) {
                   TensorReducer reducer =
-                      Compression.parse(how).over(parallel.over(weft.communicator()));
+                      Compression.parse(how).wrap(parallel.reducer(weft.communicator()));
                   var handles = new ArrayList<Handle<TensorView>>();
                   for (int i = 0; i < 20; i++) {
                     handles.add(reducer.reduce("g" + i, floats(new float[10_000])));

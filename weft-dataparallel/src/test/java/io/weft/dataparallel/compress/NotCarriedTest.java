@@ -45,9 +45,9 @@ class NotCarriedTest {
           job.run(
               weft -> {
                 var options = DataParallelOptions.of(weft.config()).with(fusion);
-                try (DataParallel parallel = DataParallel.over(weft, options)) {
-                  var below = parallel.over(weft.communicator());
-                  body.run(weft.rank(), Compression.parse(how).over(below));
+                try (DataParallel parallel = DataParallel.open(weft, options)) {
+                  var below = parallel.reducer(weft.communicator());
+                  body.run(weft.rank(), Compression.parse(how).wrap(below));
                   below.barrier(LIMIT);
                 }
                 return true;

@@ -33,7 +33,7 @@ class MetricAverageTest {
               weft -> {
                 int rank = weft.rank();
                 var own = metrics(Map.of("loss", losses[rank], "accuracy", accuracies[rank]));
-                return MetricAverage.over(weft.communicator(), "epoch", own, weights[rank]);
+                return MetricAverage.of(weft.communicator(), "epoch", own, weights[rank]);
               })) {
         assertThat(means).isEqualTo(metrics(Map.of("accuracy", 0.625, "loss", 1.5)));
       }
@@ -46,14 +46,14 @@ class MetricAverageTest {
       job.run(
           weft -> {
             var name = metrics(Map.of(weft.rank() == 0 ? "loss" : "cost", 1.0));
-            assertThatThrownBy(() -> MetricAverage.over(weft.communicator(), "e", name, 1))
+            assertThatThrownBy(() -> MetricAverage.of(weft.communicator(), "e", name, 1))
                 .isInstanceOf(CommException.Mismatch.class)
                 .hasMessageContaining("metrics 'e': rank 0 has [loss], rank 1 has [cost]");
             var number = metrics(weft.rank() == 0 ? Map.of("a", 1.0) : Map.of("a", 1.0, "b", 1.0));
-            assertThatThrownBy(() -> MetricAverage.over(weft.communicator(), "e", number, 1))
+            assertThatThrownBy(() -> MetricAverage.of(weft.communicator(), "e", number, 1))
                 .isInstanceOf(CommException.Mismatch.class)
                 .hasMessageContaining("rank 0 has [a], rank 1 has [a, b]");
-            assertThatThrownBy(() -> MetricAverage.over(weft.communicator(), "e", name, -1))
+            assertThatThrownBy(() -> MetricAverage.of(weft.communicator(), "e", name, -1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("got -1.0");
             return true;
@@ -73,12 +73,12 @@ class MetricAverageTest {
               List<String> names =
                   weft.rank() == 0 ? pair.subList(0, 1) : pair.subList(1, pair.size());
               names.forEach(name -> own.put(name, 1.0));
-              assertThatThrownBy(() -> MetricAverage.over(weft.communicator(), "e", own, 1))
+              assertThatThrownBy(() -> MetricAverage.of(weft.communicator(), "e", own, 1))
                   .isInstanceOf(CommException.Mismatch.class)
                   .hasMessageContaining("rank 0 has")
                   .hasMessageContaining("rank 1 has");
             }
-            var same = MetricAverage.over(weft.communicator(), "e", metrics(Map.of("ä", 2.0)), 1);
+            var same = MetricAverage.of(weft.communicator(), "e", metrics(Map.of("ä", 2.0)), 1);
             assertThat(same).isEqualTo(metrics(Map.of("ä", 2.0)));
             return true;
           });
@@ -92,7 +92,7 @@ class MetricAverageTest {
       job.run(
           weft -> {
             var own = metrics(Map.of("a", 1.0));
-            assertThatThrownBy(() -> MetricAverage.over(weft.communicator(), "e", own, weight))
+            assertThatThrownBy(() -> MetricAverage.of(weft.communicator(), "e", own, weight))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("got " + weight);
             return true;

@@ -26,10 +26,10 @@ public final class TwoLayersProgram {
   /// Sums 1 and 1000 of each rank, in a different order on each rank.
   public static void main(String[] arguments) throws InterruptedException {
     try (Weft weft = Weft.init();
-        DataParallel one = DataParallel.over(weft);
-        DataParallel other = DataParallel.over(weft)) {
-      Reducer small = one.over(weft.communicator());
-      Reducer large = other.over(weft.communicator());
+        DataParallel one = DataParallel.open(weft);
+        DataParallel other = DataParallel.open(weft)) {
+      Reducer small = one.reducer(weft.communicator());
+      Reducer large = other.reducer(weft.communicator());
       int right = 0;
       for (int round = 0; round < ROUNDS; round++) {
         float[] sums = new float[2];

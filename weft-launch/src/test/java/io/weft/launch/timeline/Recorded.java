@@ -78,9 +78,9 @@ public final class Recorded {
       throws IOException, InterruptedException {
     DataParallelOptions options = DataParallelOptions.of(weft.config()).with(Fusion.ON);
     try (RankTimeline rank = RankTimeline.open(weft, Ticker.SYSTEM, Optional.of(directory));
-        DataParallel parallel = DataParallel.over(weft, options, rank.timeline())) {
+        DataParallel parallel = DataParallel.open(weft, options, rank.timeline())) {
       rank.compareClocks();
-      Reducer reducer = parallel.over(weft.communicator());
+      Reducer reducer = parallel.reducer(weft.communicator());
       List<TensorView> gradients = new ArrayList<>();
       for (int i = 0; i < 8; i++) {
         MemorySegment memory = Arena.ofAuto().allocate(40_000, 64);

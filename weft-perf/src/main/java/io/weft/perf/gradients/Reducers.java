@@ -20,13 +20,13 @@ final class Reducers implements AutoCloseable {
   Reducers(Weft weft, Timeline timeline) {
     this.weft = weft;
     DataParallelOptions options = DataParallelOptions.of(weft.config());
-    fused = DataParallel.over(weft, options.with(Fusion.ON), timeline);
-    single = DataParallel.over(weft, options.with(Fusion.OFF), timeline);
+    fused = DataParallel.open(weft, options.with(Fusion.ON), timeline);
+    single = DataParallel.open(weft, options.with(Fusion.OFF), timeline);
   }
 
   /// Returns the reducer with or without fusion, the same object at each call.
   Reducer of(boolean isFused) {
-    return (isFused ? fused : single).over(weft.communicator());
+    return (isFused ? fused : single).reducer(weft.communicator());
   }
 
   @Override

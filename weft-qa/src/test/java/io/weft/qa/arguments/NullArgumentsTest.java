@@ -167,7 +167,7 @@ class NullArgumentsTest {
   private static boolean onlyUse(Weft weft) throws Exception {
     try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(1));
         DataParallel parallel = parallel(weft)) {
-      Reducer reducer = parallel.over(weft.communicator());
+      Reducer reducer = parallel.reducer(weft.communicator());
       Optional<KvTable> table =
           kv.server().isPresent() ? Optional.empty() : Optional.of(table(kv.store()));
       use(weft, reducer, table);
@@ -202,7 +202,7 @@ class NullArgumentsTest {
 
   /// Creates the object at one place of the program, because the ranks must agree on it.
   private static DataParallel parallel(Weft weft) {
-    return DataParallel.over(weft);
+    return DataParallel.open(weft);
   }
 
   /// Meets the other ranks, so that no rank closes objects that another one still uses.
@@ -215,7 +215,7 @@ class NullArgumentsTest {
         DataParallel parallel = parallel(weft);
         TensorLease lease = weft.allocate(DType.FLOAT32, Shape.of(4))) {
       KvTable table = table(kv.store());
-      Reducer reducer = parallel.over(weft.communicator());
+      Reducer reducer = parallel.reducer(weft.communicator());
       use(weft, reducer, Optional.of(table));
       samples.give(Weft.class, weft);
       samples.give(WeftConfig.class, weft.config());

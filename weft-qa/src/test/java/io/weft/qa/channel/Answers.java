@@ -26,11 +26,11 @@ final class Answers {
 
   static Answers ask(RequestChannel channel, int peer, Request request) {
     var asked = new Answers();
-    asked.taken = channel.tryRequest(peer, request, asked::over);
+    asked.taken = channel.tryRequest(peer, request, asked::done);
     return asked;
   }
 
-  private void over(RequestOutcome outcome) {
+  private void done(RequestOutcome outcome) {
     answer.complete(
         switch (outcome) {
           case RequestOutcome.Replied it ->

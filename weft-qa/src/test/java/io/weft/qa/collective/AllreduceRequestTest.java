@@ -118,8 +118,8 @@ class AllreduceRequestTest {
             try (Arena arena = Arena.ofShared()) {
               TensorView first = floats(arena, 3_000, weft.rank());
               TensorView second = floats(arena, 10, 2 * weft.rank());
-              var a = GradientReducer.ALLREDUCE.over(weft.communicator()).reduce("a", first);
-              var b = GradientReducer.ALLREDUCE.over(weft.communicator()).reduce("b", second);
+              var a = GradientReducer.ALLREDUCE.reducer(weft.communicator()).reduce("a", first);
+              var b = GradientReducer.ALLREDUCE.reducer(weft.communicator()).reduce("b", second);
               assertThat(values(a.await())).containsOnly(1);
               assertThat(values(b.await())).containsOnly(2);
             }

@@ -126,7 +126,7 @@ final class Engine implements AutoCloseable {
   private static Updating layered(
       GradientOptions how, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
     DataParallelOptions options = DataParallelOptions.of(job.weft().config()).named("training");
-    DataParallel layer = DataParallel.over(job.weft(), options, job.timeline());
+    DataParallel layer = DataParallel.open(job.weft(), options, job.timeline());
     DistributedOptimizer averaging =
         new DistributedOptimizer(job.communicator(), layer, optimizer, how);
     return new Updating.Layered(averaging.minimize(loss), layer, averaging.shares(), job);
@@ -172,7 +172,7 @@ final class Engine implements AutoCloseable {
   /// Returns the time of the last submission, if a layer exchanges the gradients.
   OptionalLong submittedNanos() {
     return updating instanceof Updating.Layered by
-        ? by.gradients().over(by.job().communicator()).lastReductionNanos()
+        ? by.gradients().reducer(by.job().communicator()).lastReductionNanos()
         : OptionalLong.empty();
   }
 

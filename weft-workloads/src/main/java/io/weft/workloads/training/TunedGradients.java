@@ -45,11 +45,11 @@ final class TunedGradients implements AutoCloseable {
   TunedGradients(TrainingJob job, GradientExchange.Tuned how, String work) {
     Weft weft = job.weft();
     DataParallelOptions options = DataParallelOptions.of(weft.config());
-    this.fused = DataParallel.over(weft, options.with(either(options, Fusion.ON)), job.timeline());
+    this.fused = DataParallel.open(weft, options.with(either(options, Fusion.ON)), job.timeline());
     this.single =
-        DataParallel.over(weft, options.with(either(options, Fusion.OFF)), job.timeline());
+        DataParallel.open(weft, options.with(either(options, Fusion.OFF)), job.timeline());
     var communicator = weft.communicator();
-    this.sizes = new TunedSizes(fused.over(communicator), single.over(communicator));
+    this.sizes = new TunedSizes(fused.reducer(communicator), single.reducer(communicator));
     this.parameters = sizes.parameters(fixed(weft, options));
     this.tuner =
         new Autotuner(
