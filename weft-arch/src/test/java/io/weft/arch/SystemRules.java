@@ -71,6 +71,13 @@ final class SystemRules {
             .because("time is an argument so that protocols can run in simulated time"),
         noClasses()
             .that()
+            .resideInAnyPackage("io.weft.kv", "io.weft.kv.server")
+            .should()
+            .accessTargetWhere(REAL_WAIT)
+            .because(
+                "a server takes threads and waits from AgentRunners, to run in simulated time"),
+        noClasses()
+            .that()
             .doNotHaveFullyQualifiedName("io.weft.transport.limit.ClampedDuration")
             .should()
             .accessTargetWhere(CONVERSION)
@@ -134,6 +141,17 @@ final class SystemRules {
                   .matches(
                       "java\\.lang\\.System\\.(nanoTime|currentTimeMillis)"
                           + "|java\\.time\\..*\\.now"));
+
+  private static final DescribedPredicate<JavaAccess<?>> REAL_WAIT =
+      describe(
+          "a thread is started or waits in real time",
+          access ->
+              target(access)
+                  .matches(
+                      "java\\.lang\\.Thread\\.(sleep|start|join|of.*)"
+                          + "|java\\.lang\\.Object\\.wait"
+                          + "|java\\.util\\.concurrent\\.Executors\\..*"
+                          + "|java\\.util\\.concurrent\\..*\\.delayedExecutor"));
 
   private static final DescribedPredicate<JavaAccess<?>> CONVERSION =
       describe(

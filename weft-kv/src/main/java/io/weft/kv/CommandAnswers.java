@@ -13,35 +13,33 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/// Answers the commands sent to a server, sequentially on a separate thread. Any thread.
+/// Answers the commands sent to a server, sequentially by an executor. Any thread.
 final class CommandAnswers implements AutoCloseable {
 
   private final int self;
   private final KvCommands commands;
   private final AgentRunner clock;
-  private final ExecutorService thread;
+  private final ExecutorService executor;
   private volatile @Nullable Running running;
 
   /// A command whose answer is in progress.
   private record Running(int rank, String command, long sinceNanos) {}
 
-  CommandAnswers(int self, KvCommands commands, AgentRunner clock) {
+  /// @param executor runs one command at a time; shut down by `close`
+  CommandAnswers(int self, KvCommands commands, AgentRunner clock, ExecutorService executor) {
     this.self = self;
     this.clock = clock;
     this.commands = commands;
-    this.thread =
-        Executors.newSingleThreadExecutor(
-            Thread.ofPlatform().daemon().name("weft-commands-" + self).factory());
+    this.executor = executor;
   }
 
   /// Schedules the answer to a command. The channel's bound on open requests bounds the queue.
   void answer(IncomingRequest request) {
     try {
-      thread.execute(() -> request.reply(reply(request).encode()));
+      executor.execute(() -> request.reply(reply(request).encode()));
     } catch (RejectedExecutionException ended) {
       request.fail("the server has ended");
     }
@@ -109,6 +107,6 @@ final class CommandAnswers implements AutoCloseable {
 
   @Override
   public void close() {
-    thread.shutdown();
+    executor.shutdown();
   }
 }

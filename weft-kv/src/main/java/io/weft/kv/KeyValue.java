@@ -48,32 +48,32 @@ public final class KeyValue implements AutoCloseable {
   /// and shards have no mirrors. Throws `CommException.Setup` if another rank has other options, or
   /// if this process has joined and no server is lost.
   public static KeyValue over(Weft weft, KvOptions options) {
-    return over(weft, options, KvServer.Turns.THREADS);
+    return over(weft, options, KvServer.RunBy.THREADS);
   }
 
-  /// Starts the server on its own threads or on those of the program. With `Turns.PROGRAM` the
-  /// program must call `KvServer.turn` or `join` on a server rank.
-  public static KeyValue over(Weft weft, KvOptions options, KvServer.Turns turns) {
-    Objects.requireNonNull(turns, "turns");
-    return over(weft, options, options.workersOf(weft.size()), turns);
+  /// Starts the server on its own threads or on those of the program. With `RunBy.PROGRAM` the
+  /// program must call `KvServer.work` or `join` on a server rank.
+  public static KeyValue over(Weft weft, KvOptions options, KvServer.RunBy runBy) {
+    Objects.requireNonNull(runBy, "runBy");
+    return over(weft, options, options.workersOf(weft.size()), runBy);
   }
 
   /// Starts the server for a subset of the worker ranks.
   static KeyValue over(Weft weft, KvOptions options, List<Integer> workers) {
-    return over(weft, options, workers, KvServer.Turns.THREADS);
+    return over(weft, options, workers, KvServer.RunBy.THREADS);
   }
 
   private static KeyValue over(
-      Weft weft, KvOptions options, List<Integer> workers, KvServer.Turns turns) {
+      Weft weft, KvOptions options, List<Integer> workers, KvServer.RunBy runBy) {
     Layout layout = Layout.of(weft, options, workers);
     SameOptions.check(weft, layout, options);
     Duration limit = options.deadline().orElse(weft.config().deadline());
     if (weft.rank() >= weft.size()) {
-      return returning(weft, layout, options, turns);
+      return returning(weft, layout, options, runBy);
     }
     KvServer server =
         layout.servers().contains(weft.rank())
-            ? new KvServer(weft, layout, limit, options, turns, null)
+            ? new KvServer(weft, layout, limit, options, runBy, null)
             : null;
     KeyValueStore store =
         layout.workers().contains(weft.rank())
@@ -83,7 +83,7 @@ public final class KeyValue implements AutoCloseable {
   }
 
   /// Makes this process, which joined after the job began, take the place of a lost server.
-  static KeyValue returning(Weft weft, Layout layout, KvOptions options, KvServer.Turns turns) {
+  static KeyValue returning(Weft weft, Layout layout, KvOptions options, KvServer.RunBy runBy) {
     Duration limit = options.deadline().orElse(weft.config().deadline());
     if (!layout.replicas().isMirrored()) {
       throw new IllegalArgumentException(
@@ -92,7 +92,7 @@ public final class KeyValue implements AutoCloseable {
     }
     try {
       ServerPlace place = ServerPlace.take(weft, layout, options.application(), limit);
-      var server = new KvServer(weft, layout, limit, options, turns, place);
+      var server = new KvServer(weft, layout, limit, options, runBy, place);
       place.tell(weft, layout, limit);
       return new KeyValue(server, null);
     } catch (InterruptedException e) {

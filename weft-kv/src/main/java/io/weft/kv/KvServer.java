@@ -7,7 +7,6 @@ import io.weft.Weft;
 import io.weft.agent.AgentConfig;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.IdleStrategy;
-import io.weft.agent.Ticker;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.RequestChannel;
 import io.weft.cluster.channel.RequestHandler;
@@ -18,29 +17,25 @@ import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.Mirroring;
-import io.weft.kv.server.ProgramTurns;
 import io.weft.kv.server.ReplyMemory;
 import io.weft.kv.server.RingNews;
 import io.weft.kv.server.SavedFiles;
+import io.weft.kv.server.ShardAgent;
 import io.weft.kv.server.ShardContext;
 import io.weft.kv.server.ShardFunctions;
-import io.weft.kv.server.ShardLoop;
 import io.weft.kv.server.ShardStates;
-import io.weft.kv.server.ShardThread;
-import io.weft.kv.server.ShardTurns;
 import io.weft.kv.server.Spills;
+import io.weft.kv.server.TaskWait;
 import io.weft.kv.table.MemoryBudget;
 import io.weft.kv.worker.WorkerLinks;
 import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,11 +45,11 @@ import org.slf4j.LoggerFactory;
 /// it. Any thread.
 public final class KvServer implements AutoCloseable {
 
-  /// The thread that executes the requests to the shards.
-  public enum Turns {
-    /// The server's own `kv-threads` threads.
+  /// The thread that runs the duty cycles of the shards.
+  public enum RunBy {
+    /// The server's `kv-threads` threads.
     THREADS,
-    /// A program thread, during `turn` and `join`. The server then starts no shard threads.
+    /// A program thread, during `work` and `join`. The server then starts no shard threads.
     PROGRAM
   }
 
@@ -62,13 +57,23 @@ public final class KvServer implements AutoCloseable {
   private static final int NO_WORKER = -1;
   private static final long LOOK_NANOS = 10_000_000;
 
+  /// The shortest time for which `work` runs the shards.
+  private static final long LEAST_WORK_NANOS = 100_000;
+
+  /// The time for which `close` waits for a running function.
+  private static final long CLOSE_NANOS = 10_000_000_000L;
+
   /// The shortest function run, in nanoseconds, that is reported as the cause of a wait.
   private static final long SHORT_NANOS = 100_000_000;
 
   private final Layout layout;
   private final Set<Integer> workersHere;
-  private final List<ShardTurns> turned = new ArrayList<>();
-  private final @Nullable ProgramTurns byProgram;
+  private final RunBy runBy;
+
+  /// The shards' agents and their runners, by thread.
+  private final List<ShardAgent> agents = new ArrayList<>();
+
+  private final List<AgentRunner> runners = new ArrayList<>();
   private final AgentRunner runner;
   private final ExecutorService files;
   private final CommandAnswers commands;
@@ -80,7 +85,7 @@ public final class KvServer implements AutoCloseable {
 
   private final ShardStates states = new ShardStates();
   private volatile @Nullable WorkerLinks own;
-  private CommException.@Nullable Excluded excluded;
+  private volatile CommException.@Nullable Excluded excluded;
 
   /// @param limit how long a mirror may take to answer
   /// @param options with the functions and changes beyond the built-in ones
@@ -91,17 +96,18 @@ public final class KvServer implements AutoCloseable {
       Layout layout,
       Duration limit,
       KvOptions options,
-      Turns turns,
+      RunBy runBy,
       @Nullable ServerPlace place) {
     this.layout = layout;
     this.runner = weft.channel().runner();
     this.self = weft.rank();
     servers.addAll(layout.servers());
-    this.workersHere = new HashSet<>(layout.workers());
-    this.commands = new CommandAnswers(self, options.commands(), runner);
-    this.files =
-        Executors.newSingleThreadExecutor(
-            Thread.ofPlatform().daemon().name("weft-checkpoint-" + weft.rank()).factory());
+    this.runBy = runBy;
+    this.workersHere = new ConcurrentSkipListSet<>(layout.workers());
+    this.commands =
+        new CommandAnswers(
+            self, options.commands(), runner, weft.runners().executor("weft-commands-" + self));
+    this.files = weft.runners().executor("weft-checkpoint-" + self);
     this.spills =
         new Spills(
             weft.config().value(KvConfig.SPILL_DIRECTORY).orElse(null),
@@ -127,15 +133,7 @@ public final class KvServer implements AutoCloseable {
             states);
     int most =
         (layout.workers().size() + layout.servers().size() + 1) * 2 * RequestChannel.MAX_OPEN;
-    this.byProgram =
-        turns == Turns.PROGRAM
-            ? new ProgramTurns(layout.shardsOf(self), layout.shards(), context, most, runner)
-            : null;
-    if (byProgram == null) {
-      startThreads(weft, context, most);
-    } else {
-      turned.add(byProgram);
-    }
+    startAgents(weft, context, most);
     if (place != null) { // before the handler learns of other losses
       takes(place);
     }
@@ -147,12 +145,12 @@ public final class KvServer implements AutoCloseable {
   /// earlier replacements.
   private void takes(ServerPlace place) {
     servers.addAll(place.ranks());
-    turned.forEach(each -> place.lost().forEach(each.loop()::lose));
+    agents.forEach(each -> place.lost().forEach(each::lose));
     for (int number = 0; number < place.ranks().size(); number++) {
       int rank = place.ranks().get(number);
       if (rank != self && rank != layout.servers().get(number)) {
         int other = number;
-        turned.forEach(each -> each.loop().returned(other, rank));
+        agents.forEach(each -> each.returned(other, rank));
       }
     }
   }
@@ -167,31 +165,42 @@ public final class KvServer implements AutoCloseable {
     }
   }
 
-  private void startThreads(Weft weft, ShardContext context, int most) {
-    int count = layout.threads();
-    List<ShardThread> threads = new ArrayList<>();
+  private void startAgents(Weft weft, ShardContext context, int most) {
+    int count = runBy == RunBy.PROGRAM ? 1 : layout.threads();
     for (int i = 0; i < count; i++) {
       int thread = i;
       List<Integer> shards =
-          layout.shardsOf(self).stream().filter(it -> layout.threadOf(it) == thread).toList();
-      threads.add(
-          new ShardThread(
-              "weft-shards-" + self + "-" + i,
-              shards,
-              layout.shards(),
-              context,
-              most,
-              idle(weft, count),
-              i == 0 && !workersHere.contains(self) ? runner : null));
+          layout.shardsOf(self).stream().filter(it -> threadOf(it) == thread).toList();
+      String role = "weft-shards-" + self + "-" + i;
+      var wait = new TaskWait(runner, drive(i));
+      var agent = new ShardAgent(role, shards, most, context, wait);
+      int threads = weft.localSize() * (1 + count);
+      AgentRunner by = weft.runners().runner(agent, idle(weft, threads), idle(weft, threads));
+      agent.runBy(by);
+      agents.add(agent);
+      runners.add(by);
     }
-    threads.forEach(ShardThread::start);
-    turned.addAll(threads);
+    if (runBy == RunBy.THREADS) {
+      runners.forEach(AgentRunner::start);
+    }
   }
 
-  private static IdleStrategy idle(Weft weft, int count) {
+  private TaskWait.Drive drive(int thread) {
+    if (runBy == RunBy.PROGRAM) {
+      return TaskWait.Drive.ALWAYS;
+    }
+    return thread == 0 && !workersHere.contains(self)
+        ? TaskWait.Drive.AFTER_SHORT_REQUESTS
+        : TaskWait.Drive.NEVER;
+  }
+
+  private int threadOf(int shard) {
+    return runBy == RunBy.PROGRAM ? 0 : layout.threadOf(shard);
+  }
+
+  private static IdleStrategy idle(Weft weft, int threads) {
     IdleStrategy idle =
-        IdleStrategy.forRunner(
-            Ticker.SYSTEM, weft.localSize() * (1 + count), weft.localProcessors());
+        IdleStrategy.forRunner(weft.runners().ticker(), threads, weft.localProcessors());
     var spin = weft.config().required(AgentConfig.SPIN);
     return spin.isPresent() ? idle.spinning(spin.getAsInt()) : idle;
   }
@@ -206,11 +215,11 @@ public final class KvServer implements AutoCloseable {
     public void onPeerGone(int rank, CommException cause) {
       // When this rank itself leaves, it loses all peers. It must then take over no shards.
       if (cause instanceof CommException.Excluded out) {
-        exclude(out);
+        excluded = out;
       }
       boolean lost = cause instanceof CommException.PeerLost gone && gone.rank() == rank;
       if (lost && layout.replicas().isMirrored() && servers.contains(rank)) {
-        turned.forEach(it -> it.loop().lose(rank));
+        agents.forEach(it -> it.lose(rank));
       }
       leave(rank);
     }
@@ -258,8 +267,7 @@ public final class KvServer implements AutoCloseable {
       request.reply(KvReply.refused(String.valueOf(wrong.getMessage())).encode());
       return;
     }
-    ShardLoop shards =
-        (byProgram != null ? byProgram : turned.get(layout.threadOf(head.shard()))).loop();
+    ShardAgent shards = agents.get(threadOf(head.shard()));
     if (worker == NO_WORKER) {
       shards.serve(request, head);
     } else {
@@ -282,8 +290,7 @@ public final class KvServer implements AutoCloseable {
   private @Nullable String running(int shard) {
     for (ShardStates.Call each : states.calls()) {
       long nanos = runner.nanos() - each.sinceNanos();
-      boolean sameThread =
-          byProgram != null || layout.threadOf(each.shard()) == layout.threadOf(shard);
+      boolean sameThread = threadOf(each.shard()) == threadOf(shard);
       if (sameThread && nanos >= SHORT_NANOS) {
         return "the thread of shard %d on rank %d runs %s for %.1f s; its shards' requests wait for that"
             .formatted(each.shard(), self, each.words(), nanos / 1e9);
@@ -333,7 +340,7 @@ public final class KvServer implements AutoCloseable {
           rank,
           place);
       servers.add(rank);
-      turned.forEach(it -> it.loop().returned(place, rank));
+      agents.forEach(it -> it.returned(place, rank));
     }
     request.reply(KvReply.done(0).encode());
   }
@@ -357,33 +364,34 @@ public final class KvServer implements AutoCloseable {
     own = links;
   }
 
-  private synchronized void exclude(CommException.Excluded cause) {
-    excluded = cause;
-    notifyAll();
-  }
-
   private void leave(int rank) {
-    for (ShardTurns each : turned) {
-      each.loop().leave(rank);
-    }
-    synchronized (this) {
-      workersHere.remove(rank);
-      notifyAll();
-    }
+    agents.forEach(it -> it.leave(rank));
+    workersHere.remove(rank);
   }
 
-  /// Executes one request to this server's shards after a wait of at most `limit`. Returns whether
-  /// there was one. Only one program thread at a time may call it. The program must call it
+  /// Executes at least one request to this server's shards, after a wait of at most `limit`.
+  /// Returns whether there was one. Only one program thread may call it. The program must call it
   /// repeatedly, because requests wait until it does. Throws `IllegalStateException` if the server
   /// has its own threads.
-  public boolean turn(Duration limit) throws InterruptedException {
-    if (byProgram == null) {
+  public boolean work(Duration limit) throws InterruptedException {
+    if (runBy == RunBy.THREADS) {
       throw new IllegalStateException(
           "the server on rank "
               + self
-              + " has its own threads; give KeyValue.over KvServer.Turns.PROGRAM");
+              + " has its own threads; give KeyValue.over KvServer.RunBy.PROGRAM");
     }
-    return byProgram.turn(limit);
+    ShardAgent agent = agents.getFirst();
+    long before = agent.executed();
+    long end = runner.nanos() + Math.max(LEAST_WORK_NANOS, ClampedDuration.nanos(limit));
+    while (agent.executed() == before && runner.nanos() - end < 0 && !runner.isEnded()) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      long part = Math.min(end, runner.nanos() + LOOK_NANOS);
+      var unused =
+          runners.getFirst().drive(() -> agent.executed() != before || runner.isEnded(), part);
+    }
+    return agent.executed() != before;
   }
 
   /// Returns the numbers of the shards that this server currently serves. After the loss of another
@@ -401,53 +409,53 @@ public final class KvServer implements AutoCloseable {
 
   /// Returns whether any worker on another rank has neither left nor been lost. Returns false if
   /// the other ranks have excluded this server.
-  public synchronized boolean hasWorkers() {
+  public boolean hasWorkers() {
     return excluded == null && workersHere.stream().anyMatch(it -> it != self);
   }
 
   /// Waits until all workers on other ranks have left or are lost. Returns whether this happened
-  /// within `limit`. If the program's thread serves the shards, the calling thread serves them
-  /// during the wait. Throws `CommException.Excluded` if the other ranks have excluded this server.
+  /// within `limit`. If the program's thread runs the shards, the calling thread runs them during
+  /// the wait. Throws `CommException.Excluded` if the other ranks have excluded this server.
   public boolean join(Duration limit) throws InterruptedException {
     long end = runner.nanos() + ClampedDuration.nanos(limit);
-    boolean left = byProgram == null ? awaitLeaving(end) : turnUntilLeft(byProgram, end);
-    CommException.Excluded out = excluded();
+    boolean left =
+        runBy == RunBy.THREADS
+            ? runner.await(() -> !hasWorkers(), end)
+            : workUntilWorkersLeave(end);
+    CommException.Excluded out = excluded;
     if (out != null) {
       throw out;
     }
     return left;
   }
 
-  private synchronized CommException.@Nullable Excluded excluded() {
-    return excluded;
-  }
-
-  private boolean turnUntilLeft(ProgramTurns shards, long end) throws InterruptedException {
+  private boolean workUntilWorkersLeave(long end) throws InterruptedException {
     while (hasWorkers()) {
       long left = end - runner.nanos();
       if (left <= 0) {
         return false;
       }
-      var unused = shards.turn(Duration.ofNanos(Math.min(left, LOOK_NANOS)));
-    }
-    return true;
-  }
-
-  private synchronized boolean awaitLeaving(long end) throws InterruptedException {
-    while (hasWorkers()) {
-      long left = end - runner.nanos();
-      if (left <= 0) {
-        return false;
-      }
-      wait(Math.max(1, left / 1_000_000));
+      var unused = work(Duration.ofNanos(Math.min(left, LOOK_NANOS)));
     }
     return true;
   }
 
   /// Stops the server's threads, if any, and deletes its files on disk. Later requests are refused.
+  /// If the program's thread runs the shards, that thread must make the call. Waits at most ten
+  /// seconds for a running function.
   @Override
   public void close() {
-    turned.forEach(ShardTurns::close);
+    agents.forEach(ShardAgent::end);
+    long end = runner.nanos() + CLOSE_NANOS;
+    try {
+      for (int i = 0; runBy == RunBy.THREADS && i < agents.size(); i++) {
+        boolean unused = runners.get(i).await(agents.get(i)::isClosed, end);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    runners.forEach(AgentRunner::close);
+    agents.forEach(ShardAgent::close); // a runner whose process has died does not close its agent
     files.shutdown();
     commands.close();
     spills.close();

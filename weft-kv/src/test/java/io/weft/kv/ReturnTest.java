@@ -76,7 +76,7 @@ class ReturnTest {
       Weft weft = ranks.ranks().get(rank);
       KeyValue joined =
           KeyValue.returning(
-              weft, Layout.of(weft, options, workers), options, KvServer.Turns.THREADS);
+              weft, Layout.of(weft, options, workers), options, KvServer.RunBy.THREADS);
       members.put(rank, joined);
       return joined.server().orElseThrow();
     }

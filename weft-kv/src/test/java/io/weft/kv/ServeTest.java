@@ -15,12 +15,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ServeTest {
 
   @ParameterizedTest
-  @EnumSource(KvServer.Turns.class)
-  void aServerServesUntilItsWorkersHaveLeftAndAWorkerContinues(KvServer.Turns turns) {
+  @EnumSource(KvServer.RunBy.class)
+  void aServerServesUntilItsWorkersHaveLeftAndAWorkerContinues(KvServer.RunBy runBy) {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       job.run(
           weft -> {
-            try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(1), turns)) {
+            try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(1), runBy)) {
               if (kv.serve()) {
                 assertThat(weft.rank()).isZero();
                 assertThat(kv.server().orElseThrow().hasWorkers()).isFalse();

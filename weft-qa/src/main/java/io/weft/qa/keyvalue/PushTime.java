@@ -73,7 +73,7 @@ public final class PushTime {
             .build();
     try (Weft weft = self.join(config);
         KeyValue kv =
-            KeyValue.over(weft, KvOptions.servers(what.servers()), KvServer.Turns.PROGRAM)) {
+            KeyValue.over(weft, KvOptions.servers(what.servers()), KvServer.RunBy.PROGRAM)) {
       if (kv.server().isPresent()) {
         serve(self, kv.server().get(), what);
         return new Seen(Duration.ZERO, Duration.ZERO, 0);
@@ -86,7 +86,7 @@ public final class PushTime {
       throws InterruptedException {
     Duration serving = what.serving();
     while (server.hasWorkers()) {
-      if (server.turn(LOOK)) {
+      if (server.work(LOOK)) {
         self.compute(serving);
       }
     }

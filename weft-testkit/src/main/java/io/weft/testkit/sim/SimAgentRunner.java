@@ -43,7 +43,11 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
 
   @Override
   public void commandQueued() {
-    runBy(process.events().now());
+    if (started) {
+      runBy(process.events().now());
+    } else {
+      process.simThread().resumeAt(process.events().now());
+    }
   }
 
   @Override
@@ -119,9 +123,24 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
 
   @Override
   public boolean drive(BooleanSupplier done, long deadlineNanos) {
-    runBy(process.events().now());
-    boolean unused = await(done, deadlineNanos);
+    if (started) {
+      runBy(process.events().now());
+      boolean unused = await(done, deadlineNanos);
+    } else {
+      driveByProgram(done, deadlineNanos);
+    }
     return !closed;
+  }
+
+  /// Runs an agent without a thread of its own on the program's thread.
+  private void driveByProgram(BooleanSupplier done, long deadlineNanos) {
+    process.requireOwnThread();
+    while (!closed && !done.getAsBoolean() && deadlineNanos - process.nanos() > 0) {
+      if (cycle() == 0) {
+        long idle = process.events().now() + process.idleNanos();
+        process.block(Math.min(idle, process.moment(deadlineNanos)));
+      }
+    }
   }
 
   @Override

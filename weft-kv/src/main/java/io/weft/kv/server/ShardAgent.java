@@ -1,35 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
+import io.weft.agent.Agent;
+import io.weft.agent.AgentRunner;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.kv.frame.KvHead;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 import org.jctools.queues.atomic.MpscChunkedAtomicArrayQueue;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The duty cycle of several shards, and the queue of their tasks. The channel's bound on open
-/// requests bounds the queue. A separate thread, or a thread of the program, runs the loop. Only
-/// one thread runs it at any time; all others only add to the queue.
-public final class ShardLoop {
+/// requests bounds the queue. Its runner executes it, on a thread of its own or on a thread of the
+/// program; all other threads only add to the queue. The thread of the first duty cycle owns the
+/// tables and frees them.
+public final class ShardAgent implements Agent {
 
-  private static final Logger LOG = LoggerFactory.getLogger(ShardLoop.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ShardAgent.class);
 
   /// The number of tasks between two checks for overdue requests.
   private static final int MOST_WITHOUT_LOOK = 64;
 
+  private final String role;
   private final MpscChunkedAtomicArrayQueue<Task> tasks;
   private final Shard[] byNumber;
   private final List<Shard> shards = new ArrayList<>();
   private final ServerNews news = new ServerNews();
   private final ShardContext context;
-  private final ShardTurner turner;
+  private final TaskWait wait;
   private final boolean servesItself;
+  private Runnable wake = () -> {};
   private int sinceLooked;
-  private boolean busy;
+  private long executed;
+  private boolean slicing;
   private volatile boolean resumes;
   private volatile boolean ended;
+  private volatile boolean closed;
+  private volatile @Nullable Thread owner;
 
   private sealed interface Task {
     record Serve(IncomingRequest request, KvHead head) implements Task {}
@@ -45,18 +55,25 @@ public final class ShardLoop {
     record Return(int position, int rank) implements Task {}
   }
 
+  /// @param role the name of its thread
   /// @param numbers of the initial shards
-  /// @param all the number of shards on all servers
   /// @param most the maximum number of open requests
-  ShardLoop(List<Integer> numbers, int all, ShardContext context, int most, ShardTurner turner) {
+  public ShardAgent(
+      String role, List<Integer> numbers, int most, ShardContext context, TaskWait wait) {
+    this.role = role;
     this.tasks = new MpscChunkedAtomicArrayQueue<>(1024, Math.max(2048, most));
     this.context = context;
-    this.turner = turner;
+    this.wait = wait;
     this.servesItself = context.workers().contains(context.rank());
-    this.byNumber = new Shard[all];
+    this.byNumber = new Shard[context.shards()];
     for (int number : numbers) {
       var unused = shard(number);
     }
+  }
+
+  /// Sets the runner, which is notified of each queued task. Called once, before the first task.
+  public void runBy(AgentRunner runner) {
+    wake = runner::commandQueued;
   }
 
   private Shard shard(int number) {
@@ -91,7 +108,7 @@ public final class ShardLoop {
           ended ? "the server has ended" : "more requests are open than this server can have");
       return;
     }
-    turner.wake();
+    queued();
   }
 
   /// Queues the notification that a rank has left.
@@ -108,7 +125,7 @@ public final class ShardLoop {
     if (!tasks.offer(task)) {
       LOG.error("no room to tell shards of the leave, loss or return of rank {}", rank);
     }
-    turner.wake();
+    queued();
   }
 
   /// Queues the notification that a process takes the place of a lost server.
@@ -122,34 +139,77 @@ public final class ShardLoop {
     if (!tasks.offer(new Task.Run(what))) {
       LOG.error("no room to tell a shard that its mirror has answered");
     }
-    turner.wake();
+    queued();
   }
 
   private void released() {
     resumes = true;
-    turner.wake();
+    queued();
   }
 
-  /// Refuses all later requests. `close` fails the waiting ones.
-  void end() {
+  private void queued() {
+    VarHandle.fullFence(); // the offer before the runner's read of its state; pairs with its park
+    wake.run();
+  }
+
+  /// Refuses all later requests. The next duty cycle fails the waiting ones and frees the tables.
+  public void end() {
     ended = true;
+    wake.run();
   }
 
-  /// Returns whether `end` was called.
-  boolean hasEnded() {
-    return ended;
+  /// Returns whether the tables are freed.
+  public boolean isClosed() {
+    return closed;
   }
 
-  // --- the thread that runs the loop
-
-  /// Returns whether there is work to do.
-  boolean isDue() {
-    return !tasks.isEmpty() || resumes || ended;
+  @Override
+  public void wake() {
+    wait.wake();
   }
 
-  /// Executes at most one task, and the work between two requests. Returns 0 if there was nothing
-  /// to do.
-  int doWork() {
+  @Override
+  public String role() {
+    return role;
+  }
+
+  /// Returns whether the thread should spin before it waits.
+  @Override
+  public boolean busy() {
+    return !wait.drives();
+  }
+
+  @Override
+  public boolean hasCommands() {
+    return !tasks.isEmpty() || resumes || (ended && !closed);
+  }
+
+  // --- the thread that runs the agent
+
+  /// Returns the number of executed tasks.
+  public long executed() {
+    return executed;
+  }
+
+  @Override
+  public void await(long maxNanos) {
+    wait.await(this::hasCommands, maxNanos);
+  }
+
+  /// Executes at most one task, and the work between two requests.
+  @Override
+  public int work(long nowNanos) {
+    if (owner == null) {
+      owner = Thread.currentThread();
+    }
+    int done = ended ? 0 : execute(nowNanos);
+    if (ended && !closed) {
+      free();
+    }
+    return done;
+  }
+
+  private int execute(long nowNanos) {
     Task task = tasks.poll();
     boolean freed = resumes;
     if (freed) {
@@ -157,22 +217,15 @@ public final class ShardLoop {
       shards.forEach(Shard::resume);
     }
     if (task != null) {
-      run(task);
+      executed++;
+      run(task, nowNanos);
     }
     if (servesItself && (task == null || ++sinceLooked > MOST_WITHOUT_LOOK)) {
       sinceLooked = 0;
-      expire();
+      shards.forEach(it -> it.expire(nowNanos));
     }
-    boolean sliced = busy && slice();
+    boolean sliced = slicing && slice();
     return (task != null ? 1 : 0) + (freed ? 1 : 0) + (sliced ? 1 : 0);
-  }
-
-  /// Fails overdue requests of this process's own worker, because no channel limits their time.
-  private void expire() {
-    long now = context.mirroring().channel().runner().nanos();
-    for (Shard shard : shards) {
-      shard.expire(now);
-    }
   }
 
   /// Advances checkpoints and mirrors of each shard between two requests.
@@ -187,38 +240,38 @@ public final class ShardLoop {
         LOG.error("a server goes on after a defect of a shard between requests", defect);
       }
     }
-    busy = more;
+    slicing = more;
     return some;
   }
 
-  private void run(Task task) {
+  private void run(Task task, long nowNanos) {
     try {
       switch (task) {
         case Task.Serve(IncomingRequest request, KvHead head) -> {
-          turner.begin(request, !tasks.isEmpty());
+          wait.begin(request, !tasks.isEmpty(), nowNanos);
           Shard shard = shard(head.shard());
           shard.serve(request, head);
-          busy |= shard.isBusy();
+          slicing |= shard.isBusy();
         }
         case Task.Mirror(IncomingRequest request, KvHead head, int worker) -> {
           Shard shard = shard(head.shard());
           shard.mirror(request, head, worker);
-          busy |= shard.isBusy();
+          slicing |= shard.isBusy();
         }
         case Task.Run(Runnable what) -> what.run();
         case Task.Leave(int rank) -> {
           shards.forEach(it -> it.leave(rank));
-          busy = true;
+          slicing = true;
         }
         case Task.Lose(int rank) -> {
           news.lost().add(rank);
           shards.forEach(it -> it.lose(rank));
-          busy = true;
+          slicing = true;
         }
         case Task.Return(int position, int rank) -> {
           news.returned().put(position, rank);
           shards.forEach(it -> it.returned(position, rank));
-          busy = true;
+          slicing = true;
         }
       }
     } catch (RuntimeException | Error defect) {
@@ -226,8 +279,7 @@ public final class ShardLoop {
     }
   }
 
-  /// Fails the waiting requests and frees the memory of the shards. Called once, after `end`.
-  void close() {
+  private void free() {
     Task left = tasks.poll();
     while (left != null) {
       if (left instanceof Task.Serve(IncomingRequest request, KvHead head)) {
@@ -238,5 +290,22 @@ public final class ShardLoop {
       left = tasks.poll();
     }
     shards.forEach(Shard::close);
+    closed = true;
+  }
+
+  @Override
+  public void crash(Throwable cause) {
+    close();
+  }
+
+  /// Ends the agent. Another thread than the owner leaves the tables to the owner's current duty
+  /// cycle.
+  @Override
+  public void close() {
+    ended = true;
+    Thread its = owner;
+    if (!closed && (its == null || its == Thread.currentThread())) {
+      free();
+    }
   }
 }

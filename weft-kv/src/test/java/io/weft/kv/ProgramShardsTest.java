@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// Checks a server whose duty cycles the program runs.
 @Timeout(120)
-class ProgramTurnsTest {
+class ProgramShardsTest {
 
   private static final long[] KEYS = {3, 1, 2};
 
@@ -24,7 +24,7 @@ class ProgramTurnsTest {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       job.run(
           weft -> {
-            KeyValue kv = KeyValue.over(weft, KvOptions.servers(1), KvServer.Turns.PROGRAM);
+            KeyValue kv = KeyValue.over(weft, KvOptions.servers(1), KvServer.RunBy.PROGRAM);
             if (kv.server().isPresent()) {
               try (KvServer server = kv.server().get()) {
                 assertThat(server.join(Duration.ofMillis(1))).isFalse();
@@ -52,7 +52,7 @@ class ProgramTurnsTest {
   void aServerWithItsOwnThreadsRefusesADutyCycleOfTheProgram() {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       KvServer server = job.member(0).server().orElseThrow();
-      assertThatThrownBy(() -> server.turn(Duration.ZERO))
+      assertThatThrownBy(() -> server.work(Duration.ZERO))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("rank 0 has its own threads");
     }
