@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Weft's core: agents, the cluster, and its collectives, rendezvous and request channels.
 @org.jspecify.annotations.NullMarked
+@SuppressWarnings("module") // io.weft.telemetry is compiled later
 module io.weft.comm {
   requires static transitive org.jspecify;
   requires transitive io.weft.tensor;
