@@ -5,7 +5,9 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.comm.CommException;
+import io.weft.comm.CompletableHandle;
 import io.weft.comm.Handle;
+import io.weft.comm.Handles;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -92,8 +94,7 @@ final class DirectReducer extends CommunicatorReducer {
     if (!CollectiveStart.isScaledAfter(request)) {
       return handle;
     }
-    ReductionHandle<T> scaled =
-        new ReductionHandle<>("reduceScatter '" + request.name() + "'", LayerSpans.NONE);
+    CompletableHandle<T> scaled = CompletableHandle.of("reduceScatter '" + request.name() + "'");
     handle.whenDone(
         (result, cause) -> {
           if (result == null) {
@@ -124,17 +125,13 @@ final class DirectReducer extends CommunicatorReducer {
                   }));
       throw refused;
     }
-    return ReductionHandle.of(
-        "group of " + group.size() + " tensors",
-        LayerSpans.NONE,
-        handles,
-        CollectiveStart::discard);
+    return Handles.all(handles, null, CollectiveStart::discard);
   }
 
   @Override
   public Handle<Integer> join() {
     if (size() == 1) {
-      ReductionHandle<Integer> joined = new ReductionHandle<>("join", LayerSpans.NONE);
+      CompletableHandle<Integer> joined = CompletableHandle.of("join");
       joined.complete(0);
       return joined;
     }

@@ -4,6 +4,7 @@ package io.weft.dataparallel;
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
 
 import io.weft.comm.CommException;
+import io.weft.comm.CompletableHandle;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.worker.Worker;
 import io.weft.tensor.DType;
@@ -15,14 +16,12 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// The handle of a narrowed tensor. If the sum is not finite, all ranks detect it. They then
 /// exchange their contributions, and the handle fails on all ranks with the same message. Any
 /// thread.
-final class NarrowedHandle implements Handle<TensorView> {
+final class NarrowedHandle extends CompletableHandle<TensorView> {
 
   /// The fields of a rank's report: its number in the job, the index of its first element that is
   /// not finite on the wire or -1, that element, and its element at the place where the sum is not
@@ -32,7 +31,6 @@ final class NarrowedHandle implements Handle<TensorView> {
   private final Reducer reducer;
   private final Handle<TensorView> reduced;
   private final NarrowedTensor tensor;
-  private final ReductionHandle<TensorView> verdict;
 
   /// @param reduced completes when the output is written, or when `tensor.badIndex` names the
   ///   element that prevents it
@@ -42,18 +40,16 @@ final class NarrowedHandle implements Handle<TensorView> {
     this.reducer = reducer;
     this.reduced = reduced;
     this.tensor = tensor;
-    this.verdict =
-        new ReductionHandle<>("allreduce '" + tensor.request().name() + "'", LayerSpans.NONE);
     reduced.whenDone(
         (result, cause) -> {
-          if (cause == null && !isCarried()) {
+          if (cause != null) {
+            fail(cause);
+          } else if (tensor.badIndex() < 0) {
+            complete(result);
+          } else {
             worker.run(this::tell);
           }
         });
-  }
-
-  private boolean isCarried() {
-    return tensor.badIndex() < 0;
   }
 
   private void tell() {
@@ -76,13 +72,13 @@ final class NarrowedHandle implements Handle<TensorView> {
                   tensor.request().deadline()))
           .whenDone(this::told);
     } catch (RuntimeException | Error thrown) { // for example, this rank has joined
-      verdict.fail(unexplained(thrown));
+      fail(unexplained(thrown));
     }
   }
 
   private void told(@Nullable TensorLease rows, @Nullable CommException cause) {
     if (rows == null) {
-      verdict.fail(unexplained(cause));
+      fail(unexplained(cause));
       return;
     }
     try (rows) {
@@ -93,9 +89,9 @@ final class NarrowedHandle implements Handle<TensorView> {
         MemorySegment.copy(data, JAVA_DOUBLE_UNALIGNED, at, fields, 0, FIELDS);
         all.add(fields);
       }
-      verdict.fail(failure(all));
+      fail(failure(all));
     } catch (RuntimeException | Error thrown) {
-      verdict.fail(unexplained(thrown));
+      fail(unexplained(thrown));
     }
   }
 
@@ -150,43 +146,18 @@ final class NarrowedHandle implements Handle<TensorView> {
   }
 
   @Override
-  public boolean isDone() {
-    return reduced.isDone() && (isCarried() || verdict.isDone());
+  protected String description() {
+    return "allreduce '" + name() + "'";
   }
 
   @Override
-  public TensorView await() throws InterruptedException {
-    TensorView output = reduced.await();
-    return isCarried() ? output : verdict.await();
+  protected boolean isCompletedHere() {
+    return NegotiationThread.isTurning();
   }
 
   @Override
   public TensorView await(Duration timeout) throws InterruptedException {
-    TensorView output = reduced.await(timeout);
-    return isCarried() ? output : verdict.await(timeout);
-  }
-
-  @Override
-  public void whenDone(
-      BiConsumer<? super @Nullable TensorView, ? super @Nullable CommException> action) {
-    reduced.whenDone(
-        (output, cause) -> {
-          if (cause != null || isCarried()) {
-            action.accept(output, cause);
-          } else {
-            verdict.whenDone(action);
-          }
-        });
-  }
-
-  @Override
-  public CompletableFuture<TensorView> toCompletableFuture() {
-    CompletableFuture<TensorView> future = new CompletableFuture<>();
-    whenDone(
-        (output, cause) -> {
-          var unused =
-              cause != null ? future.completeExceptionally(cause) : future.complete(output);
-        });
-    return future;
+    var unused = reduced.await(timeout); // drives its agent, if it has one
+    return super.await(timeout);
   }
 }

@@ -6,6 +6,7 @@ import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.comm.Handles;
 import io.weft.dataparallel.CollectiveRequest.Allgather;
 import io.weft.dataparallel.CollectiveRequest.Alltoall;
 import io.weft.dataparallel.CollectiveRequest.Broadcast;
@@ -108,11 +109,8 @@ final class NegotiatedReducer extends CommunicatorReducer {
     group.forEach(
         each -> all.add(PendingTensor.of(each, group.getFirst().name(), group.size(), spans)));
     submitGroup(all);
-    return ReductionHandle.of(
-        "group of " + group.size() + " tensors",
-        spans,
-        all.stream().map(each -> checked(each.handle(), each.narrowed())).toList(),
-        CollectiveStart::discard);
+    return together(
+        group.size(), all.stream().map(each -> checked(each.handle(), each.narrowed())).toList());
   }
 
   @Override
@@ -146,10 +144,14 @@ final class NegotiatedReducer extends CommunicatorReducer {
       all.add(PendingCollective.of(each, group.getFirst().name(), group.size(), spans));
     }
     submitGroup(all);
-    return ReductionHandle.of(
-        "group of " + group.size() + " tensors",
-        spans,
-        all.stream().map(PendingCollective::handle).toList(),
+    return together(group.size(), all.stream().map(PendingCollective::handle).toList());
+  }
+
+  private <T> Handle<List<T>> together(int tensors, List<? extends Handle<T>> handles) {
+    return Handles.completeWith(
+        new ReductionHandle<>("group of " + tensors + " tensors", spans),
+        handles,
+        null,
         CollectiveStart::discard);
   }
 

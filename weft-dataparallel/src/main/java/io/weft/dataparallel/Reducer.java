@@ -4,6 +4,7 @@ package io.weft.dataparallel;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.comm.Handle;
+import io.weft.comm.Handles;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.List;
@@ -32,11 +33,7 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
   /// Returns one handle for all of these handles. It completes when all have completed, with their
   /// outputs in the order of `handles`, or with the failure of the first failed one in this order.
   static Handle<List<TensorView>> all(List<? extends Handle<TensorView>> handles) {
-    return ReductionHandle.of(
-        "group of " + handles.size() + " tensors",
-        LayerSpans.NONE,
-        handles,
-        CollectiveStart::discard);
+    return Handles.all(handles, null, CollectiveStart::discard);
   }
 
   /// Returns this process's rank in the communicator.

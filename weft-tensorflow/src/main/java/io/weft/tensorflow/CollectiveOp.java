@@ -7,6 +7,7 @@ import io.weft.collective.Communicator;
 import io.weft.collective.WireHook;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.comm.Handles;
 import io.weft.dataparallel.CollectiveRequest;
 import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.ReductionRequest;
@@ -68,7 +69,7 @@ sealed interface CollectiveOp<R> {
         communicator.abort(refusal);
       }
     }
-    return new GroupHandle<>(handles, refusal, discard);
+    return Handles.all(handles, refusal, discard);
   }
 
   /// The op `WeftAllreduce` with one tensor.

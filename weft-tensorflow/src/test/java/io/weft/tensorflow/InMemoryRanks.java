@@ -6,6 +6,7 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.comm.CommException;
+import io.weft.comm.CompletableHandle;
 import io.weft.comm.Handle;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorLease;
@@ -67,7 +68,7 @@ final class InMemoryRanks implements AutoCloseable {
   }
 
   private record Contribution(
-      TensorView input, TensorView output, PendingHandle<TensorView> handle) {}
+      TensorView input, TensorView output, CompletableHandle<TensorView> handle) {}
 
   private static final class Meeting {
     final String what;
@@ -92,7 +93,7 @@ final class InMemoryRanks implements AutoCloseable {
   private static void end(Meeting meeting, CommException cause) {
     for (Contribution contribution : meeting.by) {
       if (contribution != null) {
-        contribution.handle.complete(null, cause);
+        contribution.handle.fail(cause);
       }
     }
   }
@@ -101,7 +102,7 @@ final class InMemoryRanks implements AutoCloseable {
       int rank, String what, @Nullable ReduceOp op, int root, Contribution mine, String name) {
     if (aborted != null) {
       CommException cause = aborted;
-      runner.execute(() -> mine.handle.complete(null, cause));
+      runner.execute(() -> mine.handle.fail(cause));
       return mine.handle;
     }
     Meeting meeting = meetings.computeIfAbsent(name, n -> new Meeting(what, communicators.size()));
@@ -136,7 +137,7 @@ final class InMemoryRanks implements AutoCloseable {
       Reference.write(result, contribution.output);
     }
     for (Contribution contribution : meeting.by) {
-      contribution.handle.complete(contribution.output, null);
+      contribution.handle.complete(contribution.output);
     }
   }
 
@@ -166,7 +167,8 @@ final class InMemoryRanks implements AutoCloseable {
     public Handle<TensorView> allreduce(AllreduceRequest request) {
       TensorView input = request.input();
       ReduceOp op = request.op();
-      Contribution mine = new Contribution(input, request.output(), new PendingHandle<>());
+      Contribution mine =
+          new Contribution(input, request.output(), CompletableHandle.of("an operation in memory"));
       return join(rank, input.signature() + " " + op, op, 0, mine, request.name());
     }
 
@@ -177,7 +179,8 @@ final class InMemoryRanks implements AutoCloseable {
 
     @Override
     public Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options) {
-      Contribution mine = new Contribution(inOut, inOut, new PendingHandle<>());
+      Contribution mine =
+          new Contribution(inOut, inOut, CompletableHandle.of("an operation in memory"));
       return join(rank, inOut.signature() + " from " + root, null, root, mine, options.name());
     }
 

@@ -25,8 +25,6 @@ import org.jspecify.annotations.Nullable;
 final class InlineOperation<T> extends PendingHandle<T>
     implements Commands.Deferred, AgentRunner.InlineTask, PreparedOperation<T> {
 
-  private final Collectives collectives;
-  private final Group group;
   private final MailboxTask task;
   private final OperationPlan<T> plan;
   private final Duration limit;
@@ -44,8 +42,6 @@ final class InlineOperation<T> extends PendingHandle<T>
       OperationPlan<T> plan,
       CopyOut<T> copyOut) {
     super(owner, taken, signature, copyOut);
-    this.collectives = owner.collectives();
-    this.group = owner.group();
     this.task = task;
     this.plan = plan;
     this.limit = owner.limit(options);
@@ -65,7 +61,7 @@ final class InlineOperation<T> extends PendingHandle<T>
   }
 
   @Override
-  void beforeWait() {
+  protected void beforeWait() {
     if (!Thread.currentThread().isInterrupted() && !runner().isInside()) {
       var unused = runner().lend(this, submittedNanos);
     }
@@ -74,34 +70,42 @@ final class InlineOperation<T> extends PendingHandle<T>
   @Override
   public void refuse(CommException full) {
     CommException cause = owner().refused(operationName(), full);
-    collectives.observer().withdrawn(this, cause, runner().nanos());
-    complete(null, cause);
+    collectives().observer().withdrawn(this, cause, runner().nanos());
+    finish(null, cause);
   }
 
   // --- on the thread that runs the progress engine
 
+  private Collectives collectives() {
+    return owner().collectives();
+  }
+
+  private Group group() {
+    return owner().group();
+  }
+
   /// Becomes an operation that has not begun.
   @Override
   public void run() {
-    collectives.begin(operation());
+    collectives().begin(operation());
   }
 
   private Operation<T> operation() {
-    return new Operation<>(group, operationName(), signature(), plan, this, limit, submittedNanos);
+    return new Operation<>(plan, this, limit, submittedNanos);
   }
 
   @Override
   public boolean begin(long sinceNanos) {
-    MailboxSlots open = collectives.mailboxes().find(group);
+    MailboxSlots open = collectives().mailboxes().find(group());
     if (open == null
         || !open.isReady()
-        || !collectives.isAlone(this, group)
-        || !collectives.commands().take(this)) {
+        || !collectives().isAlone(this, group())
+        || !collectives().commands().take(this)) {
       return false;
     }
     long key = operationName().key();
-    sequence = collectives.names().use(key, group, name(), signature());
-    collectives.eviction().onUse(group);
+    sequence = collectives().names().use(key, group(), name(), signature());
+    collectives().eviction().onUse(group());
     boolean published = false;
     Throwable broken = null;
     try {
@@ -110,9 +114,9 @@ final class InlineOperation<T> extends PendingHandle<T>
       broken = thrown;
     }
     // The following steps come later because the other ranks need not wait for them.
-    collectives.observer().reached(this, OperationStage.STARTED, 0, sinceNanos);
-    collectives.observer().reached(this, OperationStage.EXCHANGE, 0, sinceNanos);
-    if (collectives.observer().hearsStages()) {
+    collectives().observer().reached(this, OperationStage.STARTED, 0, sinceNanos);
+    collectives().observer().reached(this, OperationStage.EXCHANGE, 0, sinceNanos);
+    if (collectives().observer().hearsStages()) {
       task.watchedBy(this::reached);
     }
     if (published) {
@@ -124,7 +128,7 @@ final class InlineOperation<T> extends PendingHandle<T>
   }
 
   private void reached(OperationStage stage) {
-    collectives.observer().reached(this, stage, 0, runner().nanos());
+    collectives().observer().reached(this, stage, 0, runner().nanos());
   }
 
   @Override
@@ -158,13 +162,13 @@ final class InlineOperation<T> extends PendingHandle<T>
       result = copyOut(plan.result());
     } catch (RuntimeException | Error thrown) {
       CommException cause =
-          FailureMessages.broken(group, signature().words() + " '" + name() + "'", thrown);
+          FailureMessages.broken(group(), signature().words() + " '" + name() + "'", thrown);
       tellEnd(this, cause);
-      complete(null, cause);
+      finish(null, cause);
       return;
     }
     tellEnd(this, null);
-    complete(result, null);
+    finish(result, null);
   }
 
   /// Ends the caller's wait; the operation continues without it.
@@ -178,8 +182,8 @@ final class InlineOperation<T> extends PendingHandle<T>
   private void becomeOperation(@Nullable Throwable broken) {
     ended = true;
     Operation<T> operation = operation();
-    operation.resumes(collectives, sequence, task.resume(operation));
-    collectives.resume(operation, broken, runner().nanos());
+    operation.resumes(collectives(), sequence, task.resume(operation));
+    collectives().resume(operation, broken, runner().nanos());
   }
 
   // --- for the observer
@@ -191,7 +195,7 @@ final class InlineOperation<T> extends PendingHandle<T>
 
   @Override
   public long communicator() {
-    return group.key();
+    return group().key();
   }
 
   @Override

@@ -23,6 +23,7 @@ import io.weft.collective.plan.RankSchedule;
 import io.weft.collective.wire.WirePlans;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.comm.Handles;
 import io.weft.memory.UserMemory;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
@@ -156,17 +157,21 @@ final class MeshCommunicator implements Communicator {
   }
 
   private Handle<List<TensorView>> submitAll(List<PreparedOperation<TensorView>> prepared) {
-    List<PendingHandle<TensorView>> handles = new ArrayList<>(prepared.size());
-    for (int i = 0; i < prepared.size(); i++) {
-      try {
-        prepared.get(i).submit();
-      } catch (CommException full) {
-        prepared.subList(i + 1, prepared.size()).forEach(PreparedOperation::withdraw);
-        return new HandleGroup<>(handles, runner, full);
+    List<Handle<TensorView>> handles = new ArrayList<>(prepared.size());
+    CommException refusal = null;
+    for (PreparedOperation<TensorView> each : prepared) {
+      if (refusal != null) {
+        each.withdraw();
+        continue;
       }
-      handles.add(prepared.get(i).handle());
+      try {
+        each.submit();
+        handles.add(each.handle());
+      } catch (CommException full) {
+        refusal = full;
+      }
     }
-    return new HandleGroup<>(handles, runner, null);
+    return Handles.all(handles, refusal, view -> {});
   }
 
   /// Prepares the tensor for the wire, and the operation. Gives the name back if it throws.
@@ -529,8 +534,7 @@ final class MeshCommunicator implements Communicator {
       OperationPlan<T> plan,
       PendingHandle.CopyOut<T> copyOut) {
     var handle = new PendingHandle<T>(this, name, signature, copyOut);
-    var operation =
-        new Operation<>(group, name, signature, plan, handle, limit(options), runner.nanos());
+    var operation = new Operation<>(plan, handle, limit(options), runner.nanos());
     handle.belongsTo(operation);
     return operation;
   }
@@ -544,19 +548,6 @@ final class MeshCommunicator implements Communicator {
   CommException ended() {
     CommException why = collectives.failures().of(group);
     return why == null ? FailureMessages.closed(group) : why;
-  }
-
-  CommException softTimeout(OperationName name, OperationSignature signature, Duration waited) {
-    return new CommException.TimedOut(
-        group.self()
-            + ": "
-            + signature.words()
-            + " '"
-            + name
-            + "' is not done after "
-            + ClampedDuration.millis(waited)
-            + " ms; it continues, its tensors stay borrowed; await again, or lower its deadline",
-        List.of());
   }
 
   private void checkRows(CollectiveOptions options, TensorView input, String aim) {

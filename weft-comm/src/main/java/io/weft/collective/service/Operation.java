@@ -29,8 +29,6 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
   private static final Logger LOG = LoggerFactory.getLogger(Operation.class);
 
   private final Group group;
-  private final OperationName name;
-  private final OperationSignature signature;
   private final OperationPlan<T> plan;
   private final PendingHandle<T> handle;
   private final Duration limit;
@@ -49,17 +47,8 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
   private long failedNanos;
   private boolean toldMismatch;
 
-  Operation(
-      Group group,
-      OperationName name,
-      OperationSignature signature,
-      OperationPlan<T> plan,
-      PendingHandle<T> handle,
-      Duration limit,
-      long submittedNanos) {
-    this.group = group;
-    this.name = name;
-    this.signature = signature;
+  Operation(OperationPlan<T> plan, PendingHandle<T> handle, Duration limit, long submittedNanos) {
+    this.group = handle.owner().group();
     this.plan = plan;
     this.handle = handle;
     this.limit = limit;
@@ -75,17 +64,17 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
 
   @Override
   public String name() {
-    return name.toString();
+    return handle.operationName().toString();
   }
 
   @Override
   public OperationSignature signature() {
-    return signature;
+    return handle.signature();
   }
 
   @Override
   public long key() {
-    return name.key();
+    return handle.operationName().key();
   }
 
   @Override
@@ -310,7 +299,7 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
       return;
     }
     handle.tellEnd(this, null);
-    handle.complete(result, null);
+    handle.finish(result, null);
   }
 
   /// Records the failure. `settle` ends the operation when the transport no longer accesses its
@@ -355,7 +344,7 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
     } catch (RuntimeException | Error thrown) {
       LOG.error("{} has ended without freeing its memory", describe(), thrown);
     }
-    handle.complete(null, failure);
+    handle.finish(null, failure);
   }
 
   /// Returns the current stage; null before the first stage and after a failure.
@@ -398,7 +387,7 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
       broken(own);
       return;
     }
-    LOG.debug("{}: write to {} failed: {}", name, group.describe(member), cause.getMessage());
+    LOG.debug("{}: write to {} failed: {}", name(), group.describe(member), cause.getMessage());
   }
 
   // --- for the observer
@@ -410,12 +399,12 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
 
   @Override
   public String words() {
-    return signature.words();
+    return handle.signature().words();
   }
 
   @Override
   public long bytes() {
-    return signature.bytes();
+    return handle.signature().bytes();
   }
 
   @Override
@@ -452,10 +441,10 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
 
   /// Returns a description such as "allreduce 'g1' (FLOAT32[3] SUM)".
   String describe() {
-    String words = signature.words();
+    String words = handle.signature().words();
     int space = words.indexOf(' ');
     return Printable.of(
-        words.substring(0, space) + " '" + name + "' (" + words.substring(space + 1) + ")");
+        words.substring(0, space) + " '" + name() + "' (" + words.substring(space + 1) + ")");
   }
 
   /// Returns a description with the waiting time. It is 0.0 s for an operation submitted after the

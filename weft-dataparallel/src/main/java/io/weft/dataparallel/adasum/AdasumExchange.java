@@ -4,9 +4,9 @@ package io.weft.dataparallel.adasum;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
+import io.weft.comm.CompletableHandle;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.worker.Worker;
-import io.weft.dataparallel.worker.WorkerHandle;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
@@ -26,7 +26,7 @@ final class AdasumExchange {
   private final String name;
   private final TensorView tensor;
   private final TensorView row;
-  private final WorkerHandle<TensorView> handle;
+  private final CompletableHandle<TensorView> handle;
 
   /// @param tensor this rank's gradient, which the result overwrites
   AdasumExchange(Communicator communicator, Worker worker, String name, TensorView tensor) {
@@ -36,7 +36,8 @@ final class AdasumExchange {
     this.tensor = tensor;
     this.row = tensor.reshaped(Shape.of(tensor.shape().elements()));
     this.handle =
-        new WorkerHandle<>("Adasum of '%s' on rank %d".formatted(name, world(communicator.rank())));
+        CompletableHandle.of(
+            "Adasum of '%s' on rank %d".formatted(name, world(communicator.rank())));
   }
 
   Handle<TensorView> start() {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.compress;
 
+import io.weft.comm.CompletableHandle;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.worker.Worker;
-import io.weft.dataparallel.worker.WorkerHandle;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
@@ -38,7 +38,7 @@ abstract sealed class FeedbackExchange implements TensorExchange
   ///
   /// @param average memory for the result
   /// @param factor factor by which the result is multiplied
-  record Running(TensorView average, double factor, WorkerHandle<TensorView> handle) {}
+  record Running(TensorView average, double factor, CompletableHandle<TensorView> handle) {}
 
   /// The continuation after a collective, on the worker's thread.
   @FunctionalInterface
@@ -65,7 +65,7 @@ abstract sealed class FeedbackExchange implements TensorExchange
               .formatted(name, self()));
     }
     var handle =
-        new WorkerHandle<TensorView>("%s of '%s' on rank %d".formatted(words(), name, self()));
+        CompletableHandle.<TensorView>of("%s of '%s' on rank %d".formatted(words(), name, self()));
     try {
       begin(gradient, new Running(average, factor, handle));
       return handle;

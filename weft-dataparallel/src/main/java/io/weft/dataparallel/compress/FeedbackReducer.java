@@ -4,12 +4,12 @@ package io.weft.dataparallel.compress;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
 import io.weft.comm.CommException;
+import io.weft.comm.CompletableHandle;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.ReductionRequest;
 import io.weft.dataparallel.TensorReducer;
 import io.weft.dataparallel.worker.Worker;
-import io.weft.dataparallel.worker.WorkerHandle;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.TensorView;
@@ -75,7 +75,7 @@ final class FeedbackReducer implements TensorReducer {
       return below.allreduce(request);
     }
     float value = request.input().data().getAtIndex(JAVA_FLOAT_UNALIGNED, bad);
-    var handle = new WorkerHandle<TensorView>("the mean of '" + request.name() + "'");
+    var handle = CompletableHandle.<TensorView>of("the mean of '" + request.name() + "'");
     int self = below.members().getFirst();
     String words = ExchangeHeader.bad(source.of(request.name(), bad), self, "", value);
     handle.fail(new CommException.Broken(words, self, null));

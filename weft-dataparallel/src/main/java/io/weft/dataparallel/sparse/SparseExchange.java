@@ -6,9 +6,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
+import io.weft.comm.CompletableHandle;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.worker.Worker;
-import io.weft.dataparallel.worker.WorkerHandle;
 import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
@@ -32,7 +32,7 @@ final class SparseExchange {
   private final RowSums sums;
   private final Shape rowShape;
   private final OwnedTensor packed;
-  private final WorkerHandle<ReducedSlices> handle;
+  private final CompletableHandle<ReducedSlices> handle;
 
   /// A rank's contribution.
   ///
@@ -50,7 +50,7 @@ final class SparseExchange {
     this.op = own.op();
     this.sums = own.sums();
     this.rowShape = own.slices().rows().shape();
-    this.handle = new WorkerHandle<>("sparse gradient '%s' on rank %d".formatted(name, self()));
+    this.handle = CompletableHandle.of("sparse gradient '%s' on rank %d".formatted(name, self()));
     long stride = Long.BYTES + counts.width() * Float.BYTES;
     this.packed = OwnedTensor.allocate(DType.UINT8, Shape.of(sums.count(), stride));
     sums.add(

@@ -6,6 +6,7 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.comm.CommException;
+import io.weft.comm.CompletableHandle;
 import io.weft.comm.Handle;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
@@ -13,10 +14,7 @@ import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// A communicator of one rank whose operations complete at once. It corrupts the last float32 of
@@ -75,7 +73,7 @@ final class LoneCommunicator implements Communicator {
   @Override
   public Handle<TensorView> allreduce(AllreduceRequest request) {
     bring(request.input(), request.output());
-    return new Done<>(request.output());
+    return done(request.output());
   }
 
   @Override
@@ -87,28 +85,28 @@ final class LoneCommunicator implements Communicator {
   public Handle<TensorView> reduceScatter(
       TensorView input, TensorView output, ReduceOp op, CollectiveOptions options) {
     bring(input, output);
-    return new Done<>(output);
+    return done(output);
   }
 
   @Override
   public Handle<TensorLease> allgather(TensorView input, CollectiveOptions options) {
-    return new Done<>(bring(input));
+    return done(bring(input));
   }
 
   @Override
   public Handle<TensorView> broadcast(TensorView inOut, int root, CollectiveOptions options) {
     bring(inOut, inOut);
-    return new Done<>(inOut);
+    return done(inOut);
   }
 
   @Override
   public Handle<Received> alltoall(TensorView input, List<Long> splits, CollectiveOptions options) {
-    return new Done<>(new Received(bring(input), splits));
+    return done(new Received(bring(input), splits));
   }
 
   @Override
   public Handle<Void> barrier(CollectiveOptions options) {
-    return new Done<>(null);
+    return done(null);
   }
 
   @Override
@@ -129,31 +127,9 @@ final class LoneCommunicator implements Communicator {
   @Override
   public void close() {}
 
-  private record Done<T>(@Nullable T value) implements Handle<T> {
-
-    @Override
-    public boolean isDone() {
-      return true;
-    }
-
-    @Override
-    public T await(Duration timeout) {
-      return value;
-    }
-
-    @Override
-    public T await() {
-      return value;
-    }
-
-    @Override
-    public void whenDone(BiConsumer<? super @Nullable T, ? super @Nullable CommException> action) {
-      action.accept(value, null);
-    }
-
-    @Override
-    public CompletableFuture<T> toCompletableFuture() {
-      return CompletableFuture.completedFuture(value);
-    }
+  private static <T> Handle<T> done(@Nullable T result) {
+    CompletableHandle<T> handle = CompletableHandle.of("an operation of a lone rank");
+    handle.complete(result);
+    return handle;
   }
 }

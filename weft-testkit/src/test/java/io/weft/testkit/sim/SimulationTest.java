@@ -155,7 +155,7 @@ class SimulationTest {
                   }
                 });
     assertThat(hanging.hung()).extracting(RankResult.Hung::rank).containsExactly(0, 1);
-    assertThat(hanging.summary()).contains("rank 1 hangs").contains("PendingHandle.await");
+    assertThat(hanging.summary()).contains("rank 1 hangs").contains("CompletableHandle.await");
   }
 
   @Test
