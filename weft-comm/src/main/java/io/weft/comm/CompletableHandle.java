@@ -103,7 +103,8 @@ public abstract class CompletableHandle<T> implements Handle<T> {
   /// Hot path.
   protected void beforeWait() {}
 
-  /// Called by a waiter when the runner has ended and the operation is not done. May fail the handle.
+  /// Called by a waiter when the runner has ended and the operation is not done. May fail the
+  /// handle.
   protected void abandoned() {}
 
   /// Returns the failure of a wait that has lasted for `waited`.
@@ -136,13 +137,17 @@ public abstract class CompletableHandle<T> implements Handle<T> {
   ///
   /// @param rank this rank's number in the job
   public final boolean fail(Throwable cause, int rank) {
-    return fail(
-        cause instanceof CommException known
-            ? known
-            : new CommException.Broken(
-                description() + " failed: " + cause + "; the other ranks' part of it is done",
-                rank,
-                cause));
+    return fail(failureOf(cause, rank));
+  }
+
+  /// Returns the failure with which `fail(cause, rank)` fails the handle.
+  protected final CommException failureOf(Throwable cause, int rank) {
+    return cause instanceof CommException known
+        ? known
+        : new CommException.Broken(
+            description() + " failed: " + cause + "; the other ranks' part of it is done",
+            rank,
+            cause);
   }
 
   private boolean end(Object ended) {

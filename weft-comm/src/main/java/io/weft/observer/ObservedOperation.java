@@ -43,6 +43,16 @@ public interface ObservedOperation {
   /// The ranks that answered a probe and had not submitted the operation by then. Allocates.
   List<Integer> unsubmitted();
 
+  /// Name of the table of a parameter server that the operation concerns; empty if there is none.
+  default String table() {
+    return "";
+  }
+
+  /// Number of the table's rows that the operation concerns; 0 if there are none.
+  default long rows() {
+    return 0;
+  }
+
   /// A service that runs operations.
   enum Service {
     /// The collectives of a communicator.
@@ -50,6 +60,10 @@ public interface ObservedOperation {
     /// The receives and published tensors of a rendezvous.
     RENDEZVOUS,
     /// The requests of this rank on the request channel.
-    CHANNEL
+    CHANNEL,
+    /// The operations of this rank, as a worker of a parameter server, on its tables.
+    KV_WORKER,
+    /// The operations of this rank, as a parameter server, for workers and for other servers.
+    KV_SERVER
   }
 }

@@ -20,6 +20,7 @@ import io.weft.kv.server.Mirroring;
 import io.weft.kv.server.ReplyMemory;
 import io.weft.kv.server.RingNews;
 import io.weft.kv.server.SavedFiles;
+import io.weft.kv.server.ServerEvents;
 import io.weft.kv.server.ShardAgent;
 import io.weft.kv.server.ShardContext;
 import io.weft.kv.server.ShardFunctions;
@@ -83,7 +84,7 @@ public final class KvServer implements AutoCloseable {
   /// The initial servers and the replacements of lost servers.
   private final Set<Integer> servers = new ConcurrentSkipListSet<>();
 
-  private final ShardStates states = new ShardStates();
+  private final ShardStates states;
   private volatile @Nullable WorkerLinks own;
   private volatile CommException.@Nullable Excluded excluded;
 
@@ -101,6 +102,7 @@ public final class KvServer implements AutoCloseable {
     this.layout = layout;
     this.runner = weft.channel().runner();
     this.self = weft.rank();
+    this.states = new ShardStates(new ServerEvents(weft.channel().events()));
     servers.addAll(layout.servers());
     this.runBy = runBy;
     this.workersHere = new ConcurrentSkipListSet<>(layout.workers());
@@ -269,7 +271,7 @@ public final class KvServer implements AutoCloseable {
     }
     ShardAgent shards = agents.get(threadOf(head.shard()));
     if (worker == NO_WORKER) {
-      shards.serve(request, head);
+      shards.serve(states.events().observe(request, head), head);
     } else {
       shards.mirror(request, head, worker);
     }

@@ -173,7 +173,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return both.asSlice(0, head.byteSize() + payload.byteSize());
   }
 
-  ChannelEvents events() {
+  @Override
+  public ChannelEvents events() {
     return events;
   }
 

@@ -41,6 +41,10 @@ public interface RequestChannel {
   /// do.
   AgentRunner runner();
 
+  /// Returns the events of this rank's observers, to which a service over the channel reports its
+  /// operations.
+  ChannelEvents events();
+
   /// Sets the handler of the requests of this kind, from a later duty cycle on. It replaces an
   /// earlier handler of the same kind. Until a kind has a handler, its requests wait, and requests
   /// of other kinds overtake them. When it is set, the handler is notified of the ranks that are

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.frame;
 
+import java.util.Locale;
+
 /// The operations of a shard.
 public enum KvOp {
   /// Registers a table. The payload is its specification.
@@ -82,6 +84,15 @@ public enum KvOp {
   /// Returns whether a worker numbers the operation, so that a shard executes it once.
   public boolean isNumbered() {
     return this == PUSH || this == PUSH_PULL || this == CHANGE;
+  }
+
+  /// Returns the name of the operation in timelines and metrics.
+  public String word() {
+    return switch (this) {
+      case CUT -> "checkpoint";
+      case LOAD -> "restore";
+      default -> name().toLowerCase(Locale.ROOT).replace('_', '-');
+    };
   }
 
   /// Returns the number on the wire.

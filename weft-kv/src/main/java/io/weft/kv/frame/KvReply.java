@@ -131,6 +131,20 @@ public record KvReply(Status status, long applied, String text, MemorySegment va
     return words;
   }
 
+  /// Returns the status of a body that `encode` has returned.
+  ///
+  /// Hot path.
+  public static Status statusOf(MemorySegment body) {
+    return ALL[body.get(JAVA_BYTE, 0)];
+  }
+
+  /// Returns the number of bytes of values in a body that `encode` has returned.
+  ///
+  /// Hot path.
+  public static long valueBytes(MemorySegment body) {
+    return statusOf(body) == Status.VALUES ? body.byteSize() - FIXED_BYTES : 0;
+  }
+
   /// Parses a reply. Throws `IllegalArgumentException` if it is invalid.
   public static KvReply read(MemorySegment from) {
     long bytes = from.byteSize();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
+import io.weft.comm.CommException;
+import io.weft.kv.event.TableOperation;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.server.MirrorLink.Arrival;
 import io.weft.kv.spill.RowStoreException;
@@ -16,20 +18,28 @@ final class Mirror {
   private @Nullable ShardCopy copy;
   private boolean whole;
 
-  private Mirror(MirrorLink link, @Nullable ShardCopy copy) {
+  /// The copying of the shard for the observers, until it has ended.
+  private @Nullable TableOperation copying;
+
+  private Mirror(MirrorLink link, @Nullable ShardCopy copy, @Nullable TableOperation copying) {
     this.link = link;
     this.copy = copy;
+    this.copying = copying;
     this.whole = copy == null;
+    link.whenEnded(
+        why -> copyEnded(new CommException.Aborted("the copy was not completed: " + why, null)));
   }
 
   /// Returns a mirror that already has the whole shard.
   static Mirror whole(MirrorLink link) {
-    return new Mirror(link, null);
+    return new Mirror(link, null, null);
   }
 
   /// Returns a mirror to which the shard is being copied.
-  static Mirror copying(MirrorLink link, ShardCopy copy) {
-    return new Mirror(link, copy);
+  ///
+  /// @param operation for the observers; ends with the copy
+  static Mirror copying(MirrorLink link, ShardCopy copy, TableOperation operation) {
+    return new Mirror(link, copy, operation);
   }
 
   int peer() {
@@ -74,9 +84,22 @@ final class Mirror {
   }
 
   private void endCopy(ShardCopy under) {
-    under.complete(() -> whole = true);
+    under.complete(
+        () -> {
+          whole = true;
+          copyEnded(null);
+        });
     under.close();
     copy = null;
+  }
+
+  private void copyEnded(@Nullable CommException failure) {
+    TableOperation operation = copying;
+    copying = null;
+    if (operation != null) {
+      operation.answers(link.forwardedBytes());
+      operation.ended(failure);
+    }
   }
 
   /// Returns whether there is something to copy or send, or the mirror has not confirmed that it

@@ -35,6 +35,8 @@ final class MirrorLink {
   private final ArrayDeque<Forward> waiting = new ArrayDeque<>();
   private int open;
   private long forwarded;
+  private long forwardedBytes;
+  private Consumer<String> whenEnded = why -> {};
   private boolean ended;
 
   /// @param peer rank of the mirror
@@ -75,6 +77,16 @@ final class MirrorLink {
     return forwarded;
   }
 
+  /// Returns the bytes of the payloads of all forwarded requests.
+  long forwardedBytes() {
+    return forwardedBytes;
+  }
+
+  /// Sets the action that `end` runs with its reason.
+  void whenEnded(Consumer<String> action) {
+    whenEnded = action;
+  }
+
   /// Returns whether all requests are answered.
   boolean isIdle() {
     return waiting.isEmpty() && open == 0;
@@ -110,6 +122,7 @@ final class MirrorLink {
       fill.accept(lease.view().data().asSlice(0, bytes));
     }
     forwarded++;
+    forwardedBytes += bytes;
     waiting.add(new Forward(words, lease, bytes, arrival));
     flush();
   }
@@ -186,6 +199,7 @@ final class MirrorLink {
       return;
     }
     ended = true;
+    whenEnded.accept(why);
     LOG.warn(
         "shard {} of rank {} has no mirror on rank {} any more: {}",
         shard,

@@ -4,6 +4,8 @@ package io.weft.kv.server;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.cluster.channel.IncomingRequest;
+import io.weft.comm.CommException;
+import io.weft.kv.event.TableOperation;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
@@ -87,6 +89,9 @@ final class Shard {
   void serve(IncomingRequest request, KvHead head) {
     int worker = context.worker(request.fromRank());
     var it = new Pending(request, head, worker);
+    if (request instanceof ObservedRequest observed) {
+      observed.begun();
+    }
     try {
       if (worker < 0) {
         throw new Refusal("rank " + request.fromRank() + " is not a worker");
@@ -486,12 +491,15 @@ final class Shard {
 
   void lose(int rank) {
     if (mirror.lose(rank)) {
+      TableOperation takeover = context.states().events().begin("takeover", number, rank);
       LOG.warn(
           "rank {} takes over shard {}{}",
           context.rank(),
           number,
           mirror.isComplete() ? "" : ", which is incomplete here: requests to it are refused");
       takeOver();
+      takeover.ended(
+          mirror.isComplete() ? null : new CommException.Mismatch("the shard is incomplete here"));
     }
   }
 
@@ -540,7 +548,10 @@ final class Shard {
       drop();
     }
     if (mirror.serves() && !served) {
+      TableOperation takeover =
+          context.states().events().begin("takeover", number, TableOperation.NO_PEER);
       takeOver();
+      takeover.ended(null);
     } else {
       retryEarly();
     }

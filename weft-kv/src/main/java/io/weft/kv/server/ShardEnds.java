@@ -7,7 +7,6 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.ShardTable.Subject;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.worker.LocalRequest;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
@@ -63,7 +62,7 @@ final class ShardEnds {
     Iterator<Pending> each = table.parked().iterator();
     while (each.hasNext()) {
       Pending it = each.next();
-      if (it.request() instanceof LocalRequest local && local.isOverdue(nowNanos)) {
+      if (it.request() instanceof ObservedRequest local && local.isOverdue(nowNanos)) {
         each.remove();
         local.expire(
             "shard %d of this process has not answered in time: %s"

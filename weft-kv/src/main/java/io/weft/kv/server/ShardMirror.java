@@ -4,6 +4,7 @@ package io.weft.kv.server;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.weft.kv.event.TableOperation;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.server.Handover.Stage;
@@ -181,8 +182,11 @@ final class ShardMirror {
   private Mirror copyTo(int rank, Replicas next) {
     MirrorLink to = link(rank);
     LOG.info("rank {} copies shard {} to rank {}", context.rank(), shard, rank);
+    TableOperation operation = context.states().events().begin("copy", shard, rank);
     return Mirror.copying(
-        to, new ShardCopy(shard, to, source, ring.version(), RingNews.bytes(next, lost)));
+        to,
+        new ShardCopy(shard, to, source, ring.version(), RingNews.bytes(next, lost)),
+        operation);
   }
 
   // --- copies from another server

@@ -22,8 +22,19 @@ public final class ShardStates {
   /// @param sinceNanos when it began
   public record Call(int shard, String words, long sinceNanos) {}
 
+  private final ServerEvents events;
+
   /// Creates the state without shards.
-  public ShardStates() {}
+  ///
+  /// @param events the operations of this server for its observers
+  public ShardStates(ServerEvents events) {
+    this.events = events;
+  }
+
+  /// Returns the operations of this server for its observers.
+  public ServerEvents events() {
+    return events;
+  }
 
   void begin(Call call) {
     calls.put(call.shard(), call);

@@ -92,6 +92,7 @@ final class ShardTables {
         ShardTable made = make(spec);
         left.forEach(made::leave);
         tables.put(spec.id(), made);
+        context.states().events().add(spec);
         return 0;
       }
       List<String> differences = known.spec().differences(spec);

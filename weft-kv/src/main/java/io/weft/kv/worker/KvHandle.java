@@ -4,6 +4,7 @@ package io.weft.kv.worker;
 import io.weft.agent.AgentRunner;
 import io.weft.comm.CommException;
 import io.weft.comm.CompletableHandle;
+import io.weft.kv.event.TableOperation;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class KvHandle<T> extends CompletableHandle<T> {
 
   private final AgentRunner runner;
+  private final TableOperation operation;
   private final String words;
   private final Supplier<? extends @Nullable T> result;
   private final @Nullable Verdict verdict;
@@ -23,20 +25,19 @@ public final class KvHandle<T> extends CompletableHandle<T> {
   private boolean stopped;
 
   /// @param words a description of the operation and its rank, for errors
+  /// @param operation notifies the observers; ends with the handle
   /// @param result called once, when all requests have succeeded
-  public KvHandle(AgentRunner runner, String words, Supplier<? extends @Nullable T> result) {
-    this(runner, words, result, null);
-  }
-
   /// @param verdict is notified of failed requests, and determines the handle's failure; null = the
   ///   first failure
   KvHandle(
       AgentRunner runner,
       String words,
+      TableOperation operation,
       Supplier<? extends @Nullable T> result,
       @Nullable Verdict verdict) {
     this.runner = runner;
     this.words = words;
+    this.operation = operation;
     this.result = result;
     this.verdict = verdict;
   }
@@ -110,6 +111,11 @@ public final class KvHandle<T> extends CompletableHandle<T> {
     }
   }
 
+  /// Records the server that has answered a request.
+  void heard(int server) {
+    operation.heard(server);
+  }
+
   void failed(ShardRequest.What what, Fate fate, CommException cause) {
     if (verdict != null) {
       verdict.failed(what, fate, cause);
@@ -139,18 +145,18 @@ public final class KvHandle<T> extends CompletableHandle<T> {
   }
 
   private void end() {
-    CommException first = failure;
-    if (first != null) {
-      fail(verdict == null ? first : verdict.judge(first));
-      return;
+    CommException cause = failure;
+    T value = null;
+    if (cause != null && verdict != null) {
+      cause = verdict.judge(cause);
+    } else if (cause == null) {
+      try {
+        value = result.get();
+      } catch (RuntimeException | Error defect) {
+        cause = failureOf(defect, -1);
+      }
     }
-    T value;
-    try {
-      value = result.get();
-    } catch (RuntimeException | Error defect) {
-      fail(defect, -1);
-      return;
-    }
-    complete(value);
+    operation.ended(cause);
+    var unused = cause == null ? complete(value) : fail(cause);
   }
 }

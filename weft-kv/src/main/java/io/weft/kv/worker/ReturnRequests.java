@@ -5,9 +5,12 @@ import io.weft.cluster.channel.Request;
 import io.weft.cluster.channel.RequestChannel;
 import io.weft.cluster.channel.RequestOutcome;
 import io.weft.comm.CommException;
+import io.weft.kv.event.OperationNames;
+import io.weft.kv.event.TableOperation;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
+import io.weft.observer.ObservedOperation.Service;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Collection;
@@ -47,17 +50,28 @@ public final class ReturnRequests {
 
   private Set<Integer> ask(Collection<Integer> servers, int part) throws InterruptedException {
     Set<Integer> lost = new ConcurrentSkipListSet<>();
+    var operation =
+        new TableOperation(
+            channel.events(),
+            new TableOperation.Subject(
+                Service.KV_SERVER, OperationNames.NO_TABLE.of(KvOp.RETURN), "", 0, 0),
+            TableOperation.NO_PEER);
+    operation.begun();
     var handle =
         new KvHandle<>(
-            channel.runner(), "rank " + rank + ": to take the place of a server", () -> lost);
+            channel.runner(),
+            "rank " + rank + ": to take the place of a server",
+            operation,
+            () -> lost,
+            null);
     MemorySegment head = MemorySegment.ofArray(new byte[KvHead.BYTES]);
     new KvHead(KvOp.RETURN, KvHead.Keys.NONE, 0, 0, 0, 0, 0, 0, 0, 0, part).write(head);
     var request = Request.of(kind, head, MemorySegment.NULL, limit);
     for (int server : servers) {
       handle.add();
       if (!channel.tryRequest(
-          server, request, outcome -> handle.over(heard(server, outcome, lost)))) {
-        handle.over(
+          server, request, outcome -> handle.ended(heard(server, outcome, lost)))) {
+        handle.ended(
             new CommException.TimedOut(
                 "too many requests are open to rank " + server, List.of(server)));
       }

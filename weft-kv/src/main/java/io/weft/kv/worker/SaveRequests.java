@@ -3,6 +3,8 @@ package io.weft.kv.worker;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.weft.kv.event.OperationNames;
+import io.weft.kv.event.TableOperation;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
@@ -24,12 +26,14 @@ public final class SaveRequests {
 
   private final WorkerLinks links;
   private final TableSpec spec;
+  private final OperationNames names;
   private final Duration limit;
 
   /// @param limit how long a shard may take to write its file
   public SaveRequests(WorkerLinks links, TableSpec spec, Duration limit) {
     this.links = links;
     this.spec = spec;
+    this.names = new OperationNames(spec.name());
     this.limit = limit;
   }
 
@@ -37,7 +41,7 @@ public final class SaveRequests {
   /// applied.
   public long hold() throws InterruptedException {
     var latest = new AtomicLong();
-    KvHandle<Void> handle = links.handle(words("hold"), () -> null);
+    KvHandle<Void> handle = links.handle(words("hold"), begin(KvOp.HOLD, 0), () -> null);
     send(
         handle,
         KvOp.HOLD,
@@ -52,7 +56,7 @@ public final class SaveRequests {
   /// Releases a held table. The request has the usual limit, so that it is sent even if the
   /// checkpoint's limit is very short.
   public KvHandle<Void> release() throws InterruptedException {
-    KvHandle<Void> handle = links.handle(words("release"), () -> null);
+    KvHandle<Void> handle = links.handle(words("release"), begin(KvOp.RELEASE, 0), () -> null);
     send(handle, KvOp.RELEASE, 0, shard -> MemorySegment.NULL, (shard, reply) -> {}, links.limit());
     return handle;
   }
@@ -65,7 +69,8 @@ public final class SaveRequests {
   public KvHandle<AtomicReferenceArray<String>> cut(
       IntFunction<String> file, String id, String base, long clock) throws InterruptedException {
     var said = new AtomicReferenceArray<String>(links.shards());
-    KvHandle<AtomicReferenceArray<String>> handle = links.handle(words("checkpoint"), () -> said);
+    KvHandle<AtomicReferenceArray<String>> handle =
+        links.handle(words("checkpoint"), begin(KvOp.CUT, 0), () -> said);
     send(
         handle,
         KvOp.CUT,
@@ -93,7 +98,8 @@ public final class SaveRequests {
     payload.set(JAVA_LONG_UNALIGNED, 0, at);
     payload.set(JAVA_LONG_UNALIGNED, 8, step);
     MemorySegment.copy(content, 0, payload, LOAD_HEAD_BYTES, content.byteSize());
-    KvHandle<Void> handle = links.handle(words("restore"), () -> null);
+    KvHandle<Void> handle =
+        links.handle(words("restore"), begin(KvOp.LOAD, content.byteSize()), () -> null);
     try {
       links.submit(
           new What(KvOp.LOAD, shard, spec.id(), clock, part, KvHead.Values.FLOAT32, 0),
@@ -104,6 +110,10 @@ public final class SaveRequests {
       handle.sealed();
     }
     return handle;
+  }
+
+  private TableOperation begin(KvOp op, long bytes) {
+    return links.begin(names, op, 0, bytes);
   }
 
   private String words(String what) {

@@ -247,7 +247,10 @@ final class ServerLink {
   private void hear(ShardRequest it, long bytes, RequestOutcome outcome) {
     release(bytes);
     switch (outcome) {
-      case RequestOutcome.Replied(MemorySegment body, long written) -> replied(it, body, written);
+      case RequestOutcome.Replied(MemorySegment body, long written) -> {
+        it.handle().heard(way.peer());
+        replied(it, body, written);
+      }
       case RequestOutcome.Failed(CommException cause) -> {
         boolean gone = cause instanceof CommException.PeerLost peer && peer.rank() == way.peer();
         if (gone) {

@@ -331,7 +331,7 @@ final class ShardRequest {
       landed.close();
     }
     if (cause == null) {
-      handle.over(null);
+      handle.ended(null);
     } else {
       handle.failed(what, fate, cause);
     }

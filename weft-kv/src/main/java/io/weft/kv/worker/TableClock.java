@@ -4,6 +4,8 @@ package io.weft.kv.worker;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.weft.comm.CommException;
+import io.weft.kv.event.OperationNames;
+import io.weft.kv.event.TableOperation;
 import io.weft.kv.frame.Ahead;
 import io.weft.kv.frame.KvCall;
 import io.weft.kv.frame.KvHead;
@@ -43,6 +45,7 @@ public final class TableClock {
 
   private final WorkerLinks links;
   private final TableSpec spec;
+  private final OperationNames names;
   private final boolean synchronous;
   private final IntUnaryOperator shardOf;
   private final AtomicLong clock = new AtomicLong();
@@ -61,6 +64,7 @@ public final class TableClock {
   TableClock(WorkerLinks links, TableSpec spec, int units, IntUnaryOperator shardOf) {
     this.links = links;
     this.spec = spec;
+    this.names = new OperationNames(spec.name());
     this.shardOf = shardOf;
     this.synchronous = spec.consistency().isSynchronous();
     this.applied = new AtomicLongArray(units);
@@ -68,7 +72,9 @@ public final class TableClock {
 
   /// Registers the table on all shards. Sets the clock to that of a restored synchronous table.
   public KvHandle<Void> register() throws InterruptedException {
-    KvHandle<Void> handle = links.handle("register of table '" + spec.name() + "'", () -> null);
+    KvHandle<Void> handle =
+        links.handle(
+            "register of table '" + spec.name() + "'", begin(KvOp.REGISTER, 0, 0), () -> null);
     byte[] text = spec.text().getBytes(StandardCharsets.UTF_8);
     var memory = new Memory(null, 0, MemorySegment.ofArray(text), null);
     try {
@@ -102,7 +108,8 @@ public final class TableClock {
   /// push advances it.
   public KvHandle<Void> advance() throws InterruptedException {
     long at = synchronous ? clock.get() : clock.incrementAndGet();
-    KvHandle<Void> handle = links.handle("clock of table '" + spec.name() + "'", () -> null);
+    KvHandle<Void> handle =
+        links.handle("clock of table '" + spec.name() + "'", begin(KvOp.CLOCK, 0, 0), () -> null);
     try {
       if (spec.consistency().staleness() > 0) {
         int[] shards = IntStream.range(0, applied.length()).map(shardOf).distinct().toArray();
@@ -131,8 +138,16 @@ public final class TableClock {
   /// Creates the handle of a push or pull.
   ///
   /// @param requests the number of its requests to shards or parts
-  KvHandle<Void> handle(String words, KvOp op, long at, int requests) {
-    return links.handle(words, () -> null, new WholePush(this, op, at, requests));
+  KvHandle<Void> handle(String words, TableOperation operation, KvOp op, long at, int requests) {
+    return links.handle(words, operation, () -> null, new WholePush(this, op, at, requests));
+  }
+
+  /// Begins an operation of this worker on the table.
+  ///
+  /// @param rows the number of the rows concerned
+  /// @param bytes of the values that are sent or requested
+  TableOperation begin(KvOp op, long rows, long bytes) {
+    return links.begin(names, op, rows, bytes);
   }
 
   /// Returns whether each push is sent to all shards, even to those without any of its keys,
@@ -172,7 +187,8 @@ public final class TableClock {
   }
 
   private void tellEnd(int shard, MemorySegment reason, int times) {
-    KvHandle<Void> told = links.handle("end of table '" + spec.name() + "'", () -> null);
+    KvHandle<Void> told =
+        links.handle("end of table '" + spec.name() + "'", begin(KvOp.END, 0, 0), () -> null);
     links.follow(
         new What(KvOp.END, shard, spec.id(), 0, 0, KvHead.Values.FLOAT32, Integer.MAX_VALUE),
         new Memory(null, 0, reason, null),
@@ -265,6 +281,7 @@ public final class TableClock {
     KvHandle<R> handle =
         links.handle(
             "function '" + function.name() + "' of table '" + spec.name() + "'",
+            begin(KvOp.CALL, 0, payload.byteSize()),
             () -> function.join(Arrays.asList(results)));
     try {
       for (int shard = 0; shard < links.shards(); shard++) {
@@ -295,6 +312,7 @@ public final class TableClock {
     KvHandle<Void> handle =
         handle(
             "change '" + change.name() + "' of table '" + spec.name() + "'",
+            begin(KvOp.CHANGE, 0, payload.byteSize()),
             KvOp.CHANGE,
             at,
             links.shards());
@@ -317,7 +335,8 @@ public final class TableClock {
   public KvHandle<TableStatistics> statistics() throws InterruptedException {
     var sum = new AtomicReference<>(TableStatistics.NONE);
     KvHandle<TableStatistics> handle =
-        links.handle("statistics of table '" + spec.name() + "'", sum::get);
+        links.handle(
+            "statistics of table '" + spec.name() + "'", begin(KvOp.STATISTICS, 0, 0), sum::get);
     try {
       for (int shard = 0; shard < links.shards(); shard++) {
         links.submit(

@@ -105,6 +105,7 @@ public final class TableRequests {
     KvHandle<Void> handle =
         clock.handle(
             "%s of %d keys of table '%s'".formatted(op, keys.size(), spec.name()),
+            clock.begin(op, keys.size(), what.values().bytes(spec.width()) * keys.size()),
             op,
             what.clock(),
             slices.size());

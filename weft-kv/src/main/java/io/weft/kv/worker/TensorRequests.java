@@ -42,7 +42,11 @@ public final class TensorRequests {
   ///
   /// @param values all of them; empty to wait for those of another worker
   public KvHandle<Void> init(MemorySegment values) throws InterruptedException {
-    KvHandle<Void> handle = links.handle("init of tensor '" + spec.name() + "'", () -> null);
+    KvHandle<Void> handle =
+        links.handle(
+            "init of tensor '" + spec.name() + "'",
+            clock.begin(KvOp.INIT, 0, values.byteSize()),
+            () -> null);
     var travel = new Travel(Values.FLOAT32, 0);
     try {
       for (int part = 0; part < parts.count(); part++) {
@@ -69,7 +73,12 @@ public final class TensorRequests {
       throws InterruptedException {
     long at = clock.next(op);
     KvHandle<Void> handle =
-        clock.handle("%s of tensor '%s'".formatted(op, spec.name()), op, at, parts.count());
+        clock.handle(
+            "%s of tensor '%s'".formatted(op, spec.name()),
+            clock.begin(op, 0, bytes(values) + bytes(into)),
+            op,
+            at,
+            parts.count());
     try {
       for (int part = 0; part < parts.count(); part++) {
         var memory =
@@ -84,6 +93,10 @@ public final class TensorRequests {
       handle.sealed();
     }
     return handle;
+  }
+
+  private static long bytes(@Nullable MemorySegment values) {
+    return values == null ? 0 : values.byteSize();
   }
 
   private What what(KvOp op, int part, long at, Travel travel) {

@@ -38,7 +38,9 @@ public final class ValueRequests {
   public KvHandle<int[]> lengths(long[] keys) throws InterruptedException {
     List<ValueSlice> slices = ValueSlice.cut(spec, keys, links.shards());
     int[] lengths = new int[keys.length];
-    KvHandle<int[]> handle = links.handle(words("lengths", keys.length), () -> lengths);
+    KvHandle<int[]> handle =
+        links.handle(
+            words("lengths", keys.length), clock.begin(KvOp.PULL, keys.length, 0), () -> lengths);
     long at = clock.next(KvOp.PULL);
     try {
       for (ValueSlice slice : slices) {
@@ -80,7 +82,13 @@ public final class ValueRequests {
     boolean every = values != null && toAll;
     List<ValueSlice> asked = every ? slices : slices.stream().filter(it -> it.count() > 0).toList();
     long at = clock.next(op);
-    KvHandle<Void> handle = clock.handle(words(op.toString(), keys.length), op, at, asked.size());
+    KvHandle<Void> handle =
+        clock.handle(
+            words(op.toString(), keys.length),
+            clock.begin(op, keys.length, bytes(values) + bytes(into)),
+            op,
+            at,
+            asked.size());
     try {
       for (ValueSlice slice : asked) {
         send(op, at, slice, slice.layout(lengths), values, into, handle);
@@ -131,6 +139,10 @@ public final class ValueRequests {
         memory,
         handle,
         written -> onAnswer.run());
+  }
+
+  private static long bytes(@Nullable MemorySegment values) {
+    return values == null ? 0 : values.byteSize();
   }
 
   private String words(String what, int keys) {

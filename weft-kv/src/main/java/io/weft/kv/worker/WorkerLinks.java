@@ -4,14 +4,18 @@ package io.weft.kv.worker;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.weft.agent.AgentRunner;
+import io.weft.cluster.channel.ChannelEvents;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.RequestChannel;
 import io.weft.comm.CommException;
+import io.weft.kv.event.OperationNames;
+import io.weft.kv.event.TableOperation;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.spec.Replicas;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
+import io.weft.observer.ObservedOperation.Service;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
@@ -43,6 +47,7 @@ public final class WorkerLinks {
 
   private final Terms terms;
   private final AgentRunner runner;
+  private final ChannelEvents events;
   private final Function<Integer, ServerLink> maker;
 
   private final Replicas[] rings;
@@ -80,6 +85,7 @@ public final class WorkerLinks {
     this.rings = new Replicas[terms.shards()];
     Arrays.fill(rings, replicas);
     this.runner = channel.runner();
+    this.events = channel.events();
     PushNumbers[] numbers = new PushNumbers[terms.shards()];
     Arrays.setAll(numbers, shard -> new PushNumbers());
     var bounds = new ServerLink.Bounds(terms.inFlightBytes(), terms.limit());
@@ -126,7 +132,11 @@ public final class WorkerLinks {
   /// Sends a text to all servers that are not lost. The result is their answers by rank.
   public KvHandle<Map<Integer, byte[]>> command(byte[] text) throws InterruptedException {
     Map<Integer, byte[]> answers = new ConcurrentSkipListMap<>();
-    KvHandle<Map<Integer, byte[]>> handle = handle("command to the servers", () -> answers);
+    KvHandle<Map<Integer, byte[]>> handle =
+        handle(
+            "command to the servers",
+            begin(OperationNames.NO_TABLE, KvOp.COMMAND, 0, text.length),
+            () -> answers);
     try {
       for (int server : servers()) {
         ServerLink link;
@@ -230,17 +240,36 @@ public final class WorkerLinks {
     return terms.limit();
   }
 
-  /// Creates a handle of this worker.
+  /// Begins an operation of this worker on a table.
+  ///
+  /// @param rows the number of the rows concerned
+  /// @param bytes of the values that are sent or requested
+  TableOperation begin(OperationNames names, KvOp op, long rows, long bytes) {
+    var operation =
+        new TableOperation(
+            events,
+            new TableOperation.Subject(Service.KV_WORKER, names.of(op), names.table(), rows, bytes),
+            TableOperation.NO_PEER);
+    operation.begun();
+    return operation;
+  }
+
+  /// Creates the handle of an operation of this worker.
   ///
   /// @param words a description of the operation
-  public <T> KvHandle<T> handle(String words, Supplier<? extends @Nullable T> result) {
-    return new KvHandle<>(runner, "rank " + terms.rank() + ": " + words, result);
+  <T> KvHandle<T> handle(
+      String words, TableOperation operation, Supplier<? extends @Nullable T> result) {
+    return handle(words, operation, result, null);
   }
 
   /// Creates a handle with a verdict on its failures.
   <T> KvHandle<T> handle(
-      String words, Supplier<? extends @Nullable T> result, KvHandle.Verdict verdict) {
-    return new KvHandle<>(runner, "rank " + terms.rank() + ": " + words, result, verdict);
+      String words,
+      TableOperation operation,
+      Supplier<? extends @Nullable T> result,
+      KvHandle.@Nullable Verdict verdict) {
+    return new KvHandle<>(
+        runner, "rank " + terms.rank() + ": " + words, operation, result, verdict);
   }
 
   int rank() {

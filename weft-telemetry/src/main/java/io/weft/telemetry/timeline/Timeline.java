@@ -187,6 +187,7 @@ public final class Timeline implements OperationObserver {
   private static long key(ObservedOperation operation) {
     int service =
         switch (operation.service()) {
+          case KV_WORKER, KV_SERVER -> 0; // both count by the channel's numbers
           case COLLECTIVE -> TimelineEvent.COLLECTIVE;
           case RENDEZVOUS -> 2;
           case CHANNEL -> 3;
