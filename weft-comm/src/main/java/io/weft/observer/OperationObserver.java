@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /// An observer of the operations of one rank. Times are those of the events, by the progress
 /// thread's clock. `submitted` and `withdrawn` are called on the user's thread, the other methods
-/// on the thread that runs the agent, in order for each operation. Methods must neither block nor
-/// throw. An observer that is added later is notified of the ends of operations in progress without
-/// their beginnings.
+/// on the thread that runs the agent, in order for each operation; those of a parameter server's
+/// operations are called on any thread. Methods must neither block nor throw. An observer that is
+/// added later is notified of the ends of operations in progress without their beginnings.
 public interface OperationObserver {
 
   /// Returns whether the observer wants `NEGOTIATED`, `SENT` and `REDUCED`. These are not reported

@@ -18,6 +18,8 @@ public final class ChannelEvents {
   private OperationObserver observer = new Observers();
   private Ticker clock = () -> 0;
 
+  ChannelEvents() {}
+
   /// Sets the observer, before the first submission.
   void observedBy(OperationObserver all) {
     observer = all;

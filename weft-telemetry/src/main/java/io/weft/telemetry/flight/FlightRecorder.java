@@ -49,6 +49,10 @@ public final class FlightRecorder implements OperationObserver, CommunicatorObse
       AtomicLongArray heard) {}
 
   private final OperationRing operations = new OperationRing(KEPT);
+
+  /// The operations of a parameter server, which several threads report. Guarded by itself.
+  private final OperationRing tableOperations = new OperationRing(KEPT);
+
   private final SubmittedNames submitted = new SubmittedNames();
   private final EventLog eventLog = new EventLog();
   private volatile @Nullable Joined joined;
@@ -95,6 +99,7 @@ public final class FlightRecorder implements OperationObserver, CommunicatorObse
     List<FlightLog.Flight> flights = new ArrayList<>(operations.read(known.nanos(), KEPT));
     long forgotten = Math.max(0, begun - flights.size());
     flights.addAll(submitted.waiting(begun, known.nanos()));
+    flights.addAll(tableOperations.read(known.nanos(), KEPT));
     List<FlightLog.Peer> peers = new ArrayList<>();
     for (int peer = 0; peer < known.topology().size(); peer++) {
       if (peer != known.self().rank()) {
@@ -146,6 +151,11 @@ public final class FlightRecorder implements OperationObserver, CommunicatorObse
 
   @Override
   public void reached(ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
+    if (isOfTables(operation) && stage == OperationStage.STARTED) {
+      synchronized (tableOperations) {
+        tableOperations.begin(operation, nanos);
+      }
+    }
     if (operation.service() != Service.COLLECTIVE) {
       return;
     }
@@ -158,6 +168,15 @@ public final class FlightRecorder implements OperationObserver, CommunicatorObse
 
   @Override
   public void ended(ObservedOperation operation, @Nullable CommException failure, long nanos) {
+    if (isOfTables(operation)) {
+      synchronized (tableOperations) {
+        if (failure == null) {
+          tableOperations.done(operation, nanos);
+        } else {
+          var unused = tableOperations.failed(operation, nanos);
+        }
+      }
+    }
     if (operation.service() != Service.COLLECTIVE) {
       return;
     }
@@ -166,6 +185,10 @@ public final class FlightRecorder implements OperationObserver, CommunicatorObse
     } else {
       failed(operation, failure, nanos);
     }
+  }
+
+  private static boolean isOfTables(ObservedOperation operation) {
+    return operation.service() == Service.KV_WORKER || operation.service() == Service.KV_SERVER;
   }
 
   private void failed(ObservedOperation operation, CommException cause, long nowNanos) {

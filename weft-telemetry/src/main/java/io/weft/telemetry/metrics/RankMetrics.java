@@ -27,6 +27,7 @@ public final class RankMetrics implements AutoCloseable {
   private final Weft weft;
   private final PrometheusRegistry registry = new PrometheusRegistry();
   private final OperationCounts operations = new OperationCounts();
+  private final TableMetrics tables = new TableMetrics(registry);
   private final MetricsAddress address;
   private final MetricsServer server;
   private final AtomicReference<@Nullable GoodputMeter> goodput = new AtomicReference<>();
@@ -59,6 +60,7 @@ public final class RankMetrics implements AutoCloseable {
     try {
       var metrics = new RankMetrics(weft, own);
       weft.observe(metrics.operations);
+      weft.observe(metrics.tables);
       return metrics;
     } catch (IOException | RuntimeException refused) {
       throw new CommException.Setup(
@@ -189,6 +191,7 @@ public final class RankMetrics implements AutoCloseable {
   public void close() {
     if (!closed.getAndSet(true)) {
       weft.unobserve(operations);
+      weft.unobserve(tables);
       server.close();
     }
   }

@@ -7,7 +7,9 @@ import io.weft.cluster.Member;
 import io.weft.cluster.Processors;
 import io.weft.cluster.Topology;
 import io.weft.comm.CommException;
+import io.weft.observer.ObservedOperation.Service;
 import io.weft.observer.OperationStage;
+import io.weft.telemetry.TableRequest;
 import io.weft.telemetry.flight.FlightLog.CircleState;
 import io.weft.telemetry.flight.FlightLog.EventKind;
 import io.weft.telemetry.flight.FlightLog.Flight;
@@ -62,6 +64,41 @@ class FlightRecorderTest {
         .containsExactlyElementsOf(LongStream.rangeClosed(745, 1000).boxed().toList());
     assertThat(log.operations().getLast().use()).isEqualTo(1000);
     assertThat(log.counts()).isEqualTo(new FlightLog.Counts(1_000, 0, 1000, 744));
+  }
+
+  @Test
+  void operationsOnTablesAreKeptApartFromCollectives() throws Exception {
+    recorder.ended(begin(Submission.of("g", 0), 5), null, 6);
+    List<Thread> threads =
+        IntStream.range(0, 3)
+            .mapToObj(thread -> Thread.ofPlatform().start(() -> push(thread)))
+            .toList();
+    for (Thread thread : threads) {
+      thread.join(20_000);
+    }
+    FlightLog log = recorder.log(1_000);
+    assertThat(log.counts().begun()).as("collectives begun").isEqualTo(1);
+    assertThat(log.failures()).isEmpty();
+    assertThat(log.operations())
+        .filteredOn(flight -> flight.communicator() == 0)
+        .hasSize(FlightRecorder.KEPT + 3)
+        .allSatisfy(flight -> assertThat(flight.words()).isEqualTo("server"))
+        .filteredOn(flight -> flight.state() == State.RUNNING)
+        .extracting(Flight::name)
+        .containsExactlyInAnyOrder("pull t0", "pull t1", "pull t2");
+  }
+
+  /// Reports 1,000 pushes, of which every tenth fails, and a pull that does not end.
+  private void push(int thread) {
+    for (int i = 0; i <= 1_000; i++) {
+      String name = (i == 1_000 ? "pull t" : "push t") + thread;
+      var request = new TableRequest(Service.KV_SERVER, 3L * i + thread, name, "t", 1, 8);
+      recorder.submitted(request);
+      recorder.reached(request, OperationStage.STARTED, 0, i);
+      if (i < 1_000) {
+        recorder.ended(request, i % 10 == 0 ? new CommException.Mismatch("refused") : null, i);
+      }
+    }
   }
 
   @Test

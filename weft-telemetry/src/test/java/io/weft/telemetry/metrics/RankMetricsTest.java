@@ -4,8 +4,11 @@ package io.weft.telemetry.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.cluster.channel.ChannelEvents;
 import io.weft.collective.CollectiveOptions;
 import io.weft.comm.CommException;
+import io.weft.observer.ObservedOperation.Service;
+import io.weft.telemetry.TableRequest;
 import io.weft.testkit.job.LocalJob;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,6 +18,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -88,6 +92,59 @@ class RankMetricsTest {
               "weft_operations_total{end=\"failed\"} 0.0",
               "weft_rank_info{rank=\"0\",size=\"1\"} 1.0");
     }
+  }
+
+  @Test
+  void operationsOnTablesAreCountedBySideOperationAndTable() throws IOException {
+    var base = new MetricsAddress("127.0.0.1", freePort());
+    try (LocalJob job = LocalJob.over("inproc", 1)) {
+      String text =
+          job.run(
+                  weft -> {
+                    try (RankMetrics metrics = RankMetrics.open(weft, new GoodputMeter(1), base)) {
+                      ChannelEvents events = weft.channel().events();
+                      events.ended(
+                          new TableRequest(Service.KV_SERVER, 1, "push wide x", "wide x", 3, 24),
+                          null);
+                      events.ended(
+                          new TableRequest(Service.KV_SERVER, 2, "push wide x", "wide x", 2, 16),
+                          null);
+                      events.ended(
+                          new TableRequest(Service.KV_SERVER, 3, "push wide x", "wide x", 2, 16),
+                          new CommException.Mismatch("refused"));
+                      events.ended(
+                          new TableRequest(Service.KV_SERVER, 4, "takeover of shard 3", "", 0, 0),
+                          null);
+                      events.ended(
+                          new TableRequest(Service.KV_WORKER, 5, "pull deep", "deep", 7, 56), null);
+                      return read(metrics.address());
+                    }
+                  })
+              .getFirst();
+      String push = "{operation=\"push\",side=\"server\",table=\"wide x\"";
+      assertThat(text.lines().map(RankMetricsTest::ordered))
+          .contains(
+              "weft_table_requests_total{end=\"done\"," + push.substring(1) + "} 2.0",
+              "weft_table_requests_total{end=\"failed\"," + push.substring(1) + "} 1.0",
+              "weft_table_rows_total" + push + "} 7.0",
+              "weft_table_bytes_total" + push + "} 56.0",
+              "weft_table_requests_total{end=\"done\",operation=\"takeover\",side=\"server\","
+                  + "table=\"\"} 1.0",
+              "weft_table_rows_total{operation=\"pull\",side=\"worker\",table=\"deep\"} 7.0");
+      assertThat(text).contains("weft_table_seconds_total");
+    }
+  }
+
+  /// Returns a line of the metrics with its labels in alphabetical order.
+  private static String ordered(String line) {
+    int open = line.indexOf('{');
+    int close = line.lastIndexOf('}');
+    if (open < 0 || line.startsWith("#")) {
+      return line;
+    }
+    String[] labels = line.substring(open + 1, close).split(",");
+    Arrays.sort(labels);
+    return line.substring(0, open + 1) + String.join(",", labels) + line.substring(close);
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.comm.CommException;
+import io.weft.observer.ObservedOperation.Service;
 import io.weft.observer.OperationStage;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -51,6 +52,19 @@ class TimelineTest {
     }
     assertThat(reader.cutOff()).isEmpty();
     return events;
+  }
+
+  @Test
+  void operationsOnTablesAreRecordedByName() throws IOException {
+    record(timeline, new Observed(Service.KV_WORKER, 5, "pull deep", 0, 5_000));
+    record(timeline, new Observed(Service.KV_SERVER, 6, "push wide", 0, 6_000));
+    List<TimelineEvent> events = read(timeline);
+    assertThat(events).noneMatch(TimelineEvent::isCollective);
+    assertThat(events)
+        .filteredOn(event -> event.kind() == EventKind.DONE)
+        .extracting(TimelineEvent::name)
+        .containsExactly("pull deep", "push wide");
+    assertThat(events.stream().map(TimelineEvent::operation).distinct()).hasSize(2);
   }
 
   @Test

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.telemetry;
+
+import io.weft.observer.ObservedOperation;
+import java.util.List;
+
+/// An operation on a table as a worker or a server reports it.
+public record TableRequest(
+    Service service, long id, String name, String table, long rows, long bytes)
+    implements ObservedOperation {
+
+  @Override
+  public long communicator() {
+    return 0;
+  }
+
+  @Override
+  public String words() {
+    return service == Service.KV_WORKER ? "worker" : "server";
+  }
+
+  @Override
+  public int sequence() {
+    return 0;
+  }
+
+  @Override
+  public long submittedNanos() {
+    return 1_000;
+  }
+
+  @Override
+  public int lastHeard() {
+    return 2;
+  }
+
+  @Override
+  public List<Integer> awaited() {
+    return List.of();
+  }
+
+  @Override
+  public List<Integer> unsubmitted() {
+    return List.of();
+  }
+}
