@@ -94,10 +94,9 @@ final class ServedTool {
     Optional<ServedResult> served;
     try {
       int threads = options.threads().orElse(weft.processorShare());
+      var training = new ServedTraining(settings, servers, source, weft, threads, progress);
       served =
-          servers.via() == Servers.Via.PS
-              ? new KeyValueTraining(settings, servers, source, weft, threads, progress).run()
-              : new ServedTraining(settings, servers, source, weft, threads, progress).run();
+          servers.via() == Servers.Via.PS ? new KeyValueTraining(training).run() : training.run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while training", e);

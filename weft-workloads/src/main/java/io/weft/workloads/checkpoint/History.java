@@ -29,10 +29,13 @@ public record History(List<Double> losses, List<Double> accuracies) {
     return new History(joined(losses, epochLosses), joined(accuracies, accuracy));
   }
 
-  /// Returns the mean loss of the last 50 steps, or of all steps if there are fewer.
+  /// Returns the mean loss of the last 50 steps, or of all steps if there are fewer; NaN without
+  /// steps.
   public double finalLoss() {
     int from = Math.max(0, losses.size() - FINAL_STEPS);
-    return losses.subList(from, losses.size()).stream().collect(averagingDouble(loss -> loss));
+    return losses.isEmpty()
+        ? Double.NaN
+        : losses.subList(from, losses.size()).stream().collect(averagingDouble(loss -> loss));
   }
 
   private static List<Double> joined(List<Double> first, double... second) {

@@ -13,8 +13,9 @@ import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.WeightsDigest;
 import io.weft.workloads.batch.Feed;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.model.Model;
-import io.weft.workloads.model.Ranking;
+import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.training.TrainingSettings;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -37,8 +38,6 @@ import org.tensorflow.types.TInt32;
 /// pulled weights to the network, pushes the gradients out of TensorFlow's memory, and pulls into
 /// the memory that the next step feeds. Confined to one thread. Owns graph and session.
 final class DenseModel implements WorkerModel {
-
-  private static final int TEST_BATCH = 500;
 
   private final KeyValueStore store;
   private final Consistency consistency;
@@ -70,7 +69,7 @@ final class DenseModel implements WorkerModel {
   /// Registers the tensors and initializes them. Every worker must create the model.
   ///
   /// @param width examples of a step
-  DenseModel(KeyValueTraining training, KeyValueStore store, Examples mine, int width)
+  DenseModel(ServedTraining training, KeyValueStore store, Examples mine, int width)
       throws InterruptedException {
     TrainingSettings settings = training.settings();
     TableSettings with = TableSettings.of(settings);
@@ -188,18 +187,17 @@ final class DenseModel implements WorkerModel {
   }
 
   @Override
-  public long judge(Examples examples, Ranking ranking) {
-    long correct = 0;
-    for (int first = 0; first < examples.count(); first += TEST_BATCH) {
-      int size = Math.min(TEST_BATCH, examples.count() - first);
-      try (var batch = new Feed(examples, size)) {
-        batch.fill(first);
-        try (Result result = runner(batch).fetch(model.correct()).run()) {
-          correct += ((TInt32) result.get(0)).getInt();
-        }
-      }
-    }
-    return correct;
+  public Evaluation evaluate(Examples examples) throws InterruptedException {
+    return Evaluation.of(
+        examples,
+        (first, size, scores) -> {
+          try (var batch = new Feed(examples, size)) {
+            batch.fill(first);
+            try (Result result = runner(batch).fetch(model.correct()).run()) {
+              return ((TInt32) result.get(0)).getInt();
+            }
+          }
+        });
   }
 
   @Override

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.keyvalue;
 
-import io.weft.Weft;
 import io.weft.kv.KeyValueStore;
 import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.tensorflow.embedding.WeftEmbedding;
 import io.weft.workloads.model.EmbeddedModel;
+import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.parameterserver.Servers;
-import io.weft.workloads.training.TrainingSettings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,25 +20,24 @@ record EmbeddingTables(EmbeddedModel.Tables tables) implements AutoCloseable {
   private static final int DENSE_WIDTH = 1024;
 
   /// Registers the tables. Every worker must call it.
-  static EmbeddingTables register(
-      TrainingSettings settings, Servers servers, Weft weft, KeyValueStore store)
+  static EmbeddingTables register(ServedTraining training, KeyValueStore store)
       throws InterruptedException {
-    TableSettings with = TableSettings.of(settings);
+    TableSettings with = TableSettings.of(training.settings());
     Consistency consistency = with.consistency();
     String rule = with.rule();
     TableSpec wide = TableSpec.rows("wide", 1).withRule(rule).with(consistency);
     TableSpec deep =
         TableSpec.rows("deep", EmbeddedModel.EMBEDDED)
             .withRule(rule)
-            .withInitial("normal:stddev=" + EmbeddedModel.DEVIATION, settings.seed())
+            .withInitial("normal:stddev=" + EmbeddedModel.DEVIATION, training.settings().seed())
             .with(consistency);
     TableSpec dense = TableSpec.rows("dense", DENSE_WIDTH).withRule(rule).with(consistency);
     return new EmbeddingTables(
         new EmbeddedModel.Tables(
-            WeftEmbedding.of(weft, store.register(wide)),
-            WeftEmbedding.of(weft, store.register(deep)),
-            servers.dense() == Servers.Dense.SERVERS
-                ? Optional.of(WeftEmbedding.of(weft, store.register(dense)))
+            WeftEmbedding.of(training.weft(), store.register(wide)),
+            WeftEmbedding.of(training.weft(), store.register(deep)),
+            training.servers().dense() == Servers.Dense.SERVERS
+                ? Optional.of(WeftEmbedding.of(training.weft(), store.register(dense)))
                 : Optional.empty()));
   }
 
@@ -62,12 +61,13 @@ record EmbeddingTables(EmbeddedModel.Tables tables) implements AutoCloseable {
     }
   }
 
-  long pushes() {
-    return all().stream().mapToLong(WeftEmbedding::pushes).sum();
-  }
-
-  long pulls() {
-    return all().stream().mapToLong(WeftEmbedding::pulls).sum();
+  /// Returns the counts of requests.
+  TableCounts counts() {
+    long pushes = all().stream().mapToLong(WeftEmbedding::pushes).sum();
+    long pulls = all().stream().mapToLong(WeftEmbedding::pulls).sum();
+    long staleness =
+        all().stream().mapToLong(it -> it.table().counts().staleness()).max().orElse(0);
+    return new TableCounts(pushes, pulls, staleness);
   }
 
   @Override

@@ -1,55 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.keyvalue;
 
-import io.weft.Weft;
-import io.weft.comm.CommException;
 import io.weft.kv.KeyValue;
+import io.weft.kv.KeyValueStore;
 import io.weft.kv.KvOptions;
-import io.weft.workloads.data.DataSource;
 import io.weft.workloads.parameterserver.ServedResult;
+import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.parameterserver.Servers;
+import io.weft.workloads.parameterserver.WorkerReport;
+import io.weft.workloads.parameterserver.WorkerRow;
+import io.weft.workloads.parameterserver.WorkerShard;
+import io.weft.workloads.training.RankExchange;
+import io.weft.workloads.training.TrainingLoop;
 import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.TrainingSettings;
-import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /// One rank of a training whose model is in tables of a parameter server. All ranks of the job call
 /// `run` with equal settings. Confined to one thread.
 ///
-/// @param settings of the training
-/// @param servers the numbers of servers and workers
-/// @param source of the data, which each worker reads
-/// @param weft the job; borrowed
-/// @param threads that share the computation of a node, at least 1
-/// @param observer notified of the first worker's progress
-public record KeyValueTraining(
-    TrainingSettings settings,
-    Servers servers,
-    DataSource source,
-    Weft weft,
-    int threads,
-    TrainingObserver observer) {
-
-  /// The time for which a server serves at most.
-  private static final Duration SERVING = Duration.ofDays(365);
+/// @param of the training; its observer is notified of the first worker's progress
+public record KeyValueTraining(ServedTraining of) {
 
   /// Serves until all workers have left, or trains. Only the first worker returns the result.
   ///
   /// Throws `CommException.Setup` if the job does not have one rank for each server and worker,
   /// `CommException` if a rank is lost, `DataException` and `TrainingException`.
   public Optional<ServedResult> run() throws InterruptedException {
-    if (weft.size() != servers.ranks()) {
-      throw new CommException.Setup(
-          "%d servers and %d workers are %d ranks, but the job has %d; start one rank for each"
-              .formatted(servers.servers(), servers.workers(), servers.ranks(), weft.size()),
-          null);
-    }
-    try (KeyValue member = KeyValue.over(weft, KvOptions.servers(servers.servers()))) {
+    of.requireRanks();
+    try (KeyValue member = KeyValue.over(of.weft(), KvOptions.servers(of.servers().servers()))) {
       if (member.server().isPresent()) {
-        member.server().get().join(SERVING);
+        member.server().get().join(ServedTraining.SERVING);
         return Optional.empty();
       }
-      return new KeyValueWorker(this, member.store()).run();
+      return train(member.store());
+    }
+  }
+
+  private Optional<ServedResult> train(KeyValueStore store) throws InterruptedException {
+    TrainingSettings settings = of.settings();
+    int index = store.workers().rank();
+    var exchange = RankExchange.of(store.workers());
+    var shard = WorkerShard.read(settings, of.source(), exchange, index, store.workers().size());
+    try (var engine = new TableEngine(of, store, shard)) {
+      var observer = index == 0 ? of.observer() : TrainingObserver.SILENT;
+      new TrainingLoop(settings, of.source().name(), shard.columns(), observer).run(engine);
+      WorkerRow row = engine.steps().row(-1, of.weft().bytesSent(), engine.model().counts());
+      List<WorkerRow> rows =
+          exchange.gather("told", row.numbers()).stream().map(WorkerRow::of).toList();
+      engine.model().finish();
+      // The digests of the dense layers: those of each worker, or the one of the servers.
+      List<String> digests =
+          of.servers().dense() == Servers.Dense.SERVERS
+              ? List.of(engine.digest())
+              : exchange.gather("digest", engine.digest());
+      // No worker leaves, and no table changes, before the first worker has evaluated the model.
+      Optional<ServedResult> result = Optional.empty();
+      if (index == 0) {
+        var report = new WorkerReport(of, shard.share(), rows);
+        result = Optional.of(report.result(engine, report.losses(0), digests, engine.steps(), 0));
+      }
+      store.barrier();
+      return result;
     }
   }
 }

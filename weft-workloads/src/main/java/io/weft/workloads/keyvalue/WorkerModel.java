@@ -3,7 +3,7 @@ package io.weft.workloads.keyvalue;
 
 import io.weft.kv.spec.TableCounts;
 import io.weft.workloads.data.Examples;
-import io.weft.workloads.model.Ranking;
+import io.weft.workloads.model.Evaluation;
 
 /// A worker's model whose weights are on servers. It takes steps and evaluates examples. Confined
 /// to one thread.
@@ -27,8 +27,8 @@ interface WorkerModel extends AutoCloseable {
   /// Pulls the final weights, after all workers have completed their steps.
   void finish() throws InterruptedException;
 
-  /// Returns the number of correct predictions; adds the scores to `ranking` for a ranked workload.
-  long judge(Examples examples, Ranking ranking) throws InterruptedException;
+  /// Evaluates examples without training on them.
+  Evaluation evaluate(Examples examples) throws InterruptedException;
 
   /// Returns a fingerprint of the weights of the dense layers.
   String digest();

@@ -29,7 +29,7 @@ public record ServedTraining(
     TrainingObserver observer) {
 
   /// The time for which a server serves at most.
-  private static final Duration SERVING = Duration.ofDays(365);
+  public static final Duration SERVING = Duration.ofDays(365);
 
   /// Runs the task. A server serves until all workers have left. A worker trains and waits for the
   /// other workers. The lowest remaining worker returns the result, the other tasks return empty.
@@ -38,12 +38,7 @@ public record ServedTraining(
   /// `StepException` or, under gRPC, `GraphException`, which names the task that failed or is lost.
   /// Throws `DataException` and `TrainingException`.
   public Optional<ServedResult> run() throws InterruptedException {
-    if (weft.size() != servers.ranks()) {
-      throw new CommException.Setup(
-          "%d servers and %d workers are %d ranks, but the job has %d; start one rank for each"
-              .formatted(servers.servers(), servers.workers(), servers.ranks(), weft.size()),
-          null);
-    }
+    requireRanks();
     var layout = new TaskLayout(servers);
     try (WeftServer member = WeftServer.start(weft, layout.nowhere(), threads)) {
       GraphSession.Opener opener =
@@ -60,7 +55,18 @@ public record ServedTraining(
         member.join(SERVING);
         return Optional.empty();
       }
-      return new TrainingWorker(this, layout, member, opener).run();
+      int index = layout.worker(weft.rank());
+      return new TrainingWorker(this, layout, member, opener, index).run();
+    }
+  }
+
+  /// Throws `CommException.Setup` unless the job has one rank for each server and worker.
+  public void requireRanks() {
+    if (weft.size() != servers.ranks()) {
+      throw new CommException.Setup(
+          "%d servers and %d workers are %d ranks, but the job has %d; start one rank for each"
+              .formatted(servers.servers(), servers.workers(), servers.ranks(), weft.size()),
+          null);
     }
   }
 

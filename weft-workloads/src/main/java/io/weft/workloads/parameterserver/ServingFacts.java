@@ -43,19 +43,6 @@ public record ServingFacts(
   /// @param max the maximum
   public record Staleness(long max) {}
 
-  /// Creates facts of a training without tables.
-  public ServingFacts(
-      String via,
-      int workers,
-      int servers,
-      String mode,
-      int backup,
-      @Nullable Double requestsPerStep,
-      long droppedGradients,
-      List<Integer> lostWorkers) {
-    this(via, workers, servers, mode, backup, requestsPerStep, droppedGradients, lostWorkers, null);
-  }
-
   /// Copies the list.
   public ServingFacts {
     lostWorkers = List.copyOf(lostWorkers);

@@ -2,6 +2,7 @@
 package io.weft.workloads.parameterserver;
 
 import io.weft.tensorflow.session.Fetched;
+import io.weft.workloads.batch.RankShards;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
@@ -17,39 +18,40 @@ import org.tensorflow.types.TInt64;
 final class SynchronousUpdates {
 
   private final GraphSession session;
-  private final Replica replica;
-  private final WorkerLoop.Plan plan;
-  private final Optional<ServerCheckpoints> checkpoints;
+  private final WorkerGraph graph;
+  private final RankShards share;
+  private final int first;
   private final double[] lossSums;
   private final double[] counts;
   private final CompletableFuture<Boolean> end = new CompletableFuture<>();
 
   /// @param session used only by these updates
-  /// @param checkpoints saves the result of an epoch's last update before the next update
+  /// @param share of the first worker
+  /// @param first the first step, counted from the first step of the first epoch
+  /// @param steps of the whole training
   SynchronousUpdates(
-      GraphSession session,
-      Replica replica,
-      WorkerLoop.Plan plan,
-      Optional<ServerCheckpoints> checkpoints) {
+      GraphSession session, WorkerGraph graph, RankShards share, int first, int steps) {
     this.session = session;
-    this.replica = replica;
-    this.plan = plan;
-    this.checkpoints = checkpoints;
-    this.lossSums = new double[plan.steps()];
-    this.counts = new double[plan.steps()];
+    this.graph = graph;
+    this.share = share;
+    this.first = Math.min(first, steps);
+    this.lossSums = new double[steps];
+    this.counts = new double[steps];
   }
 
+  /// @param checkpoints saves the result of an epoch's last update before the next update
   /// @param onFailure called with the reason of a failed update, on the updating thread
-  void start(Consumer<String> onFailure) {
-    Thread.ofPlatform().daemon().name("weft-updates").start(() -> run(onFailure));
+  void start(Optional<ServerCheckpoints> checkpoints, Consumer<String> onFailure) {
+    Thread.ofPlatform().daemon().name("weft-updates").start(() -> run(checkpoints, onFailure));
   }
 
-  private void run(Consumer<String> onFailure) {
+  private void run(Optional<ServerCheckpoints> checkpoints, Consumer<String> onFailure) {
+    int perEpoch = share.columns().steps();
     try {
-      for (int step = plan.begin(); step < plan.steps(); step++) {
+      for (int step = first; step < counts.length; step++) {
         update(step);
-        if (checkpoints.isPresent() && plan.endsEpoch(step)) {
-          checkpoints.get().endEpoch(session, losses(step + 1 - plan.columns().steps(), step + 1));
+        if (checkpoints.isPresent() && (step + 1) % perEpoch == 0) {
+          checkpoints.get().endEpoch(session, losses(step + 1 - perEpoch, step + 1));
         }
       }
       end.complete(true);
@@ -62,7 +64,8 @@ final class SynchronousUpdates {
   private void update(int step) throws InterruptedException {
     try (TInt64 next = TInt64.scalarOf(step + 1);
         Fetched taken =
-            session.run(replica.takingStep(), Map.of(StepTokens.NEXT, next), plan.limit())) {
+            session.run(
+                graph.replica().takingStep(), Map.of(StepTokens.NEXT, next), graph.limit())) {
       TFloat32 summary = (TFloat32) taken.get(0);
       lossSums[step] = summary.getFloat(0);
       counts[step] = summary.getFloat(1);
@@ -83,14 +86,14 @@ final class SynchronousUpdates {
 
   /// Returns the loss of each step, averaged over the shares that count in it.
   double[] losses() {
-    return losses(Math.min(plan.begin(), plan.steps()), plan.steps());
+    return losses(first, counts.length);
   }
 
   private double[] losses(int from, int to) {
-    double share = (double) plan.settings().batch() / plan.servers().workers();
+    double width = (double) share.columns().batch() / share.size();
     double[] losses = new double[to - from];
     for (int step = from; step < to; step++) {
-      losses[step - from] = lossSums[step] / (share * counts[step]);
+      losses[step - from] = lossSums[step] / (width * counts[step]);
     }
     return losses;
   }

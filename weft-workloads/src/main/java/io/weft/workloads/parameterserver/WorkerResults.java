@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.tensorflow.Tensor;
@@ -25,27 +26,9 @@ import org.tensorflow.types.TInt32;
 record WorkerResults(int steps) {
 
   private static final String VALUES = "tally";
-  private static final int FACTS = 5;
-
-  /// One worker's row.
-  ///
-  /// @param done true if the row has been written
-  /// @param examples that the worker trained on
-  /// @param seconds that its steps took
-  /// @param requests in which it requested tensors; negative if unknown
-  /// @param bytesSent by the worker
-  /// @param losses of its steps, each summed over its share of the batch; NaN for a step that it
-  ///   did not take
-  record Row(
-      boolean done,
-      long examples,
-      double seconds,
-      long requests,
-      long bytesSent,
-      double[] losses) {}
 
   private int width() {
-    return FACTS + steps;
+    return WorkerRow.width(steps);
   }
 
   /// Adds the variable to the graph.
@@ -69,18 +52,12 @@ record WorkerResults(int steps) {
   }
 
   /// Writes the result of worker `index`, which is then done.
-  void write(GraphSession session, int index, Row row, Duration limit) throws InterruptedException {
-    double[] numbers = new double[width()];
-    numbers[0] = 1;
-    numbers[1] = row.examples;
-    numbers[2] = row.seconds;
-    numbers[3] = row.requests;
-    numbers[4] = row.bytesSent;
-    System.arraycopy(row.losses, 0, numbers, FACTS, steps);
+  void write(GraphSession session, int index, WorkerRow row, Duration limit)
+      throws InterruptedException {
     var call =
         new GraphCall(
             List.of(VALUES + "_row", VALUES + "_at"), List.of(), List.of(VALUES + "_write"));
-    try (var values = TFloat64.tensorOf(Shape.of(1, width()), DataBuffers.of(numbers));
+    try (var values = TFloat64.tensorOf(Shape.of(1, width()), DataBuffers.of(row.numbers()));
         var at = TInt32.vectorOf(index)) {
       Map<String, Tensor> feeds = Map.of(VALUES + "_row", values, VALUES + "_at", at);
       session.run(call, feeds, limit).close();
@@ -88,23 +65,14 @@ record WorkerResults(int steps) {
   }
 
   /// Reads the rows of all workers, by worker.
-  List<Row> read(GraphSession session, Duration limit) throws InterruptedException {
+  List<WorkerRow> read(GraphSession session, Duration limit) throws InterruptedException {
     var call = new GraphCall(List.of(), List.of(VALUES + "_read:0"), List.of());
     try (Fetched fetched = session.run(call, Map.of(), limit)) {
       MemorySegment data = TensorViews.of(fetched.get(0)).data();
       double[] all = data.toArray(ValueLayout.JAVA_DOUBLE_UNALIGNED);
-      List<Row> rows = new ArrayList<>();
+      List<WorkerRow> rows = new ArrayList<>();
       for (int first = 0; first < all.length; first += width()) {
-        double[] losses = new double[steps];
-        System.arraycopy(all, first + FACTS, losses, 0, steps);
-        rows.add(
-            new Row(
-                all[first] != 0,
-                (long) all[first + 1],
-                all[first + 2],
-                (long) all[first + 3],
-                (long) all[first + 4],
-                losses));
+        rows.add(WorkerRow.of(Arrays.copyOfRange(all, first, first + width())));
       }
       return rows;
     }

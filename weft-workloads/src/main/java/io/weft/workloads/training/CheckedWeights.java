@@ -13,14 +13,15 @@ import java.util.List;
 /// A comparison of an engine's weights with the weights of the other ranks. Confined to one thread.
 final class CheckedWeights {
 
-  private final Engine engine;
+  private final SessionModel engine;
   private final WeightCheck check;
   private final long stepsBefore;
   private final List<ModelState.Slot> weights;
   private final DivergenceSentinel sentinel;
 
   /// @param stepsBefore the number of training steps before the first step counted here
-  CheckedWeights(WeightCheck check, Communicator communicator, Engine engine, long stepsBefore) {
+  CheckedWeights(
+      WeightCheck check, Communicator communicator, SessionModel engine, long stepsBefore) {
     this.engine = engine;
     this.check = check;
     this.stepsBefore = stepsBefore;

@@ -13,11 +13,12 @@ import java.util.stream.IntStream;
 
 /// One rank's part of the data.
 ///
+/// @param dataset as the report names it
 /// @param train the examples of its columns, as `Columns.rows` orders them
 /// @param test its part of the test set
 /// @param columns of the whole training set
 /// @param testCount examples in the whole test set
-record DataShard(Examples train, Examples test, Columns columns, int testCount) {
+record DataShard(String dataset, Examples train, Examples test, Columns columns, int testCount) {
 
   /// Reads the data in the settings' read mode. Throws `DataException`, and
   /// `TrainingException.Unfit` if batch, ranks and data do not fit each other.
@@ -45,7 +46,8 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
     Columns columns = columns(settings, train.count());
     Examples mine = train.select(shards(settings, columns, job.rank(), job.size()).rows());
     Examples test = source.test();
-    return new DataShard(mine, part(test, job.rank(), job.size()), columns, test.count());
+    return new DataShard(
+        source.name(), mine, part(test, job.rank(), job.size()), columns, test.count());
   }
 
   /// Reads on rank 0 and scatters [VIS16 §3.3.1]. If rank 0 cannot read, all other ranks stop too.
@@ -56,7 +58,7 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
       if (facts[0] < 0) {
         throw new DataException.Missing("rank 0 could not read the data; its message says why");
       }
-      return receive(settings, facts, Parcel.empty(job.size()), exchange);
+      return receive(source.name(), settings, facts, Parcel.empty(job.size()), exchange);
     }
     Parcel parcel;
     try {
@@ -68,11 +70,16 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
       long[] ignored = exchange.fromRoot("data", -1, 0, 0, 0, 0);
       throw new DataException.TooLarge(source.name(), noRoom);
     }
-    return receive(settings, exchange.fromRoot("data", parcel.facts), parcel, exchange);
+    return receive(
+        source.name(), settings, exchange.fromRoot("data", parcel.facts), parcel, exchange);
   }
 
   private static DataShard receive(
-      TrainingSettings settings, long[] facts, Parcel parcel, RankExchange exchange) {
+      String dataset,
+      TrainingSettings settings,
+      long[] facts,
+      Parcel parcel,
+      RankExchange exchange) {
     Columns columns = columns(settings, (int) facts[0]);
     int features = (int) facts[2];
     float scale = Float.intBitsToFloat((int) facts[4]);
@@ -83,6 +90,7 @@ record DataShard(Examples train, Examples test, Columns columns, int testCount) 
     }
     int classes = (int) facts[3];
     return new DataShard(
+        dataset,
         new Examples(features, classes, scale, mine[0], mine[1]),
         new Examples(features, classes, scale, mine[2], mine[3]),
         columns,

@@ -12,12 +12,12 @@ import java.util.List;
 /// and back. Confined to one thread.
 final class LocalTraining {
 
-  private final Engine engine;
+  private final SessionModel engine;
   private final List<ModelState.Slot> weights;
   private final LocalSgd local;
 
   /// Starts from the engine's weights, which must be equal on all ranks.
-  LocalTraining(LocalSgdOptions options, Communicator communicator, Engine engine) {
+  LocalTraining(LocalSgdOptions options, Communicator communicator, SessionModel engine) {
     this.engine = engine;
     this.weights = engine.weights();
     engine.state().fetch(engine.session(), weights);

@@ -19,22 +19,61 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 import java.util.stream.DoubleStream;
 
 /// The exchange of counts, times, digests and examples between ranks. Every call is collective and
 /// waits. In a job of one rank each call returns its argument. Confined to one thread.
-final class RankExchange {
+public final class RankExchange {
 
   private static final String PREFIX = "weft-train/";
 
-  private final TrainingJob job;
+  private final IntSupplier size;
+  private final Supplier<Communicator> communicator;
 
-  RankExchange(TrainingJob job) {
-    this.job = job;
+  private RankExchange(IntSupplier size, Supplier<Communicator> communicator) {
+    this.size = size;
+    this.communicator = communicator;
+  }
+
+  /// Returns the exchange of a rank that has no others.
+  public static RankExchange ofOne() {
+    return new RankExchange(
+        () -> 1,
+        () -> {
+          throw new IllegalStateException("one rank has no communicator");
+        });
+  }
+
+  /// Returns the exchange between the ranks of a communicator; borrowed.
+  public static RankExchange of(Communicator communicator) {
+    return new RankExchange(communicator::size, () -> communicator);
+  }
+
+  /// Returns the exchange between the present ranks of a job.
+  static RankExchange of(TrainingJob job) {
+    return new RankExchange(job::size, job::communicator);
   }
 
   boolean alone() {
-    return job.size() == 1;
+    return size.getAsInt() == 1;
+  }
+
+  /// Throws `TrainingException.Unfit` unless all ranks have read equal data. A rank with fewer
+  /// examples would take fewer steps.
+  ///
+  /// @param rank a rank's role in words
+  /// @param extent of the data in words
+  public void requireSame(String what, String rank, String extent) {
+    List<String> all = gather(what, extent);
+    for (int other = 1; other < all.size(); other++) {
+      if (!all.get(other).equals(all.getFirst())) {
+        throw new TrainingException.Unfit(
+            "%s 0 has read %s, %s %d %s; give --data with the same files on all hosts"
+                .formatted(rank, all.getFirst(), rank, other, all.get(other)));
+      }
+    }
   }
 
   /// Combines values element by element; the bits are equal on all ranks and for any placement.
@@ -64,7 +103,7 @@ final class RankExchange {
   }
 
   /// Returns rank 0's numbers on all ranks.
-  long[] fromRoot(String what, long... values) {
+  public long[] fromRoot(String what, long... values) {
     return from(0, what, values);
   }
 
@@ -114,7 +153,7 @@ final class RankExchange {
   }
 
   /// Returns when all ranks have called it.
-  void barrier(String what) {
+  public void barrier(String what) {
     if (!alone()) {
       var unused = communicator().barrier(named(what));
       await(unused);
@@ -122,7 +161,7 @@ final class RankExchange {
   }
 
   /// Returns the word of each rank, in order of rank.
-  List<String> gather(String what, String word) {
+  public List<String> gather(String what, String word) {
     if (alone()) {
       return List.of(word);
     }
@@ -134,6 +173,25 @@ final class RankExchange {
       try (TensorLease all = await(communicator().allgather(view, named(what)))) {
         byte[] text = all.view().data().toArray(ValueLayout.JAVA_BYTE);
         return new String(text, StandardCharsets.UTF_8).lines().toList();
+      }
+    }
+  }
+
+  /// Returns the numbers of each rank, in order of rank; every rank must pass an equal number.
+  public List<double[]> gather(String what, double... row) {
+    if (alone()) {
+      return List.of(row.clone());
+    }
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocateFrom(ValueLayout.JAVA_DOUBLE, row);
+      var view = new TensorView(DType.FLOAT64, Shape.of(1, row.length), memory);
+      try (TensorLease all = await(communicator().allgather(view, named(what)))) {
+        List<double[]> rows = new ArrayList<>();
+        long bytes = memory.byteSize();
+        for (long at = 0; at < all.view().bytes(); at += bytes) {
+          rows.add(all.view().data().asSlice(at, bytes).toArray(ValueLayout.JAVA_DOUBLE_UNALIGNED));
+        }
+        return rows;
       }
     }
   }
@@ -189,7 +247,7 @@ final class RankExchange {
   }
 
   private Communicator communicator() {
-    return job.communicator();
+    return communicator.get();
   }
 
   private static CollectiveOptions named(String what) {

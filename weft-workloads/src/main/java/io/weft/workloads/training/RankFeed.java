@@ -9,15 +9,17 @@ import java.util.List;
 
 /// The examples that one rank trains on in a step, for each of its shards. Confined to one thread.
 /// Owns the tensors.
-final class RankFeed implements AutoCloseable {
+public final class RankFeed implements AutoCloseable {
 
   private final RankShards shards;
   private final int[] widths;
   private final List<Feed> feeds = new ArrayList<>();
   private int[][] orders = new int[0][];
 
+  /// Creates a feed of these shards.
+  ///
   /// @param examples of this rank, as `RankShards.rows` orders them
-  RankFeed(Examples examples, RankShards shards) {
+  public RankFeed(Examples examples, RankShards shards) {
     this.shards = shards;
     int[] numbers = shards.shards();
     this.widths = new int[numbers.length];
@@ -28,24 +30,24 @@ final class RankFeed implements AutoCloseable {
   }
 
   /// Returns the number of examples in a step.
-  int width() {
+  public int width() {
     return shards.width();
   }
 
   /// Loads the order of this epoch; epochs count from 0.
-  void begin(int epoch) {
+  public void begin(int epoch) {
     orders = shards.orders(epoch);
   }
 
   /// Loads the examples of this step of the epoch; steps count from 0.
-  void fill(int step) {
+  public void fill(int step) {
     for (int i = 0; i < widths.length; i++) {
       feeds.get(i).fill(orders[i], step * widths[i]);
     }
   }
 
   /// Returns one feed for each shard, ascending; borrowed.
-  List<Feed> feeds() {
+  public List<Feed> feeds() {
     return List.copyOf(feeds);
   }
 

@@ -20,7 +20,7 @@ record Resume(
 
   /// Restores the engine's state and returns the history before this run. Throws
   /// `CheckpointException` on all ranks if rank 0's checkpoint cannot be used.
-  History begin(Engine engine) {
+  History begin(SessionModel engine) {
     if (settings.checkpoint().isEmpty()) {
       return fresh(engine);
     }
@@ -42,20 +42,20 @@ record Resume(
     return counts[2] == 0 ? fresh(engine) : restored(engine, history, counts);
   }
 
-  private History load(Engine engine) {
+  private History load(SessionModel engine) {
     var checkpoints = new Checkpoints(settings.checkpoint().orElseThrow());
     int epochs = checkpoints.epochsDone(settings.manifest(dataset, 0));
     return epochs == 0 ? History.NONE : checkpoints.restore(engine.state().saved(), stepsPerEpoch);
   }
 
-  private History fresh(Engine engine) {
+  private History fresh(SessionModel engine) {
     if (!exchange.alone()) {
       WeftVariables.broadcast(engine.session(), job.communicator(), 0);
     }
     return History.NONE;
   }
 
-  private History restored(Engine engine, History history, long[] counts) {
+  private History restored(SessionModel engine, History history, long[] counts) {
     List<ModelState.Slot> slots = engine.state().slots();
     for (int i = 0; i < slots.size(); i++) {
       exchange.from(0, "resume/" + i, slots.get(i).whole());
@@ -66,7 +66,7 @@ record Resume(
 
   /// Writes a checkpoint on rank 0, if the run keeps checkpoints. A failure is reported to the
   /// observer and does not end the training.
-  void save(Engine engine, History history, TrainingObserver observer) {
+  void save(SessionModel engine, History history, TrainingObserver observer) {
     if (settings.checkpoint().isEmpty()) {
       return;
     }

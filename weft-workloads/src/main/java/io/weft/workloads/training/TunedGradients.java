@@ -61,7 +61,7 @@ final class TunedGradients implements AutoCloseable {
     this.store = how.store().map(TuningStore::new);
     this.fingerprint = TuningStore.fingerprint(weft, work);
     this.isRoot = job.rank() == 0;
-    takeKept(new RankExchange(job));
+    takeKept(RankExchange.of(job));
   }
 
   /// Applies the tuned values that rank 0 has read, if any, on all ranks instead of a search.

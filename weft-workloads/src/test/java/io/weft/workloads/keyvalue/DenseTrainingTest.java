@@ -14,6 +14,7 @@ import io.weft.workloads.model.Hidden;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.ServedResult;
+import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.pictures.SyntheticPictures;
 import io.weft.workloads.training.ReadMode;
@@ -83,7 +84,8 @@ class DenseTrainingTest {
               weft -> {
                 try (weft) {
                   return new KeyValueTraining(
-                          settings, TWO_AND_TWO, source, weft, 1, TrainingObserver.SILENT)
+                          new ServedTraining(
+                              settings, TWO_AND_TWO, source, weft, 1, TrainingObserver.SILENT))
                       .run();
                 }
               })

@@ -12,6 +12,7 @@ import io.weft.workloads.clicks.SyntheticClicks;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.ServedResult;
+import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.SoloJob;
@@ -78,12 +79,13 @@ class KeyValueTrainingTest {
                 job.run(
                     weft ->
                         new KeyValueTraining(
-                                settings(new Sync.Asynchronous()),
-                                TWO_AND_TWO,
-                                CLICKS,
-                                weft,
-                                1,
-                                TrainingObserver.SILENT)
+                                new ServedTraining(
+                                    settings(new Sync.Asynchronous()),
+                                    TWO_AND_TWO,
+                                    CLICKS,
+                                    weft,
+                                    1,
+                                    TrainingObserver.SILENT))
                             .run());
               }
             })
@@ -113,7 +115,8 @@ class KeyValueTrainingTest {
               weft -> {
                 try (weft) {
                   return new KeyValueTraining(
-                          settings, servers, CLICKS, weft, 1, TrainingObserver.SILENT)
+                          new ServedTraining(
+                              settings, servers, CLICKS, weft, 1, TrainingObserver.SILENT))
                       .run();
                 }
               })

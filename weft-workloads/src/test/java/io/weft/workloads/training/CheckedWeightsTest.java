@@ -43,8 +43,8 @@ class CheckedWeightsTest {
   /// Runs seven steps that change only a bit on rank 1 in the fourth step, and returns the digest.
   private static String steps(TrainingJob job, DivergencePolicy policy, List<String> heard) {
     TrainingSettings settings = settings(policy);
-    DataShard shard = DataShard.read(settings, Runs.DIGITS, job, new RankExchange(job));
-    try (Engine engine = Engine.start(settings, shard.train(), job)) {
+    DataShard shard = DataShard.read(settings, Runs.DIGITS, job, RankExchange.of(job));
+    try (SessionModel engine = SessionModel.start(settings, shard.train(), job)) {
       var checked =
           new CheckedWeights(settings.check().orElseThrow(), job.communicator(), engine, 100);
       for (int step = 1; step <= 7; step++) {
@@ -57,7 +57,7 @@ class CheckedWeightsTest {
     }
   }
 
-  private static void flipBit(Engine engine) {
+  private static void flipBit(SessionModel engine) {
     List<ModelState.Slot> weights = engine.weights();
     engine.state().fetch(engine.session(), weights);
     var data = weights.get(1).copy().data();

@@ -30,7 +30,7 @@ class TimingRecorderTest {
               weft -> {
                 var timeline = new Timeline(() -> 0, Timeline.FEWEST);
                 var job = TrainingJob.of(weft, OptionalInt.empty(), timeline);
-                var recorder = new TimingRecorder(new RankExchange(job), job);
+                var recorder = new TimingRecorder(RankExchange.of(job), job);
                 recorder.beginEpoch();
                 recorder.add(
                     weft.rank() == 0
@@ -58,7 +58,7 @@ class TimingRecorderTest {
                   weft -> {
                     var timeline = new Timeline(() -> 0, Timeline.FEWEST);
                     var job = TrainingJob.of(weft, OptionalInt.empty(), timeline);
-                    var recorder = new TimingRecorder(new RankExchange(job), job);
+                    var recorder = new TimingRecorder(RankExchange.of(job), job);
                     recorder.beginEpoch();
                     for (long at : new long[] {0, 4, 5, 6}) {
                       recorder.add(

@@ -12,8 +12,8 @@ import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.WeightsDigest;
 import io.weft.workloads.batch.Feed;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.model.Model;
-import io.weft.workloads.model.Ranking;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -32,9 +32,7 @@ import org.tensorflow.types.TInt32;
 
 /// A model in a TensorFlow session. It takes training steps, counts correct predictions, and saves
 /// and restores its state. Confined to one thread. Owns graph and session.
-final class Engine implements AutoCloseable {
-
-  private static final int TEST_BATCH = 500;
+final class SessionModel implements AutoCloseable {
 
   private final Model model;
   private final Updating updating;
@@ -62,7 +60,7 @@ final class Engine implements AutoCloseable {
     record ByShards(ShardGradients gradients) implements Updating {}
   }
 
-  private Engine(
+  private SessionModel(
       Model model,
       Updating updating,
       Placeholder<TFloat32> factor,
@@ -75,13 +73,10 @@ final class Engine implements AutoCloseable {
     this.session = session;
   }
 
-  /// The loss of a step, summed over this rank's slice, and the number of correct predictions.
-  record StepLoss(double lossSum, int correct) {}
-
   /// Builds the graph and initializes its variables, which depend only on the seed.
   ///
   /// @param data examples of the same shape as the training data
-  static Engine start(TrainingSettings settings, Examples data, TrainingJob job) {
+  static SessionModel start(TrainingSettings settings, Examples data, TrainingJob job) {
     Model model = settings.model(data);
     Optimizer optimizer = settings.optimizer().in(model.graph(), settings.rate());
     Ops tf = Ops.create(model.graph());
@@ -90,11 +85,11 @@ final class Engine implements AutoCloseable {
     Operand<TFloat32> loss = tf.math.mul(model.lossSum(), factor);
     Updating updating = updating(settings, job, model.graph(), optimizer, loss);
     List<Share> shares = updating instanceof Updating.Layered by ? by.shares() : List.of();
-    var state = new ModelState(model.graph(), shares, new RankExchange(job));
+    var state = new ModelState(model.graph(), shares, RankExchange.of(job));
     var session =
         new Session(model.graph(), OpLibrary.load().sessionConfig(model.graph(), job.threads()));
     session.initialize();
-    return new Engine(model, updating, factor, state, session);
+    return new SessionModel(model, updating, factor, state, session);
   }
 
   private static Updating updating(
@@ -118,7 +113,7 @@ final class Engine implements AutoCloseable {
               ? tuned(new TunedGradients(job, how, work(settings)), job, optimizer, loss)
               : new Updating.AtOnce(optimizer.minimize(loss));
       case GradientExchange.Shards _ ->
-          new Updating.ByShards(new ShardGradients(graph, optimizer, loss, new RankExchange(job)));
+          new Updating.ByShards(new ShardGradients(graph, optimizer, loss, RankExchange.of(job)));
     };
   }
 
@@ -191,10 +186,11 @@ final class Engine implements AutoCloseable {
     return state.slots().stream().filter(slot -> names.contains(slot.name())).toList();
   }
 
-  /// Takes one training step on the examples in `feed`.
+  /// Takes one training step on the examples in `feed`. Returns the loss, summed over this rank's
+  /// slice.
   ///
   /// @param lossFactor the factor by which the sum of the losses is multiplied
-  StepLoss step(RankFeed feed, float lossFactor) {
+  double step(RankFeed feed, float lossFactor) {
     try (TFloat32 scalar = TFloat32.scalarOf(lossFactor)) {
       return switch (updating) {
         case Updating.AtOnce whole -> atOnce(feed.feeds().getFirst(), scalar, whole.train());
@@ -205,28 +201,25 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  private StepLoss atOnce(Feed feed, TFloat32 lossFactor, Op train) {
+  private double atOnce(Feed feed, TFloat32 lossFactor, Op train) {
     Session.Runner runner = runner(feed, lossFactor).addTarget(train);
-    try (Result result = runner.fetch(model.lossSum()).fetch(model.correct()).run()) {
-      return loss(result, 0);
+    try (Result result = runner.fetch(model.lossSum()).run()) {
+      return ((TFloat32) result.get(0)).getFloat();
     }
   }
 
-  private StepLoss byShards(List<Feed> feeds, TFloat32 lossFactor, ShardGradients gradients) {
+  private double byShards(List<Feed> feeds, TFloat32 lossFactor, ShardGradients gradients) {
     double[] losses = new double[feeds.size()];
-    int correct = 0;
-    for (int turn = 0; turn < losses.length; turn++) {
-      Session.Runner runner = runner(feeds.get(turn), lossFactor);
+    for (int shard = 0; shard < losses.length; shard++) {
+      Session.Runner runner = runner(feeds.get(shard), lossFactor);
       gradients.fetch(runner);
-      try (Result result = runner.fetch(model.lossSum()).fetch(model.correct()).run()) {
-        gradients.add(result, turn);
-        StepLoss shard = loss(result, gradients.count());
-        losses[turn] = shard.lossSum();
-        correct += shard.correct();
+      try (Result result = runner.fetch(model.lossSum()).run()) {
+        gradients.add(result, shard);
+        losses[shard] = ((TFloat32) result.get(gradients.count())).getFloat();
       }
     }
     gradients.apply(session, losses.length);
-    return new StepLoss(ShardTree.sum(losses), correct);
+    return ShardTree.sum(losses);
   }
 
   private Session.Runner runner(Feed feed, TFloat32 lossFactor) {
@@ -237,44 +230,28 @@ final class Engine implements AutoCloseable {
         .feed(model.labels(), feed.labels());
   }
 
-  private static StepLoss loss(Result result, int at) {
-    return new StepLoss(
-        ((TFloat32) result.get(at)).getFloat(), ((TInt32) result.get(at + 1)).getInt());
-  }
-
-  /// The evaluation of examples by the model.
-  ///
-  /// @param correct the number of correct predictions
-  /// @param ranking of its scores; empty if the workload is not ranked
-  record Evaluation(long correct, Ranking ranking) {}
-
   /// Evaluates examples without training on them.
-  Evaluation judge(Examples examples) {
-    long correct = 0;
-    var ranking = new Ranking();
-    for (int first = 0; first < examples.count(); first += TEST_BATCH) {
-      int size = Math.min(TEST_BATCH, examples.count() - first);
-      try (var feed = new Feed(examples, size)) {
-        feed.fill(first);
-        Session.Runner runner =
-            session
-                .runner()
-                .feed(model.features(), feed.features())
-                .feed(model.labels(), feed.labels())
-                .fetch(model.correct());
-        model.score().ifPresent(runner::fetch);
-        try (Result result = runner.run()) {
-          correct += ((TInt32) result.get(0)).getInt();
-          if (model.score().isPresent()) {
-            TFloat32 scores = (TFloat32) result.get(1);
-            for (int i = 0; i < size; i++) {
-              ranking.add(scores.getFloat(i), examples.labels()[first + i]);
+  Evaluation evaluate(Examples examples) throws InterruptedException {
+    return Evaluation.of(
+        examples,
+        (first, size, scores) -> {
+          try (var feed = new Feed(examples, size)) {
+            feed.fill(first);
+            Session.Runner runner =
+                session
+                    .runner()
+                    .feed(model.features(), feed.features())
+                    .feed(model.labels(), feed.labels())
+                    .fetch(model.correct());
+            model.score().ifPresent(runner::fetch);
+            try (Result result = runner.run()) {
+              if (model.score().isPresent()) {
+                scores.accept((TFloat32) result.get(1));
+              }
+              return ((TInt32) result.get(0)).getInt();
             }
           }
-        }
-      }
-    }
-    return new Evaluation(correct, ranking);
+        });
   }
 
   /// Returns the number of weights and biases.

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.keyvalue;
+
+import io.weft.kv.KeyValueStore;
+import io.weft.workloads.data.Examples;
+import io.weft.workloads.model.Evaluation;
+import io.weft.workloads.model.Workload;
+import io.weft.workloads.parameterserver.ServedTraining;
+import io.weft.workloads.parameterserver.WorkerShard;
+import io.weft.workloads.parameterserver.WorkerSteps;
+import io.weft.workloads.training.TrainingEngine;
+import io.weft.workloads.training.TrainingObserver;
+import java.util.Optional;
+
+/// A worker's part of a model whose weights are in tables of a parameter server. Confined to one
+/// thread.
+final class TableEngine implements TrainingEngine, AutoCloseable {
+
+  private final KeyValueStore store;
+  private final WorkerShard shard;
+  private final WorkerModel model;
+  private final WorkerSteps steps;
+  private int[] order = {};
+  private int epoch;
+
+  /// Registers the tables. Every worker must create its engine. Borrows the store.
+  TableEngine(ServedTraining training, KeyValueStore store, WorkerShard shard)
+      throws InterruptedException {
+    this.store = store;
+    this.shard = shard;
+    int width = shard.share().width();
+    this.model =
+        training.settings().workload() == Workload.WIDE_DEEP
+            ? new EmbeddingModel(training, store, shard.examples(), width)
+            : new DenseModel(training, store, shard.examples(), width);
+    this.steps = new WorkerSteps(training.settings(), shard);
+  }
+
+  WorkerModel model() {
+    return model;
+  }
+
+  WorkerSteps steps() {
+    return steps;
+  }
+
+  @Override
+  public long parameters() {
+    return model.parameters();
+  }
+
+  /// Returns the first step, because the tables have initial weights and no checkpoints.
+  @Override
+  public Position restore() {
+    return Position.FIRST;
+  }
+
+  @Override
+  public void begin() throws InterruptedException {
+    store.barrier();
+  }
+
+  @Override
+  public boolean beginEpoch(int number) {
+    epoch = number;
+    order = shard.share().orders(number)[0];
+    return true;
+  }
+
+  /// Takes a step. One step of each worker moves the model as far as one step of a single process.
+  @Override
+  public Step step(int step, float rate) throws InterruptedException {
+    int number = epoch * shard.columns().steps() + step;
+    long begin = System.nanoTime();
+    double loss = model.step(order, step * shard.share().width(), rate / shard.columns().batch());
+    return steps.took(number, loss, System.nanoTime() - begin, number + 1);
+  }
+
+  @Override
+  public Optional<TrainingObserver.TrainedEpoch> endEpoch() {
+    return steps.epoch(epoch);
+  }
+
+  @Override
+  public void save() {}
+
+  @Override
+  public void finish() throws InterruptedException {
+    model.flush();
+  }
+
+  @Override
+  public Evaluation evaluate(Examples examples) throws InterruptedException {
+    return model.evaluate(examples);
+  }
+
+  @Override
+  public String digest() {
+    return model.digest();
+  }
+
+  @Override
+  public void close() {
+    model.close();
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.parameterserver;
+
+import io.weft.kv.spec.TableCounts;
+import java.util.Arrays;
+
+/// The result of one worker, which travels as a row of numbers.
+///
+/// @param done true if the worker has completed its steps
+/// @param examples that the worker trained on
+/// @param seconds that its steps took
+/// @param requests in which it requested tensors; negative if unknown
+/// @param bytesSent by the worker
+/// @param tables the counts of requests to tables
+/// @param losses of its steps, each summed over its share of the batch; NaN for a step that it did
+///   not take
+public record WorkerRow(
+    boolean done,
+    long examples,
+    double seconds,
+    long requests,
+    long bytesSent,
+    TableCounts tables,
+    double[] losses) {
+
+  private static final int FACTS = 8;
+
+  /// Returns the length of a row with this number of losses.
+  static int width(int losses) {
+    return FACTS + losses;
+  }
+
+  /// Returns the row of these numbers.
+  public static WorkerRow of(double[] numbers) {
+    return new WorkerRow(
+        numbers[0] != 0,
+        (long) numbers[1],
+        numbers[2],
+        (long) numbers[3],
+        (long) numbers[4],
+        new TableCounts((long) numbers[5], (long) numbers[6], (long) numbers[7]),
+        Arrays.copyOfRange(numbers, FACTS, numbers.length));
+  }
+
+  /// Returns the row as numbers.
+  public double[] numbers() {
+    double[] numbers = new double[width(losses.length)];
+    numbers[0] = done ? 1 : 0;
+    numbers[1] = examples;
+    numbers[2] = seconds;
+    numbers[3] = requests;
+    numbers[4] = bytesSent;
+    numbers[5] = tables.pushes();
+    numbers[6] = tables.pulls();
+    numbers[7] = tables.staleness();
+    System.arraycopy(losses, 0, numbers, FACTS, losses.length);
+    return numbers;
+  }
+}

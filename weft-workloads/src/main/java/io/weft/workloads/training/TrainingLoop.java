@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads.training;
+
+import io.weft.workloads.batch.Columns;
+
+/// The loop of a training on one rank: epochs and steps in order, the rate of each step, and the
+/// reports of progress. Confined to one thread.
+public final class TrainingLoop {
+
+  private static final double NANOS = 1e9;
+
+  private final TrainingSettings settings;
+  private final String dataset;
+  private final Columns columns;
+  private final TrainingObserver observer;
+  private boolean announced;
+  private double seconds;
+
+  /// Creates the loop of a training on this data.
+  ///
+  /// @param dataset as the report names it
+  /// @param columns of the whole training set
+  public TrainingLoop(
+      TrainingSettings settings, String dataset, Columns columns, TrainingObserver observer) {
+    this.settings = settings;
+    this.dataset = dataset;
+    this.columns = columns;
+    this.observer = observer;
+  }
+
+  /// Restores the engine's state and takes the remaining steps. A second call continues from the
+  /// state that the engine restores then, and does not report the start again.
+  public void run(TrainingEngine engine) throws InterruptedException {
+    TrainingEngine.Position from = engine.restore();
+    if (!announced) {
+      announced = true;
+      observer.onStart(
+          new TrainingObserver.Start(
+              dataset, engine.parameters(), columns.examples(), columns.steps(), from.epoch()));
+    }
+    engine.begin();
+    int step = from.step();
+    for (int epoch = from.epoch(); epoch < settings.epochs(); epoch++) {
+      if (!engine.beginEpoch(epoch)) {
+        break;
+      }
+      while (step < columns.steps()) {
+        step = step(engine, epoch, step);
+      }
+      step -= columns.steps();
+      var trained = engine.endEpoch();
+      engine.save();
+      trained.ifPresent(observer::onEpoch);
+    }
+    engine.finish();
+  }
+
+  private int step(TrainingEngine engine, int epoch, int step) throws InterruptedException {
+    TrainingEngine.Step taken = engine.step(step, rate((long) epoch * columns.steps() + step));
+    seconds += taken.nanos() / NANOS;
+    observer.onStep(new TrainingObserver.TrainedStep(epoch + 1, step + 1, taken.loss(), seconds));
+    return taken.next();
+  }
+
+  /// Returns a factor that falls linearly over the run if updates scale with the gradients, else 1.
+  private float rate(long stepsDone) {
+    return settings.optimizer().followsGradientScale()
+        ? (float) (1 - stepsDone / ((double) columns.steps() * settings.epochs()))
+        : 1;
+  }
+
+  /// Throws `TrainingException.Diverged` unless a loss is finite.
+  ///
+  /// @param step in words
+  public static void requireFinite(double loss, String step, TrainingSettings settings) {
+    if (!Double.isFinite(loss)) {
+      throw new TrainingException.Diverged(
+          "the loss became %s in %s; give a smaller --lr than %s"
+              .formatted(loss, step, settings.rate()));
+    }
+  }
+}
