@@ -41,7 +41,21 @@ final class ArrowRules {
           List.of(part("io.weft")),
           List.of(part("io.weft.telemetry..")),
           List.of(part("io.weft.dataparallel.."), part("io.weft.kv..")),
-          List.of(part("io.weft.tensorflow..")),
+          List.of(
+              part(
+                  "io.weft.tensorflow",
+                  "io.weft.tensorflow.embedding..",
+                  "io.weft.tensorflow.ffm..",
+                  "io.weft.tensorflow.graph..",
+                  "io.weft.tensorflow.natives..",
+                  "io.weft.tensorflow.saved..")),
+          List.of(
+              part(
+                  "io.weft.tensorflow.cluster..",
+                  "io.weft.tensorflow.partition..",
+                  "io.weft.tensorflow.placement..",
+                  "io.weft.tensorflow.session..",
+                  "io.weft.tensorflow.transfer..")),
           List.of(part("io.weft.workloads..")),
           List.of(part("io.weft.launch..")),
           List.of(part("io.weft.perf..")));
@@ -50,7 +64,7 @@ final class ArrowRules {
 
   private record Layer(DescribedPredicate<? super JavaClass> classes) {}
 
-  private static Layer part(String packages) {
+  private static Layer part(String... packages) {
     return new Layer(resideInAnyPackage(packages));
   }
 

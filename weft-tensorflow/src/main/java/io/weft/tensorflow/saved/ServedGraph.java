@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.saved;
 
-import io.weft.tensorflow.partition.Pruning;
-import io.weft.tensorflow.placement.GraphIndex;
-import io.weft.tensorflow.placement.NodeInput;
+import io.weft.tensorflow.graph.GraphIndex;
+import io.weft.tensorflow.graph.NodeInput;
+import io.weft.tensorflow.graph.Pruning;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -3,8 +3,8 @@ package io.weft.tensorflow.saved;
 
 import io.weft.file.ForeignDirectory;
 import io.weft.tensorflow.WeftVariables;
-import io.weft.tensorflow.partition.Pruning;
-import io.weft.tensorflow.placement.GraphIndex;
+import io.weft.tensorflow.graph.GraphIndex;
+import io.weft.tensorflow.graph.Pruning;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
