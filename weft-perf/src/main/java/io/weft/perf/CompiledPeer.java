@@ -135,7 +135,7 @@ record CompiledPeer(
   }
 
   @Override
-  public Contestant prepare(MeasuringPlan plan) throws InterruptedException {
+  public Prepared prepare(MeasuringPlan plan) throws InterruptedException {
     if (!benchmarks.contains(plan.benchmark())) {
       throw new IllegalArgumentException(
           "peer %s has no %s; it has: %s"
@@ -182,7 +182,7 @@ record CompiledPeer(
     }
 
     @Override
-    public Contestant prepare(MeasuringPlan plan) throws InterruptedException {
+    public Prepared prepare(MeasuringPlan plan) throws InterruptedException {
       return switch (plan.transport()) {
         case "tcp" -> tcp.prepare(plan);
         case "shm" -> shm.prepare(plan);

@@ -6,9 +6,11 @@ import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.choice.Choice;
 import io.weft.collective.choice.RankLayout;
 import io.weft.collective.choice.Way;
+import io.weft.perf.report.Figure;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /// Weft's decision for each size of a plan: way, algorithm, segments, and the rule that led to it.
@@ -29,35 +31,18 @@ record Explanation(
   private static final Set<Benchmark> NEED_NO_SHARED_TENSORS =
       Set.of(Benchmark.ALLREDUCE, Benchmark.REDUCESCATTER, Benchmark.BARRIER);
 
-  /// The decision for one size.
-  ///
-  /// @param way mailbox, mapped or wire
-  /// @param inFlight maximum number of segments in flight to a peer
-  /// @param eagerBytes largest chunk that travels inside messages on the wire, 0 on other ways
-  /// @param rule place and text of the rule
-  /// @param reason the reason
-  record ExplainedSize(
-      long bytes,
-      String way,
-      String algorithm,
-      long segmentBytes,
-      int inFlight,
-      int eagerBytes,
-      String rule,
-      String reason) {
-
-    String text() {
-      return "%10s  %-7s  %-20s  %8s x %-3d  %-15s  %s: %s"
-          .formatted(
-              ByteSizes.format(bytes),
-              way,
-              algorithm,
-              ByteSizes.format(segmentBytes),
-              inFlight,
-              eagerBytes == 0 ? "" : "eager " + ByteSizes.format(eagerBytes),
-              rule,
-              reason);
-    }
+  private static String row(Figure line) {
+    long eager = (long) line.number("eagerBytes");
+    return "%10s  %-7s  %-20s  %8s x %-3d  %-15s  %s: %s"
+        .formatted(
+            ByteSizes.format((long) line.number("bytes")),
+            line.text("way"),
+            line.text("algorithm"),
+            ByteSizes.format((long) line.number("segmentBytes")),
+            line.integer("inFlight"),
+            eager == 0 ? "" : "eager " + ByteSizes.format(eager),
+            line.text("rule"),
+            line.text("reason"));
   }
 
   /// Returns the lines of the explanation after a header.
@@ -74,19 +59,21 @@ record Explanation(
                   plan.ranks(),
                   plan.transport(),
                   sharesMemory ? ", which shares memory; tensors " + plan.memory().label() : ""));
-      lines().forEach(line -> text.add(line.text()));
+      lines().forEach(line -> text.add(row(line)));
     }
     return String.join(System.lineSeparator(), text) + System.lineSeparator();
   }
 
-  /// Returns the decision for each size, nothing for a benchmark without a collective.
-  List<ExplainedSize> lines() {
+  /// Returns the decision for each size: way, algorithm, the maximum number of segments in flight
+  /// to a peer, the largest chunk that travels inside messages on the wire (0 on other ways), place
+  /// and text of the rule, and the reason. Returns nothing for a benchmark without a collective.
+  List<Figure> lines() {
     return plan.benchmark().isCollective()
         ? plan.cases().stream().map(one -> line(one.bytes())).toList()
         : List.of();
   }
 
-  private ExplainedSize line(long bytes) {
+  private Figure line(long bytes) {
     // Ranks detect that private tensors are not accessible, and use the wire.
     boolean reachable =
         sharesMemory
@@ -98,14 +85,13 @@ record Explanation(
     Choice choice =
         Algorithms.chosen(
             table, plan.benchmark().label(), bytes, bounces ? layout.bounced() : layout);
-    return new ExplainedSize(
-        bytes,
-        choice.way().words(),
-        choice.algorithm(),
-        choice.segments().bytes(),
-        choice.segments().inFlight(),
-        choice.way() == Way.WIRE ? eagerBytes : 0,
-        choice.rule(),
-        choice.reason());
+    return new Figure(Map.of("bytes", bytes))
+        .with("way", choice.way().words())
+        .with("algorithm", choice.algorithm())
+        .with("segmentBytes", choice.segments().bytes())
+        .with("inFlight", choice.segments().inFlight())
+        .with("eagerBytes", choice.way() == Way.WIRE ? eagerBytes : 0)
+        .with("rule", choice.rule())
+        .with("reason", choice.reason());
   }
 }

@@ -1,51 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
-import io.weft.comm.CommException;
 import io.weft.file.NewFile;
+import io.weft.perf.experiment.Contestant;
+import io.weft.perf.experiment.ContestantRounds;
+import io.weft.perf.experiment.Experiment;
+import io.weft.perf.experiment.ExperimentOutput;
 import io.weft.perf.gradients.GradientsContestant;
-import io.weft.perf.gradients.GradientsCurves;
-import io.weft.perf.gradients.GradientsFigure;
-import io.weft.perf.gradients.GradientsFigure.Carrier;
-import io.weft.perf.gradients.GradientsPeer;
+import io.weft.perf.gradients.GradientsFigures;
+import io.weft.perf.gradients.GradientsFigures.Carrier;
 import io.weft.perf.gradients.GradientsPlan;
 import io.weft.perf.gradients.GradientsPlan.Purpose;
-import io.weft.perf.gradients.GradientsRounds;
 import io.weft.perf.gradients.GradientsSimulation;
-import io.weft.perf.gradients.GradientsTable;
-import io.weft.perf.gradients.RecordingFigure;
-import io.weft.perf.gradients.TuningFigure;
 import io.weft.perf.process.CProgram;
 import io.weft.perf.process.CarrierOptions;
-import io.weft.perf.process.Interruption;
-import io.weft.perf.process.PerfException;
 import io.weft.perf.process.SearchPath;
 import io.weft.perf.process.UsableTransport;
-import io.weft.perf.report.JsonLines;
-import io.weft.perf.report.PerfProgress;
+import io.weft.perf.report.BenchmarkHost;
+import io.weft.perf.report.Figure;
 import io.weft.perf.report.Picture;
-import io.weft.perf.report.ReportFile;
-import java.io.PrintWriter;
+import io.weft.perf.report.RankReport;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
+import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/// `weft perf gradients`: a step of data-parallel training without its network. Exits with 0 on
-/// success, 1 if a measurement failed or an average was wrong, 2 for a wrong command line, 3 if a
-/// requirement is missing.
+/// `weft perf gradients`: a step of data-parallel training without its network.
 @Command(
     name = "gradients",
     mixinStandardHelpOptions = true,
@@ -71,11 +59,7 @@ import picocli.CommandLine.Spec;
       "",
       "Measured and simulated figures: docs/measuring.md"
     })
-final class GradientsCommand implements Callable<Integer> {
-
-  private static final int MOST_RANKS = 180;
-
-  @Spec private @Nullable CommandSpec spec;
+final class GradientsCommand extends Experiment {
 
   @Option(
       names = "--model",
@@ -168,13 +152,6 @@ final class GradientsCommand implements Callable<Integer> {
   private @Nullable Integer steps;
 
   @Option(
-      names = "--limit",
-      paramLabel = "S",
-      defaultValue = "300",
-      description = "seconds that one round of one contestant may take (default: ${DEFAULT-VALUE})")
-  private long limitSeconds;
-
-  @Option(
       names = "--autotune",
       description =
           "search the best fusion threshold, segments and segments in flight by an autotuner,"
@@ -194,9 +171,6 @@ final class GradientsCommand implements Callable<Integer> {
               + " same processes")
   private boolean recording;
 
-  @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
-  private @Nullable Path json;
-
   @Option(
       names = "--plot",
       paramLabel = "FILE",
@@ -204,42 +178,31 @@ final class GradientsCommand implements Callable<Integer> {
   private @Nullable Path plot;
 
   @Override
-  public Integer call() throws InterruptedException {
-    CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
-    PrintWriter out = command.commandLine().getOut();
-    PrintWriter err = command.commandLine().getErr();
-    Interruption interruption = Interruption.toldTo(err);
-    try {
-      check();
-      if (autotune) {
-        return tune(out, err);
-      }
-      if (recording) {
-        return record(out, err);
-      }
-      List<GradientsFigure> figures = simulated.isEmpty() ? measure(err) : simulate();
-      out.print(new GradientsTable(figures).text());
-      out.flush();
-      boolean kept = save(figures, err);
-      boolean right = figures.stream().noneMatch(f -> Boolean.FALSE.equals(f.checked()));
-      return kept && right ? 0 : 1;
-    } catch (IllegalArgumentException | CommException.Setup e) {
-      throw new ParameterException(command.commandLine(), e.getMessage(), e);
-    } catch (PerfException.Missing e) {
-      err.println("weft: " + e.getMessage());
-      return 3;
-    } catch (PerfException.Failed e) {
-      interruption.tell(e);
-      return 1;
-    } finally {
-      interruption.close();
+  protected @Nullable Path plot() {
+    return plot;
+  }
+
+  @Override
+  protected Optional<Picture> picture(List<Figure> measured) {
+    return Optional.of(GradientsFigures.curves(measured));
+  }
+
+  @Override
+  protected void measure(ExperimentOutput output) throws InterruptedException {
+    check();
+    if (autotune) {
+      tune(output);
+    } else if (recording) {
+      record(output);
+    } else {
+      List<Figure> figures = simulated.isEmpty() ? compare(output) : simulate();
+      output.add(figures, GradientsFigures.table(figures));
     }
   }
 
   private void check() {
     within("-np", ranks, 2, MOST_RANKS);
     within("--rounds", rounds, 1, 1000);
-    within("--limit", limitSeconds, 1, 86_400);
     for (int each : simulated) {
       within("--simulate", each, 1, 4096);
     }
@@ -266,89 +229,58 @@ final class GradientsCommand implements Callable<Integer> {
     if (autotuneLog != null && !autotune) {
       throw new IllegalArgumentException("--autotune-log needs --autotune");
     }
-    if (plot != null && (simulated.isEmpty() || !Picture.knows(plot))) {
-      throw new IllegalArgumentException(
-          "--plot: " + plot + " must end in .svg or .png, and needs --simulate");
+    if (plot != null && simulated.isEmpty()) {
+      throw new IllegalArgumentException("--plot: " + plot + " needs --simulate");
     }
-    for (Path file : files()) {
-      NewFile.obstacle(file)
-          .ifPresent(
-              why -> {
-                throw new IllegalArgumentException("cannot write " + file + ": " + why);
-              });
-    }
+    writable("--autotune-log", autotuneLog);
   }
 
-  private List<Path> files() {
-    List<Path> files = new ArrayList<>();
-    Optional.ofNullable(json).ifPresent(files::add);
-    Optional.ofNullable(plot).ifPresent(files::add);
-    Optional.ofNullable(autotuneLog).ifPresent(files::add);
-    return files;
-  }
-
-  private static void within(String option, long value, long least, long most) {
-    if (value < least || value > most) {
-      throw new IllegalArgumentException(
-          "%s: %d is out of range; allowed: %d to %d".formatted(option, value, least, most));
-    }
-  }
-
-  private List<GradientsFigure> measure(PrintWriter err) throws InterruptedException {
+  private List<Figure> compare(ExperimentOutput output) throws InterruptedException {
     GradientsPlan plan = plan(models.getFirst());
-    Duration limit = Duration.ofSeconds(limitSeconds);
-    var contestants = new GradientsRounds(plan, carriedBy(ranks), carrier.secure(), limit, rounds);
-    try (PerfProgress progress = PerfProgress.to(err)) {
-      return contestants.run(peer(plan), progress);
-    }
+    BenchmarkHost host = BenchmarkHost.here();
+    List<Contestant> contestants = new ArrayList<>(List.of(weft(plan)));
+    peer(plan).ifPresent(contestants::add);
+    List<ContestantRounds> ran = output.rounds("", rounds, contestants);
+    List<Figure> figures =
+        new ArrayList<>(GradientsFigures.weft(plan, carrier(), ran.getFirst(), host));
+    ran.stream()
+        .skip(1)
+        .forEach(each -> figures.add(GradientsFigures.peer(plan, carrier(), each, host)));
+    return figures;
   }
 
-  private int tune(PrintWriter out, PrintWriter err) throws InterruptedException {
+  private Contestant weft(GradientsPlan plan) {
+    var ranksHere = new GradientsContestant(plan, carrier(), carrier.secure(), limit());
+    return new Contestant("weft", ranksHere::round);
+  }
+
+  private void tune(ExperimentOutput output) throws InterruptedException {
     GradientsPlan plan = plan(models.getFirst()).tuned();
-    var ranksHere =
-        new GradientsContestant(
-            plan, carriedBy(ranks), carrier.secure(), Duration.ofSeconds(limitSeconds));
-    GradientsContestant.TunedRun run;
-    try (PerfProgress progress = PerfProgress.to(err)) {
-      progress.accept("autotuning");
-      run = ranksHere.tune();
-    }
-    out.print(run.figure().text());
-    out.flush();
-    boolean kept = true;
-    if (json != null) {
-      List<TuningFigure> one = List.of(run.figure());
-      kept &= new ReportFile("--json", json).write(file -> JsonLines.write(file, one), err);
-    }
+    BenchmarkHost host = BenchmarkHost.here();
+    RankReport report =
+        output.rounds("autotuning: ", 1, List.of(weft(plan))).getFirst().reports().getFirst();
+    Figure figure = GradientsFigures.tuning(plan, carrier(), report, host);
+    output.add(List.of(figure), GradientsFigures.tuningText(figure));
     if (autotuneLog != null) {
-      byte[] lines = (String.join("\n", run.log()) + "\n").getBytes(StandardCharsets.UTF_8);
-      kept &=
-          new ReportFile("--autotune-log", autotuneLog)
-              .write(file -> NewFile.write(file, lines), err);
+      String lines = String.join("\n", GradientsFigures.log(report)) + "\n";
+      output.write(
+          "--autotune-log",
+          autotuneLog,
+          file -> NewFile.write(file, lines.getBytes(StandardCharsets.UTF_8)));
     }
-    return kept ? 0 : 1;
   }
 
-  private int record(PrintWriter out, PrintWriter err) throws InterruptedException {
-    List<RecordingFigure> figures = new ArrayList<>();
-    try (PerfProgress progress = PerfProgress.to(err)) {
-      for (GradientsPlan plan : plan(models.getFirst()).recorded()) {
-        var ranksHere =
-            new GradientsContestant(
-                plan, carriedBy(ranks), carrier.secure(), Duration.ofSeconds(limitSeconds));
-        figures.add(ranksHere.record(rounds, progress));
-      }
+  private void record(ExperimentOutput output) throws InterruptedException {
+    for (GradientsPlan plan : plan(models.getFirst()).recorded()) {
+      BenchmarkHost host = BenchmarkHost.here();
+      ContestantRounds ran = output.rounds("", rounds, List.of(weft(plan))).getFirst();
+      Figure figure = GradientsFigures.recording(plan, carrier(), ran, host);
+      output.add(List.of(figure), GradientsFigures.recordingText(figure));
     }
-    figures.forEach(figure -> out.print(figure.text()));
-    out.flush();
-    boolean kept =
-        json == null
-            || new ReportFile("--json", json).write(file -> JsonLines.write(file, figures), err);
-    return kept && figures.stream().allMatch(RecordingFigure::checked) ? 0 : 1;
   }
 
   /// Returns the peer that reduces each tensor separately, if requested.
-  private Optional<GradientsPeer> peer(GradientsPlan plan) throws InterruptedException {
+  private Optional<Contestant> peer(GradientsPlan plan) throws InterruptedException {
     if (peers.isEmpty()) {
       return Optional.empty();
     }
@@ -362,14 +294,15 @@ final class GradientsCommand implements Callable<Integer> {
     String words = "allreduces:" + plan.tensors();
     String one = plan.bytes() + ":" + plan.steps() * GradientsPlan.TURNS;
     var openMpi = new OpenMpi(SearchPath.ofEnvironment(), CProgram.userCache());
+    List<String> command = openMpi.command(carrier.transport(), ranks, List.of(words, "20", one));
     return Optional.of(
-        new GradientsPeer(
-            openMpi.command(carrier.transport(), ranks, List.of(words, "20", one)),
-            Duration.ofSeconds(limitSeconds)));
+        new Contestant(
+            "openmpi",
+            () -> RankReport.parse(Contestant.output("Open MPI", command, Map.of(), limit()))));
   }
 
-  private List<GradientsFigure> simulate() {
-    List<GradientsFigure> figures = new ArrayList<>();
+  private List<Figure> simulate() {
+    List<Figure> figures = new ArrayList<>();
     for (String model : models) {
       GradientsPlan plan = plan(model);
       for (boolean fused : plan.fusion()) {
@@ -424,19 +357,7 @@ final class GradientsCommand implements Callable<Integer> {
     };
   }
 
-  private Carrier carriedBy(int size) {
-    return new Carrier(size, carrier.transport(), gbit);
-  }
-
-  /// Writes the requested files. Returns true if all were written.
-  private boolean save(List<GradientsFigure> figures, PrintWriter err) {
-    boolean kept = true;
-    if (json != null) {
-      kept &= new ReportFile("--json", json).write(file -> JsonLines.write(file, figures), err);
-    }
-    if (plot != null) {
-      kept &= new ReportFile("--plot", plot).write(new GradientsCurves(figures)::save, err);
-    }
-    return kept;
+  private Carrier carrier() {
+    return new Carrier(ranks, carrier.transport(), gbit);
   }
 }

@@ -18,10 +18,10 @@ record GrpcPeer() implements MeasuredPeer {
   }
 
   @Override
-  public Contestant prepare(MeasuringPlan plan) {
+  public Prepared prepare(MeasuringPlan plan) {
     if (plan.benchmark() == Benchmark.SENDRECV) {
       SendRecvRanks tasks = WeftPeer.sendRecv(plan);
-      return stage -> RankReport.parse(tasks.underGrpc(stage.limit(plan)), plan);
+      return stage -> plan.report(tasks.underGrpc(stage.limit(plan)));
     }
     if (plan.benchmark() != Benchmark.MESSAGES) {
       throw new IllegalArgumentException(

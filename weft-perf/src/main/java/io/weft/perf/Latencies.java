@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
+import io.weft.perf.report.Figure;
+import io.weft.perf.report.RankReport.Sample;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /// The latencies of calls of one size in microseconds.
 record Latencies(double p50Micros, double p99Micros, double minMicros, double meanMicros) {
@@ -11,17 +15,36 @@ record Latencies(double p50Micros, double p99Micros, double minMicros, double me
   /// The precision of recorded values: a relative error of 10^-4.
   private static final int DIGITS = 4;
 
-  /// Summarizes one round, whose iterations have `calls` calls each. `nanos` must not be empty.
-  static Latencies of(long[] nanos, int calls) {
-    Histogram histogram = new Histogram(DIGITS);
-    for (long one : nanos) {
-      histogram.recordValue(one);
+  /// Summarizes a sample, whose iterations have `calls` calls each. A program that measures
+  /// latencies itself has them as figures.
+  static Latencies of(Sample sample, int calls) {
+    if (sample.nanos().isEmpty()) {
+      return new Latencies(
+          sample.number("p50Micros"),
+          sample.number("p99Micros"),
+          sample.number("minMicros"),
+          sample.number("meanMicros"));
     }
+    Histogram histogram = new Histogram(DIGITS);
+    sample.nanos().forEach(histogram::recordValue);
     return new Latencies(
         histogram.getValueAtPercentile(50) / 1e3 / calls,
         histogram.getValueAtPercentile(99) / 1e3 / calls,
         histogram.getMinValue() / 1e3 / calls,
         histogram.getMean() / 1e3 / calls);
+  }
+
+  /// Returns a sample of these latencies.
+  Sample sample(String key, @Nullable Boolean checked) {
+    return new Sample(
+        key,
+        checked,
+        List.of(),
+        Map.of(
+            "p50Micros", p50Micros,
+            "p99Micros", p99Micros,
+            "minMicros", minMicros,
+            "meanMicros", meanMicros));
   }
 
   /// Summarizes several rounds: the medians of the rounds' figures, and the minimum of all.
@@ -34,15 +57,6 @@ record Latencies(double p50Micros, double p99Micros, double minMicros, double me
   }
 
   private static double median(List<Latencies> rounds, Function<Latencies, Double> figure) {
-    return median(rounds.stream().map(figure).toList());
-  }
-
-  /// Returns the middle figure, or the mean of the middle two.
-  static double median(List<Double> figures) {
-    List<Double> sorted = figures.stream().sorted().toList();
-    int upper = sorted.size() / 2;
-    return sorted.size() % 2 == 1
-        ? sorted.get(upper)
-        : (sorted.get(upper - 1) + sorted.get(upper)) / 2;
+    return Figure.median(rounds.stream().map(figure).toList());
   }
 }

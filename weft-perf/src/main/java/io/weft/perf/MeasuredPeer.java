@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
-import io.weft.perf.process.Child;
-import io.weft.perf.process.PerfException;
+import io.weft.perf.experiment.Contestant;
+import io.weft.perf.report.RankReport;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +16,7 @@ interface MeasuredPeer {
   /// Prepares a plan outside the timed part: finds and compiles programs. Throws
   /// `IllegalArgumentException` for a plan that this peer cannot run, and `PerfException.Missing`
   /// if this machine lacks a requirement.
-  Contestant prepare(MeasuringPlan plan) throws InterruptedException;
+  Prepared prepare(MeasuringPlan plan) throws InterruptedException;
 
   /// The header that all peers' programs include.
   String HEADER = "perf.h";
@@ -25,22 +25,14 @@ interface MeasuredPeer {
   /// that `RankReport` reads.
   ///
   /// @param title name of the program for messages
-  static Contestant program(String title, List<String> command, MeasuringPlan plan) {
-    List<String> words = List.copyOf(command);
-    return stage -> {
-      Child.ChildOutput outcome = Child.run(words, stage.variables(), stage.limit(plan));
-      if (outcome.exit() != 0) {
-        throw new PerfException.Failed(
-            "%s ended with status %d:%n%s%n(%s)"
-                .formatted(title, outcome.exit(), outcome.lastWords(), String.join(" ", words)));
-      }
-      return RankReport.parse(outcome.out(), plan);
-    };
+  static Prepared program(String title, List<String> command, MeasuringPlan plan) {
+    return stage ->
+        plan.report(Contestant.output(title, command, stage.variables(), stage.limit(plan)));
   }
 
   /// A contestant that is ready to run one plan.
   @FunctionalInterface
-  interface Contestant {
+  interface Prepared {
 
     /// Runs one round in new processes, which have all ended on return. Throws
     /// `PerfException.Failed`.

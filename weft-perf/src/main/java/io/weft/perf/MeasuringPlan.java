@@ -2,6 +2,9 @@
 package io.weft.perf;
 
 import io.weft.cluster.SecureMode;
+import io.weft.perf.process.PerfException;
+import io.weft.perf.rank.RankArguments.RankCase;
+import io.weft.perf.report.RankReport;
 import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +29,7 @@ record MeasuringPlan(
     TensorMemory memory,
     int outstanding,
     int ranks,
-    List<PlannedCase> cases,
+    List<RankCase> cases,
     Duration warmUp,
     Duration limit) {
 
@@ -38,18 +41,6 @@ record MeasuringPlan(
     cases = List.copyOf(cases);
   }
 
-  /// One size.
-  ///
-  /// @param tensors number of tensors of an iteration of `SENDRECV`, 0 for its empty step;
-  ///   otherwise 1
-  record PlannedCase(long bytes, int iterations, int tensors) {
-
-    /// Creates a case of one tensor.
-    PlannedCase(long bytes, int iterations) {
-      this(bytes, iterations, 1);
-    }
-  }
-
   /// Returns the default number of iterations per round: 2000 up to 256 KiB, then enough to move
   /// 512 MiB, at least 10.
   static int iterations(long bytes) {
@@ -57,26 +48,30 @@ record MeasuringPlan(
   }
 
   /// Returns the arguments of every rank program: `BENCHMARK[:SETTING...] WARM_UP_MILLIS
-  /// BYTES:ITERATIONS...`. The setting of a collective is the memory of its tensors, which only
-  /// Weft observes. The setting of `registration` is the memory that it registers. The settings of
-  /// `messages`, `writes` and `reads` are the number in flight and the number per iteration, which
-  /// all contestants observe.
+  /// BYTES:ITERATIONS[:TENSORS]...`. The setting of a collective is the memory of its tensors,
+  /// which only Weft observes. The setting of `registration` is the memory that it registers. The
+  /// settings of `messages`, `writes` and `reads` are the number in flight and the number per
+  /// iteration, which all contestants observe.
   List<String> arguments() {
     List<String> arguments = new ArrayList<>();
     arguments.add(benchmark.label() + settings());
     arguments.add(Long.toString(ClampedDuration.millis(warmUp)));
-    cases.forEach(c -> arguments.add(c.bytes() + ":" + c.iterations()));
+    cases.forEach(c -> arguments.add(c.word()));
     return arguments;
   }
 
-  /// Returns the arguments of `sendrecv` after the runtime: `WARM_UP_MILLIS LIMIT_SECONDS
-  /// BYTES:STEPS:TENSORS...`.
-  List<String> sendRecvArguments() {
-    List<String> arguments = new ArrayList<>();
-    arguments.add(Long.toString(ClampedDuration.millis(warmUp)));
-    arguments.add(Long.toString(limit.toSeconds()));
-    cases.forEach(c -> arguments.add(c.bytes() + ":" + c.iterations() + ":" + c.tensors()));
-    return arguments;
+  /// Parses the report of a round. Throws `PerfException.Failed` if it does not match this plan.
+  RankReport report(List<String> lines) {
+    RankReport report = RankReport.parse(lines, cases.stream().map(RankCase::key).toList());
+    for (RankCase one : cases) {
+      int times = report.sample(one.key()).nanos().size();
+      if (times != one.iterations()) {
+        throw new PerfException.Failed(
+            "a rank program printed %d times of case %s, the plan has %d"
+                .formatted(times, one.key(), one.iterations()));
+      }
+    }
+    return report;
   }
 
   private String settings() {

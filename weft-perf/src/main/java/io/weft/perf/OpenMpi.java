@@ -38,7 +38,7 @@ final class OpenMpi implements MeasuredPeer {
   }
 
   @Override
-  public Contestant prepare(MeasuringPlan plan) throws InterruptedException {
+  public Prepared prepare(MeasuringPlan plan) throws InterruptedException {
     if (ABSENT.contains(plan.benchmark())) {
       throw new IllegalArgumentException(
           "peer openmpi has no %s; it has all but: %s"

@@ -4,6 +4,8 @@ package io.weft.perf;
 import io.weft.perf.process.Child;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.process.SearchPath;
+import io.weft.perf.rank.RankArguments.RankCase;
+import io.weft.perf.report.RankReport;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -58,7 +60,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
   }
 
   @Override
-  public Contestant prepare(MeasuringPlan plan) throws InterruptedException {
+  public Prepared prepare(MeasuringPlan plan) throws InterruptedException {
     String program = programs.get(plan.benchmark());
     if (program == null) {
       throw new IllegalArgumentException(
@@ -87,7 +89,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
     String title = program + " " + version(file);
     return stage -> {
       List<RankReport.Sample> samples = new ArrayList<>();
-      for (MeasuringPlan.PlannedCase one : plan.cases()) {
+      for (RankCase one : plan.cases()) {
         samples.add(sample(file, device, plan, one));
       }
       return new RankReport(title, samples);
@@ -121,7 +123,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
   }
 
   private RankReport.Sample sample(
-      Path program, List<String> device, MeasuringPlan plan, MeasuringPlan.PlannedCase one)
+      Path program, List<String> device, MeasuringPlan plan, RankCase one)
       throws InterruptedException {
     int calls = Math.multiplyExact(one.iterations(), plan.benchmark().callsPerIteration());
     List<String> command = new ArrayList<>(List.of(program.toString()));
@@ -133,8 +135,7 @@ record Perftest(String name, Map<Benchmark, String> programs, SearchPath path)
       command.addAll(List.of("-t", Integer.toString(depth)));
     }
     command.addAll(List.of("-p", Integer.toString(somePort())));
-    return new RankReport.Sample(
-        one.bytes(), null, latencies(talk(command, plan.limit()), one.bytes()));
+    return latencies(talk(command, plan.limit()), one.bytes()).sample(one.key(), null);
   }
 
   /// Returns a random port below the kernel's ephemeral ports.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
-import java.util.Collection;
+import io.weft.perf.report.BenchmarkHost;
+import io.weft.perf.report.Figure;
 import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.stream.IntStream;
 
 /// The table of figures. A ratio above 1 means that Weft is faster. The ratio `p50` is Weft / peer
 /// for bandwidth (or messages per second) and equally peer / Weft for latency, where each is the
 /// median over its own rounds. `pairs` is the median of the ratios of each round, which is robust
 /// if the machine is slow in some rounds. `best` is the ratio of the fastest calls.
-record RatioTable(List<Measurement> measurements) {
+record RatioTable(List<Figure> measurements) {
 
   private static final int SIZE_WIDTH = 13;
 
@@ -27,20 +27,20 @@ record RatioTable(List<Measurement> measurements) {
   String text() {
     List<String> peers =
         measurements.stream()
-            .map(Measurement::peer)
+            .map(each -> each.text("peer"))
             .distinct()
-            .filter(p -> !p.equals(Measurement.WEFT))
+            .filter(p -> !p.equals(PerfFigures.WEFT))
             .toList();
     StringBuilder text = new StringBuilder(head());
-    String rate = measurements.getFirst().messagesPerSecond() == null ? "bus GB/s" : "M msg/s";
+    String rate = measurements.getFirst().has("messagesPerSecond") ? "M msg/s" : "bus GB/s";
     String blank = " ".repeat(SIZE_WIDTH);
-    text.append(blank).append("  ").append(centred(Measurement.WEFT, 21));
+    text.append(blank).append("  ").append(centred(PerfFigures.WEFT, 21));
     peers.forEach(p -> text.append("  ").append(centred(p, 21)));
-    peers.forEach(p -> text.append("  ").append(centred(Measurement.WEFT + " / " + p, 23)));
+    peers.forEach(p -> text.append("  ").append(centred(PerfFigures.WEFT + " / " + p, 23)));
     text.append("%n%13s  %10s %10s".formatted("size", "p50 us", rate));
     peers.forEach(p -> text.append("  %10s %10s".formatted("p50 us", rate)));
     peers.forEach(p -> text.append("  %7s %7s %7s".formatted("p50", "pairs", "best")));
-    for (Measurement weft : of(Measurement.WEFT)) {
+    for (Figure weft : of(PerfFigures.WEFT)) {
       text.append(System.lineSeparator()).append(row(weft, peers));
     }
     peers.forEach(p -> text.append(aboveEmpty(p)));
@@ -54,10 +54,8 @@ record RatioTable(List<Measurement> measurements) {
   private String moved() {
     IntSummaryStatistics nanos =
         measurements.stream()
-            .map(Measurement::roundHandoverNanos)
-            .filter(Objects::nonNull)
-            .flatMap(Collection::stream)
-            .mapToInt(Integer::intValue)
+            .flatMap(each -> each.numbers("roundHandoverNanos").stream())
+            .mapToInt(Double::intValue)
             .summaryStatistics();
     return nanos.getCount() == 0 || nanos.getMax() <= FAR * nanos.getMin()
         ? ""
@@ -68,40 +66,44 @@ record RatioTable(List<Measurement> measurements) {
 
   /// Returns the number of rounds that were discarded because the host has moved the processors.
   private String leftOut() {
-    Integer rounds = measurements.getFirst().roundsMoved();
-    return rounds == null
-        ? ""
-        : "%nrounds discarded because of a longer handover before or after: %d".formatted(rounds);
+    Figure first = measurements.getFirst();
+    return first.has("roundsMoved")
+        ? "%nrounds discarded because of a longer handover before or after: %s"
+            .formatted(first.text("roundsMoved"))
+        : "";
   }
 
   /// Returns the registrations with a device, if known.
-  private static String registered(Measurement m) {
-    RankReport.Registered told = m.registered();
-    return told == null
-        ? ""
-        : String.format(
-            Locale.ROOT,
-            "%n%s, %d transfers of %s: registered %d times, %s, in %.1f us",
-            m.peer(),
-            m.iterations(),
-            m.size(),
-            told.calls(),
-            told.bytes() == 0 ? "0 B" : ByteSizes.format(told.bytes()),
-            told.micros());
+  private static String registered(Figure m) {
+    if (!m.has("registered")) {
+      return "";
+    }
+    Figure told = m.part("registered");
+    long bytes = (long) told.number("bytes");
+    return String.format(
+        Locale.ROOT,
+        "%n%s, %s transfers of %s: registered %s times, %s, in %.1f us",
+        m.text("peer"),
+        m.text("iterations"),
+        PerfFigures.size(m),
+        told.text("calls"),
+        bytes == 0 ? "0 B" : ByteSizes.format(bytes),
+        told.number("micros"));
   }
 
   /// Returns the difference between a step with the smallest tensor and an empty step.
   private String aboveEmpty(String peer) {
-    List<Measurement> ours = of(Measurement.WEFT);
-    if (!ours.getFirst().size().equals("empty step") || ours.size() < 2) {
+    List<Figure> ours = of(PerfFigures.WEFT);
+    if (!PerfFigures.size(ours.getFirst()).equals("empty step") || ours.size() < 2) {
       return "";
     }
-    double weft = ours.get(1).p50Micros() - ours.get(0).p50Micros();
-    double its = at(peer, ours.get(1)).p50Micros() - at(peer, ours.get(0)).p50Micros();
+    double weft = ours.get(1).number("p50Micros") - ours.get(0).number("p50Micros");
+    double its =
+        at(peer, ours.get(1)).number("p50Micros") - at(peer, ours.get(0)).number("p50Micros");
     return String.format(
         Locale.ROOT,
         "%n%s above the empty step: %.1f us, %s %.1f us, ratio %.2f",
-        ours.get(1).size(),
+        PerfFigures.size(ours.get(1)),
         weft,
         peer,
         its,
@@ -109,30 +111,31 @@ record RatioTable(List<Measurement> measurements) {
   }
 
   private String head() {
-    Measurement first = measurements.getFirst();
+    Figure first = measurements.getFirst();
     String how =
-        first.outstanding() == null ? "" : ", %d outstanding".formatted(first.outstanding());
-    if (Benchmark.of(first.benchmark()).isCollective()) {
-      how = ", " + first.memory() + " tensors";
-    } else if (first.registered() != null) {
-      how = ", " + first.memory() + " memory";
+        first.has("outstanding") ? ", %s outstanding".formatted(first.text("outstanding")) : "";
+    if (Benchmark.of(first.text("benchmark")).isCollective()) {
+      how = ", " + first.text("memory") + " tensors";
+    } else if (first.has("registered")) {
+      how = ", " + first.text("memory") + " memory";
     }
-    return "%s, %d ranks, %s%s, %s; %s, %d cores, load %.2f%n"
+    BenchmarkHost host = (BenchmarkHost) first.value("host");
+    return "%s, %s ranks, %s%s, %s; %s, %d cores, load %.2f%n"
         .formatted(
-            first.benchmark(),
-            first.ranks(),
-            first.transport(),
+            first.text("benchmark"),
+            first.text("ranks"),
+            first.text("transport"),
             how,
-            first.rounds() == 1 ? "1 round" : first.rounds() + " rounds",
-            first.host().cpu(),
-            first.host().cores(),
-            first.host().loadAverage());
+            first.number("rounds") == 1 ? "1 round" : first.text("rounds") + " rounds",
+            host.cpu(),
+            host.cores(),
+            host.loadAverage());
   }
 
-  private String row(Measurement weft, List<String> peers) {
-    StringBuilder row = new StringBuilder("%13s".formatted(weft.size()));
+  private String row(Figure weft, List<String> peers) {
+    StringBuilder row = new StringBuilder("%13s".formatted(PerfFigures.size(weft)));
     row.append(figures(weft));
-    List<Measurement> beside = peers.stream().map(p -> at(p, weft)).toList();
+    List<Figure> beside = peers.stream().map(p -> at(p, weft)).toList();
     beside.forEach(m -> row.append(figures(m)));
     beside.forEach(
         m ->
@@ -142,7 +145,7 @@ record RatioTable(List<Measurement> measurements) {
                         ratio(p50Ratio(weft, m)),
                         ratio(pairsRatio(weft, m)),
                         ratio(bestRatio(weft, m)))));
-    if (Measurement.differs(weft) || beside.stream().anyMatch(Measurement::differs)) {
+    if (weft.isWrong() || beside.stream().anyMatch(Figure::isWrong)) {
       row.append("  WRONG RESULT");
     }
     return row.toString();
@@ -154,35 +157,40 @@ record RatioTable(List<Measurement> measurements) {
   }
 
   /// Returns Weft / peer of bandwidth.
-  static double p50Ratio(Measurement weft, Measurement peer) {
-    return peer.p50Micros() / weft.p50Micros();
+  static double p50Ratio(Figure weft, Figure peer) {
+    return peer.number("p50Micros") / weft.number("p50Micros");
   }
 
-  static double bestRatio(Measurement weft, Measurement peer) {
-    return peer.minMicros() / weft.minMicros();
+  static double bestRatio(Figure weft, Figure peer) {
+    return peer.number("minMicros") / weft.number("minMicros");
   }
 
   /// Returns the median of the ratios of each round.
-  static double pairsRatio(Measurement weft, Measurement peer) {
-    return Latencies.median(
-        IntStream.range(0, weft.roundP50Micros().size())
-            .mapToObj(r -> peer.roundP50Micros().get(r) / weft.roundP50Micros().get(r))
-            .toList());
+  static double pairsRatio(Figure weft, Figure peer) {
+    List<Double> ours = weft.numbers("roundP50Micros");
+    List<Double> its = peer.numbers("roundP50Micros");
+    return Figure.median(
+        IntStream.range(0, ours.size()).mapToObj(r -> its.get(r) / ours.get(r)).toList());
   }
 
-  private static String figures(Measurement m) {
-    Double messages = m.messagesPerSecond();
-    double rate = messages == null ? m.busGigabytesPerSecond() : messages / 1e6;
-    String time = m.p50Micros() < 10 ? "  %10.3f" : "  %10.1f";
-    return String.format(Locale.ROOT, time + " %10.3f", m.p50Micros(), rate);
+  private static String figures(Figure m) {
+    double rate =
+        m.has("messagesPerSecond")
+            ? m.number("messagesPerSecond") / 1e6
+            : m.number("busGigabytesPerSecond");
+    String time = m.number("p50Micros") < 10 ? "  %10.3f" : "  %10.1f";
+    return String.format(Locale.ROOT, time + " %10.3f", m.number("p50Micros"), rate);
   }
 
-  private List<Measurement> of(String peer) {
-    return measurements.stream().filter(m -> m.peer().equals(peer)).toList();
+  private List<Figure> of(String peer) {
+    return measurements.stream().filter(m -> m.text("peer").equals(peer)).toList();
   }
 
-  private Measurement at(String peer, Measurement beside) {
-    return of(peer).stream().filter(beside::isBeside).findFirst().orElseThrow();
+  private Figure at(String peer, Figure beside) {
+    return of(peer).stream()
+        .filter(m -> PerfFigures.size(m).equals(PerfFigures.size(beside)))
+        .findFirst()
+        .orElseThrow();
   }
 
   private static String centred(String title, int width) {

@@ -3,6 +3,8 @@ package io.weft.perf;
 
 import io.weft.perf.process.PerfException;
 import io.weft.perf.report.BenchmarkHost;
+import io.weft.perf.report.Figure;
+import io.weft.perf.report.RankReport;
 import io.weft.perf.turns.TurnScheduler;
 import io.weft.perf.turns.Turns;
 import io.weft.transport.limit.ClampedDuration;
@@ -44,7 +46,7 @@ record Rounds(
   /// Returns the figures of each contestant in the given order, by ascending size. Blocks. Throws
   /// `PerfException.Failed` with the contestant's output, or if the processors do not remain near
   /// each other, and `PerfException.Missing` if a handover cannot be measured.
-  List<Measurement> run(List<RoundContestant> contestants, BenchmarkHost host)
+  List<Figure> run(List<RoundContestant> contestants, BenchmarkHost host)
       throws InterruptedException {
     List<Round> ran = new ArrayList<>();
     String names =
@@ -54,7 +56,7 @@ record Rounds(
       progress.accept(words);
       ran.add(round(contestants, words));
     }
-    List<Measurement> measurements = new ArrayList<>();
+    List<Figure> measurements = new ArrayList<>();
     for (int e = 0; e < contestants.size(); e++) {
       measurements.addAll(measurements(ran, e, host));
     }
@@ -99,18 +101,18 @@ record Rounds(
         : MeasuredPeer.PeerSetup.ALONE;
   }
 
-  private List<Measurement> measurements(List<Round> ran, int contestant, BenchmarkHost host) {
+  private List<Figure> measurements(List<Round> ran, int contestant, BenchmarkHost host) {
     List<RankReport> reports = ran.stream().map(round -> round.reports().get(contestant)).toList();
     List<Integer> told = ran.stream().map(Round::handover).filter(Objects::nonNull).toList();
     Integer moved =
         mostHandover == null ? null : ran.stream().mapToInt(Round::moved).reduce(0, Integer::sum);
-    Measurement.Handovers handovers =
-        new Measurement.Handovers(told.size() < ran.size() ? null : told, moved);
-    List<Measurement> measurements = new ArrayList<>();
+    PerfFigures.Handovers handovers =
+        new PerfFigures.Handovers(told.size() < ran.size() ? null : told, moved);
+    List<Figure> measurements = new ArrayList<>();
     for (int c = 0; c < plan.cases().size(); c++) {
       int index = c;
       measurements.add(
-          Measurement.of(
+          PerfFigures.of(
               plan,
               plan.cases().get(c),
               reports.getFirst().peer(),
@@ -202,5 +204,5 @@ record Rounds(
   }
 
   /// A contestant and its name on the command line.
-  record RoundContestant(String name, MeasuredPeer.Contestant contestant) {}
+  record RoundContestant(String name, MeasuredPeer.Prepared contestant) {}
 }

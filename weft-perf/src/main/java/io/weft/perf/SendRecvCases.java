@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
+import io.weft.perf.rank.RankArguments.RankCase;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -27,16 +28,16 @@ final class SendRecvCases {
   /// @param asked true if the user gave the sizes
   /// @param tensors comma-separated numbers, null for the default
   /// @param steps number of steps of each case, null for the default
-  static List<MeasuringPlan.PlannedCase> of(
+  static List<RankCase> of(
       List<Long> sizes, boolean asked, @Nullable String tensors, @Nullable Integer steps) {
-    List<MeasuringPlan.PlannedCase> cases = new ArrayList<>();
-    cases.add(new MeasuringPlan.PlannedCase(0, steps == null ? Benchmark.steps(0, 0) : steps, 0));
+    List<RankCase> cases = new ArrayList<>();
+    cases.add(new RankCase(0, steps == null ? Benchmark.steps(0, 0) : steps, 0));
     for (int count : counts(tensors == null ? USUAL_TENSORS : tensors)) {
       for (long size : sizes) {
         if ((asked && tensors != null) || count == 1 || size <= SMALL_BYTES) {
           refuseTooMuch(count, size);
           int usual = Benchmark.steps(count, size);
-          cases.add(new MeasuringPlan.PlannedCase(size, steps == null ? usual : steps, count));
+          cases.add(new RankCase(size, steps == null ? usual : steps, count));
         }
       }
     }

@@ -5,6 +5,7 @@ import io.weft.perf.link.LinkRank;
 import io.weft.perf.process.LocalRanks;
 import io.weft.perf.process.UsableTransport;
 import io.weft.perf.rank.PerfRank;
+import io.weft.perf.rank.RankArguments.RankCase;
 import io.weft.perf.sendrecv.SendRecvRanks;
 import io.weft.transport.Capabilities;
 import io.weft.transport.spi.Availability;
@@ -31,7 +32,7 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
 
   /// Creates Weft with the settings of this process.
   WeftPeer() {
-    this(Measurement.WEFT, Map.of());
+    this(PerfFigures.WEFT, Map.of());
   }
 
   /// Returns Weft that registers each region with the RDMA device separately.
@@ -44,15 +45,15 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
   }
 
   @Override
-  public Contestant prepare(MeasuringPlan plan) {
-    if (!name.equals(Measurement.WEFT) && plan.benchmark() != Benchmark.REGISTRATION) {
+  public Prepared prepare(MeasuringPlan plan) {
+    if (!name.equals(PerfFigures.WEFT) && plan.benchmark() != Benchmark.REGISTRATION) {
       throw new IllegalArgumentException(
           "peer %s has no %s; it has: registration".formatted(name, plan.benchmark().label()));
     }
     UsableTransport.require(plan.transport());
     if (plan.benchmark() == Benchmark.SENDRECV) {
       SendRecvRanks tasks = sendRecv(plan);
-      return stage -> RankReport.parse(tasks.underWeft(stage.limit(plan)), plan);
+      return stage -> plan.report(tasks.underWeft(stage.limit(plan)));
     }
     Class<?> program = plan.benchmark().isCollective() ? PerfRank.class : LinkRank.class;
     LocalRanks ranks = new LocalRanks(program, plan.ranks(), directMemory(plan), settings);
@@ -60,21 +61,19 @@ record WeftPeer(String name, Map<String, String> settings) implements MeasuredPe
       LocalRanks there = ranks.with(stage.variables());
       List<String> said =
           there.run(plan.transport(), plan.secure(), plan.arguments(), stage.limit(plan));
-      return RankReport.parse(said, plan).named(name);
+      return plan.report(said).named(name);
     };
   }
 
   /// Returns the two processes of `SENDRECV`, for either runtime. Throws `PerfException.Missing`.
   static SendRecvRanks sendRecv(MeasuringPlan plan) {
-    return new SendRecvRanks(
-        plan.transport(), plan.secure(), plan.sendRecvArguments(), directMemory(plan));
+    return new SendRecvRanks(plan.transport(), plan.secure(), plan.arguments(), directMemory(plan));
   }
 
   /// Returns the size of input, output and staging of the largest case and of the transport's
   /// memory.
   private static long directMemory(MeasuringPlan plan) {
-    return OVERHEAD_BYTES
-        + 4 * plan.cases().stream().mapToLong(MeasuringPlan.PlannedCase::bytes).max().orElse(0);
+    return OVERHEAD_BYTES + 4 * plan.cases().stream().mapToLong(RankCase::bytes).max().orElse(0);
   }
 
   /// Returns the default memory of tensors, which the transport can access.

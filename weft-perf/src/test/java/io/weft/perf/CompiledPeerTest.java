@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.perf.process.PerfException;
 import io.weft.perf.process.SearchPath;
+import io.weft.perf.report.RankReport;
 import io.weft.testkit.program.Needs;
 import io.weft.testkit.program.OptionalProgram;
 import java.io.IOException;
@@ -45,7 +46,7 @@ final class CompiledPeerTest {
     assertThat(report.peer()).startsWith(reported);
     assertThat(report.samples()).hasSize(plan.cases().size());
     assertThat(report.samples()).allMatch(RankReport.Sample::checked);
-    assertThat(report.samples()).allMatch(sample -> sample.latencies().p50Micros() > 0);
+    assertThat(report.samples()).allMatch(sample -> Latencies.of(sample, 1).p50Micros() > 0);
   }
 
   @ParameterizedTest
@@ -157,7 +158,7 @@ final class CompiledPeerTest {
   @Test
   @Needs(OptionalProgram.GCC)
   void messagesBeyondTheSocketBufferAreRefused() throws InterruptedException {
-    MeasuredPeer.Contestant contestant =
+    MeasuredPeer.Prepared contestant =
         plainC().prepare(Plans.of(Benchmark.MESSAGES, 2, (1 << 20) + ":1"));
     assertThatExceptionOfType(PerfException.Failed.class)
         .isThrownBy(contestant::round)

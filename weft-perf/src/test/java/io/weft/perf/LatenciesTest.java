@@ -4,16 +4,22 @@ package io.weft.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.weft.perf.report.RankReport;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 final class LatenciesTest {
 
+  private static Latencies of(long[] nanos) {
+    List<Long> times = LongStream.of(nanos).boxed().toList();
+    return Latencies.of(new RankReport.Sample("4", true, times, Map.of()), 1);
+  }
+
   @Test
   void oneRoundGivesItsPercentiles() {
-    Latencies latencies =
-        Latencies.of(LongStream.rangeClosed(1, 100).map(n -> n * 1000).toArray(), 1);
+    Latencies latencies = of(LongStream.rangeClosed(1, 100).map(n -> n * 1000).toArray());
     assertThat(latencies.p50Micros()).isCloseTo(50, within(0.01));
     assertThat(latencies.p99Micros()).isCloseTo(99, within(0.02));
     assertThat(latencies.minMicros()).isCloseTo(1, within(0.001));
@@ -22,7 +28,7 @@ final class LatenciesTest {
 
   @Test
   void aLongTailDoesNotTouchTheMedian() {
-    Latencies latencies = Latencies.of(new long[] {5_000, 5_000, 5_000, 3_600_000_000_000L}, 1);
+    Latencies latencies = of(new long[] {5_000, 5_000, 5_000, 3_600_000_000_000L});
     assertThat(latencies.p50Micros()).isCloseTo(5, within(0.001));
     assertThat(latencies.p99Micros()).isGreaterThan(3e9);
   }

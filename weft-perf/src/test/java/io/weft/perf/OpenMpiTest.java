@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.weft.perf.process.PerfException;
 import io.weft.perf.process.SearchPath;
+import io.weft.perf.report.RankReport;
 import io.weft.testkit.program.Needs;
 import io.weft.testkit.program.OptionalProgram;
 import java.io.IOException;
@@ -93,7 +94,7 @@ final class OpenMpiTest {
     RankReport report = installed().prepare(plan).round();
     assertThat(report.peer()).startsWith("openmpi ");
     assertThat(report.samples()).allMatch(RankReport.Sample::checked);
-    assertThat(report.samples()).allMatch(sample -> sample.latencies().minMicros() > 0);
+    assertThat(report.samples()).allMatch(sample -> Latencies.of(sample, 1).minMicros() > 0);
   }
 
   @Test
@@ -140,7 +141,7 @@ final class OpenMpiTest {
         bin.resolve("mpicc"),
         "while [ \"$1\" != -o ]; do shift; done; echo '#!/bin/sh' > \"$2\"; chmod +x \"$2\"");
     OpenMpi openMpi = new OpenMpi(new SearchPath(List.of(bin)), bin.resolve("cache"));
-    MeasuredPeer.Contestant contestant = openMpi.prepare(PLAN);
+    MeasuredPeer.Prepared contestant = openMpi.prepare(PLAN);
     assertThatExceptionOfType(PerfException.Failed.class)
         .isThrownBy(contestant::round)
         .withMessageContaining("status 213")

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.weft.collective.Algorithms;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.perf.process.SearchPath;
+import io.weft.perf.rank.RankArguments.RankCase;
 import io.weft.testkit.fault.SmallDisk;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -42,11 +43,11 @@ final class PerfCommandTest {
       }
 
       @Override
-      public Contestant prepare(MeasuringPlan plan) {
+      public Prepared prepare(MeasuringPlan plan) {
         return stage -> {
           order.add(name);
           List<String> lines = new ArrayList<>(List.of("peer " + reported));
-          for (MeasuringPlan.PlannedCase one : plan.cases()) {
+          for (RankCase one : plan.cases()) {
             lines.add(
                 "times "
                     + one.bytes()
@@ -54,7 +55,7 @@ final class PerfCommandTest {
                     + (" " + nanos).repeat(one.iterations()));
           }
           lines.add("done");
-          return RankReport.parse(lines, plan);
+          return plan.report(lines);
         };
       }
     };
@@ -168,14 +169,14 @@ final class PerfCommandTest {
     MeasuringPlan apart = Plans.of(Benchmark.ALLREDUCE, 2, "65536:1", "536870912:1");
     AlgorithmTable table = Algorithms.table(Optional.empty());
     assertThat(new Explanation(own, true, true, 8 << 10, table).lines())
-        .extracting(Explanation.ExplainedSize::way)
+        .extracting(it -> it.text("way"))
         .containsExactly("mailbox", "mapped");
     assertThat(new Explanation(apart, true, true, 8 << 10, table).lines())
         .as("by way of a bounce buffer")
-        .extracting(Explanation.ExplainedSize::way)
+        .extracting(it -> it.text("way"))
         .containsExactly("mapped", "mapped");
     assertThat(new Explanation(apart, false, false, 64 << 10, table).lines())
-        .extracting(Explanation.ExplainedSize::way)
+        .extracting(it -> it.text("way"))
         .containsExactly("wire", "wire");
   }
 

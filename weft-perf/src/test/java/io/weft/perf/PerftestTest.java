@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.weft.perf.process.PerfException;
 import io.weft.perf.process.SearchPath;
+import io.weft.perf.report.RankReport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,7 +107,7 @@ final class PerftestTest {
     script(
         "[ \"$1\" = --version ] && echo 'Version: 6.06' && exit; echo 'no such device' >&2; exit"
             + " 4");
-    MeasuredPeer.Contestant contestant = Perftest.writes(path()).prepare(verbs());
+    MeasuredPeer.Prepared contestant = Perftest.writes(path()).prepare(verbs());
     assertThatExceptionOfType(PerfException.Failed.class)
         .isThrownBy(contestant::round)
         .withMessageContaining("peer perftest ended with status 4")
@@ -132,7 +133,7 @@ final class PerftestTest {
     assertThat(report.peer()).isEqualTo("ib_write_bw 6.06");
     assertThat(report.samples()).hasSize(1);
     assertThat(report.samples().getFirst().checked()).isNull();
-    assertThat(report.samples().getFirst().latencies().p50Micros()).isCloseTo(3125, within(1e-9));
+    assertThat(report.samples().getFirst().number("p50Micros")).isCloseTo(3125, within(1e-9));
     assertThat(bin.resolve("ib_write_bw.tried")).exists();
   }
 

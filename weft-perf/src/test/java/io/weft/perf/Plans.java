@@ -2,6 +2,7 @@
 package io.weft.perf;
 
 import io.weft.cluster.SecureMode;
+import io.weft.perf.rank.RankArguments.RankCase;
 import java.time.Duration;
 import java.util.stream.Stream;
 
@@ -56,7 +57,7 @@ final class Plans {
             .map(c -> c.split(":"))
             .map(
                 c ->
-                    new MeasuringPlan.PlannedCase(
+                    new RankCase(
                         Long.parseLong(c[0]),
                         Integer.parseInt(c[1]),
                         c.length < 3 ? 1 : Integer.parseInt(c[2])))

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.perf.Rounds.RoundContestant;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.report.BenchmarkHost;
+import io.weft.perf.report.Figure;
+import io.weft.perf.report.RankReport;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -31,7 +33,7 @@ final class RoundsTest {
         name,
         stage -> {
           order.add(name);
-          var sample = new RankReport.Sample(4, true, new Latencies(1, 1, 1, order.size()));
+          var sample = new Latencies(1, 1, 1, order.size()).sample("4", true);
           return new RankReport(name, List.of(sample));
         });
   }
@@ -43,7 +45,7 @@ final class RoundsTest {
     return () -> (left.size() > 1 ? left.removeFirst() : left.getFirst()).orElse(null);
   }
 
-  private List<Measurement> run(@Nullable Integer most, Rounds.Meter meter, int rounds)
+  private List<Figure> run(@Nullable Integer most, Rounds.Meter meter, int rounds)
       throws InterruptedException {
     return new Rounds(PLAN, rounds, most, meter, Duration.ofMillis(900), lines::add)
         .run(List.of(contestant("weft"), contestant("peer")), HOST);
@@ -51,19 +53,19 @@ final class RoundsTest {
 
   @Test
   void eachRoundCountsWithoutALimit() throws InterruptedException {
-    List<Measurement> measured = run(null, meter(60, 300, 60, 300), 2);
+    List<Figure> measured = run(null, meter(60, 300, 60, 300), 2);
     assertThat(order).containsExactly("weft", "peer", "weft", "peer");
-    assertThat(measured).allMatch(m -> m.roundHandoverNanos().equals(List.of(60, 300)));
-    assertThat(measured).allMatch(m -> m.roundsMoved() == null);
+    assertThat(measured).allMatch(m -> m.value("roundHandoverNanos").equals(List.of(60, 300)));
+    assertThat(measured).allMatch(m -> !m.has("roundsMoved"));
   }
 
   @Test
   void aRoundWaitsForNearProcessorsAndIsRepeatedAfterAMove() throws InterruptedException {
-    List<Measurement> measured = run(150, meter(300, 300, 61, 400, 64, 310, 65, 66), 1);
+    List<Figure> measured = run(150, meter(300, 300, 61, 400, 64, 310, 65, 66), 1);
     assertThat(order).containsExactly("weft", "peer", "weft", "peer", "weft", "peer");
-    assertThat(measured).allMatch(m -> m.roundHandoverNanos().equals(List.of(65)));
-    assertThat(measured).allMatch(m -> m.roundsMoved() == 2);
-    assertThat(measured.getLast().meanMicros()).as("the round that counts").isEqualTo(6);
+    assertThat(measured).allMatch(m -> m.value("roundHandoverNanos").equals(List.of(65)));
+    assertThat(measured).allMatch(m -> m.number("roundsMoved") == 2);
+    assertThat(measured.getLast().number("meanMicros")).as("the round that counts").isEqualTo(6);
     assertThat(lines)
         .contains(
             "round 1 of 1: weft, peer, again: a cache line took 61 ns before and 400 ns after");
@@ -97,9 +99,9 @@ final class RoundsTest {
 
   @Test
   void aMeterWithoutAResultIsReadAgain() throws InterruptedException {
-    List<Measurement> measured = run(150, meter(null, 60, null, null, 61, 62), 1);
+    List<Figure> measured = run(150, meter(null, 60, null, null, 61, 62), 1);
     assertThat(order).containsExactly("weft", "peer", "weft", "peer");
-    assertThat(measured.getFirst().roundsMoved()).isEqualTo(1);
+    assertThat(measured.getFirst().number("roundsMoved")).isEqualTo(1);
     assertThat(lines)
         .contains(
             "round 1 of 1: weft, peer, again: a cache line took 60 ns before and too long after");

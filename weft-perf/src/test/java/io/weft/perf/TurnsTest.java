@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.weft.perf.Rounds.RoundContestant;
 import io.weft.perf.process.SearchPath;
 import io.weft.perf.report.BenchmarkHost;
+import io.weft.perf.report.Figure;
 import io.weft.testkit.program.Needs;
 import io.weft.testkit.program.OptionalProgram;
 import java.nio.file.Path;
@@ -36,11 +37,11 @@ final class TurnsTest {
             new RoundContestant("memcpy", CompiledPeer.memcpy(path, cache).prepare(plan)));
     int[] asked = {0};
     Rounds.Meter meter = () -> ++asked[0];
-    List<Measurement> measured =
+    List<Figure> measured =
         new Rounds(plan, 1, null, meter, Duration.ofSeconds(1), line -> {}).run(contestants, HOST);
-    assertThat(measured).hasSize(9).allMatch(m -> Boolean.TRUE.equals(m.checked()));
-    assertThat(measured.get(3).peer()).isEqualTo("c sockets");
+    assertThat(measured).hasSize(9).allMatch(m -> m.value("checked").equals(true));
+    assertThat(measured.get(3).text("peer")).isEqualTo("c sockets");
     assertThat(asked[0]).as("a first pass, then 5, 3 and 5 parts").isEqualTo(1 + 5 + 3 + 5);
-    assertThat(measured).allMatch(m -> m.roundHandoverNanos().equals(List.of(8)));
+    assertThat(measured).allMatch(m -> m.value("roundHandoverNanos").equals(List.of(8)));
   }
 }

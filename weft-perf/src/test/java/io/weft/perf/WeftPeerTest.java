@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.weft.cluster.SecureMode;
 import io.weft.perf.process.PerfException;
+import io.weft.perf.rank.RankArguments.RankCase;
+import io.weft.perf.report.RankReport;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -104,7 +106,7 @@ final class WeftPeerTest {
             TensorMemory.PRIVATE,
             1,
             2,
-            List.of(new MeasuringPlan.PlannedCase(4, 1)),
+            List.of(new RankCase(4, 1, 1)),
             Duration.ZERO,
             Duration.ofSeconds(1));
     assertThatExceptionOfType(PerfException.Missing.class)

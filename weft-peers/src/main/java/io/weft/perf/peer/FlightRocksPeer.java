@@ -77,13 +77,12 @@ public final class FlightRocksPeer implements KvClient {
             client, FlightSchema.PULL, VectorSchemaRoot.create(FlightSchema.keys(), allocator));
   }
 
-  /// Takes a plan's arguments and prints a `KvRun`.
+  /// Takes a plan's arguments and prints the report.
   public static void main(String[] words) throws Exception {
     KvPlan plan = KvPlan.parse(List.of(words));
     int width = (int) plan.subject().floats();
     try (ServerProcess server = ServerProcess.start(FlightRocksServer.class, "" + width)) {
-      System.out.println(PeerLoop.run(plan, new FlightRocksPeer(server.port(), width)).line());
-      System.out.flush();
+      PeerLoop.run("flight-rocksdb", plan, new FlightRocksPeer(server.port(), width));
     }
   }
 

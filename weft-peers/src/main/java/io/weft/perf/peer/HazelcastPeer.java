@@ -36,14 +36,12 @@ public final class HazelcastPeer implements KvClient {
     this.width = width;
   }
 
-  /// Takes a plan's arguments and prints a `KvRun`.
+  /// Takes a plan's arguments and prints the report.
   public static void main(String[] words) throws Exception {
     KvPlan plan = KvPlan.parse(List.of(words));
     try (ServerProcess server = ServerProcess.start(HazelcastServer.class)) {
-      System.out.println(
-          PeerLoop.run(plan, new HazelcastPeer(server.port(), (int) plan.subject().floats()))
-              .line());
-      System.out.flush();
+      PeerLoop.run(
+          "hazelcast", plan, new HazelcastPeer(server.port(), (int) plan.subject().floats()));
     }
   }
 

@@ -3,8 +3,8 @@ package io.weft.perf.peer;
 
 import io.weft.perf.kv.KvPlan;
 import io.weft.perf.kv.KvPlan.Subject;
-import io.weft.perf.kv.KvRun;
 import io.weft.perf.kv.KvTraffic;
+import io.weft.perf.report.RankPrinter;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
@@ -34,15 +34,20 @@ final class PeerLoop {
     }
   }
 
-  static KvRun run(KvPlan plan, KvClient client) throws Exception {
+  /// Runs a plan and prints the report.
+  ///
+  /// @param name name of the peer
+  static void run(String name, KvPlan plan, KvClient client) throws Exception {
+    var printer = new RankPrinter(System.out, 0);
+    printer.peer(name);
     try {
-      return new PeerLoop(plan, client).run();
+      new PeerLoop(plan, client).run(printer);
     } finally {
       client.end();
     }
   }
 
-  private KvRun run() throws Exception {
+  private void run(RankPrinter printer) throws Exception {
     int chunk = plan.subject().count();
     for (int first = 0; first < traffic.loaded(); first += chunk) {
       long[] keys = rows(first, Math.min(chunk, traffic.loaded() - first));
@@ -52,7 +57,9 @@ final class PeerLoop {
     long[] unused = time(plan.warmUp(), new long[1]);
     long[] total = new long[1];
     long[] nanos = time(plan.requests(), total);
-    return KvRun.of(nanos, total[0], check());
+    printer.times(KvPlan.CASE, check(), nanos);
+    printer.figure("total", total[0]);
+    printer.done();
   }
 
   private long[] time(int requests, long[] total) throws Exception {

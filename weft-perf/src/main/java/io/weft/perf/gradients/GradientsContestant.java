@@ -3,11 +3,11 @@ package io.weft.perf.gradients;
 
 import io.weft.cluster.SecureMode;
 import io.weft.launch.cli.Main;
-import io.weft.perf.process.Child;
+import io.weft.perf.experiment.Contestant;
 import io.weft.perf.process.JavaProgram;
 import io.weft.perf.process.LocalRanks;
 import io.weft.perf.process.PerfException;
-import io.weft.perf.report.BenchmarkHost;
+import io.weft.perf.report.RankReport;
 import io.weft.testkit.job.Networks;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Consumer;
+import java.util.Map;
 
 /// Weft's ranks that replay a plan, in new processes for each round. They run on this host, or half
 /// of them in each of two network namespaces with a link of limited speed between them.
@@ -26,53 +26,18 @@ import java.util.function.Consumer;
 /// @param secure the encryption of connections
 /// @param limit time limit of a round
 public record GradientsContestant(
-    GradientsPlan plan, GradientsFigure.Carrier carrier, SecureMode secure, Duration limit) {
+    GradientsPlan plan, GradientsFigures.Carrier carrier, SecureMode secure, Duration limit) {
 
   private static final long OVERHEAD_BYTES = 1L << 30;
 
   /// Runs one round in new processes, which all end. Throws `PerfException.Failed`, or
   /// `PerfException.Missing` if network namespaces are unavailable.
-  GradientsReport round() throws InterruptedException {
+  public RankReport round() throws InterruptedException {
     Double gbit = carrier.gbit();
-    return GradientsReport.parse(gbit == null ? here() : between(gbit));
-  }
-
-  /// Measures the cost of recording in `rounds` rounds. Throws the exceptions of `round`.
-  ///
-  /// @param progress receives a line before each round
-  public RecordingFigure record(int rounds, Consumer<String> progress) throws InterruptedException {
-    BenchmarkHost host = BenchmarkHost.here();
-    List<GradientsReport> reports = new ArrayList<>();
-    for (int round = 1; round <= rounds; round++) {
-      progress.accept("round %d of %d".formatted(round, rounds));
-      reports.add(round());
-    }
-    return RecordingFigure.of(plan, carrier, reports, host);
-  }
-
-  /// Runs an autotuner and returns its result and its log. Throws the exceptions of `round`.
-  public TunedRun tune() throws InterruptedException {
-    BenchmarkHost host = BenchmarkHost.here();
-    Double gbit = carrier.gbit();
-    List<String> lines = gbit == null ? here() : between(gbit);
-    return new TunedRun(
-        TuningFigure.parse(plan.model(), carrier, lines, host), TuningFigure.log(lines));
-  }
-
-  /// A search and its samples.
-  ///
-  /// @param figure the result
-  /// @param log lines of CSV after a header
-  public record TunedRun(TuningFigure figure, List<String> log) {
-
-    /// Copies the list.
-    public TunedRun {
-      log = List.copyOf(log);
-    }
-  }
-
-  private List<String> here() throws InterruptedException {
-    return ranks().run(carrier.transport(), secure, plan.words(), limit);
+    return RankReport.parse(
+        gbit == null
+            ? ranks().run(carrier.transport(), secure, plan.words(), limit)
+            : between(gbit));
   }
 
   private LocalRanks ranks() {
@@ -124,15 +89,6 @@ public record GradientsContestant(
                     secure.toString(),
                     "--")));
     command.addAll(ranks().command(plan.words()));
-    Child.ChildOutput outcome = Child.run(command, limit);
-    if (outcome.exit() != 0) {
-      throw new PerfException.Failed("Weft's ranks failed:%n%s".formatted(outcome.lastWords()));
-    }
-    return outcome.out().stream().map(GradientsContestant::withoutRank).toList();
-  }
-
-  /// Removes the prefix that `weft run` prints before a line of rank 0.
-  private static String withoutRank(String line) {
-    return line.startsWith("[0] ") ? line.substring(4) : line;
+    return Contestant.output("Weft", command, Map.of(), limit);
   }
 }

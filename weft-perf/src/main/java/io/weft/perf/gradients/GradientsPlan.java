@@ -94,6 +94,11 @@ public record GradientsPlan(
         : Architectures.named(model);
   }
 
+  /// Returns the word for a setting, which is also the key of its steps in a report.
+  static String word(boolean isOn) {
+    return isOn ? "on" : "off";
+  }
+
   /// Returns the arguments of the ranks.
   List<String> words() {
     List<String> words =
@@ -106,7 +111,7 @@ public record GradientsPlan(
                 Integer.toString(steps),
                 Integer.toString(warmUp),
                 purpose.name()));
-    fusion.forEach(on -> words.add(on ? "on" : "off"));
+    fusion.forEach(on -> words.add(word(on)));
     return words;
   }
 

@@ -6,15 +6,21 @@ import static io.weft.collective.CollectiveOptions.named;
 import io.weft.Weft;
 import io.weft.agent.Ticker;
 import io.weft.comm.Handle;
+import io.weft.dataparallel.DataParallel;
+import io.weft.dataparallel.DataParallelOptions;
+import io.weft.dataparallel.Fusion;
 import io.weft.dataparallel.Reducer;
 import io.weft.dataparallel.tune.Autotuner;
 import io.weft.dataparallel.tune.TunedSizes;
 import io.weft.gradient.GradientReducer;
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.OperationObserver;
 import io.weft.perf.gradients.GradientModel.ModelGradient;
 import io.weft.perf.rank.RankMaximum;
 import io.weft.perf.rank.RankProgram;
 import io.weft.perf.rank.Tiles;
 import io.weft.perf.rank.WarmUp;
+import io.weft.perf.report.RankPrinter;
 import io.weft.telemetry.timeline.Timeline;
 import io.weft.telemetry.timeline.TimelineConfig;
 import io.weft.tensor.DType;
@@ -28,13 +34,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /// The program of one rank that replays the gradients of a model. It waits for the computing time
 /// of each gradient, as a processor does while an accelerator computes. It submits the gradient and
-/// awaits all averages at the end of the step. Rank 0 prints the lines that `GradientsReport`
-/// reads.
+/// awaits all averages at the end of the step. Rank 0 prints the report.
 public final class GradientsRank {
 
   private static final List<Long> SMALLEST = List.of(4096L, 16_384L, 2L);
@@ -47,7 +54,7 @@ public final class GradientsRank {
   private final Weft weft;
   private final GradientsPlan plan;
   private final GradientModel model;
-  private final PrintStream out;
+  private final RankPrinter printer;
   private final Tiles tiles;
   private final List<TensorView> tensors = new ArrayList<>();
   private long step;
@@ -56,7 +63,7 @@ public final class GradientsRank {
     this.weft = weft;
     this.plan = plan;
     this.model = plan.gradients();
-    this.out = out;
+    this.printer = new RankPrinter(out, weft.rank());
     // The average of scales 2, 4, ... 2n is n + 1.
     this.tiles = new Tiles(arena, 2 * weft.size());
   }
@@ -64,8 +71,7 @@ public final class GradientsRank {
   /// Takes the plan's arguments. Exits with 0, with 1 if the job failed, with 2 for wrong
   /// arguments.
   public static void main(String[] words) {
-    RankProgram program = GradientsRank::measure;
-    System.exit(program.run(words, System.out, System.err));
+    RankProgram.exit(words, GradientsRank::measure);
   }
 
   private static void measure(List<String> words, PrintStream out, PrintStream err)
@@ -87,37 +93,43 @@ public final class GradientsRank {
   }
 
   private void run() throws InterruptedException {
+    printer.peer("weft");
     var timeline = new Timeline(Ticker.SYSTEM, weft.config().required(TimelineConfig.EVENTS));
     timeline.stop();
-    try (var reducers = new Reducers(weft, timeline)) {
+    DataParallelOptions options = DataParallelOptions.of(weft.config());
+    try (var fused = DataParallel.open(weft, options.with(Fusion.ON), timeline);
+        var single = DataParallel.open(weft, options.with(Fusion.OFF), timeline)) {
+      Function<Boolean, Reducer> reducers =
+          isFused -> (isFused ? fused : single).reducer(weft.communicator());
       switch (plan.purpose()) {
-        case COMPARE -> compare(reducers);
-        case TUNE -> tune(new TunedSizes(reducers.of(true), reducers.of(false)));
-        case RECORD -> record(reducers.of(plan.fusion().getFirst()), timeline);
+        case COMPARE -> compare(plan.fusion().stream().map(reducers).toList());
+        case TUNE -> tune(new TunedSizes(reducers.apply(true), reducers.apply(false)));
+        case RECORD -> record(reducers.apply(plan.fusion().getFirst()), timeline);
       }
     }
-    say("done");
+    printer.done();
   }
 
-  private void compare(Reducers reducers) throws InterruptedException {
-    for (boolean fused : plan.fusion()) {
-      warmUp(reducers.of(fused));
+  private void compare(List<Reducer> reducers) throws InterruptedException {
+    for (Reducer reducer : reducers) {
+      warmUp(reducer);
     }
     for (int turn = 0; turn < GradientsPlan.TURNS; turn++) {
-      for (boolean fused : plan.fusion()) {
+      for (int i = 0; i < reducers.size(); i++) {
         long[] nanos = new long[plan.steps()];
-        boolean right = time(reducers.of(fused), nanos);
-        say(GradientsReport.line(fused, right, nanos));
+        boolean right = time(reducers.get(i), nanos);
+        printer.times(GradientsPlan.word(plan.fusion().get(i)), right, nanos);
       }
     }
-    for (boolean fused : plan.fusion()) {
-      say(GradientsReport.line(fused, traffic(reducers.of(fused))));
+    for (int i = 0; i < reducers.size(); i++) {
+      printer.times(GradientsPlan.word(plan.fusion().get(i)), true);
+      traffic(reducers.get(i));
     }
   }
 
-  /// Counts traffic in untimed steps because counting takes time.
-  private StepTraffic traffic(Reducer reducer) throws InterruptedException {
-    var counter = new StepTraffic.Counter(MEASURING);
+  /// Counts and prints the mean traffic of a step, in untimed steps because counting takes time.
+  private void traffic(Reducer reducer) throws InterruptedException {
+    var counter = new Counter();
     weft.observe(counter);
     try {
       long bytes = weft.bytesSent() + weft.bytesMapped();
@@ -126,10 +138,29 @@ public final class GradientsRank {
       }
       var unused = weft.communicator().barrier(named(MEASURING)).await();
       bytes = weft.bytesSent() + weft.bytesMapped() - bytes;
-      return new StepTraffic(
-          (double) bytes / plan.steps(), (double) counter.count() / plan.steps());
+      printer.figure("bytesPerStep", (double) bytes / plan.steps());
+      printer.figure("collectivesPerStep", (double) counter.submitted.sum() / plan.steps());
     } finally {
       weft.unobserve(counter);
+    }
+  }
+
+  /// The counter of all collectives except those of the measurement: with fusion those of buffers
+  /// and of negotiation.
+  private static final class Counter implements OperationObserver {
+    private final LongAdder submitted = new LongAdder();
+
+    @Override
+    public boolean hearsStages() {
+      return false;
+    }
+
+    @Override
+    public void submitted(ObservedOperation operation) {
+      if (operation.service() == ObservedOperation.Service.COLLECTIVE
+          && !operation.name().startsWith(MEASURING)) {
+        submitted.increment();
+      }
     }
   }
 
@@ -149,7 +180,7 @@ public final class GradientsRank {
       boolean recording = (turn & 1) != (turn >> 1 & 1);
       long[] nanos = new long[plan.steps()];
       boolean right = recorded(recording, reducer, timeline, nanos);
-      say(GradientsReport.line(recording, right, nanos));
+      printer.times(GradientsPlan.word(recording), right, nanos);
     }
   }
 
@@ -173,7 +204,8 @@ public final class GradientsRank {
   private void tune(TunedSizes sizes) throws InterruptedException {
     sizes.apply(SMALLEST);
     time(sizes, new long[plan.warmUp()]);
-    say("start " + median(sizes));
+    printer.times("start", true);
+    printer.figure("micros", median(sizes));
     long begin = System.nanoTime();
     var tuner =
         new Autotuner(
@@ -181,22 +213,33 @@ public final class GradientsRank {
             sizes.parameters(Set.of()),
             TunedSizes.candidates(),
             sizes::apply,
-            (sample, values, micros) -> say("sample " + sample + " " + words(values) + micros));
+            (sample, values, micros) ->
+                printer.times(sample + "," + words(values) + "," + micros, true));
     while (!tuner.isDone()) {
       long[] one = new long[1];
       time(sizes, one);
       tuner.stepEnded(one[0]);
     }
     long seconds = (System.nanoTime() - begin) / 1_000_000_000;
-    say("tuned " + seconds + " " + words(tuner.values()) + median(sizes));
+    List<Long> found = tuner.values();
+    double micros = median(sizes);
+    printer.times("tuned", true);
+    printer.figure("seconds", (double) seconds);
+    printer.figure("fusionThreshold", found.get(0));
+    printer.figure("segmentBytes", found.get(1));
+    printer.figure("window", found.get(2));
+    printer.figure("micros", micros);
     for (long threshold : sizes.parameters(Set.of()).getFirst().values()) {
       sizes.apply(List.of(threshold, 0L, 0L));
-      say("hand " + threshold + " " + median(sizes));
+      micros = median(sizes);
+      printer.times("hand:" + threshold, true);
+      printer.figure("threshold", (double) threshold);
+      printer.figure("micros", micros);
     }
   }
 
   private static String words(List<Long> values) {
-    return values.stream().map(String::valueOf).collect(Collectors.joining(" ", "", " "));
+    return values.stream().map(String::valueOf).collect(Collectors.joining(","));
   }
 
   /// Returns the median time of a turn's steps, but of at least 5 steps, after two untimed ones.
@@ -208,13 +251,6 @@ public final class GradientsRank {
     }
     Arrays.sort(nanos);
     return nanos[nanos.length / 2] / 1e3;
-  }
-
-  private void say(String line) {
-    if (weft.rank() == 0) {
-      out.println(line);
-      out.flush();
-    }
   }
 
   /// Fills `nanos` with the time of each step on its slowest rank. Returns whether all averages

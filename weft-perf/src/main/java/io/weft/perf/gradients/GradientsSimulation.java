@@ -10,6 +10,7 @@ import io.weft.dataparallel.fusion.FusionPlan;
 import io.weft.dataparallel.fusion.SumOrder;
 import io.weft.dataparallel.negotiation.ReadyTensor;
 import io.weft.perf.gradients.GradientModel.ModelGradient;
+import io.weft.perf.report.Figure;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -53,10 +54,11 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
   private static final int UNDER_WAY = 2;
 
   /// Simulates a step on `ranks` ranks.
-  public GradientsFigure step(int ranks, boolean isFused) {
+  public Figure step(int ranks, boolean isFused) {
     double nanos = ranks == 1 ? computeNanos() : isFused ? fused(ranks) : single(ranks);
-    return GradientsFigure.simulated(
-        model, isFused, new GradientsFigure.Carrier(ranks, transport, gbit), nanos / 1e3);
+    var carrier = new GradientsFigures.Carrier(ranks, transport, gbit);
+    return GradientsFigures.of("weft", model, isFused, carrier, nanos / 1e3)
+        .with("simulated", true);
   }
 
   private double computeNanos() {

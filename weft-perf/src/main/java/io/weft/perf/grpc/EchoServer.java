@@ -1,76 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.grpc;
 
-import io.grpc.Metadata;
-import io.grpc.Server;
-import io.grpc.ServerCall;
-import io.grpc.ServerServiceDefinition;
-import io.grpc.Status;
-import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.MethodDescriptor;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.PrintStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.util.concurrent.TimeUnit;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Map;
 
-/// The program of rank 1. It answers each request with a message of equal number and length on the
-/// event loop that read it. It prints its port and ends when its standard input is closed.
+/// The program of rank 1. It answers each request with a message of equal number and length.
+///
+/// Messages contain their number at both ends, as those of all contestants do. The number at the
+/// end is inverted, and marked in an answer.
 public final class EchoServer {
+  /// The mark of an answer.
+  static final long ANSWER = 0x5bd1_e995_9e37_79b9L;
 
-  private static final int END_SECONDS = 10;
+  /// The mark of a request.
+  static final long REQUEST = 0;
+
+  /// The size of the two numbers, one at each end.
+  static final int FEWEST_BYTES = 2 * Long.BYTES;
+
+  private static final String SERVICE = "weft.Echo";
+
+  /// Answers bytes with a message of equal length.
+  static final MethodDescriptor<byte[], byte[]> METHOD = Bytes.method(SERVICE, "Answer");
+
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
   private EchoServer() {}
 
-  /// Takes no arguments. Exits with 0, with 1 if calls did not end in time.
+  /// Takes no arguments.
   public static void main(String[] none) throws IOException, InterruptedException {
-    System.exit(run(System.in, System.out));
+    CallServer.exit(
+        SERVICE,
+        Map.of(
+            METHOD,
+            (request, answer) -> {
+              int bytes = request.length;
+              if (bytes < FEWEST_BYTES || !isRight(request, bytes, number(request), REQUEST)) {
+                throw new IllegalArgumentException("a request does not match its number");
+              }
+              answer.accept(message(bytes, number(request), ANSWER));
+            }));
   }
 
-  private static int run(InputStream end, PrintStream out)
-      throws IOException, InterruptedException {
-    Server server =
-        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-            .directExecutor()
-            .maxInboundMessageSize(Integer.MAX_VALUE)
-            .addService(
-                ServerServiceDefinition.builder(Echo.SERVICE)
-                    .addMethod(Echo.METHOD, (call, headers) -> answering(call))
-                    .build())
-            .build()
-            .start();
-    out.println(server.getPort());
-    out.flush();
-    while (end.read() >= 0) {
-      // Input is ignored. Its end means that rank 0 has ended.
-    }
-    return server.shutdownNow().awaitTermination(END_SECONDS, TimeUnit.SECONDS) ? 0 : 1;
+  /// Creates a message with this number.
+  static byte[] message(int bytes, long number, long mark) {
+    byte[] message = new byte[bytes];
+    LONG.set(message, 0, number);
+    LONG.set(message, bytes - Long.BYTES, ~number ^ mark);
+    return message;
   }
 
-  private static ServerCall.Listener<byte[]> answering(ServerCall<byte[], byte[]> call) {
-    call.request(2); // The message, and the end of the stream.
-    return new ServerCall.Listener<>() {
-      private byte[] request = {};
+  private static long number(byte[] message) {
+    return (long) LONG.get(message, 0);
+  }
 
-      @Override
-      public void onMessage(byte[] message) {
-        request = message;
-      }
-
-      @Override
-      public void onHalfClose() {
-        int bytes = request.length;
-        if (bytes < Numbered.FEWEST_BYTES
-            || !Numbered.isRight(request, bytes, Numbered.number(request), Numbered.REQUEST)) {
-          call.close(
-              Status.DATA_LOSS.withDescription("a request does not match its number"),
-              new Metadata());
-          return;
-        }
-        call.sendHeaders(new Metadata());
-        call.sendMessage(Numbered.message(bytes, Numbered.number(request), Numbered.ANSWER));
-        call.close(Status.OK, new Metadata());
-      }
-    };
+  /// Returns whether a message has this length and mark, and this number at both ends.
+  static boolean isRight(byte[] message, int bytes, long number, long mark) {
+    return message.length == bytes
+        && number(message) == number
+        && (long) LONG.get(message, bytes - Long.BYTES) == (~number ^ mark);
   }
 }

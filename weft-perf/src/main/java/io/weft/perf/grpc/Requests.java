@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.grpc;
 
-import io.grpc.CallOptions;
 import io.grpc.Channel;
-import io.grpc.ClientCall;
-import io.grpc.Metadata;
 import io.grpc.Status;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -13,7 +10,6 @@ import java.util.concurrent.atomic.AtomicLong;
 /// A continuous stream of unary calls. When a call is answered, the event loop starts the next. An
 /// object serves one `run`.
 final class Requests {
-
   private static final int LIMIT_MINUTES = 10;
 
   private final Channel channel;
@@ -62,50 +58,32 @@ final class Requests {
 
   private void startNext() {
     long number = next.getAndIncrement();
-    if (number >= total) {
-      return;
+    if (number < total) {
+      UnaryCall.start(
+          channel,
+          EchoServer.METHOD,
+          EchoServer.message(bytes, number, EchoServer.REQUEST),
+          (status, answer) -> end(number, status, answer));
     }
-    ClientCall<byte[], byte[]> call = channel.newCall(Echo.METHOD, CallOptions.DEFAULT);
-    call.start(new Answer(number), new Metadata());
-    call.request(2); // The message, and the end of the stream.
-    call.sendMessage(Numbered.message(bytes, number, Numbered.REQUEST));
-    call.halfClose();
   }
 
-  /// The listener of one call on the event loop.
-  private final class Answer extends ClientCall.Listener<byte[]> {
-
-    private final long number;
-    private boolean heard;
-
-    Answer(long number) {
-      this.number = number;
+  private void end(long number, Status status, byte[] answer) {
+    if (!status.isOk()) {
+      failure = status;
+      ended.countDown();
+      return;
     }
-
-    @Override
-    public void onMessage(byte[] message) {
-      heard = Numbered.isRight(message, bytes, number, Numbered.ANSWER);
+    right &= EchoServer.isRight(answer, bytes, number, EchoServer.ANSWER);
+    answered++;
+    if (answered % batch == 0) {
+      long now = System.nanoTime();
+      nanos[(int) (answered / batch) - 1] = now - begin;
+      begin = now;
     }
-
-    @Override
-    public void onClose(Status status, Metadata trailers) {
-      if (!status.isOk()) {
-        failure = status;
-        ended.countDown();
-        return;
-      }
-      right &= heard;
-      answered++;
-      if (answered % batch == 0) {
-        long now = System.nanoTime();
-        nanos[(int) (answered / batch) - 1] = now - begin;
-        begin = now;
-      }
-      if (answered == total) {
-        ended.countDown();
-      } else {
-        startNext();
-      }
+    if (answered == total) {
+      ended.countDown();
+    } else {
+      startNext();
     }
   }
 }

@@ -1,39 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.kv;
 
-import io.weft.comm.CommException;
+import io.weft.cluster.Connections;
+import io.weft.cluster.JobConfig;
 import io.weft.config.OptionType;
-import io.weft.file.NewFile;
 import io.weft.kv.spec.Retention;
 import io.weft.kv.spec.TableSpec;
-import io.weft.perf.kv.KvCase.Clients;
+import io.weft.perf.experiment.Contestant;
+import io.weft.perf.experiment.ContestantRounds;
+import io.weft.perf.experiment.Experiment;
+import io.weft.perf.experiment.ExperimentOutput;
 import io.weft.perf.kv.KvPlan.Subject;
 import io.weft.perf.process.CarrierOptions;
-import io.weft.perf.process.PerfException;
+import io.weft.perf.process.LocalRanks;
 import io.weft.perf.process.UsableTransport;
 import io.weft.perf.report.BenchmarkHost;
-import io.weft.perf.report.JsonLines;
-import io.weft.perf.report.PerfProgress;
+import io.weft.perf.report.Figure;
 import io.weft.perf.report.Picture;
-import io.weft.perf.report.ReportFile;
-import java.io.PrintWriter;
+import io.weft.perf.report.RankReport;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.Callable;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/// `weft perf kv`: measures the parameter server by keys. Exits with 0 on success, 1 if a
-/// measurement failed or a value was wrong, 2 for a wrong command line, 3 if a requirement is
-/// missing.
+/// `weft perf kv`: measures the parameter server by keys.
 @Command(
     name = "kv",
     mixinStandardHelpOptions = true,
@@ -60,18 +56,20 @@ import picocli.CommandLine.Spec;
       "  weft perf kv --rows 1000000 --dim 64 --zipf 1.05 --op update --peer hazelcast",
       "  weft perf kv --rows 1000000 --dim 64 --op lookup --spill-beyond 28M"
     })
-public final class KvCommand implements Callable<Integer> {
+public final class KvCommand extends Experiment {
 
-  private static final int MOST_RANKS = 180;
   private static final long MOST_BYTES = 1L << 30;
 
   /// The limit up to which 32-bit floats are exact integers.
   private static final long EXACT = 1 << 24;
 
+  private static final long OVERHEAD_BYTES = 1L << 30;
+
+  /// The memory of a worker or server in multiples of a request's values.
+  private static final long REQUESTS_HELD = 16;
+
   private static final int ROWS_OF_A_REQUEST = 4096;
   private static final int PAIRS_OF_A_REQUEST = 100_000;
-
-  @Spec private @Nullable CommandSpec spec;
 
   @Option(
       names = "--pairs",
@@ -155,14 +153,6 @@ public final class KvCommand implements Callable<Integer> {
   private int requests;
 
   @Option(
-      names = "--limit",
-      paramLabel = "S",
-      defaultValue = "300",
-      description =
-          "seconds that one measurement, or one round of it, may take (default: ${DEFAULT-VALUE})")
-  private long limitSeconds;
-
-  @Option(
       names = "--rounds",
       paramLabel = "N",
       defaultValue = "1",
@@ -190,9 +180,6 @@ public final class KvCommand implements Callable<Integer> {
 
   @Mixin private CarrierOptions carrier = new CarrierOptions();
 
-  @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
-  private @Nullable Path json;
-
   @Option(
       names = "--plot",
       paramLabel = "FILE",
@@ -211,116 +198,131 @@ public final class KvCommand implements Callable<Integer> {
   public KvCommand() {}
 
   @Override
-  public Integer call() throws InterruptedException {
-    CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
-    PrintWriter out = command.commandLine().getOut();
-    PrintWriter err = command.commandLine().getErr();
-    try {
-      List<KvCase> cases = cases();
-      List<KvPoint> drawn = simulated == null ? List.of() : KvPoint.simulated(simulated);
-      List<KvFigure> figures = new ArrayList<>();
-      int code = rounds == 0 ? 0 : measure(cases, figures, out, err);
-      new KvSummary(figures).lines().forEach(out::println);
-      out.flush();
-      return save(figures, drawn, err) ? code : 1;
-    } catch (IllegalArgumentException | CommException.Setup e) {
-      throw new ParameterException(command.commandLine(), e.getMessage(), e);
-    } catch (PerfException.Missing e) {
-      err.println("weft: " + e.getMessage());
-      return 3;
-    }
+  protected @Nullable Path plot() {
+    return plot;
   }
 
-  /// Adds the figures and prints each at once, so that the earlier ones remain if a later case
-  /// fails.
-  private int measure(List<KvCase> cases, List<KvFigure> figures, PrintWriter out, PrintWriter err)
-      throws InterruptedException {
-    BenchmarkHost host = BenchmarkHost.here();
+  @Override
+  protected Optional<Picture> picture(List<Figure> measured) {
+    return KvFigures.picture(measured, simulatedFigures());
+  }
+
+  private List<Figure> simulatedFigures() {
+    return simulated == null ? List.of() : Figure.simulated(simulated, "kv", "kv");
+  }
+
+  @Override
+  protected void measure(ExperimentOutput output) throws InterruptedException {
+    List<KvPlan> plans = plans();
+    List<KvPeer> others = others();
+    List<String> transports = carrier.transports();
+    others.forEach(it -> it.check(transports.stream().flatMap(t -> plans.stream()).toList()));
+    carrier.transports().forEach(UsableTransport::require);
+    List<Figure> unused = simulatedFigures();
+    int all = rounds == 0 ? 0 : transports.size() * plans.size();
     try {
-      for (int i = 0; i < cases.size(); i++) {
-        List<KvFigure> measured = one(cases.get(i), (i + 1) + " of " + cases.size(), host, err);
-        measured.removeIf(
-            it -> it.bound() && figures.stream().anyMatch(at -> at.peer().equals(it.peer())));
-        figures.addAll(measured);
-        measured.forEach(it -> out.print(it.text()));
-        out.flush();
+      for (int i = 0; i < all; i++) {
+        String transport = transports.get(i / plans.size());
+        KvPlan plan = plans.get(i % plans.size());
+        others.forEach(KvPeer::prepare);
+        BenchmarkHost host = BenchmarkHost.here();
+        String words =
+            "%d of %d: %s over %s, window %d, workers: %d, "
+                .formatted(i + 1, all, plan.op().word(), transport, plan.window(), plan.workers());
+        List<ContestantRounds> ran =
+            output.rounds(words, rounds, contestants(plan, transport, others));
+        List<Figure> figures = new ArrayList<>();
+        ran.forEach(each -> figures.add(figure(plan, transport, each).with("host", host)));
+        for (String bound : List.of("copy", "loopback")) {
+          bound(plan, transport, ran.getFirst(), bound)
+              .filter(it -> output.figures().stream().noneMatch(at -> isSamePeer(at, it)))
+              .ifPresent(it -> figures.add(it.with("host", host)));
+        }
+        output.add(figures, figures.stream().map(KvFigures::row).collect(Collectors.joining()));
       }
-    } catch (PerfException.Missing | PerfException.Failed e) {
-      err.println("weft: " + e.getMessage());
-      return e instanceof PerfException.Missing ? 3 : 1;
-    }
-    return figures.stream().anyMatch(it -> Boolean.FALSE.equals(it.checked())) ? 1 : 0;
-  }
-
-  private List<KvFigure> one(KvCase what, String which, BenchmarkHost host, PrintWriter err)
-      throws InterruptedException {
-    try (PerfProgress progress = PerfProgress.to(err)) {
-      return new KvMeasuring(
-              carrier.secure(),
-              others(),
-              rounds,
-              Duration.ofSeconds(limitSeconds),
-              words -> progress.accept(which + ": " + words))
-          .measure(what, host);
+    } finally {
+      output.print(KvFigures.summary(output.figures()));
     }
   }
 
-  /// Writes the requested files. Returns true if all were written.
-  private boolean save(List<KvFigure> figures, List<KvPoint> drawn, PrintWriter err) {
-    boolean kept = true;
-    if (json != null) {
-      kept &= new ReportFile("--json", json).write(to -> JsonLines.write(to, figures), err);
-    }
-    if (plot != null && !(figures.isEmpty() && drawn.isEmpty())) {
-      kept &= new ReportFile("--plot", plot).write(KvPlot.of(figures, drawn)::save, err);
-    }
-    return kept;
+  private static boolean isSamePeer(Figure one, Figure other) {
+    return one.text("peer").equals(other.text("peer"));
   }
 
-  /// Checks the options and returns the cases in measuring order.
-  private List<KvCase> cases() {
+  private List<Contestant> contestants(KvPlan plan, String transport, List<KvPeer> others) {
+    List<Contestant> all = new ArrayList<>();
+    all.add(new Contestant("weft", () -> weft(plan, transport)));
+    others.forEach(it -> all.add(new Contestant(it.word(), () -> it.run(plan, limit()))));
+    return all;
+  }
+
+  private RankReport weft(KvPlan plan, String transport) throws InterruptedException {
+    long request = plan.bytes();
+    LocalRanks ranks =
+        shareOneProcess()
+            ? new LocalRanks(
+                    KvThreads.class,
+                    plan.servers() + 1,
+                    OVERHEAD_BYTES + (REQUESTS_HELD + plan.window()) * plan.workers() * request)
+                .with(Map.of(JobConfig.CONNECTIONS.variable(), Connections.USED.toString()))
+            : new LocalRanks(
+                KvRank.class,
+                plan.workers() + plan.servers(),
+                OVERHEAD_BYTES + REQUESTS_HELD * request);
+    return RankReport.parse(
+        ranks.patient().run(transport, carrier.secure(), plan.words(), limit()),
+        List.of(KvPlan.CASE));
+  }
+
+  private boolean shareOneProcess() {
+    return workers.size() > 1;
+  }
+
+  private Figure figure(KvPlan plan, String transport, ContestantRounds ran) {
+    boolean weft = ran.name().equals("weft");
+    double total = ran.numbers(KvPlan.CASE, "total").stream().mapToDouble(it -> it).sum();
+    return KvFigures.of(
+            plan,
+            ran.name(),
+            weft ? transport : "tcp",
+            weft && shareOneProcess() ? "threads" : "processes",
+            ran.nanos(KvPlan.CASE),
+            total)
+        .with("checked", ran.checked(KvPlan.CASE));
+  }
+
+  /// Returns the time of copying a request's values or of sending them through a plain socket,
+  /// empty if it was not measured.
+  private static Optional<Figure> bound(
+      KvPlan plan, String transport, ContestantRounds weft, String name) {
+    List<Long> nanos =
+        weft.numbers(KvPlan.CASE, name).stream().map(Double::longValue).sorted().toList();
+    long total = nanos.stream().mapToLong(it -> it).sum();
+    String peer = name.equals("copy") ? "memcpy" : name;
+    var single = new KvPlan(plan.op(), plan.subject(), 1, 1, 1, nanos.size());
+    return total == 0
+        ? Optional.empty()
+        : Optional.of(KvFigures.of(single, peer, transport, "processes", nanos, (double) total));
+  }
+
+  /// Checks the options and returns the cases over one transport in measuring order.
+  private List<KvPlan> plans() {
     within("--servers", servers, 1, MOST_RANKS - 1);
     within("--requests", requests, 1, 1_000_000);
     within("--rounds", rounds, simulated == null ? 1 : 0, 1000);
-    within("--limit", limitSeconds, 1, 86_400);
-    Clients clients = workers.size() > 1 ? Clients.THREADS : Clients.PROCESSES;
-    List<KvCase> cases = new ArrayList<>();
-    for (String transport : carrier.transports()) {
-      for (int window : windows.stream().distinct().toList()) {
-        for (int count : workers.stream().distinct().sorted().toList()) {
-          cases.add(new KvCase(plan(window, count, clients), transport, clients));
-        }
-      }
-    }
-    others().forEach(it -> it.check(cases));
     if (simulated != null && plot == null) {
       throw new IllegalArgumentException("--simulated: its figures are only drawn; give --plot");
     }
-    carrier.transports().forEach(UsableTransport::require);
-    if (plot != null && !Picture.knows(plot)) {
-      throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");
+    List<KvPlan> plans = new ArrayList<>();
+    for (int window : windows.stream().distinct().toList()) {
+      for (int count : workers.stream().distinct().sorted().toList()) {
+        plans.add(plan(window, count));
+      }
     }
-    writable("--json", json);
-    writable("--plot", plot);
-    if (json != null
-        && plot != null
-        && json.toAbsolutePath().normalize().equals(plot.toAbsolutePath().normalize())) {
-      throw new IllegalArgumentException("--plot: " + plot + " is the file of --json too");
-    }
-    return cases;
+    return plans;
   }
 
-  private static void writable(String option, @Nullable Path file) {
-    if (file != null) {
-      NewFile.obstacle(file)
-          .ifPresent(
-              why -> {
-                throw new IllegalArgumentException(option + ": cannot write " + file + ": " + why);
-              });
-    }
-  }
-
-  private KvPlan plan(int window, int count, Clients clients) {
+  private KvPlan plan(int window, int count) {
     within("--window", window, 1, 256);
     within("--workers", count, 1, MOST_RANKS - servers);
     KvPlan.Op what = KvPlan.Op.parse(op);
@@ -332,7 +334,7 @@ public final class KvCommand implements Callable<Integer> {
     }
     KvPlan plan = new KvPlan(what, subject, window, count, servers, requests);
     within("the values of a request, in bytes", plan.bytes(), 4, MOST_BYTES);
-    if (clients == Clients.THREADS) {
+    if (shareOneProcess()) {
       within(
           "the values of one request of all workers in one process, in bytes",
           plan.bytes() * count,
@@ -396,8 +398,7 @@ public final class KvCommand implements Callable<Integer> {
 
   /// Throws `IllegalArgumentException` if `option` was given although it has no effect.
   private void refuse(String option, String whose) {
-    CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
-    if (command.commandLine().getParseResult().hasMatchedOption(option)) {
+    if (spec().commandLine().getParseResult().hasMatchedOption(option)) {
       throw new IllegalArgumentException(option + ": it applies only to " + whose);
     }
   }
@@ -411,13 +412,6 @@ public final class KvCommand implements Callable<Integer> {
     } catch (IllegalArgumentException wrong) {
       throw new IllegalArgumentException(
           "--spill-beyond: '" + spillBeyond + "': " + wrong.getMessage(), wrong);
-    }
-  }
-
-  private static void within(String option, long value, long least, long most) {
-    if (value < least || value > most) {
-      throw new IllegalArgumentException(
-          "%s: %d is out of range; allowed: %d to %d".formatted(option, value, least, most));
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.kv;
 
+import io.weft.perf.report.RankReport;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -20,15 +21,12 @@ interface KvPeer {
   /// Returns the name on the command line.
   String word();
 
-  /// Returns whether the peer compares its values.
-  boolean compares();
-
   /// Throws `IllegalArgumentException` for cases that the peer cannot run.
-  void check(List<KvCase> cases);
+  void check(List<KvPlan> cases);
 
   /// Throws `PerfException.Missing` if a requirement is missing.
   void prepare();
 
-  /// Runs the peer to its end.
-  KvRun run(KvPlan plan, Duration limit) throws InterruptedException;
+  /// Runs the peer to its end. The only sample has the key `KvPlan.CASE` and the figure `total`.
+  RankReport run(KvPlan plan, Duration limit) throws InterruptedException;
 }

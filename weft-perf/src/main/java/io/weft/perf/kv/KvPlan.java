@@ -15,6 +15,9 @@ import java.util.Locale;
 /// @param requests number of timed requests; a quarter of it, at least 20, precede as a warm-up
 public record KvPlan(Op op, Subject subject, int window, int workers, int servers, int requests) {
 
+  /// The key of the only case in a report.
+  public static final String CASE = "values";
+
   /// The timed operation.
   public enum Op {
     /// A push, whose values the servers add to theirs.

@@ -14,6 +14,7 @@ import io.weft.kv.KvServer;
 import io.weft.perf.plain.PlainWay;
 import io.weft.perf.rank.RankMaximum;
 import io.weft.perf.rank.RankProgram;
+import io.weft.perf.report.RankPrinter;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
@@ -25,7 +26,7 @@ import java.util.List;
 import java.util.Optional;
 
 /// The program of one rank of a parameter-server measurement. A server serves until all workers
-/// have left. The first worker prints a `KvRun`. Each worker compares all values at the end.
+/// have left. The first worker prints the report. Each worker compares all values at the end.
 public final class KvRank {
 
   private static final Duration LONGEST = Duration.ofHours(1);
@@ -47,8 +48,7 @@ public final class KvRank {
   /// Takes the plan's arguments. Exits with 0, with 1 if the job failed, with 2 for wrong
   /// arguments.
   public static void main(String[] words) {
-    RankProgram program = KvRank::measure;
-    System.exit(program.run(words, System.out, System.err));
+    RankProgram.exit(words, KvRank::measure);
   }
 
   private static void measure(List<String> words, PrintStream out, PrintStream err)
@@ -103,8 +103,13 @@ public final class KvRank {
       if (store.workers().rank() == 0) {
         long copy = PlainWay.copyNanos(from, into);
         long loopback = weft.transport().equals("tcp") ? PlainWay.loopbackNanos(from) : 0;
-        out.println(new KvRun(nanos, all[0], copy, loopback, all[1] == 0).line());
-        out.flush();
+        var printer = new RankPrinter(out, 0);
+        printer.peer("weft");
+        printer.times(KvPlan.CASE, all[1] == 0, nanos);
+        printer.figure("total", (double) all[0]);
+        printer.figure("copy", (double) copy);
+        printer.figure("loopback", (double) loopback);
+        printer.done();
       }
     }
   }

@@ -19,7 +19,7 @@ import java.lang.foreign.MemorySegment;
 sealed interface KvTarget {
 
   /// Loads the table before the first request. All workers reach a barrier afterwards.
-  void load(MemorySegment values) throws InterruptedException;
+  default void load(MemorySegment values) throws InterruptedException {}
 
   /// Posts request number `request`.
   Handle<Void> send(int request, MemorySegment values, MemorySegment into)
@@ -77,9 +77,6 @@ sealed interface KvTarget {
   /// A table whose requests have equal lists of keys.
   record Pairs(KvPlan plan, KvTraffic traffic, KvTable table, KeyList keys) implements KvTarget {
     @Override
-    public void load(MemorySegment values) {}
-
-    @Override
     public Handle<Void> send(int request, MemorySegment values, MemorySegment into)
         throws InterruptedException {
       return switch (plan.op()) {
@@ -98,9 +95,6 @@ sealed interface KvTarget {
 
   /// A dense tensor.
   record Dense(KvPlan plan, KvTraffic traffic, KvTensor tensor) implements KvTarget {
-    @Override
-    public void load(MemorySegment values) {}
-
     @Override
     public Handle<Void> send(int request, MemorySegment values, MemorySegment into)
         throws InterruptedException {

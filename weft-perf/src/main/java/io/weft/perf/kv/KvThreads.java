@@ -25,8 +25,7 @@ public final class KvThreads {
   /// Takes the plan's arguments. Exits with 0, with 1 if the job failed, with 2 for wrong
   /// arguments.
   public static void main(String[] words) {
-    RankProgram program = KvThreads::measure;
-    System.exit(program.run(words, System.out, System.err));
+    RankProgram.exit(words, KvThreads::measure);
   }
 
   private static void measure(List<String> words, PrintStream out, PrintStream err)

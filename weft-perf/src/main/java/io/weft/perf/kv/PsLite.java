@@ -6,6 +6,7 @@ import io.weft.perf.kv.KvPlan.Subject;
 import io.weft.perf.plain.FreePort;
 import io.weft.perf.process.Child;
 import io.weft.perf.process.PerfException;
+import io.weft.perf.report.RankReport;
 import io.weft.transport.limit.ClampedDuration;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,13 +59,8 @@ final class PsLite implements KvPeer {
   }
 
   @Override
-  public boolean compares() {
-    return false;
-  }
-
-  @Override
-  public void check(List<KvCase> cases) {
-    KvPlan plan = cases.getFirst().plan();
+  public void check(List<KvPlan> cases) {
+    KvPlan plan = cases.getFirst();
     if (cases.size() != 1
         || plan.workers() != 1
         || plan.servers() != 1
@@ -92,7 +88,7 @@ final class PsLite implements KvPeer {
   }
 
   @Override
-  public KvRun run(KvPlan plan, Duration limit) throws InterruptedException {
+  public RankReport run(KvPlan plan, Duration limit) throws InterruptedException {
     int wanted = plan.warmUp() + plan.requests();
     Map<String, String> job = job(FreePort.onLoopback(), wanted);
     try (Child scheduler = start("scheduler", job, plan);
@@ -184,11 +180,13 @@ final class PsLite implements KvPeer {
             .formatted(why, last.isEmpty() ? "it printed nothing" : String.join("\n", last)));
   }
 
-  private static KvRun report(List<String> lines, KvPlan plan) {
+  private static RankReport report(List<String> lines, KvPlan plan) {
     long[] all = nanos(lines, plan);
     int warmUp = Math.min(plan.warmUp(), all.length / 5);
-    long[] timed = Arrays.copyOfRange(all, warmUp, all.length);
-    return KvRun.of(timed, Arrays.stream(timed).sum(), true);
+    List<Long> timed = Arrays.stream(all).skip(warmUp).boxed().toList();
+    double total = timed.stream().mapToLong(Long::longValue).sum();
+    return new RankReport(
+        WORD, List.of(new RankReport.Sample(KvPlan.CASE, null, timed, Map.of("total", total))));
   }
 
   /// Returns the time of each request from the worker's output. Throws `PerfException.Failed` if

@@ -2,15 +2,17 @@
 package io.weft.perf.kv;
 
 import io.weft.file.ForeignFile;
-import io.weft.perf.process.Child;
+import io.weft.perf.experiment.Contestant;
 import io.weft.perf.process.JavaProgram;
 import io.weft.perf.process.PerfException;
+import io.weft.perf.report.RankReport;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /// A store in Java that Weft is compared with. Its client starts its server. Both are in module
@@ -38,13 +40,8 @@ enum StorePeer implements KvPeer {
   }
 
   @Override
-  public boolean compares() {
-    return true;
-  }
-
-  @Override
-  public void check(List<KvCase> cases) {
-    KvPlan plan = cases.getFirst().plan();
+  public void check(List<KvPlan> cases) {
+    KvPlan plan = cases.getFirst();
     if (cases.size() != 1
         || plan.workers() != 1
         || plan.servers() != 1
@@ -75,20 +72,15 @@ enum StorePeer implements KvPeer {
   }
 
   @Override
-  public KvRun run(KvPlan plan, Duration limit) throws InterruptedException {
+  public RankReport run(KvPlan plan, Duration limit) throws InterruptedException {
     List<String> command =
         new JavaProgram(
                 program,
                 classpath(),
                 List.of("-Xmx4g", "--add-opens=java.base/java.nio=ALL-UNNAMED"))
             .command(plan.words());
-    Child.ChildOutput outcome = Child.run(command, limit);
-    if (outcome.exit() != 0) {
-      throw new PerfException.Failed(
-          "peer %s failed with exit code %d:%n%s"
-              .formatted(word, outcome.exit(), outcome.lastWords()));
-    }
-    return KvRun.parse(outcome.out());
+    return RankReport.parse(
+        Contestant.output("peer " + word, command, Map.of(), limit), List.of(KvPlan.CASE));
   }
 
   private String classpath() {

@@ -6,8 +6,8 @@ import io.weft.cluster.LaunchEnvironment;
 import io.weft.perf.rank.RankArguments;
 import io.weft.perf.rank.RankArguments.RankCase;
 import io.weft.perf.rank.RankProgram;
-import io.weft.perf.rank.SpokenReport;
 import io.weft.perf.rank.Tiles;
+import io.weft.perf.report.RankPrinter;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
 import java.util.List;
@@ -33,8 +33,7 @@ public final class LinkRank {
 
   /// Exits with 0, with 1 if the job failed, with 2 for wrong arguments.
   public static void main(String[] arguments) {
-    RankProgram program = LinkRank::measure;
-    System.exit(program.run(arguments, System.out, System.err));
+    RankProgram.exit(arguments, LinkRank::measure);
   }
 
   private static void measure(List<String> words, PrintStream out, PrintStream err)
@@ -43,11 +42,11 @@ public final class LinkRank {
     LaunchEnvironment launch = LaunchEnvironment.detect(System.getenv());
     try (Arena arena = Arena.ofShared();
         PeerLink link = PeerLink.open(launch, WeftConfig.load())) {
-      new LinkRank(link, arguments, new Tiles(arena, 1)).runAll(new SpokenReport(out, link.rank()));
+      new LinkRank(link, arguments, new Tiles(arena, 1)).runAll(new RankPrinter(out, link.rank()));
     }
   }
 
-  private void runAll(SpokenReport report) {
+  private void runAll(RankPrinter report) {
     report.peer("weft");
     long each = arguments.warmUpNanos();
     long first = arguments.firstWarmUpNanos();
@@ -69,7 +68,9 @@ public final class LinkRank {
         Registrations registrations = Registrations.of(link.transport()).since(before);
         report.times(one.bytes(), allRight(exercise), nanos);
         if (arguments.benchmark().equals(REGISTRATION)) {
-          report.registered(registrations.calls(), registrations.bytes(), registrations.nanos());
+          report.figure("registrations", (double) registrations.calls());
+          report.figure("registeredBytes", (double) registrations.bytes());
+          report.figure("registeringNanos", (double) registrations.nanos());
         }
       }
     }

@@ -5,6 +5,7 @@ import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.perf.rank.RankArguments.RankCase;
+import io.weft.perf.report.RankPrinter;
 import io.weft.perf.turns.Turns;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -31,8 +32,7 @@ public final class PerfRank {
 
   /// Exits with 0, with 1 if the job failed, with 2 for wrong arguments.
   public static void main(String[] arguments) {
-    RankProgram program = PerfRank::measure;
-    System.exit(program.run(arguments, System.out, System.err));
+    RankProgram.exit(arguments, PerfRank::measure);
   }
 
   private static void measure(List<String> words, PrintStream out, PrintStream err)
@@ -40,11 +40,11 @@ public final class PerfRank {
     RankArguments arguments = RankArguments.parse(words);
     try (Weft weft = Weft.init();
         Turns turns = Turns.join(System.getenv(), weft.communicator().size())) {
-      new PerfRank(weft, arguments, err).runAll(turns, new SpokenReport(out, weft.rank()));
+      new PerfRank(weft, arguments, err).runAll(turns, new RankPrinter(out, weft.rank()));
     }
   }
 
-  private void runAll(Turns turns, SpokenReport report) throws InterruptedException {
+  private void runAll(Turns turns, RankPrinter report) throws InterruptedException {
     report.peer("weft");
     long longest = arguments.longestWarmUpNanos();
     for (RankCase one : arguments.cases()) {
@@ -99,19 +99,7 @@ public final class PerfRank {
             new Tiles(tensors.arena(), ranks * (ranks + 1) / 2),
             tensors,
             one.bytes());
-    return new Stopwatch(communicator, work(arguments.benchmark(), bench), one.bytes());
-  }
-
-  static Work work(String benchmark, Bench bench) {
-    return switch (benchmark) {
-      case "allreduce" -> new Work.Allreduce(bench);
-      case "broadcast" -> new Work.Broadcast(bench);
-      case "allgather" -> new Work.Allgather(bench);
-      case "reducescatter" -> new Work.ReduceScatter(bench);
-      case "alltoall" -> new Work.Alltoall(bench);
-      case "barrier" -> new Work.Barrier(bench);
-      default -> throw new IllegalArgumentException("no benchmark '" + benchmark + "'");
-    };
+    return new Stopwatch(communicator, Work.of(arguments.benchmark(), bench), one.bytes());
   }
 
   private void complain(RankCase one, Stopwatch.IterationTimes times) {

@@ -3,7 +3,8 @@ package io.weft.perf.rank;
 
 import java.util.List;
 
-/// The arguments of a rank program: `BENCHMARK[:SETTING...] WARM_UP_MILLIS BYTES:ITERATIONS...`.
+/// The arguments of a rank program: `BENCHMARK[:SETTING...] WARM_UP_MILLIS
+/// BYTES:ITERATIONS[:TENSORS]...`.
 ///
 /// @param benchmark the benchmark's label
 /// @param settings the settings after the label, such as the memory of the tensors
@@ -31,13 +32,26 @@ public record RankArguments(
   ///
   /// @param bytes size of the tensor or message
   /// @param iterations number of timed iterations
-  public record RankCase(long bytes, int iterations) {
+  /// @param tensors number of tensors of an iteration of `sendrecv`, 0 for its empty step;
+  ///   otherwise 1
+  public record RankCase(long bytes, int iterations, int tensors) {
 
     private static RankCase of(String text) {
-      int colon = text.indexOf(':');
+      List<String> words = List.of(text.split(":", -1));
       return new RankCase(
-          Long.parseLong(text.substring(0, Math.max(colon, 0))),
-          Integer.parseInt(text.substring(colon + 1)));
+          Long.parseLong(words.get(0)),
+          Integer.parseInt(words.get(1)),
+          words.size() > 2 ? Integer.parseInt(words.get(2)) : 1);
+    }
+
+    /// Returns the case in the form that `parse` reads.
+    public String word() {
+      return bytes + ":" + iterations + (tensors == 1 ? "" : ":" + tensors);
+    }
+
+    /// Returns the key of the case in a report.
+    public String key() {
+      return tensors == 1 ? Long.toString(bytes) : bytes + "x" + tensors;
     }
   }
 

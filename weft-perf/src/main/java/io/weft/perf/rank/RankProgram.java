@@ -13,6 +13,11 @@ public interface RankProgram {
   /// arguments, and the exceptions with which a job can fail.
   void measure(List<String> words, PrintStream out, PrintStream err) throws InterruptedException;
 
+  /// Runs a program as the `main` of its process, which ends with the program's exit code.
+  static void exit(String[] words, RankProgram program) {
+    System.exit(program.run(words, System.out, System.err));
+  }
+
   /// Runs `measure` in place of a `main`. Returns the exit code: 0, 1 if the job failed, 2 for
   /// wrong arguments.
   default int run(String[] words, PrintStream out, PrintStream err) {

@@ -51,7 +51,7 @@ final class Stopwatch {
       exits[t] = left;
     }
     RankMaximum.largest(communicator, nanos);
-    if (work instanceof Work.Barrier) {
+    if (work.isBarrier()) {
       right &= metEachTime(lastEntry, exits);
     }
     return new IterationTimes(nanos, RankMaximum.largest(communicator, right ? 0 : 1) == 0, right);

@@ -10,212 +10,169 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// One collective of one size in its measured form. Confined to the rank's main thread.
-sealed interface Work {
+///
+/// The result consists of equal parts: the whole tensor, or a share of each rank. Part r has the
+/// data of scale r + 1 if it comes from rank r, or of the sum of all ranks' scales.
+final class Work {
+  private final Bench bench;
+  private final @Nullable TensorView input;
+  private final @Nullable TensorView output;
+  private final Call call;
+  private final Parts parts;
+  private @Nullable TensorLease leased;
 
-  /// Rewrites this rank's input for iteration `t`.
-  void fill(long t);
+  /// The timed part: one blocking call, which may lease its result.
+  @FunctionalInterface
+  private interface Call {
+    @Nullable TensorLease run() throws InterruptedException;
+  }
 
-  /// Runs the timed part, one blocking call. Hot path.
-  void call() throws InterruptedException;
+  /// The parts of the result.
+  ///
+  /// @param count number of parts
+  /// @param bytes size of each part
+  /// @param scale scale of the first part
+  /// @param phase offset of the data in the phase of an iteration
+  private record Parts(int count, long bytes, int scale, long phase) {}
 
-  /// Returns whether this rank's whole result of iteration `t` is right. Releases the result.
-  boolean right(long t);
+  private Work(
+      Bench bench,
+      @Nullable TensorView input,
+      @Nullable TensorView output,
+      Call call,
+      Parts parts) {
+    this.bench = bench;
+    this.input = input;
+    this.output = output;
+    this.call = call;
+    this.parts = parts;
+  }
+
+  /// Returns the collective of this name. Throws `IllegalArgumentException` for an unknown name.
+  static Work of(String benchmark, Bench bench) {
+    return switch (benchmark) {
+      case "allreduce" -> allreduce(bench);
+      case "broadcast" -> broadcast(bench);
+      case "allgather" -> allgather(bench);
+      case "reducescatter" -> reduceScatter(bench);
+      case "alltoall" -> alltoall(bench);
+      case "barrier" -> barrier(bench);
+      default -> throw new IllegalArgumentException("no benchmark '" + benchmark + "'");
+    };
+  }
 
   /// The sum of all ranks' vectors, out of place.
-  final class Allreduce implements Work {
-
-    private final Bench bench;
-    private final TensorView input;
-    private final TensorView output;
-
-    Allreduce(Bench bench) {
-      this.bench = bench;
-      this.input = bench.vector(bench.elements());
-      this.output = bench.vector(bench.elements());
-    }
-
-    @Override
-    public void fill(long t) {
-      bench.tiles().fill(input.data(), bench.rank() + 1, t);
-    }
-
-    @Override
-    public void call() throws InterruptedException {
-      bench.communicator().allreduce(input, output, ReduceOp.SUM, bench.options()).await();
-    }
-
-    @Override
-    public boolean right(long t) {
-      return bench.tiles().same(output.data(), 0, bench.bytes(), bench.sumOfScales(), t);
-    }
+  private static Work allreduce(Bench bench) {
+    TensorView input = bench.vector(bench.elements());
+    TensorView output = bench.vector(bench.elements());
+    Call call =
+        () -> {
+          bench.communicator().allreduce(input, output, ReduceOp.SUM, bench.options()).await();
+          return null;
+        };
+    Parts parts = new Parts(1, bench.bytes(), bench.sumOfScales(), 0);
+    return new Work(bench, input, output, call, parts);
   }
 
   /// The copy of rank 0's vector to all ranks.
-  final class Broadcast implements Work {
-
-    private final Bench bench;
-    private final TensorView tensor;
-
-    Broadcast(Bench bench) {
-      this.bench = bench;
-      this.tensor = bench.vector(bench.elements());
-    }
-
-    @Override
-    public void fill(long t) {
-      if (bench.rank() == 0) {
-        bench.tiles().fill(tensor.data(), 1, t);
-      }
-    }
-
-    @Override
-    public void call() throws InterruptedException {
-      bench.communicator().broadcast(tensor, 0, bench.options()).await();
-    }
-
-    @Override
-    public boolean right(long t) {
-      return bench.tiles().same(tensor.data(), 0, bench.bytes(), 1, t);
-    }
+  private static Work broadcast(Bench bench) {
+    TensorView tensor = bench.vector(bench.elements());
+    Call call =
+        () -> {
+          bench.communicator().broadcast(tensor, 0, bench.options()).await();
+          return null;
+        };
+    TensorView filled = bench.rank() == 0 ? tensor : null;
+    return new Work(bench, filled, tensor, call, new Parts(1, bench.bytes(), 1, 0));
   }
 
   /// The concatenation of one share of each rank on all ranks. The timed call includes the lease of
   /// the result, as it does for users.
-  final class Allgather implements Work {
-
-    private final Bench bench;
-    private final TensorView input;
-    private @Nullable TensorLease result;
-
-    Allgather(Bench bench) {
-      this.bench = bench;
-      this.input = bench.vector(bench.shareElements());
-    }
-
-    @Override
-    public void fill(long t) {
-      bench.tiles().fill(input.data(), bench.rank() + 1, t);
-    }
-
-    @Override
-    public void call() throws InterruptedException {
-      result = bench.communicator().allgather(input, bench.options()).await();
-    }
-
-    @Override
-    public boolean right(long t) {
-      try (TensorLease lease = result) {
-        boolean right = lease != null && lease.view().bytes() == bench.bytes();
-        for (int r = 0; lease != null && right && r < bench.size(); r++) {
-          right =
-              bench
-                  .tiles()
-                  .same(lease.view().data(), r * bench.shareBytes(), bench.shareBytes(), r + 1, t);
-        }
-        return right;
-      }
-    }
+  private static Work allgather(Bench bench) {
+    TensorView input = bench.vector(bench.shareElements());
+    Call call = () -> bench.communicator().allgather(input, bench.options()).await();
+    return new Work(bench, input, null, call, new Parts(bench.size(), bench.shareBytes(), 1, 0));
   }
 
   /// The sum of all ranks' vectors, scattered in one share per rank.
-  final class ReduceScatter implements Work {
-
-    private final Bench bench;
-    private final TensorView input;
-    private final TensorView output;
-
-    ReduceScatter(Bench bench) {
-      this.bench = bench;
-      this.input = bench.vector(bench.elements());
-      this.output = bench.vector(bench.shareElements());
-    }
-
-    @Override
-    public void fill(long t) {
-      bench.tiles().fill(input.data(), bench.rank() + 1, t);
-    }
-
-    @Override
-    public void call() throws InterruptedException {
-      bench.communicator().reduceScatter(input, output, ReduceOp.SUM, bench.options()).await();
-    }
-
-    @Override
-    public boolean right(long t) {
-      long phase = bench.rank() * bench.shareElements() + t;
-      return bench.tiles().same(output.data(), 0, bench.shareBytes(), bench.sumOfScales(), phase);
-    }
+  private static Work reduceScatter(Bench bench) {
+    TensorView input = bench.vector(bench.elements());
+    TensorView output = bench.vector(bench.shareElements());
+    Call call =
+        () -> {
+          bench.communicator().reduceScatter(input, output, ReduceOp.SUM, bench.options()).await();
+          return null;
+        };
+    long phase = bench.rank() * bench.shareElements();
+    Parts parts = new Parts(1, bench.shareBytes(), bench.sumOfScales(), phase);
+    return new Work(bench, input, output, call, parts);
   }
 
   /// The exchange of one share between each pair of ranks. The timed call includes the lease of the
   /// result, as it does for users.
-  final class Alltoall implements Work {
-
-    private final Bench bench;
-    private final TensorView input;
-    private final List<Long> splits;
-    private @Nullable Received result;
-
-    Alltoall(Bench bench) {
-      this.bench = bench;
-      this.input = bench.vector(bench.elements());
-      this.splits = Collections.nCopies(bench.size(), bench.shareElements());
-    }
-
-    @Override
-    public void fill(long t) {
-      bench.tiles().fill(input.data(), bench.rank() + 1, t);
-    }
-
-    @Override
-    public void call() throws InterruptedException {
-      result = bench.communicator().alltoall(input, splits, bench.options()).await();
-    }
-
-    @Override
-    public boolean right(long t) {
-      if (result == null) {
-        return false;
-      }
-      long phase = bench.rank() * bench.shareElements() + t;
-      try (TensorLease lease = result.tensor()) {
-        boolean right = lease.view().bytes() == bench.bytes() && result.splits().equals(splits);
-        for (int r = 0; right && r < bench.size(); r++) {
-          right =
-              bench
-                  .tiles()
-                  .same(
-                      lease.view().data(),
-                      r * bench.shareBytes(),
-                      bench.shareBytes(),
-                      r + 1,
-                      phase);
-        }
-        return right;
-      }
-    }
+  private static Work alltoall(Bench bench) {
+    TensorView input = bench.vector(bench.elements());
+    List<Long> splits = Collections.nCopies(bench.size(), bench.shareElements());
+    Call call =
+        () -> {
+          Received received = bench.communicator().alltoall(input, splits, bench.options()).await();
+          if (!received.splits().equals(splits)) {
+            received.tensor().close();
+            return null;
+          }
+          return received.tensor();
+        };
+    long phase = bench.rank() * bench.shareElements();
+    Parts parts = new Parts(bench.size(), bench.shareBytes(), 1, phase);
+    return new Work(bench, input, null, call, parts);
   }
 
   /// The barrier. `Stopwatch` checks from the ranks' clocks that all ranks met.
-  final class Barrier implements Work {
+  private static Work barrier(Bench bench) {
+    Call call =
+        () -> {
+          bench.communicator().barrier(bench.options()).await();
+          return null;
+        };
+    return new Work(bench, null, null, call, new Parts(0, 0, 0, 0));
+  }
 
-    private final Bench bench;
+  boolean isBarrier() {
+    return parts.count() == 0;
+  }
 
-    Barrier(Bench bench) {
-      this.bench = bench;
+  /// Rewrites this rank's input for iteration `t`.
+  void fill(long t) {
+    if (input != null) {
+      bench.tiles().fill(input.data(), bench.rank() + 1, t);
     }
+  }
 
-    @Override
-    public void fill(long t) {}
+  /// Runs the timed part, one blocking call. Hot path.
+  void call() throws InterruptedException {
+    leased = call.run();
+  }
 
-    @Override
-    public void call() throws InterruptedException {
-      bench.communicator().barrier(bench.options()).await();
-    }
-
-    @Override
-    public boolean right(long t) {
+  /// Returns whether this rank's whole result of iteration `t` is right. Releases the result.
+  boolean right(long t) {
+    if (isBarrier()) {
       return true;
+    }
+    try (TensorLease lease = leased) {
+      TensorView result = lease == null ? output : lease.view();
+      boolean right = result != null && result.bytes() == parts.count() * parts.bytes();
+      for (int r = 0; result != null && right && r < parts.count(); r++) {
+        right =
+            bench
+                .tiles()
+                .same(
+                    result.data(),
+                    r * parts.bytes(),
+                    parts.bytes(),
+                    parts.scale() + r,
+                    parts.phase() + t);
+      }
+      return right;
     }
   }
 }

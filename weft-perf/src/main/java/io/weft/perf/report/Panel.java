@@ -5,7 +5,11 @@ import java.awt.BasicStroke;
 import java.awt.Color;
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler.LegendPosition;
@@ -44,6 +48,28 @@ public record Panel(
       across = List.copyOf(across);
       up = List.copyOf(up);
     }
+  }
+
+  /// Returns a curve for each name of figures, without values of 0 and below.
+  ///
+  /// @param name name of a figure's curve
+  public static List<PanelCurve> curves(
+      List<Figure> figures,
+      Function<Figure, String> name,
+      ToDoubleFunction<Figure> across,
+      ToDoubleFunction<Figure> up) {
+    return figures.stream()
+        .filter(each -> up.applyAsDouble(each) > 0)
+        .collect(Collectors.groupingBy(name, LinkedHashMap::new, Collectors.toList()))
+        .entrySet()
+        .stream()
+        .map(
+            curve ->
+                new PanelCurve(
+                    curve.getKey(),
+                    curve.getValue().stream().map(across::applyAsDouble).toList(),
+                    curve.getValue().stream().map(up::applyAsDouble).toList()))
+        .toList();
   }
 
   XYChart chart() {

@@ -3,7 +3,10 @@ package io.weft.perf.sendrecv;
 
 import io.weft.Weft;
 import io.weft.cluster.LaunchEnvironment;
-import io.weft.comm.CommException;
+import io.weft.perf.rank.RankArguments;
+import io.weft.perf.rank.RankArguments.RankCase;
+import io.weft.perf.rank.RankProgram;
+import io.weft.perf.report.RankPrinter;
 import io.weft.perf.tensorflow.GrpcServer;
 import io.weft.perf.tensorflow.GrpcSession;
 import io.weft.tensorflow.cluster.ClusterSpec;
@@ -23,10 +26,12 @@ import org.tensorflow.TensorFlow;
 import org.tensorflow.exceptions.TensorFlowException;
 
 /// The program of one of the two tasks of `weft perf sendrecv`. The environment names its rank.
-/// Rank 0 measures and prints the lines `times BYTES checked|wrong NANOS...`, and `requests NUMBER`
-/// if its runtime counts requests, for each case. It exits with 0, with 1 if a step failed, with 2
-/// for wrong arguments.
+/// Rank 0 measures and prints the report, with the number of requests if its runtime counts them.
 public final class SendRecvRank {
+
+  private static final String USAGE =
+      "usage: sendrecv:weft:LIMIT_SECONDS|sendrecv:grpc:LIMIT_SECONDS:PORT:PORT WARM_UP_MILLIS"
+          + " BYTES:STEPS:TENSORS...";
 
   /// The longest time that a producer serves.
   private static final Duration SERVING = Duration.ofHours(4);
@@ -47,35 +52,63 @@ public final class SendRecvRank {
 
   /// Exits with the program's exit code.
   public static void main(String[] arguments) {
-    System.exit(run(arguments, System.out, System.err));
+    RankProgram.exit(arguments, SendRecvRank::measure);
   }
 
-  private static int run(String[] words, PrintStream out, PrintStream err) {
-    int code = 0;
+  private static void measure(List<String> words, PrintStream out, PrintStream err)
+      throws InterruptedException {
+    RankArguments arguments = arguments(words);
+    var printer = new RankPrinter(out, 0);
     try {
-      SendRecvArguments arguments = SendRecvArguments.parse(List.of(words));
-      if (arguments.ports().isEmpty()) {
-        underWeft(arguments, out);
+      if (arguments.settings().getFirst().equals("weft")) {
+        underWeft(arguments, printer);
       } else {
-        underGrpc(arguments, out);
+        underGrpc(arguments, printer);
       }
-    } catch (IllegalArgumentException e) {
-      err.println(e.getMessage());
-      code = 2;
-    } catch (CommException | StepException | IllegalStateException | TensorFlowException e) {
-      err.println(e.getMessage());
-      code = 1;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      err.println("interrupted");
-      code = 1;
+    } catch (StepException | TensorFlowException e) {
+      throw new IllegalStateException(e.getMessage(), e);
     }
-    out.flush();
-    err.flush();
-    return code;
   }
 
-  private static void underWeft(SendRecvArguments arguments, PrintStream out)
+  /// Parses and checks `sendrecv:weft:LIMIT_SECONDS` or `sendrecv:grpc:LIMIT_SECONDS:PORT:PORT`,
+  /// the warm-up, and the cases.
+  static RankArguments arguments(List<String> words) {
+    RankArguments arguments = RankArguments.parse(words);
+    List<String> settings = arguments.settings();
+    boolean known =
+        (settings.size() == 2 && settings.getFirst().equals("weft"))
+            || (settings.size() == 4 && settings.getFirst().equals("grpc"));
+    if (!known
+        || arguments.cases().isEmpty()
+        || !settings.stream().skip(1).allMatch(each -> each.matches("\\d{1,9}"))) {
+      throw new IllegalArgumentException(USAGE);
+    }
+    for (RankCase one : arguments.cases()) {
+      if (one.bytes() < 0
+          || one.bytes() % Float.BYTES != 0
+          || one.iterations() < 0
+          || one.tensors() < 0
+          || (one.bytes() == 0) != (one.tensors() == 0)) {
+        throw new IllegalArgumentException(
+            USAGE
+                + "; '"
+                + one.word()
+                + "': bytes must be a multiple of 4, and 0 only without tensors");
+      }
+    }
+    return arguments;
+  }
+
+  private static int setting(RankArguments arguments, int index) {
+    return Integer.parseInt(arguments.settings().get(index));
+  }
+
+  /// Returns the time limit of one step.
+  private static Duration limit(RankArguments arguments) {
+    return Duration.ofSeconds(setting(arguments, 1));
+  }
+
+  private static void underWeft(RankArguments arguments, RankPrinter printer)
       throws InterruptedException {
     ClusterSpec cluster = Tasks.cluster(NO_PORT, NO_PORT + 1);
     try (Weft weft = Weft.init();
@@ -84,53 +117,57 @@ public final class SendRecvRank {
         server.join(SERVING);
         return;
       }
-      out.println("peer weft");
+      printer.peer("weft");
       measure(
           arguments,
           (graph, limit) ->
               new GraphSession.OfWeft(
                   WeftSession.open(server, graph, limit),
                   () -> weft.rendezvous().counts().requests()),
-          out);
+          printer);
     }
   }
 
-  private static void underGrpc(SendRecvArguments arguments, PrintStream out)
+  private static void underGrpc(RankArguments arguments, RankPrinter printer)
       throws InterruptedException {
     int rank = LaunchEnvironment.detect(System.getenv()).rank();
-    ClusterSpec cluster = Tasks.cluster(arguments.ports().get(0), arguments.ports().get(1));
+    ClusterSpec cluster = Tasks.cluster(setting(arguments, 2), setting(arguments, 3));
     GrpcServer server = GrpcServer.start(cluster, Tasks.of(rank));
-    try (GrpcSession end = GrpcSession.open(server, EndSignal.graph(), arguments.limit())) {
+    try (GrpcSession end = GrpcSession.open(server, EndSignal.graph(), limit(arguments))) {
       if (rank > 0) {
         end.run(List.of(EndSignal.AWAIT), SERVING);
         return;
       }
-      out.println("peer grpc tensorflow " + TensorFlow.version());
-      measure(arguments, (graph, limit) -> GrpcSession.open(server, graph, limit), out);
-      end.run(List.of(EndSignal.LEAVE), arguments.limit());
+      printer.peer("grpc tensorflow " + TensorFlow.version());
+      measure(arguments, (graph, limit) -> GrpcSession.open(server, graph, limit), printer);
+      end.run(List.of(EndSignal.LEAVE), limit(arguments));
     }
   }
 
   private static void measure(
-      SendRecvArguments arguments, GraphSession.Opener opener, PrintStream out)
+      RankArguments arguments, GraphSession.Opener opener, RankPrinter printer)
       throws InterruptedException {
-    Duration limit = arguments.limit();
+    Duration limit = limit(arguments);
     List<CaseRun> runs = new ArrayList<>();
     try {
-      for (SendRecvArguments.SendRecvCase one : arguments.cases()) {
-        ExchangeGraph exchange = ExchangeGraph.of(one.tensors(), one.elements());
+      for (RankCase one : arguments.cases()) {
+        ExchangeGraph exchange = ExchangeGraph.of(one.tensors(), (int) one.bytes() / Float.BYTES);
         CaseRun run = new CaseRun(exchange, opener.open(exchange.graph(), limit), limit);
         runs.add(run);
       }
-      compile(runs, arguments.warmUp());
+      Duration warmUp = Duration.ofNanos(arguments.warmUpNanos());
+      compile(runs, warmUp);
       for (int i = 0; i < runs.size(); i++) {
-        runs.get(i).warmUp(arguments.warmUp());
-        say(arguments.cases().get(i), runs.get(i).measure(arguments.cases().get(i).steps()), out);
+        runs.get(i).warmUp(warmUp);
+        say(
+            arguments.cases().get(i),
+            runs.get(i).measure(arguments.cases().get(i).iterations()),
+            printer);
       }
     } finally {
       runs.forEach(CaseRun::close);
     }
-    out.println("done");
+    printer.done();
   }
 
   /// Runs rounds of untimed cases with pauses for the compiler.
@@ -151,17 +188,10 @@ public final class SendRecvRank {
     return compiler == null ? 0 : compiler.getTotalCompilationTime();
   }
 
-  private static void say(
-      SendRecvArguments.SendRecvCase one, CaseRun.StepTimes times, PrintStream out) {
-    StringBuilder line = new StringBuilder("times ").append(one.bytes());
-    line.append(times.right() ? " checked" : " wrong");
-    for (long nanos : times.nanos()) {
-      line.append(' ').append(nanos);
-    }
-    out.println(line);
+  private static void say(RankCase one, CaseRun.StepTimes times, RankPrinter printer) {
+    printer.times(one.key(), times.right(), times.nanos());
     if (times.requests() >= 0) {
-      out.println("requests " + times.requests());
+      printer.figure("requests", times.requests());
     }
-    out.flush();
   }
 }

@@ -14,7 +14,7 @@ import java.util.List;
 ///
 /// @param transport Weft's transport
 /// @param secure the encryption of Weft's connections
-/// @param work `WARM_UP_MILLIS LIMIT_SECONDS BYTES:STEPS:TENSORS...`
+/// @param work `sendrecv WARM_UP_MILLIS BYTES:STEPS:TENSORS...`
 /// @param directMemoryBytes limit on one process's memory outside the heap
 public record SendRecvRanks(
     String transport, SecureMode secure, List<String> work, long directMemoryBytes) {
@@ -29,7 +29,7 @@ public record SendRecvRanks(
   /// Runs one round under Weft. Returns the output of the measuring task. Throws
   /// `PerfException.Failed`.
   public List<String> underWeft(Duration limit) throws InterruptedException {
-    return run("weft", limit);
+    return run("weft", List.of(), limit);
   }
 
   /// Runs one round under TensorFlow's own runtime, which opens two ports on all interfaces during
@@ -41,12 +41,16 @@ public record SendRecvRanks(
     } catch (UncheckedIOException e) {
       throw new PerfException.Failed("no ports for TensorFlow: " + e.getMessage(), e);
     }
-    return run("grpc:%d:%d".formatted(ports.get(0), ports.get(1)), limit);
+    return run("grpc", ports, limit);
   }
 
-  private List<String> run(String runtime, Duration limit) throws InterruptedException {
-    List<String> arguments = new ArrayList<>(List.of(runtime));
-    arguments.addAll(work);
+  private List<String> run(String runtime, List<Integer> ports, Duration limit)
+      throws InterruptedException {
+    StringBuilder first = new StringBuilder(work.getFirst());
+    first.append(':').append(runtime).append(':').append(limit.toSeconds());
+    ports.forEach(port -> first.append(':').append(port));
+    List<String> arguments = new ArrayList<>(work);
+    arguments.set(0, first.toString());
     return new LocalRanks(SendRecvRank.class, PROCESSES, directMemoryBytes)
         .run(transport, secure, arguments, limit);
   }

@@ -2,38 +2,28 @@
 package io.weft.perf.traffic;
 
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
 import io.weft.perf.grpc.Connection;
+import io.weft.perf.grpc.UnaryCall;
 import io.weft.perf.process.ServerProcess;
 import io.weft.perf.rank.RankProgram;
+import io.weft.perf.report.RankPrinter;
+import io.weft.perf.traffic.TensorServer.TensorKey;
+import io.weft.perf.traffic.TrafficWorker.StepLink;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
 /// The client of `weft perf wide-deep-traffic` under grpc-java. It takes the plan's arguments like
-/// all contestants, starts the servers, opens one connection to each of them for all workers, and
-/// prints the lines that `TrafficReport` reads. Each tensor and each gradient is a unary call, as
-/// under TensorFlow's own gRPC runtime.
+/// all contestants, starts the servers, and opens one connection to each of them for all workers.
+/// Each tensor and each gradient is a unary call, as under TensorFlow's own gRPC runtime.
 public final class GrpcTraffic {
-
-  /// The time in which a slow worker may end after the window.
-  private static final Duration ENDING = Duration.ofMinutes(2);
-
-  /// The factor of the first warm-up, during which the JVM compiles the timed code, as under Weft.
-  private static final int COMPILING_TIMES = 5;
-
-  /// A bound on a worker's steps in a case, which separates the step numbers of cases.
-  private static final int STEPS_OF_A_CASE = 1 << 24;
-
   private final TrafficPlan plan;
   private final List<ManagedChannel> servers;
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(
-          Thread.ofPlatform().daemon().name("traffic-compute").factory());
-  private int cases;
 
   private GrpcTraffic(TrafficPlan plan, List<ManagedChannel> servers) {
     this.plan = plan;
@@ -42,8 +32,7 @@ public final class GrpcTraffic {
 
   /// Takes the plan's arguments. Exits with 0, with 1 if a call failed, with 2 for wrong arguments.
   public static void main(String[] words) {
-    RankProgram program = GrpcTraffic::measure;
-    System.exit(program.run(words, System.out, System.err));
+    RankProgram.exit(words, GrpcTraffic::measure);
   }
 
   private static void measure(List<String> words, PrintStream out, PrintStream err)
@@ -59,7 +48,8 @@ public final class GrpcTraffic {
       for (ServerProcess process : processes) {
         connections.add(Connection.to(process.port()));
       }
-      new GrpcTraffic(plan, connections.stream().map(Connection::channel).toList()).runAll(out);
+      var client = new GrpcTraffic(plan, connections.stream().map(Connection::channel).toList());
+      TrafficRounds.run(plan, Connection.peer(), new RankPrinter(out, 0), client::run);
     } catch (IOException e) {
       throw new IllegalStateException("a server does not start: " + e.getMessage(), e);
     } finally {
@@ -68,26 +58,70 @@ public final class GrpcTraffic {
     }
   }
 
-  private void runAll(PrintStream out) throws InterruptedException {
-    out.println("peer " + Connection.peer());
-    run(plan.most(), plan.warmUp().multipliedBy(COMPILING_TIMES), Duration.ofMillis(1));
-    for (int workers : plan.workers()) {
-      out.println("case " + workers + " " + run(workers, plan.warmUp(), plan.window()));
-      out.flush();
+  private long run(TrafficCase one, long first) throws InterruptedException {
+    for (int worker = 0; worker < one.workers(); worker++) {
+      new TrafficWorker(new Calls(worker, first, one), plan.compute(), first, one).start();
     }
-    out.println("done");
-    out.flush();
+    one.await();
+    return -1;
   }
 
-  /// Runs one case and returns the words of its report. Each worker makes one request per tensor of
-  /// a step.
-  private String run(int workers, Duration warmUp, Duration length) throws InterruptedException {
-    int first = cases++ * STEPS_OF_A_CASE;
-    var cell = new TrafficCell(timer, new MeasuringWindow(warmUp, length), new CaseEnd(workers));
-    for (int worker = 0; worker < workers; worker++) {
-      new TensorWorker(plan, servers, worker, first, cell).start();
+  /// The calls of one worker.
+  private final class Calls implements StepLink {
+    private final int worker;
+    private final long first;
+    private final TrafficCase one;
+
+    Calls(int worker, long first, TrafficCase one) {
+      this.worker = worker;
+      this.first = first;
+      this.one = one;
     }
-    cell.end().await(warmUp.plus(length).plus(ENDING));
-    return "checked " + cell.window().words(plan.tensors() * cell.window().steps());
+
+    @Override
+    public void fetch(long step, Runnable arrived) {
+      callAll(
+          TensorServer.FETCH,
+          step,
+          TensorKey::message,
+          key -> answer -> key.isTensor(answer, plan.bytes()),
+          arrived);
+    }
+
+    @Override
+    public void bring(long step, boolean last, Runnable taken) {
+      callAll(
+          TensorServer.BRING,
+          step,
+          key -> key.messageWith(plan.bytes()),
+          key -> answer -> answer.length == 0,
+          taken);
+    }
+
+    private void callAll(
+        MethodDescriptor<byte[], byte[]> method,
+        long step,
+        Function<TensorKey, byte[]> request,
+        Function<TensorKey, Predicate<byte[]>> right,
+        Runnable ended) {
+      AtomicInteger left = new AtomicInteger(plan.tensors());
+      int before = step == first ? TensorServer.NONE : (int) step - 1;
+      for (int tensor = 0; tensor < plan.tensors(); tensor++) {
+        TensorKey key = new TensorKey(worker, tensor, (int) step, before);
+        UnaryCall.start(
+            servers.get(tensor % servers.size()),
+            method,
+            request.apply(key),
+            (status, answer) -> {
+              if (!status.isOk()) {
+                one.wrong("a call failed: " + status);
+              } else if (!right.apply(key).test(answer)) {
+                one.wrong("an answer does not match its key");
+              } else if (left.decrementAndGet() == 0) {
+                ended.run();
+              }
+            });
+      }
+    }
   }
 }

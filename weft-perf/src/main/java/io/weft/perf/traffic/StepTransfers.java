@@ -23,7 +23,7 @@ import java.util.stream.LongStream;
 /// and the last four bytes of a tensor encode tensor, worker and step, and are inverted in a
 /// worker's last gradients. Only one thread at a time may use it. Callbacks run on the progress
 /// thread.
-final class StepTransfers {
+final class StepTransfers implements TrafficWorker.StepLink {
 
   private static final int ALIGNMENT = 64;
   private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -40,37 +40,18 @@ final class StepTransfers {
   /// Creates one side of a worker.
   ///
   /// @param wrong receives errors
-  static StepTransfers of(
+  StepTransfers(
       TrafficPlan plan, int rank, Rendezvous rendezvous, int worker, Consumer<String> wrong) {
-    List<Integer> tensors = plan.tensorsOf(rank);
+    this.rendezvous = rendezvous;
+    this.worker = worker;
+    this.wrong = wrong;
+    tensors = plan.tensorsOf(rank);
     List<Edge> parameters = tensors.stream().map(t -> plan.parameter(t, worker)).toList();
     List<Edge> gradients = tensors.stream().map(t -> plan.gradient(t, worker)).toList();
     boolean client = rank == TrafficPlan.CLIENT;
-    return new StepTransfers(
-        rendezvous,
-        worker,
-        tensors,
-        client ? gradients : parameters,
-        client ? parameters : gradients,
-        wrong,
-        memory(plan.bytes(), tensors.size()));
-  }
-
-  private StepTransfers(
-      Rendezvous rendezvous,
-      int worker,
-      List<Integer> tensors,
-      List<Edge> out,
-      List<Edge> in,
-      Consumer<String> wrong,
-      List<TensorView> memory) {
-    this.rendezvous = rendezvous;
-    this.worker = worker;
-    this.tensors = tensors;
-    this.out = out;
-    this.in = in;
-    this.wrong = wrong;
-    this.memory = memory;
+    out = client ? gradients : parameters;
+    in = client ? parameters : gradients;
+    memory = memory(plan.bytes(), tensors.size());
   }
 
   private static List<TensorView> memory(int bytes, int tensors) {
@@ -87,6 +68,22 @@ final class StepTransfers {
 
   private int content(int tensor, long number) {
     return ((tensor * FACTOR + worker) * FACTOR + (int) number) & Integer.MAX_VALUE;
+  }
+
+  @Override
+  public void fetch(long step, Runnable arrived) {
+    receive(step, last -> arrived.run());
+  }
+
+  @Override
+  public void bring(long step, boolean last, Runnable taken) {
+    send(
+        step,
+        last,
+        () -> {
+          end(step);
+          taken.run();
+        });
   }
 
   /// Publishes all tensors of a step. `fetched` runs when their memory is no longer used.

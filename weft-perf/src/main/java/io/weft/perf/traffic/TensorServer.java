@@ -1,29 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.traffic;
 
-import io.grpc.Metadata;
-import io.grpc.Server;
-import io.grpc.ServerCall;
-import io.grpc.ServerServiceDefinition;
-import io.grpc.Status;
-import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.MethodDescriptor;
+import io.weft.perf.grpc.Bytes;
+import io.weft.perf.grpc.CallServer;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.PrintStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /// A parameter server of the peer `grpc`. It provides a worker's next tensors when all gradients of
-/// the worker have arrived. Calls run on the event loop. The program prints its port and ends when
-/// its standard input is closed.
+/// the worker have arrived. Calls run on the event loop.
 public final class TensorServer {
+  private static final String SERVICE = "weft.Tensors";
 
-  private static final int END_SECONDS = 10;
+  /// Takes a key and returns a tensor.
+  static final MethodDescriptor<byte[], byte[]> FETCH = Bytes.method(SERVICE, "Fetch");
+
+  /// Takes a key and a tensor and returns nothing.
+  static final MethodDescriptor<byte[], byte[]> BRING = Bytes.method(SERVICE, "Bring");
+
+  /// The value of `before` in a first step.
+  static final int NONE = -1;
+
+  private static final int KEY_BYTES = 4 * Integer.BYTES;
+  private static final int FACTOR = 31;
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.nativeOrder());
 
   private final int tensors;
   private final int bytes;
@@ -34,89 +42,99 @@ public final class TensorServer {
     this.bytes = bytes;
   }
 
-  /// Exits with 0, with 1 if calls did not end in time.
+  /// Serves until standard input is closed.
   ///
   /// @param arguments number of tensors and size of each in bytes
   public static void main(String[] arguments) throws IOException, InterruptedException {
     TensorServer server =
         new TensorServer(Integer.parseInt(arguments[0]), Integer.parseInt(arguments[1]));
-    System.exit(server.run(System.in, System.out));
+    CallServer.exit(SERVICE, Map.of(FETCH, server::fetch, BRING, server::bring));
   }
 
-  private int run(InputStream end, PrintStream out) throws IOException, InterruptedException {
-    Server server =
-        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-            .directExecutor()
-            .maxInboundMessageSize(Integer.MAX_VALUE)
-            .maxConcurrentCallsPerConnection(Integer.MAX_VALUE)
-            .addService(
-                ServerServiceDefinition.builder(Tensors.SERVICE)
-                    .addMethod(Tensors.FETCH, (call, headers) -> new Request(call, this::fetch))
-                    .addMethod(Tensors.BRING, (call, headers) -> new Request(call, this::bring))
-                    .build())
-            .build()
-            .start();
-    out.println(server.getPort());
-    out.flush();
-    while (end.read() >= 0) {
-      // Input is ignored. Its end means that the client has ended.
-    }
-    return server.shutdownNow().awaitTermination(END_SECONDS, TimeUnit.SECONDS) ? 0 : 1;
+  private void fetch(byte[] request, Consumer<byte[]> answer) {
+    TensorKey key = TensorKey.of(request);
+    worker(key).when(key.before(), () -> answer.accept(key.tensor(bytes)));
   }
 
-  private void fetch(ServerCall<byte[], byte[]> call, byte[] request) {
-    Tensors.TensorKey key = Tensors.TensorKey.of(request);
-    worker(key).when(key.before(), () -> answer(call, key.tensor(bytes)));
-  }
-
-  private void bring(ServerCall<byte[], byte[]> call, byte[] request) {
-    Tensors.TensorKey key = Tensors.TensorKey.of(request);
+  private void bring(byte[] request, Consumer<byte[]> answer) {
+    TensorKey key = TensorKey.of(request);
     if (!key.hasTensor(request, bytes)) {
       throw new IllegalArgumentException("a gradient does not match its key");
     }
     worker(key).brought(key.step());
-    answer(call, new byte[0]);
+    answer.accept(new byte[0]);
   }
 
-  private Worker worker(Tensors.TensorKey key) {
+  private Worker worker(TensorKey key) {
     return workers.computeIfAbsent(key.worker(), fresh -> new Worker(tensors));
   }
 
-  private static void answer(ServerCall<byte[], byte[]> call, byte[] message) {
-    call.sendHeaders(new Metadata());
-    call.sendMessage(message);
-    call.close(Status.OK, new Metadata());
-  }
+  /// The subject of a call. As under Weft, the first and the last four bytes of a tensor encode its
+  /// number, worker and step.
+  ///
+  /// @param step the worker's step
+  /// @param before the worker's step whose gradients must have arrived, or `NONE`
+  record TensorKey(int worker, int tensor, int step, int before) {
 
-  /// The action of a call on its request.
-  private interface Work {
-    void run(ServerCall<byte[], byte[]> call, byte[] request);
-  }
-
-  /// One call, on the event loop.
-  private static final class Request extends ServerCall.Listener<byte[]> {
-    private final ServerCall<byte[], byte[]> call;
-    private final Work work;
-    private byte[] request = {};
-
-    Request(ServerCall<byte[], byte[]> call, Work work) {
-      this.call = call;
-      this.work = work;
-      call.request(2); // The message, and the end of the stream.
-    }
-
-    @Override
-    public void onMessage(byte[] message) {
-      request = message;
-    }
-
-    @Override
-    public void onHalfClose() {
-      try {
-        work.run(call, request);
-      } catch (IllegalArgumentException e) {
-        call.close(Status.DATA_LOSS.withDescription(e.getMessage()), new Metadata());
+    /// Reads the key of a request. Throws `IllegalArgumentException` for a short request.
+    static TensorKey of(byte[] request) {
+      if (request.length < KEY_BYTES) {
+        throw new IllegalArgumentException("a request of " + request.length + " bytes");
       }
+      return new TensorKey(
+          (int) INT.get(request, 0),
+          (int) INT.get(request, Integer.BYTES),
+          (int) INT.get(request, 2 * Integer.BYTES),
+          (int) INT.get(request, 3 * Integer.BYTES));
+    }
+
+    /// Returns a request with only the key.
+    byte[] message() {
+      return message(KEY_BYTES);
+    }
+
+    private byte[] message(int bytes) {
+      byte[] message = new byte[bytes];
+      INT.set(message, 0, worker);
+      INT.set(message, Integer.BYTES, tensor);
+      INT.set(message, 2 * Integer.BYTES, step);
+      INT.set(message, 3 * Integer.BYTES, before);
+      return message;
+    }
+
+    /// Returns a request with the key and a tensor of `bytes` bytes.
+    byte[] messageWith(int bytes) {
+      return filled(message(KEY_BYTES + bytes), KEY_BYTES);
+    }
+
+    /// Returns the tensor of this key.
+    byte[] tensor(int bytes) {
+      return filled(new byte[bytes], 0);
+    }
+
+    private byte[] filled(byte[] into, int from) {
+      INT.set(into, from, content());
+      INT.set(into, into.length - Integer.BYTES, content());
+      return into;
+    }
+
+    boolean isTensor(byte[] answer, int bytes) {
+      return is(answer, 0, bytes);
+    }
+
+    /// Returns whether `request` equals the result of `messageWith`.
+    boolean hasTensor(byte[] request, int bytes) {
+      return is(request, KEY_BYTES, bytes);
+    }
+
+    private boolean is(byte[] all, int from, int bytes) {
+      return all.length == from + bytes
+          && (int) INT.get(all, from) == content()
+          && (int) INT.get(all, all.length - Integer.BYTES) == content();
+    }
+
+    private int content() {
+      return ((tensor * FACTOR + worker) * FACTOR + step) & Integer.MAX_VALUE;
     }
   }
 
@@ -124,9 +142,9 @@ public final class TensorServer {
   private static final class Worker {
     private final int tensors;
     private final List<Runnable> early = new ArrayList<>();
-    private int step = Tensors.NONE;
+    private int step = NONE;
     private int here;
-    private int complete = Tensors.NONE;
+    private int complete = NONE;
 
     Worker(int tensors) {
       this.tensors = tensors;
@@ -144,7 +162,7 @@ public final class TensorServer {
 
     /// Runs `then` when the gradients of step `before` have arrived.
     synchronized void when(int before, Runnable then) {
-      if (before == Tensors.NONE || before == complete) {
+      if (before == NONE || before == complete) {
         then.run();
       } else {
         early.add(then);

@@ -2,34 +2,33 @@
 package io.weft.perf.traffic;
 
 import io.weft.cluster.SecureMode;
-import io.weft.comm.CommException;
+import io.weft.perf.experiment.Contestant;
+import io.weft.perf.experiment.ContestantRounds;
+import io.weft.perf.experiment.Experiment;
+import io.weft.perf.experiment.ExperimentOutput;
 import io.weft.perf.process.CarrierOptions;
-import io.weft.perf.process.Interruption;
-import io.weft.perf.process.PerfException;
+import io.weft.perf.process.JavaProgram;
+import io.weft.perf.process.LocalRanks;
 import io.weft.perf.report.BenchmarkHost;
-import io.weft.perf.report.JsonLines;
-import io.weft.perf.report.PerfProgress;
+import io.weft.perf.report.Figure;
+import io.weft.perf.report.Panel;
 import io.weft.perf.report.Picture;
-import io.weft.perf.report.ReportFile;
-import java.io.IOException;
-import java.io.PrintWriter;
+import io.weft.perf.report.RankReport;
+import io.weft.rendezvous.RendezvousConfig;
+import io.weft.transport.limit.ClampedDuration;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.Callable;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/// `weft perf wide-deep-traffic`: the step rate of many workers. Exits with 0 on success, 1 if a
-/// measurement failed or a tensor was wrong, 2 for a wrong command line, 3 if a requirement is
-/// missing.
+/// `weft perf wide-deep-traffic`: the step rate of many workers.
 @Command(
     name = "wide-deep-traffic",
     mixinStandardHelpOptions = true,
@@ -51,11 +50,12 @@ import picocli.CommandLine.Spec;
       "",
       "Measured and simulated figures: docs/measuring.md"
     })
-public final class TrafficCommand implements Callable<Integer> {
+public final class TrafficCommand extends Experiment {
+
+  private static final String BENCHMARK = "wide-deep-traffic";
+  private static final long DIRECT_BYTES = 1L << 30;
 
   private static final int MOST_ROUNDS = 1000;
-
-  @Spec private @Nullable CommandSpec spec;
 
   @Option(
       names = "--workers",
@@ -128,20 +128,10 @@ public final class TrafficCommand implements Callable<Integer> {
   private long windowMillis;
 
   @Option(
-      names = "--limit",
-      paramLabel = "S",
-      defaultValue = "300",
-      description = "seconds that one round of one contestant may take (default: ${DEFAULT-VALUE})")
-  private long limitSeconds;
-
-  @Option(
       names = "--simulated",
       paramLabel = "FILE",
       description = "also draw the output of 'tools/simulate traffic --json'")
   private @Nullable Path simulated;
-
-  @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
-  private @Nullable Path json;
 
   @Option(
       names = "--plot",
@@ -153,51 +143,27 @@ public final class TrafficCommand implements Callable<Integer> {
   public TrafficCommand() {}
 
   @Override
-  public Integer call() throws InterruptedException, IOException {
-    CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
-    PrintWriter out = command.commandLine().getOut();
-    PrintWriter err = command.commandLine().getErr();
-    Interruption interruption = Interruption.toldTo(err);
-    try {
-      TrafficPlan plan = plan();
-      List<TrafficFigure> drawn = new ArrayList<>();
-      if (simulated != null) {
-        drawn.addAll(SimulatedFigures.read(simulated));
-      }
-      List<TrafficFigure> measured = measure(plan, contestants(plan), err);
-      out.print(new TrafficTable(measured).text());
-      out.flush();
-      drawn.addAll(0, measured);
-      boolean kept = save(measured, drawn, err);
-      return kept && measured.stream().allMatch(figure -> Boolean.TRUE.equals(figure.checked()))
-          ? 0
-          : 1;
-    } catch (IllegalArgumentException | CommException.Setup e) {
-      throw new ParameterException(command.commandLine(), e.getMessage(), e);
-    } catch (PerfException.Missing e) {
-      err.println("weft: " + e.getMessage());
-      return 3;
-    } catch (PerfException.Failed e) {
-      interruption.tell(e);
-      return 1;
-    } finally {
-      interruption.close();
+  protected @Nullable Path plot() {
+    return plot;
+  }
+
+  @Override
+  protected void measure(ExperimentOutput output) throws InterruptedException {
+    TrafficPlan plan = plan();
+    List<Figure> unused = simulatedFigures();
+    BenchmarkHost host = BenchmarkHost.here();
+    List<ContestantRounds> ran = output.rounds("", rounds, contestants(plan));
+    List<Figure> figures = new ArrayList<>();
+    for (int count : plan.workers()) {
+      ran.forEach(each -> figures.add(figure(plan, count, each, host)));
     }
+    output.add(figures, table(figures));
   }
 
   private TrafficPlan plan() {
-    if (rounds < 0 || rounds > MOST_ROUNDS) {
-      throw new IllegalArgumentException(
-          "--rounds: %d is out of range; allowed: 0 to %d".formatted(rounds, MOST_ROUNDS));
-    }
+    within("--rounds", rounds, 0, MOST_ROUNDS);
     if (rounds == 0 && simulated == null) {
       throw new IllegalArgumentException("--rounds: 0 measures nothing; give --simulated");
-    }
-    if (limitSeconds < 1) {
-      throw new IllegalArgumentException("--limit: " + limitSeconds + " s; at least 1");
-    }
-    if (plot != null && !Picture.knows(plot)) {
-      throw new IllegalArgumentException("--plot: " + plot + " must end in .svg or .png");
     }
     for (String peer : peers) {
       if (!peer.equals("grpc")) {
@@ -214,59 +180,145 @@ public final class TrafficCommand implements Callable<Integer> {
         workers.stream().distinct().sorted().toList());
   }
 
-  private List<TrafficContestant> contestants(TrafficPlan plan) {
-    Duration limit = Duration.ofSeconds(limitSeconds);
-    String transport = carrier.transport();
-    SecureMode mode = carrier.secure();
-    List<TrafficContestant> all = new ArrayList<>();
-    all.add(TrafficContestant.weft(plan, transport, mode, true, limit));
-    all.add(TrafficContestant.weft(plan, transport, mode, false, limit));
+  private List<Figure> simulatedFigures() {
+    return simulated == null ? List.of() : Figure.simulated(simulated, "traffic", BENCHMARK);
+  }
+
+  private List<Contestant> contestants(TrafficPlan plan) {
+    List<Contestant> all = new ArrayList<>();
+    all.add(weft(plan, "weft", "fused"));
+    all.add(weft(plan, "weft single", "single"));
     if (!peers.isEmpty()) {
-      all.add(TrafficContestant.grpc(plan, limit));
+      List<String> command = new JavaProgram(GrpcTraffic.class).command(plan.words());
+      all.add(
+          new Contestant(
+              "grpc",
+              () ->
+                  RankReport.parse(
+                      Contestant.output("peer grpc", command, Map.of(), limit()), plan.keys())));
     }
     return all;
   }
 
-  /// Measures the contestants in turn, so that other load on the machine affects all of them.
-  private List<TrafficFigure> measure(
-      TrafficPlan plan, List<TrafficContestant> contestants, PrintWriter err)
-      throws InterruptedException {
-    BenchmarkHost host = BenchmarkHost.here();
-    List<List<TrafficReport>> reports = new ArrayList<>();
-    contestants.forEach(each -> reports.add(new ArrayList<>()));
-    try (PerfProgress progress = PerfProgress.to(err)) {
-      for (int round = 1; round <= rounds; round++) {
-        for (int c = 0; c < contestants.size(); c++) {
-          progress.accept("round %d of %d: %s".formatted(round, rounds, contestants.get(c).name()));
-          reports.get(c).add(TrafficReport.parse(contestants.get(c).round().run(), plan));
-        }
-      }
-    }
-    List<TrafficFigure> figures = new ArrayList<>();
-    for (int i = 0; rounds > 0 && i < plan.workers().size(); i++) {
-      for (int c = 0; c < contestants.size(); c++) {
-        int at = i;
-        figures.add(
-            TrafficFigure.of(
-                plan,
-                contestants.get(c).called(reports.get(c).getFirst().peer()),
-                contestants.get(c).transport(),
-                reports.get(c).stream().map(report -> report.cases().get(at)).toList(),
-                host));
-      }
-    }
-    return figures;
+  /// Returns Weft with one request for many receives, or with one request for each receive.
+  private Contestant weft(TrafficPlan plan, String name, String requests) {
+    Map<String, String> settings = Map.of(RendezvousConfig.REQUESTS.variable(), requests);
+    LocalRanks ranks =
+        new LocalRanks(TrafficRank.class, plan.ranks(), DIRECT_BYTES, settings).patient();
+    String transport = carrier.transport();
+    SecureMode secure = carrier.secure();
+    return new Contestant(
+        name,
+        () ->
+            RankReport.parse(ranks.run(transport, secure, plan.words(), limit()), plan.keys())
+                .named(name));
   }
 
-  /// Writes the requested files. Returns true if all were written.
-  private boolean save(List<TrafficFigure> measured, List<TrafficFigure> drawn, PrintWriter err) {
-    boolean kept = true;
-    if (json != null) {
-      kept &= new ReportFile("--json", json).write(file -> JsonLines.write(file, measured), err);
+  /// Summarizes the rounds of one contestant for one number of workers by medians.
+  private Figure figure(TrafficPlan plan, int count, ContestantRounds ran, BenchmarkHost host) {
+    String key = "" + count;
+    return Figure.of(BENCHMARK)
+        .with("peer", ran.peer())
+        .with("simulated", false)
+        .with("transport", ran.name().equals("grpc") ? "tcp" : carrier.transport())
+        .with("workers", count)
+        .with("servers", plan.servers())
+        .with("tensors", plan.tensors())
+        .with("bytes", plan.bytes())
+        .with("computeMicros", ClampedDuration.nanos(plan.compute()) / 1000)
+        .with("stepsPerSecond", Figure.rounded(ran.median(key, "stepsPerSecond")))
+        .with("p50Millis", Figure.rounded(ran.median(key, "p50Millis")))
+        .with("p99Millis", Figure.rounded(ran.median(key, "p99Millis")))
+        .with("requestsPerStep", Figure.rounded(ran.median(key, "requestsPerStep")))
+        .with(
+            "roundStepsPerSecond",
+            ran.numbers(key, "stepsPerSecond").stream().map(Figure::rounded).toList())
+        .with("checked", ran.checked(key))
+        .with("host", host);
+  }
+
+  /// Returns a table with one line for each number of workers and each contestant, or nothing
+  /// without figures.
+  private static String table(List<Figure> figures) {
+    if (figures.isEmpty()) {
+      return "";
     }
-    if (plot != null) {
-      kept &= new ReportFile("--plot", plot).write(new TrafficPlot(drawn)::save, err);
+    Figure first = figures.getFirst();
+    StringBuilder text = new StringBuilder();
+    text.append(
+        "%s, %d servers, %d x %d B each way a step, %s us of computation; %s%n"
+            .formatted(
+                BENCHMARK,
+                first.integer("servers"),
+                first.integer("tensors"),
+                first.integer("bytes"),
+                first.text("computeMicros"),
+                ((BenchmarkHost) first.value("host")).words()));
+    text.append(
+        "%8s  %-36s %10s %10s %10s %10s %12s%n"
+            .formatted("workers", "", "steps/s", "of Weft", "p50 ms", "p99 ms", "requests"));
+    Figure weft = first;
+    for (Figure figure : figures) {
+      weft = figure.text("peer").equals("weft") ? figure : weft;
+      text.append(
+          String.format(
+              Locale.ROOT,
+              "%8d  %-36s %10.1f %10.3f %10.3f %10.3f %12.1f%s%n",
+              figure.integer("workers"),
+              figure.text("peer") + " over " + figure.text("transport"),
+              figure.number("stepsPerSecond"),
+              figure.number("stepsPerSecond") / weft.number("stepsPerSecond"),
+              figure.number("p50Millis"),
+              figure.number("p99Millis"),
+              figure.number("requestsPerStep"),
+              figure.isWrong() ? "  WRONG RESULT" : ""));
     }
-    return kept;
+    return text.toString();
+  }
+
+  /// Returns the step rate and the median time of a step over the number of workers, measured and
+  /// simulated.
+  @Override
+  protected Optional<Picture> picture(List<Figure> measured) {
+    List<Figure> drawn = new ArrayList<>(measured);
+    drawn.addAll(simulatedFigures());
+    if (drawn.isEmpty()) {
+      return Optional.empty();
+    }
+    Figure first = drawn.getFirst();
+    String what =
+        "%s: %s servers, %s x %s B"
+            .formatted(
+                BENCHMARK, first.text("servers"), first.text("tensors"), first.text("bytes"));
+    List<Panel> panels = new ArrayList<>();
+    panels.add(panel(what, "steps / s of all workers", true, drawn, "stepsPerSecond"));
+    if (!measured.isEmpty()) {
+      panels.add(panel(what + ": a step", "p50, milliseconds", false, drawn, "p50Millis"));
+    }
+    BenchmarkHost host = first.host();
+    return Optional.of(
+        new Picture(
+            panels,
+            host == null ? "simulated: the protocol's own code in virtual time" : host.words()));
+  }
+
+  private static Panel panel(
+      String title, String up, boolean isRising, List<Figure> drawn, String name) {
+    return new Panel(
+        title,
+        "workers",
+        up,
+        isRising,
+        Panel.curves(
+            drawn,
+            TrafficCommand::curve,
+            each -> each.number("workers"),
+            each -> each.number(name, 0)));
+  }
+
+  private static String curve(Figure figure) {
+    return figure.has("transport")
+        ? figure.text("peer") + " over " + figure.text("transport") + ", measured"
+        : figure.text("requests").equals("single") ? "weft single, simulated" : "weft, simulated";
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.traffic;
 
+import static io.weft.perf.experiment.Experiment.within;
+
 import io.weft.rendezvous.Edge;
 import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
@@ -74,13 +76,6 @@ record TrafficPlan(
     workers.forEach(count -> within("--workers", count, 1, MOST_WORKERS));
   }
 
-  private static void within(String option, long value, long least, long most) {
-    if (value < least || value > most) {
-      throw new IllegalArgumentException(
-          "%s: %d is out of range; allowed: %d to %d".formatted(option, value, least, most));
-    }
-  }
-
   /// Returns the arguments of every program: `SERVERS TENSORS BYTES COMPUTE_MICROS WARM_UP_MILLIS
   /// WINDOW_MILLIS WORKERS...`.
   List<String> words() {
@@ -113,6 +108,11 @@ record TrafficPlan(
         Duration.ofMillis(numbers.get(4)),
         Duration.ofMillis(numbers.get(5)),
         numbers.subList(WORDS_BEFORE_WORKERS, numbers.size()));
+  }
+
+  /// Returns the keys of the cases in a report.
+  List<String> keys() {
+    return workers.stream().map(String::valueOf).toList();
   }
 
   /// Returns the number of ranks: the client and the servers.

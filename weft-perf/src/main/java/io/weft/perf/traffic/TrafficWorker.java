@@ -1,67 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.traffic;
 
-import io.weft.rendezvous.Rendezvous;
-import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 
-/// One worker in one case, from its first step to the end of the window. It runs in callbacks on
-/// the progress thread and on the timer's thread, in turn.
+/// One worker in one case, from its first step to the end of the measuring time. In each step it
+/// fetches all tensors, pauses for its computation, and brings all gradients. It runs in callbacks
+/// of its connection and on the timer's thread, in turn.
 final class TrafficWorker {
-
-  private final StepTransfers exchange;
+  private final StepLink link;
   private final Duration compute;
-  private final ScheduledExecutorService timer;
-  private final MeasuringWindow window;
-  private final CaseEnd end;
+  private final TrafficCase one;
   private long number;
   private long begun;
 
+  /// The transfers of one worker.
+  interface StepLink {
+    /// Requests all tensors of a step. `arrived` runs after the last has arrived.
+    void fetch(long step, Runnable arrived);
+
+    /// Sends all gradients of a step. `taken` runs after the servers have received them.
+    ///
+    /// @param last true if no step follows
+    void bring(long step, boolean last, Runnable taken);
+  }
+
   /// @param first number of the worker's first step
-  /// @param cell the state that it shares with other workers
-  TrafficWorker(TrafficPlan plan, Rendezvous rendezvous, int worker, long first, TrafficCell cell) {
-    this.exchange =
-        StepTransfers.of(plan, TrafficPlan.CLIENT, rendezvous, worker, cell.end()::wrong);
-    this.compute = plan.compute();
-    this.timer = cell.timer();
-    this.window = cell.window();
-    this.end = cell.end();
+  /// @param one the case, which all its workers share
+  TrafficWorker(StepLink link, Duration compute, long first, TrafficCase one) {
+    this.link = link;
+    this.compute = compute;
     this.number = first;
+    this.one = one;
   }
 
   void start() {
     begun = System.nanoTime();
-    exchange.receive(
+    link.fetch(
         number,
-        last -> {
-          if (!end.isWrong()) {
-            arrived();
+        () -> {
+          if (compute.isZero()) {
+            send();
+          } else if (!one.isWrong()) {
+            one.after(compute, this::send);
           }
         });
-  }
-
-  private void arrived() {
-    if (compute.isZero()) {
-      send();
-    } else {
-      var unused = timer.schedule(this::send, ClampedDuration.nanos(compute), TimeUnit.NANOSECONDS);
-    }
   }
 
   private void send() {
     long now = System.nanoTime();
     long at = number++;
-    boolean last = window.isOver(now) || end.isWrong();
-    window.record(begun, now);
-    exchange.send(
+    boolean last = one.isOver(now);
+    one.record(begun, now);
+    link.bring(
         at,
         last,
         () -> {
-          exchange.end(at);
           if (last) {
-            end.ended();
+            one.ended();
           }
         });
     if (!last) {

@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.training;
 
-import io.weft.file.NewFile;
-import io.weft.perf.process.PerfException;
-import io.weft.perf.report.BenchmarkHost;
-import io.weft.perf.report.JsonLines;
-import io.weft.perf.report.PerfProgress;
-import io.weft.perf.report.ReportFile;
-import java.io.PrintWriter;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Objects;
-import java.util.Optional;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
+import static io.weft.perf.training.TrainingRun.STEADY;
 
-/// `weft perf training`: compares the training of several ranks with that of one rank. Exits with 0
-/// on success, 1 if a run failed, 2 for a wrong command line.
+import io.weft.perf.experiment.Contestant;
+import io.weft.perf.experiment.ContestantRounds;
+import io.weft.perf.experiment.Experiment;
+import io.weft.perf.experiment.ExperimentOutput;
+import io.weft.perf.report.BenchmarkHost;
+import io.weft.perf.report.Figure;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.IntStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/// `weft perf training`: compares the training of several ranks with that of one rank.
 @Command(
     name = "training",
     mixinStandardHelpOptions = true,
@@ -42,11 +35,7 @@ import picocli.CommandLine.Spec;
           + " figures.jsonl",
       "  weft perf training --workload mnist-cnn -np 2 --rounds 5 --seconds 30"
     })
-public final class TrainingCommand implements Callable<Integer> {
-
-  private static final int MOST_RANKS = 180;
-
-  @Spec private @Nullable CommandSpec spec;
+public final class TrainingCommand extends Experiment {
 
   @Option(
       names = "--workload",
@@ -87,101 +76,109 @@ public final class TrainingCommand implements Callable<Integer> {
   private int rounds;
 
   @Option(
-      names = "--limit",
-      paramLabel = "S",
-      defaultValue = "300",
-      description = "seconds that one run may take (default: ${DEFAULT-VALUE})")
-  private long limitSeconds;
-
-  @Option(
       names = "--transport",
       paramLabel = "T",
       defaultValue = "auto",
       description = "transport of 'weft train' (default: ${DEFAULT-VALUE})")
   private String transport = "auto";
 
-  @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
-  private @Nullable Path json;
-
   /// For picocli.
   public TrainingCommand() {}
 
   @Override
-  public Integer call() throws InterruptedException {
-    CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
-    PrintWriter out = command.commandLine().getOut();
-    PrintWriter err = command.commandLine().getErr();
-    try {
-      check();
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(command.commandLine(), e.getMessage(), e);
-    }
-    List<TrainingFigure> figures = new ArrayList<>();
-    int code = 0;
-    try {
-      for (String workload : workloads) {
-        TrainingFigure figure = measure(workload, err);
-        figures.add(figure);
-        out.print(figure.text());
-        out.flush();
-      }
-    } catch (PerfException.Failed e) {
-      err.println("weft: " + e.getMessage());
-      code = 1;
-    }
-    if (json != null
-        && !new ReportFile("--json", json).write(to -> JsonLines.write(to, figures), err)) {
-      code = 1;
-    }
-    return code;
-  }
-
-  private void check() {
+  protected void measure(ExperimentOutput output) throws InterruptedException {
     within("-np", ranks, 2, MOST_RANKS);
     within("--batch-per-rank", batchPerRank, 1, (1 << 20) / ranks);
     within("--rounds", rounds, 1, 1000);
-    within("--limit", limitSeconds, 1, 86_400);
     if (!(seconds >= 6 && seconds <= 3600)) {
       throw new IllegalArgumentException(
           "--seconds: " + seconds + " is out of range; allowed: 6 to 3600");
     }
-    Optional<String> obstacle = json == null ? Optional.empty() : NewFile.obstacle(json);
-    if (obstacle.isPresent()) {
-      throw new IllegalArgumentException("--json: cannot write " + json + ": " + obstacle.get());
+    for (String workload : workloads) {
+      BenchmarkHost host = BenchmarkHost.here();
+      var run = new TrainingRun(workload, batchPerRank, seconds, transport, limit());
+      List<ContestantRounds> ran =
+          output.rounds(
+              workload + ": ",
+              rounds,
+              List.of(
+                  new Contestant("1 rank", () -> run.run(1)),
+                  new Contestant(ranks + " ranks", () -> run.run(ranks))));
+      Figure figure = figure(run, ranks, ran.getFirst(), ran.getLast(), host);
+      output.add(List.of(figure), text(figure));
     }
   }
 
-  private static void within(String option, long value, long least, long most) {
-    if (value < least || value > most) {
-      throw new IllegalArgumentException(
-          "%s: %d is out of range; allowed: %d to %d".formatted(option, value, least, most));
-    }
+  /// Summarizes rounds by medians. Each round has one run of one rank and one of several ranks. The
+  /// efficiency is the rate of all ranks divided by `ranks` times that of one. The budget divides
+  /// the mean step into the step of one rank alone, the additional computation while other ranks
+  /// compute, exposed communication, and waiting for the rank that submits last.
+  static Figure figure(
+      TrainingRun run,
+      int ranks,
+      ContestantRounds alone,
+      ContestantRounds together,
+      BenchmarkHost host) {
+    List<Double> rates = together.numbers(STEADY, "samplesPerSecond");
+    List<Double> ones = alone.numbers(STEADY, "samplesPerSecond");
+    double one = alone.median(STEADY, "meanMicros");
+    double step = together.median(STEADY, "meanMicros");
+    double exposed = together.median(STEADY, "exposedShare");
+    double waiting = together.median(STEADY, "waitShare");
+    return Figure.of("training")
+        .with("workload", run.workload())
+        .with("ranks", ranks)
+        .with("batchPerRank", run.batchPerRank())
+        .with("samplesPerSecond", Figure.median(rates))
+        .with("oneRankSamplesPerSecond", Figure.median(ones))
+        .with(
+            "efficiency",
+            Figure.median(
+                IntStream.range(0, ones.size())
+                    .mapToObj(round -> rates.get(round) / (ranks * ones.get(round)))
+                    .toList()))
+        .with("p50Micros", together.median(STEADY, "p50Micros"))
+        .with("p99Micros", together.median(STEADY, "p99Micros"))
+        .with("exposedShare", exposed)
+        .with("startSeconds", together.median(STEADY, "startSeconds"))
+        .with(
+            "budget",
+            new Figure(Map.of("aloneMicros", one))
+                .with("besideMicros", step * (1 - exposed - waiting) - one)
+                .with("communicatingMicros", step * exposed)
+                .with("waitingMicros", step * waiting))
+        .with("rounds", ones.size())
+        .with("host", host);
   }
 
-  private TrainingFigure measure(String workload, PrintWriter err) throws InterruptedException {
-    BenchmarkHost host = BenchmarkHost.here();
-    var plan =
-        new TrainingTurn.Plan(
-            workload,
-            batchPerRank,
-            seconds,
-            List.of("--transport", transport),
-            Duration.ofSeconds(limitSeconds));
-    List<TrainingTurn> alone = new ArrayList<>();
-    List<TrainingTurn> together = new ArrayList<>();
-    try (PerfProgress progress = PerfProgress.to(err)) {
-      for (int round = 1; round <= rounds; round++) {
-        progress.accept(words(workload, round, 1));
-        alone.add(TrainingTurn.run(plan, 1));
-        progress.accept(words(workload, round, ranks));
-        together.add(TrainingTurn.run(plan, ranks));
-      }
-    }
-    return TrainingFigure.of(plan, alone, together, host);
-  }
-
-  private String words(String workload, int round, int count) {
-    return "%s: round %d of %d, %d rank%s"
-        .formatted(workload, round, rounds, count, count == 1 ? "" : "s");
+  /// Returns the figures as text.
+  static String text(Figure figure) {
+    Figure budget = figure.part("budget");
+    return String.format(
+        Locale.ROOT,
+        """
+        %s, %d a rank, rounds: %d
+          one rank       %,10.0f samples/s
+          %3d ranks      %,10.0f samples/s, %.2f of %d times one
+          step           p50 %,.0f us, p99 %,.0f us
+          budget         %,.0f us as one rank alone, %+,.0f us due to other ranks, %,.0f us communicating (%.0f %%), %,.0f us waiting for a later rank
+          start          %.1f s until the first step
+        """,
+        figure.text("workload"),
+        figure.integer("batchPerRank"),
+        figure.integer("rounds"),
+        figure.number("oneRankSamplesPerSecond"),
+        figure.integer("ranks"),
+        figure.number("samplesPerSecond"),
+        figure.number("efficiency"),
+        figure.integer("ranks"),
+        figure.number("p50Micros"),
+        figure.number("p99Micros"),
+        budget.number("aloneMicros"),
+        budget.number("besideMicros"),
+        budget.number("communicatingMicros"),
+        100 * figure.number("exposedShare"),
+        budget.number("waitingMicros"),
+        figure.number("startSeconds"));
   }
 }

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.cluster.SecureMode;
+import io.weft.perf.experiment.ContestantRounds;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.report.BenchmarkHost;
+import io.weft.perf.report.Figure;
+import io.weft.perf.report.RankReport;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -16,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 
 class RecordingFigureTest {
 
-  private static final GradientsFigure.Carrier TWO = new GradientsFigure.Carrier(2, "tcp", null);
+  private static final GradientsFigures.Carrier TWO = new GradientsFigures.Carrier(2, "tcp", null);
 
   private static GradientsPlan plan(int steps) {
     return new GradientsPlan(
@@ -36,40 +38,40 @@ class RecordingFigureTest {
   void theCostIsThatOfTheMedianStep() {
     List<String> lines =
         List.of(
-            GradientsReport.line(false, true, new long[] {100_000, 300_000, 200_000}),
-            GradientsReport.line(true, true, new long[] {100_000, 204_000, 900_000}),
+            "peer weft",
+            "times off checked 100000 300000 200000",
+            "times on checked 100000 204000 900000",
             "done");
-    RecordingFigure figure =
-        RecordingFigure.of(
-            plan(3), TWO, List.of(GradientsReport.parse(lines)), BenchmarkHost.here());
-    assertThat(figure.offMicros()).isEqualTo(200);
-    assertThat(figure.onMicros()).isEqualTo(204);
-    assertThat(figure.cost()).isEqualTo(0.02);
-    assertThat(figure.text())
+    Figure figure = figure(lines);
+    assertThat(figure.number("offMicros")).isEqualTo(200);
+    assertThat(figure.number("onMicros")).isEqualTo(204);
+    assertThat(figure.number("cost")).isEqualTo(0.02);
+    assertThat(GradientsFigures.recordingText(figure))
         .isEqualTo(
             "recording uniform, fused, 2 ranks, tcp: 200.0 us a step without, 204.0 us with: +2.0 %"
                 + " (3 steps each)\n");
-    List<String> half = List.of(lines.getFirst(), "done");
-    assertThatThrownBy(
-            () ->
-                RecordingFigure.of(
-                    plan(3), TWO, List.of(GradientsReport.parse(half)), BenchmarkHost.here()))
+    List<String> half = List.of(lines.get(0), lines.get(1), "done");
+    assertThatThrownBy(() -> figure(half))
         .isInstanceOf(PerfException.Failed.class)
-        .hasMessage("the ranks' report has no steps with recording");
+        .hasMessage("a rank program printed no case on");
+  }
+
+  private static Figure figure(List<String> lines) {
+    var ran = new ContestantRounds("weft", List.of(RankReport.parse(lines)));
+    return GradientsFigures.recording(plan(3), TWO, ran, BenchmarkHost.here());
   }
 
   @Tag("long")
   @Test
   @Timeout(120)
   void realRanksTakeEquallyManyStepsWithRecordingAsWithout() throws Exception {
-    var rounds = new ArrayList<String>();
-    RecordingFigure figure =
-        new GradientsContestant(plan(2), TWO, SecureMode.OFF, Duration.ofSeconds(100))
-            .record(1, rounds::add);
-    assertThat(rounds).containsExactly("round 1 of 1");
-    assertThat(figure.checked()).isTrue();
-    assertThat(figure.steps()).isEqualTo(2 * GradientsPlan.TURNS);
-    assertThat(figure.offMicros()).isPositive();
-    assertThat(figure.onMicros()).isPositive();
+    GradientsPlan plan = plan(2);
+    var ranks = new GradientsContestant(plan, TWO, SecureMode.OFF, Duration.ofSeconds(100));
+    var ran = new ContestantRounds("weft", List.of(ranks.round()));
+    Figure figure = GradientsFigures.recording(plan, TWO, ran, BenchmarkHost.here());
+    assertThat(figure.value("checked")).isEqualTo(true);
+    assertThat(figure.number("steps")).isEqualTo(2 * GradientsPlan.TURNS);
+    assertThat(figure.number("offMicros")).isPositive();
+    assertThat(figure.number("onMicros")).isPositive();
   }
 }

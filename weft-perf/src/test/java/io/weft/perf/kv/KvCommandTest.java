@@ -4,6 +4,7 @@ package io.weft.perf.kv;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.weft.perf.report.Figure;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -135,8 +136,16 @@ class KvCommandTest {
         file,
         "{\"benchmark\":\"kv\",\"simulated\":true,\"workers\":1000,\"servers\":50,\"window\":1,"
             + "\"pairs\":10,\"requestsPerSecond\":5.5,\"meanMicros\":7}\n");
-    assertThat(KvPoint.simulated(file))
-        .containsExactly(new KvPoint("simulated, servers: 50, window 1, 10 keys", 1000, 5.5, 7));
+    assertThat(Figure.simulated(file, "kv", "kv"))
+        .singleElement()
+        .satisfies(
+            it -> {
+              assertThat(KvFigures.curve(it))
+                  .isEqualTo("simulated, servers: 50, window 1, 10 keys");
+              assertThat(it.number("workers")).isEqualTo(1000);
+              assertThat(it.number("requestsPerSecond")).isEqualTo(5.5);
+              assertThat(it.number("meanMicros")).isEqualTo(7);
+            });
     assertThat(run("--rounds", "0", "--simulated", "" + file, "--plot", "" + plot)).isZero();
     assertThat(plot).isNotEmptyFile();
     Files.writeString(file, "{\"benchmark\":\"kv\"}\n");
@@ -201,7 +210,7 @@ class KvCommandTest {
   @Test
   void oneFileForTwoOptionsIsRefused() {
     assertThat(run("--json", "kv.svg", "--plot", "./kv.svg")).isEqualTo(2);
-    assertThat(err.toString()).contains("--plot").contains("the file of --json too");
+    assertThat(err.toString()).contains("--json and --plot: both are kv.svg");
   }
 
   @ParameterizedTest

@@ -29,11 +29,16 @@ final class GrpcTrafficTest {
         .as(program.errors())
         .isZero();
     List<String> lines = program.lines();
-    assertThat(lines).hasSize(4);
+    assertThat(lines).hasSize(12);
     assertThat(lines.get(0)).matches("peer grpc-java [0-9.]+ (epoll|nio)");
-    assertThat(lines.get(1)).matches("case 1 checked [1-9][0-9]* 2000000000 [0-9]+ [0-9]+ 5[.]000");
-    assertThat(lines.get(2)).matches("case 3 checked [1-9][0-9]* 2000000000 [0-9]+ [0-9]+ 5[.]000");
-    assertThat(lines.get(3)).isEqualTo("done");
+    for (int at : List.of(1, 6)) {
+      assertThat(lines.get(at)).isEqualTo(at == 1 ? "times 1 checked" : "times 3 checked");
+      assertThat(lines.get(at + 1)).matches("figure stepsPerSecond [1-9][0-9.]*");
+      assertThat(lines.get(at + 2)).matches("figure p50Millis [0-9.]+");
+      assertThat(lines.get(at + 3)).matches("figure p99Millis [0-9.]+");
+      assertThat(lines.get(at + 4)).isEqualTo("figure requestsPerStep 5.0");
+    }
+    assertThat(lines.get(11)).isEqualTo("done");
   }
 
   @Test

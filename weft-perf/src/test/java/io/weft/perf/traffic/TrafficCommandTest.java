@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.perf.process.PerfException;
+import io.weft.perf.report.RankReport;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -100,16 +101,16 @@ final class TrafficCommandTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "peer weft;case 2 checked 1 1000 1 1 1.0    | did not end",
+        "peer weft;times 2 checked                  | did not end",
         "peer weft;done                             | 0 of 1 measurements",
-        "peer weft;case 3 checked 1 1000 1 1 1;done | 1 of 1 measurements",
-        "peer weft;case 2 checked 1 1000;done       | not a measurement",
-        "peer weft;case 2 checked x 1000 1 1 1;done | not a measurement"
+        "peer weft;times 3 checked;done             | 0 of 1 measurements",
+        "peer weft;times 2 checked;figure;done      | without a number",
+        "peer weft;times 2 checked x;done           | not a measurement"
       })
   void reportsThatDoNotFitAreRefused(String lines, String message) {
     TrafficPlan plan =
         new TrafficPlan(1, 1, 4, Duration.ZERO, Duration.ZERO, Duration.ofSeconds(1), List.of(2));
-    assertThatThrownBy(() -> TrafficReport.parse(List.of(lines.strip().split(";")), plan))
+    assertThatThrownBy(() -> RankReport.parse(List.of(lines.strip().split(";")), plan.keys()))
         .isInstanceOf(PerfException.Failed.class)
         .hasMessageContaining(message);
   }

@@ -5,6 +5,7 @@ import io.weft.file.ForeignFile;
 import io.weft.perf.process.Child;
 import io.weft.perf.process.JavaProgram;
 import io.weft.perf.process.PerfException;
+import io.weft.perf.report.RankReport;
 import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,25 +19,18 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// One run of `weft train` and the report of its steps after the warm-up.
+/// A run of `weft train`, whose report becomes the only sample of a round.
 ///
-/// @param ranks number of ranks
-/// @param samplesPerSecond rate of all ranks together
-/// @param p50Micros median time of a step
-/// @param p99Micros time that 99 of 100 steps did not exceed
-/// @param meanMicros mean time of a step
-/// @param exposedShare share of exposed communication in the time of the steps
-/// @param waitShare share of waiting for a later rank in the time of the steps
-/// @param startSeconds time from the start of the processes to the first step, mean over the ranks
-record TrainingTurn(
-    int ranks,
-    double samplesPerSecond,
-    double p50Micros,
-    double p99Micros,
-    double meanMicros,
-    double exposedShare,
-    double waitShare,
-    double startSeconds) {
+/// @param workload name on the command line
+/// @param batchPerRank examples of a rank in a step
+/// @param seconds duration of the steps, including the warm-up
+/// @param transport transport of `weft train`
+/// @param limit time limit of a run
+record TrainingRun(
+    String workload, int batchPerRank, double seconds, String transport, Duration limit) {
+
+  /// The key of the sample, which covers the steps after the warm-up.
+  static final String STEADY = "steady";
 
   private static final String MAIN = "io.weft.launch.cli.Main";
 
@@ -45,43 +39,27 @@ record TrainingTurn(
 
   private static final int MOST_BYTES = 16 << 20;
 
-  /// The settings that are common to all runs of a measurement.
-  ///
-  /// @param workload name on the command line
-  /// @param batchPerRank examples of a rank in a step
-  /// @param seconds duration of the steps, including the warm-up
-  /// @param options further arguments of `weft train`
-  /// @param limit time limit of a run
-  record Plan(
-      String workload, int batchPerRank, double seconds, List<String> options, Duration limit) {
-
-    Plan {
-      options = List.copyOf(options);
-    }
-  }
-
   /// Trains with `ranks` ranks, each with one computing thread. Blocks until the run has ended.
   /// Throws `PerfException.Failed` with the last lines of its error output if it fails.
-  static TrainingTurn run(Plan plan, int ranks) throws InterruptedException {
+  RankReport run(int ranks) throws InterruptedException {
     Path report = temporary();
     try {
       List<String> words = new ArrayList<>();
-      words.addAll(List.of("train", plan.workload(), "-np", "" + ranks, "--threads", "1"));
-      words.addAll(List.of("--batch", "" + ranks * plan.batchPerRank()));
-      words.addAll(List.of("--minutes", String.format(Locale.ROOT, "%.5f", plan.seconds() / 60)));
-      words.addAll(plan.options());
-      words.addAll(List.of("--json", report.toString()));
+      words.addAll(List.of("train", workload, "-np", "" + ranks, "--threads", "1"));
+      words.addAll(List.of("--batch", "" + ranks * batchPerRank));
+      words.addAll(List.of("--minutes", String.format(Locale.ROOT, "%.5f", seconds / 60)));
+      words.addAll(List.of("--transport", transport, "--json", report.toString()));
       String archive = System.getProperty(ARCHIVE, "");
       List<String> flags = archive.isEmpty() ? List.of() : List.of("-D" + ARCHIVE + "=" + archive);
       List<String> command =
           new JavaProgram(MAIN, System.getProperty("java.class.path"), flags).command(words);
-      Child.ChildOutput output = Child.run(command, Map.of(), plan.limit());
+      Child.ChildOutput output = Child.run(command, limit);
       if (output.exit() != 0) {
         throw new PerfException.Failed(
             "weft %s ended with %d: %s"
                 .formatted(String.join(" ", words), output.exit(), output.lastWords()));
       }
-      return read(report, ranks, ranks * plan.batchPerRank());
+      return read(report, ranks * batchPerRank);
     } finally {
       remove(report);
     }
@@ -108,7 +86,7 @@ record TrainingTurn(
   /// warm-up.
   ///
   /// @param batch examples of a step over all ranks
-  static TrainingTurn read(Path report, int ranks, int batch) {
+  static RankReport read(Path report, int batch) {
     JsonNode json;
     try {
       json = new JsonMapper().readTree(ForeignFile.found(report).text(MOST_BYTES));
@@ -121,14 +99,23 @@ record TrainingTurn(
           "no step began 5 s or more after the first one; give more --seconds");
     }
     double samplesPerSecond = steady.path("samplesPerSecond").asDouble();
-    return new TrainingTurn(
-        ranks,
-        samplesPerSecond,
-        1000 * steady.path("stepMillis").path("p50").asDouble(),
-        1000 * steady.path("stepMillis").path("p99").asDouble(),
-        1e6 * batch / samplesPerSecond,
-        steady.path("exposedShare").asDouble(),
-        steady.path("waitShare").asDouble(),
-        json.path("goodput").path("startUpSeconds").asDouble());
+    Map<String, Double> figures =
+        Map.of(
+            "samplesPerSecond",
+            samplesPerSecond,
+            "p50Micros",
+            1000 * steady.path("stepMillis").path("p50").asDouble(),
+            "p99Micros",
+            1000 * steady.path("stepMillis").path("p99").asDouble(),
+            "meanMicros",
+            1e6 * batch / samplesPerSecond,
+            "exposedShare",
+            steady.path("exposedShare").asDouble(),
+            "waitShare",
+            steady.path("waitShare").asDouble(),
+            "startSeconds",
+            json.path("goodput").path("startUpSeconds").asDouble());
+    return new RankReport(
+        "weft train", List.of(new RankReport.Sample(STEADY, null, List.of(), figures)));
   }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.perf.rank;
+package io.weft.perf.report;
 
 import java.io.PrintStream;
 
-/// Prints the lines that `RankReport` reads. Only rank 0 prints them.
+/// Prints the lines that `RankReport` parses: `peer NAME VERSION`, for each case `times KEY
+/// checked|wrong NANOS...` and `figure NAME NUMBER`, and finally `done`. Only rank 0 prints.
 ///
 /// @param out the stream to print to
 /// @param rank this rank
-public record SpokenReport(PrintStream out, int rank) {
+public record RankPrinter(PrintStream out, int rank) {
 
   /// Prints the name of the measured program.
   public void peer(String name) {
@@ -15,8 +16,8 @@ public record SpokenReport(PrintStream out, int rank) {
   }
 
   /// Prints the times of one case. `right` is true if every result of every rank was right.
-  public void times(long bytes, boolean right, long[] nanos) {
-    StringBuilder line = new StringBuilder("times ").append(bytes);
+  public void times(Object key, boolean right, long... nanos) {
+    StringBuilder line = new StringBuilder("times ").append(key);
     line.append(right ? " checked" : " wrong");
     for (long one : nanos) {
       line.append(' ').append(one);
@@ -24,9 +25,9 @@ public record SpokenReport(PrintStream out, int rank) {
     say(line.toString());
   }
 
-  /// Prints the cost of registering memory with a device in the last case.
-  public void registered(long calls, long bytes, long nanos) {
-    say("registered " + calls + " " + bytes + " " + nanos);
+  /// Prints a figure of the last case.
+  public void figure(String name, double number) {
+    say("figure " + name + " " + number);
   }
 
   /// Prints the end of the report.
