@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Weft's core: agents, the cluster, and its collectives, rendezvous and request channels.
 @org.jspecify.annotations.NullMarked
-@SuppressWarnings("module") // io.weft.telemetry is compiled later
 module io.weft.comm {
   requires static transitive org.jspecify;
   requires transitive io.weft.tensor;
@@ -18,8 +17,6 @@ module io.weft.comm {
   exports io.weft.cluster.watch;
   exports io.weft.collective;
   exports io.weft.collective.choice;
-  exports io.weft.collective.group to
-      io.weft.telemetry;
   exports io.weft.collective.schedule;
   exports io.weft.comm;
   exports io.weft.file;

@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /// The summary of one rank's log.
 ///
@@ -40,9 +41,14 @@ record RankSummary(FlightLog log, Set<Long> communicators) {
         || (flight.state() == State.FAILED && flight.stage() > 0);
   }
 
-  /// Returns the operation that completed last.
+  /// Returns the collectives in the log.
+  Stream<Flight> collectives() {
+    return log.operations().stream().filter(flight -> flight.communicator() != 0);
+  }
+
+  /// Returns the collective that completed last.
   Optional<Flight> last() {
-    return log.operations().stream()
+    return collectives()
         .filter(flight -> flight.state() == State.DONE)
         .max(Comparator.comparingLong(flight -> flight.times().endedNanos()));
   }
@@ -73,8 +79,8 @@ record RankSummary(FlightLog log, Set<Long> communicators) {
     return log.counts().writtenNanos() - log.counts().turnedNanos();
   }
 
-  /// Returns the operations that the user had submitted and the progress thread had not taken.
+  /// Returns the collectives that the user had submitted and the progress thread had not taken.
   List<Flight> queued() {
-    return log.operations().stream().filter(f -> f.state() == State.SUBMITTED).toList();
+    return collectives().filter(f -> f.state() == State.SUBMITTED).toList();
   }
 }

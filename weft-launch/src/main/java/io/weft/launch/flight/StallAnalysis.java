@@ -140,9 +140,7 @@ final class StallAnalysis {
     }
     boolean unsure = story.log().counts().forgotten() > 0 && !dispute.admitted(rank);
     return story.doing()
-        + (unsure
-            ? " (its file reaches back " + story.log().operations().size() + " operations)"
-            : "");
+        + (unsure ? " (its file reaches back " + story.collectives().count() + " operations)" : "");
   }
 
   /// Returns an earlier use of the same name in which the rank waited.
