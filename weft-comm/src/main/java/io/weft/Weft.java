@@ -507,8 +507,7 @@ public final class Weft implements AutoCloseable {
     observers.add(observer);
   }
 
-  /// Stops notifying `observer`, except for a notification in progress on another thread. Any
-  /// thread.
+  /// Stops notifying `observer`, except for a notification in progress. Any thread.
   public void unobserve(OperationObserver observer) {
     observers.remove(observer);
   }
@@ -534,8 +533,7 @@ public final class Weft implements AutoCloseable {
     return rendezvous;
   }
 
-  /// The channel for requests to other ranks and their replies. A peer's request is passed to the
-  /// handler of its kind. Any thread.
+  /// The channel for requests to other ranks, by kind, and their replies. Any thread.
   public RequestChannel channel() {
     return channel;
   }
@@ -548,8 +546,7 @@ public final class Weft implements AutoCloseable {
     return store;
   }
 
-  /// The source of clock, runners and executors for services of this rank: threads, or a
-  /// simulation. Any thread.
+  /// The source of clock, runners and executors for services of this rank. Any thread.
   public AgentRunners runners() {
     return runners;
   }
@@ -577,8 +574,7 @@ public final class Weft implements AutoCloseable {
     return collectives.mappedBytes();
   }
 
-  /// Returns this rank's instrument of this type, such as its flight recorder, if a module on the
-  /// class path provides one. Any thread.
+  /// Returns this rank's instrument, such as its flight recorder, if one is open. Any thread.
   public <T extends Instrument> Optional<T> instrument(Class<T> type) {
     return instruments.find(type);
   }

@@ -25,16 +25,16 @@ final class ArrowRules {
   private static final List<List<Layer>> LAYERS =
       List.of(
           List.of(part("io.weft.text..")),
-          List.of(part("io.weft.comm.."), part("io.weft.config..")),
+          List.of(part("io.weft.config..")),
           List.of(part("io.weft.tensor.."), part("io.weft.transport..")),
           List.of(part("io.weft.file..")),
           List.of(
               part("io.weft.agent.."),
               part("io.weft.memory.."),
-              part("io.weft.natives.."),
-              part("io.weft.observer.."),
               part("io.weft.shm.."),
               part("io.weft.verbs..")),
+          List.of(part("io.weft.comm..")),
+          List.of(part("io.weft.natives.."), part("io.weft.observer..")),
           List.of(part("io.weft.cluster..")),
           List.of(part("io.weft.collective.."), part("io.weft.rendezvous..")),
           List.of(part("io.weft.gradient..")),

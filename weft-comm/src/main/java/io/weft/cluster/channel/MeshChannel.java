@@ -432,11 +432,9 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   private static <T> int removeIf(List<T> all, Predicate<T> isEnded) {
     int before = all.size();
-    if (before > 0) {
-      for (T it : List.copyOf(all)) {
-        if (isEnded.test(it)) {
-          all.remove(it);
-        }
+    for (T it : before == 0 ? List.<T>of() : List.copyOf(all)) {
+      if (isEnded.test(it)) {
+        all.remove(it);
       }
     }
     return Math.max(0, before - all.size());

@@ -150,7 +150,8 @@ final class Shard {
       switch (head.op()) {
         case BEGIN -> {
           mirror.begin(from, head.ring(), ring);
-          drop();
+          tables.clear();
+          pushes.clear();
           ShardAnswers.done(it, 0);
         }
         case REGISTER -> ShardAnswers.done(it, tables.register(it));
@@ -491,28 +492,27 @@ final class Shard {
 
   void lose(int rank) {
     if (mirror.lose(rank)) {
-      TableOperation takeover = context.states().events().begin("takeover", number, rank);
       LOG.warn(
           "rank {} takes over shard {}{}",
           context.rank(),
           number,
           mirror.isComplete() ? "" : ", which is incomplete here: requests to it are refused");
-      takeOver();
-      takeover.ended(
-          mirror.isComplete() ? null : new CommException.Mismatch("the shard is incomplete here"));
+      takeOver(rank);
     }
   }
 
-  private void takeOver() {
+  private void takeOver(int lost) {
+    TableOperation takeover = context.states().events().begin("takeover", number, lost);
     tables.all().forEach(ShardTable::allUsed);
     gone.forEach(this::leaveBoth);
     gone.clear();
     retryEarly();
+    takeover.ended(
+        mirror.isComplete() ? null : new CommException.Mismatch("the shard is incomplete here"));
   }
 
   private void retryEarly() {
-    int waiting = early.size();
-    for (int i = 0; i < waiting; i++) {
+    for (int waiting = early.size(); waiting > 0; waiting--) {
       Pending it = early.remove();
       serve(it.request(), it.head());
     }
@@ -525,9 +525,8 @@ final class Shard {
     mirror.returned(position, rank);
   }
 
-  /// Returns the replica set that a server announces. The sender may have learned of losses before
-  /// this server and may have acted on them. This server adopts them, because a rank that is lost
-  /// to one rank is lost to all.
+  /// Returns the replica set that a server announces. This server adopts the losses that the sender
+  /// knows and may have acted on, because a rank that is lost to one rank is lost to all.
   private Replicas told(Pending it) throws Refusal {
     RingNews.Told told = RingNews.read(it.request().payload(), mirror.ring());
     for (int rank : told.lost()) {
@@ -544,23 +543,15 @@ final class Shard {
       return;
     }
     boolean served = mirror.serves();
-    if (!mirror.adopt(ring)) {
-      drop();
+    if (!mirror.adopt(ring)) { // this server no longer has the shard
+      tables.clear();
+      pushes.clear();
     }
     if (mirror.serves() && !served) {
-      TableOperation takeover =
-          context.states().events().begin("takeover", number, TableOperation.NO_PEER);
-      takeOver();
-      takeover.ended(null);
+      takeOver(TableOperation.NO_PEER);
     } else {
       retryEarly();
     }
-  }
-
-  /// Drops the content of the shard, which this server no longer has.
-  private void drop() {
-    tables.clear();
-    pushes.clear();
   }
 
   /// Resumes the requests that have waited for a change of the replica set, here or on another
