@@ -264,9 +264,9 @@ enum Launcher {
     this.variables = Pattern.compile(variables);
   }
 
-  /// Returns the launcher that started this process: the only one whose variables are present, or
-  /// the first of several that agree, or the innermost, if it states more ranks than the outer ones
-  /// or is Open MPI inside Slurm or torchrun's agent with equally many. Throws
+  /// Returns the launcher that started this process: the only one whose variables are present and
+  /// complete, or the first of several that agree, or the innermost, if it states more ranks than
+  /// the outer ones or is Open MPI inside Slurm or torchrun's agent with equally many. Throws
   /// `CommException.Setup` naming the variables of two launchers that contradict each other.
   static Optional<Launcher> of(Variables variables) {
     return Arrays.stream(values())
@@ -298,6 +298,9 @@ enum Launcher {
   private Launcher innermost(Launcher other, Variables variables) {
     Optional<Place> here = place(variables);
     Optional<Place> there = other.place(variables);
+    if (this != WEFT && isIncomplete(variables) && there.isPresent()) {
+      return other;
+    }
     if (here.isEmpty() || there.isEmpty() || here.equals(there)) {
       return this;
     }
@@ -333,6 +336,12 @@ enum Launcher {
         + place.rank()
         + " of "
         + place.size();
+  }
+
+  /// Returns whether one of rank and size is set and the other is not. A variable of `weft` is set
+  /// on purpose, so the caller does not ignore it.
+  private boolean isIncomplete(Variables variables) {
+    return variables.has(names(variables).getFirst()) != variables.has(names(variables).getLast());
   }
 
   private Optional<Place> place(Variables variables) {

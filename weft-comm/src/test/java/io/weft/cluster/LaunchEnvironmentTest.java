@@ -337,6 +337,20 @@ class LaunchEnvironmentTest {
         .isEqualTo("Open MPI");
   }
 
+  @ParameterizedTest
+  @CsvSource({"PMI_SIZE", "PMI_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"})
+  void halfOfAnOuterLauncherDoesNotHideACompleteOne(String half) {
+    LaunchEnvironment found = LaunchEnvironment.detect(with(TORCHRUN, half, "1"));
+    assertThat(found.launcher()).isEqualTo("torchrun");
+    assertThat(found.rank()).isEqualTo(3);
+    // A variable of Weft itself is set on purpose, and an unreadable one is no incomplete pair.
+    assertThatThrownBy(() -> LaunchEnvironment.detect(with(TORCHRUN, "WEFT_RANK", "1")))
+        .hasMessageContaining("WEFT_SIZE is not set");
+    assertThatThrownBy(
+            () -> LaunchEnvironment.detect(with(TORCHRUN, "PMI_SIZE", "x", "PMI_RANK", "0")))
+        .hasMessageContaining("PMI_SIZE is 'x'");
+  }
+
   @Test
   void inconsistentForeignVariablesAreNamed() {
     assertThatThrownBy(() -> LaunchEnvironment.detect(with(OPEN_MPI, "OMPI_COMM_WORLD_RANK", "7")))
