@@ -2,6 +2,7 @@
 package io.weft.dataparallel;
 
 import io.weft.Weft;
+import io.weft.agent.Ticker;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.gradient.GradientReducer;
@@ -35,6 +36,7 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
 
   private static final String UNNAMED = "data-parallel";
   private static final String NAMED = "data-parallel named ";
+  private static final long CLOSE_NANOS = 5_000_000_000L;
 
   private final Weft weft;
   private final DataParallelOptions options;
@@ -198,15 +200,21 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
       reducer = reducers.remove(communicator);
     }
     if (reducer != null) {
-      close(communicator, reducer);
+      close(Map.of(communicator, reducer), CLOSE_NANOS);
     }
   }
 
-  private void close(Communicator communicator, CommunicatorReducer reducer) {
-    if (duplicate.equals(UNNAMED)) {
-      unnamed.close(this, communicator);
-    }
-    reducer.close();
+  /// Ends all reducers before it waits for the first one, so that their waits overlap.
+  private void close(Map<Communicator, CommunicatorReducer> open, long nanos) {
+    long end = Ticker.SYSTEM.nanos() + nanos;
+    open.forEach(
+        (communicator, reducer) -> {
+          if (duplicate.equals(UNNAMED)) {
+            unnamed.close(this, communicator);
+          }
+          reducer.leave();
+        });
+    open.values().forEach(reducer -> reducer.close(end));
   }
 
   /// Returns the chosen execution for the communicator of all ranks, and the reason, in words.
@@ -215,16 +223,20 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
   }
 
   /// Notifies the other ranks that this rank leaves, so that their later submissions fail. Waits at
-  /// most five seconds for each reducer. Operations in flight on this rank fail. A second call has
-  /// no effect.
+  /// most five seconds. Operations in flight on this rank fail. A second call has no effect.
   @Override
   public void close() {
+    close(CLOSE_NANOS);
+  }
+
+  /// Closes the layer and waits at most this time for all reducers together.
+  void close(long nanos) {
     Map<Communicator, CommunicatorReducer> open;
     synchronized (this) {
       closed = true;
       open = new HashMap<>(reducers);
       reducers.clear();
     }
-    open.forEach(this::close);
+    close(open, nanos);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel;
 
+import io.weft.collective.AllreduceRequest;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
@@ -11,8 +12,11 @@ import io.weft.comm.Handles;
 import io.weft.tensor.TensorView;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
@@ -64,21 +68,39 @@ final class DirectReducer extends CommunicatorReducer {
 
   @Override
   public Handle<List<TensorView>> reduceAll(List<ReductionRequest> group) {
-    if (group.stream().anyMatch(each -> NarrowedTensor.of(each) != null)) {
-      return narrowedGroup(group);
+    List<Optional<NarrowedTensor>> narrowed =
+        group.stream().map(each -> Optional.ofNullable(NarrowedTensor.of(each))).toList();
+    List<AllreduceRequest> requests = new ArrayList<>(group.size());
+    for (int i = 0; i < group.size(); i++) {
+      requests.add(group.get(i).asAllreduce(deadline, narrowed.get(i).orElse(null)));
     }
-    return communicator.allreduceAll(
-        group.stream().map(each -> each.asAllreduce(deadline, null)).toList());
+    Handle<List<TensorView>> reduced = communicator.allreduceAll(requests);
+    return narrowed.stream().allMatch(Optional::isEmpty) ? reduced : checked(reduced, narrowed);
   }
 
-  /// Reduces a group that contains narrowed tensors. Each tensor has a separate handle, which
-  /// checks the result.
-  private Handle<List<TensorView>> narrowedGroup(List<ReductionRequest> group) {
-    List<Handle<TensorView>> handles = new ArrayList<>(group.size());
-    for (ReductionRequest each : group) {
-      handles.add(allreduce(each));
+  /// Returns the handle of a submitted group that contains narrowed tensors. Each tensor has a
+  /// separate handle, which checks the result.
+  private Handle<List<TensorView>> checked(
+      Handle<List<TensorView>> reduced, List<Optional<NarrowedTensor>> narrowed) {
+    List<ReductionHandle<TensorView>> parts = new ArrayList<>();
+    List<Handle<TensorView>> checked = new ArrayList<>();
+    for (Optional<NarrowedTensor> each : narrowed) {
+      ReductionHandle<TensorView> part =
+          new ReductionHandle<>("a tensor of a group", LayerSpans.NONE);
+      parts.add(part);
+      checked.add(checked(part, each.orElse(null)));
     }
-    return Reducer.all(handles);
+    reduced.whenDone(
+        (outputs, cause) -> {
+          for (int i = 0; i < parts.size(); i++) {
+            if (outputs == null) {
+              parts.get(i).fail(Objects.requireNonNull(cause));
+            } else {
+              parts.get(i).complete(outputs.get(i));
+            }
+          }
+        });
+    return Reducer.all(checked);
   }
 
   @Override
@@ -107,25 +129,46 @@ final class DirectReducer extends CommunicatorReducer {
     return scaled;
   }
 
+  /// Checks all requests before it submits the first one. The handle fails if the communicator then
+  /// refuses another request than the first, because earlier requests have been sent.
   @Override
   public <T> Handle<List<T>> submitAll(List<? extends CollectiveRequest<T>> group) {
-    List<Handle<T>> handles = new ArrayList<>(group.size());
-    try {
-      for (CollectiveRequest<T> request : group) {
-        handles.add(submit(request));
+    Set<String> names = new HashSet<>();
+    for (CollectiveRequest<T> request : group) {
+      checkRanks(request);
+      checkMemory(PendingCollective.of(request, "", 0, LayerSpans.NONE));
+      if (!names.add(request.name())) {
+        throw new IllegalStateException(
+            "a group of %s has two tensors named '%s'; give one of them another name"
+                .formatted(self(), request.name()));
       }
-    } catch (RuntimeException refused) {
-      handles.forEach(
-          handle ->
-              handle.whenDone(
-                  (result, cause) -> {
-                    if (result != null) {
-                      CollectiveStart.discard(result);
-                    }
-                  }));
-      throw refused;
+    }
+    List<Handle<T>> handles = new ArrayList<>(group.size());
+    for (CollectiveRequest<T> request : group) {
+      try {
+        handles.add(submit(request));
+      } catch (RuntimeException refused) {
+        if (handles.isEmpty()) {
+          throw refused;
+        }
+        handles.add(refused(request, refused));
+        break;
+      }
     }
     return Handles.all(handles, null, CollectiveStart::discard);
+  }
+
+  private <T> Handle<T> refused(CollectiveRequest<T> request, RuntimeException why) {
+    ReductionHandle<T> failed = new ReductionHandle<>("'" + request.name() + "'", LayerSpans.NONE);
+    failed.fail(
+        why instanceof CommException cause
+            ? cause
+            : new CommException.Broken(
+                "'%s' of a group of %s was not submitted, unlike the tensors before it: %s"
+                    .formatted(request.name(), self(), why.getMessage()),
+                members().get(rank()),
+                why));
+    return failed;
   }
 
   @Override
@@ -176,8 +219,17 @@ final class DirectReducer extends CommunicatorReducer {
   }
 
   @Override
-  void close() {
+  void leave() {
     communicator.close();
+  }
+
+  /// Has no effect, because `leave` has closed the communicator.
+  @Override
+  void close(long endNanos) {}
+
+  @Override
+  String self() {
+    return "rank " + members().get(rank());
   }
 
   @Override

@@ -7,10 +7,6 @@ import io.weft.collective.Tuning;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.comm.Handles;
-import io.weft.dataparallel.CollectiveRequest.Allgather;
-import io.weft.dataparallel.CollectiveRequest.Alltoall;
-import io.weft.dataparallel.CollectiveRequest.Broadcast;
-import io.weft.dataparallel.CollectiveRequest.ReduceScatter;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -42,7 +38,6 @@ final class NegotiatedReducer extends CommunicatorReducer {
   private static final int MOST_SUBMISSIONS = 16_384;
 
   private static final int MOST_DIMS = 64;
-  private static final long CLOSE_NANOS = 5_000_000_000L;
   private static final TensorView NOTHING =
       new TensorView(DType.UINT8, Shape.of(0), Arena.global().allocate(0));
 
@@ -171,37 +166,6 @@ final class NegotiatedReducer extends CommunicatorReducer {
     }
   }
 
-  /// Checks the fields that depend on the ranks of the communicator.
-  private void checkRanks(CollectiveRequest<?> request) {
-    switch (request) {
-      case Broadcast broadcast when broadcast.root() >= size() ->
-          throw new IllegalArgumentException(
-              "broadcast '%s': root %d is not a rank of %d"
-                  .formatted(broadcast.name(), broadcast.root(), size()));
-      case ReduceScatter scatter -> {
-        Shape rows = JoinedRequest.rows(scatter.input().shape(), communicator);
-        if (!scatter.output().shape().equals(rows)) {
-          throw new IllegalArgumentException(
-              "reduceScatter '%s' of %s: the output is %s, expected %s%s"
-                  .formatted(
-                      scatter.name(),
-                      self(),
-                      scatter.output().signature(),
-                      scatter.input().dtype(),
-                      rows));
-        }
-      }
-      case Alltoall alltoall when alltoall.splits().size() != size() ->
-          throw new IllegalArgumentException(
-              "alltoall '%s': splits for %d ranks, there are %d"
-                  .formatted(alltoall.name(), alltoall.splits().size(), size()));
-      case Alltoall alltoall -> {}
-      case Broadcast broadcast -> {}
-      case Allgather gather -> {}
-      case TuneRequest tune -> {}
-    }
-  }
-
   /// Registers the tensor under its name.
   private void take(PendingOperation tensor) {
     check(tensor);
@@ -229,27 +193,11 @@ final class NegotiatedReducer extends CommunicatorReducer {
       throw new IllegalArgumentException(
           tensor.words() + ": " + dims + " dimensions, at most " + MOST_DIMS);
     }
-    tensor.tensors().forEach(each -> checkMemory(tensor, each));
-    if (tensor.written().stream().anyMatch(each -> each.data().isReadOnly())) {
-      throw new IllegalArgumentException(tensor.words() + ": the output is read-only");
-    }
+    checkMemory(tensor);
   }
 
-  /// Checks that other threads can access the memory.
-  private static void checkMemory(PendingOperation tensor, TensorView memory) {
-    if (!memory.data().scope().isAlive() || !memory.data().isAccessibleBy(NOBODY)) {
-      throw new IllegalArgumentException(
-          tensor.words()
-              + ": the "
-              + (memory.equals(tensor.tensors().getFirst()) ? "input" : "output")
-              + " is in an arena that is closed or confined to a thread; use Weft.allocate,"
-              + " Arena.ofShared() or Arena.ofAuto()");
-    }
-  }
-
-  private static final Thread NOBODY = Thread.ofPlatform().unstarted(() -> {});
-
-  private String self() {
+  @Override
+  String self() {
     return describe.apply(communicator.rank());
   }
 
@@ -319,8 +267,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
     if (bytes < 1) {
       throw new IllegalArgumentException("fusion threshold of " + bytes + " bytes; at least 1");
     }
-    threshold = Math.min(Long.highestOneBit(bytes), options.fusionThreshold());
-    thread.limitBuffers(bytes);
+    threshold = thread.limitBuffers(bytes);
   }
 
   @Override
@@ -372,13 +319,15 @@ final class NegotiatedReducer extends CommunicatorReducer {
     return thread.isAborted();
   }
 
-  /// Notifies the other ranks that this rank leaves. Waits for at most five seconds. Operations in
-  /// flight fail.
   @Override
-  void close() {
+  void leave() {
     thread.leave();
+  }
+
+  @Override
+  void close(long endNanos) {
     try {
-      var unused = thread.join(Duration.ofNanos(CLOSE_NANOS));
+      var unused = thread.join(Duration.ofNanos(endNanos - Ticker.SYSTEM.nanos()));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -265,12 +265,13 @@ final class NegotiationThread extends Thread {
   }
 
   /// Limits the fusion buffers that this rank accepts from its next round on to the largest power
-  /// of two up to `bytes`. Any thread.
-  void limitBuffers(long bytes) {
-    thresholdPower =
-        bytes >= shared.options().fusionThreshold()
-            ? Round.ANY_THRESHOLD
-            : Long.SIZE - 1 - Long.numberOfLeadingZeros(bytes);
+  /// of two up to `bytes`, or to the threshold of the options if `bytes` reaches it. Returns the
+  /// limit. Any thread.
+  long limitBuffers(long bytes) {
+    long most = shared.options().fusionThreshold();
+    boolean any = bytes >= most;
+    thresholdPower = any ? Round.ANY_THRESHOLD : Long.SIZE - 1 - Long.numberOfLeadingZeros(bytes);
+    return any ? most : Long.highestOneBit(bytes);
   }
 
   @Override

@@ -52,7 +52,8 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
 
   /// Reduces a group, which all ranks must submit as one. No tensor of the group is sent before all
   /// are ready on all ranks, and if one fails, all fail; with `Fusion.OFF` the tensors are
-  /// independent. Completes with the outputs in the order of the requests.
+  /// independent. Completes with the outputs in the order of the requests. If it throws, no tensor
+  /// of the group has been submitted.
   @Override
   Handle<List<TensorView>> reduceAll(List<ReductionRequest> group);
 
@@ -69,7 +70,7 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
 
   /// Submits a group, which all ranks must submit as one, as in `reduceAll`. Completes with the
   /// results in the order of the requests. If the group fails, results that have arrived are
-  /// closed.
+  /// closed. If it throws, no tensor of the group has been submitted.
   <T> Handle<List<T>> submitAll(List<? extends CollectiveRequest<T>> group);
 
   /// Declares that this rank has no more data. From now on the rank contributes neutral values to
@@ -110,9 +111,9 @@ public sealed interface Reducer extends TensorReducer permits CommunicatorReduce
   }
 
   /// Limits fusion buffers, from this rank's next round on, to the largest power of two that is at
-  /// most `bytes`, and to the threshold of the options. All ranks use the lowest limit of any rank.
-  /// Throws `IllegalArgumentException` unless `bytes` is positive. Has no effect if tensors are not
-  /// fused.
+  /// most `bytes`, or to the threshold of the options if `bytes` reaches it. All ranks use the
+  /// lowest limit of any rank. Throws `IllegalArgumentException` unless `bytes` is positive. Has no
+  /// effect if tensors are not fused.
   void fusionThreshold(long bytes);
 
   /// Returns the tuning of the reducer's operations; see `Communicator.tuning`.

@@ -110,7 +110,8 @@ class BadInputTest {
                 try {
                   beyondMemory(reducer);
                 } finally {
-                  reducer.close();
+                  reducer.leave();
+                  reducer.close(System.nanoTime() + 5_000_000_000L);
                 }
                 return true;
               });

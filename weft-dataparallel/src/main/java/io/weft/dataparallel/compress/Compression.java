@@ -24,14 +24,11 @@ public sealed interface Compression {
     public TensorReducer wrap(Reducer below, Element.Source source) {
       Objects.requireNonNull(below, "below");
       Objects.requireNonNull(source, "source");
-      Objects.requireNonNull(below, "below");
-      Objects.requireNonNull(source, "source");
       return below;
     }
 
     @Override
     public GradientReducer.Factory reducers(Element.Source source) {
-      Objects.requireNonNull(source, "source");
       Objects.requireNonNull(source, "source");
       return GradientReducer.ALLREDUCE;
     }
