@@ -18,6 +18,9 @@ sealed interface MeshFrame {
   /// Bytes before the texts of a LOST.
   int HEADER_BYTES = 12;
 
+  /// The length of a message without fields, in bytes.
+  int BARE_BYTES = 8;
+
   /// Maximum length of both texts of a LOST together, in bytes.
   int MAX_TEXT_BYTES = 4096;
 
@@ -76,12 +79,13 @@ sealed interface MeshFrame {
 
   /// Decodes a message. Returns null if it is malformed.
   static @Nullable MeshFrame read(MemorySegment message) {
-    int code = message.byteSize() < 8 ? -1 : message.get(JAVA_BYTE, 1);
+    int code = message.byteSize() < BARE_BYTES ? -1 : message.get(JAVA_BYTE, 1);
+    boolean bare = message.byteSize() == BARE_BYTES;
     return switch (code) {
-      case Goodbye.CODE -> new Goodbye();
-      case Heartbeat.CODE -> new Heartbeat();
+      case Goodbye.CODE -> bare ? new Goodbye() : null;
+      case Heartbeat.CODE -> bare ? new Heartbeat() : null;
       case Lost.CODE -> lost(message);
-      case Connected.CODE -> new Connected();
+      case Connected.CODE -> bare ? new Connected() : null;
       case Join.CODE -> JoinFrame.join(message);
       case Welcome.CODE -> JoinFrame.welcome(message);
       default -> null;
@@ -106,9 +110,9 @@ sealed interface MeshFrame {
   /// Encodes this message into newly allocated memory.
   default MemorySegment encode() {
     return switch (this) {
-      case Goodbye _ -> frame(Goodbye.CODE, 8);
-      case Heartbeat _ -> frame(Heartbeat.CODE, 8);
-      case Connected _ -> frame(Connected.CODE, 8);
+      case Goodbye _ -> frame(Goodbye.CODE, BARE_BYTES);
+      case Heartbeat _ -> frame(Heartbeat.CODE, BARE_BYTES);
+      case Connected _ -> frame(Connected.CODE, BARE_BYTES);
       case Lost lost -> encode(lost);
       case Join join -> JoinFrame.encode(join);
       case Welcome welcome -> JoinFrame.encode(welcome);

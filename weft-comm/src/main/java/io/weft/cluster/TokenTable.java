@@ -25,6 +25,9 @@ public final class TokenTable {
   private int used;
   private int cursor;
 
+  /// True if a slot has begun its generations again, so that each of them was issued.
+  private boolean wrapped;
+
   /// Creates an empty table.
   public TokenTable() {}
 
@@ -55,8 +58,10 @@ public final class TokenTable {
     int slot = cursor++ & (owners.length - 1);
     used++;
     owners[slot] = owner;
-    generations[slot] = (generations[slot] + 1) % GENERATIONS;
-    return generations[slot] << SLOT_BITS | slot;
+    int generation = (generations[slot] + 1) % GENERATIONS;
+    wrapped |= generation == 0;
+    generations[slot] = generation;
+    return generation << SLOT_BITS | slot;
   }
 
   /// Returns the token's owner, or null if the token is not in use.
@@ -78,7 +83,10 @@ public final class TokenTable {
 
   /// Returns whether an unused token may have been in use, so that a message for it may be late.
   boolean isPast(int token) {
-    return (token & (MOST - 1)) < owners.length;
+    int slot = token & (MOST - 1);
+    int generation = token >>> SLOT_BITS;
+    return slot < owners.length
+        && (wrapped ? generation < GENERATIONS : generation > 0 && generation <= generations[slot]);
   }
 
   /// Frees a token. No effect on a token that is not in use.

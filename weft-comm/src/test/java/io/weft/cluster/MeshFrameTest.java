@@ -58,6 +58,10 @@ class MeshFrameTest {
     assertThat(MeshFrame.read(MemorySegment.ofArray(tooLong))).isNull();
     tooLong[1] = 4;
     assertThat(MeshFrame.read(MemorySegment.ofArray(tooLong))).isNull();
+    for (byte code : new byte[] {0, 1, 3}) {
+      byte[] bare = {-1, code, 0, 0, 0, 0, 0, 0, 0};
+      assertThat(MeshFrame.read(MemorySegment.ofArray(bare))).as("code %d", code).isNull();
+    }
   }
 
   @Test

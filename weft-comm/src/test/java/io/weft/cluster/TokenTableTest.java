@@ -67,6 +67,8 @@ class TokenTableTest {
       tokens.free(token);
     }
     assertThat(most).isEqualTo((1 << 14) - 2);
+    assertThat(tokens.isPast(0)).as("a token of generation 0, which was reused").isTrue();
+    assertThat(tokens.isPast(-1 << 18)).as("a token of the generation without a use").isFalse();
   }
 
   @Test
@@ -85,6 +87,13 @@ class TokenTableTest {
   void aTokenThatWasNeverTakenIsNotPast() {
     assertThat(tokens.find(-1)).isNull();
     assertThat(tokens.isPast(-1)).isFalse();
+    int first = tokens.take(new Owner(1));
+    tokens.free(first);
+    int slot = first & ((1 << 18) - 1);
+    assertThat(tokens.isPast(first)).isTrue();
+    for (int never : new int[] {slot, 2 << 18 | slot, 1 << 18 | (slot + 1), -1 << 18 | slot}) {
+      assertThat(tokens.isPast(never)).as("token %x", never).isFalse();
+    }
   }
 
   @Test

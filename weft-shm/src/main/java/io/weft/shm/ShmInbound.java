@@ -96,6 +96,9 @@ final class ShmInbound {
         && kind != ShmFrame.WITHDRAWN) {
       throw new ShmFault("a frame of kind " + kind + " inside of a payload");
     }
+    if (remaining > 0 && kind == ShmFrame.READ_REFUSED && read == null) {
+      throw new ShmFault("the refusal of a read inside the payload of a write");
+    }
     bytes += ShmFrame.BYTES;
     switch (kind) {
       case ShmFrame.MESSAGE -> message(length);

@@ -115,6 +115,22 @@ class HostilePeerTest implements ShmInbound.RingListener {
   }
 
   @Test
+  void aRefusalOfAReadInsideAWriteIsRefused() throws ShmFault {
+    try (MemoryRegion region = table.allocate(10_000)) {
+      ShmOperation read = waiting.add();
+      read.begin(ShmOperation.OperationKind.READ);
+      read.region = (LocalRegion) region;
+      read.context = 7;
+      writer.header(ShmFrame.WRITE, 0, region.export().key(), 0, 0, 10_000);
+      writer.publish(0);
+      assertThat(inbound.receive()).isEqualTo(1);
+      writer.header(ShmFrame.READ_REFUSED, 0, 0, 7, 0, 0);
+      writer.publish(0);
+      assertThatThrownBy(inbound::receive).hasMessageContaining("inside the payload of a write");
+    }
+  }
+
+  @Test
   void aReadWithoutATargetIsRefused() {
     writer.header(ShmFrame.READ, 0, 0, 0, 0, 100);
     writer.publish(0);
