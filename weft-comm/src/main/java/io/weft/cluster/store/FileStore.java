@@ -58,38 +58,41 @@ final class FileStore implements Store {
 
   @Override
   public void put(String key, byte[] value) {
-    InMemoryStore.requireShort(key, value.length);
-    boolean unused = change(key, value, before -> true);
+    int keyBytes = InMemoryStore.requireShort(key, value.length);
+    boolean unused = change(key, keyBytes, value, before -> true);
   }
 
   @Override
   public boolean putIfAbsent(String key, byte[] value) {
-    InMemoryStore.requireShort(key, value.length);
-    return change(key, value, Optional::isEmpty);
+    int keyBytes = InMemoryStore.requireShort(key, value.length);
+    return change(key, keyBytes, value, Optional::isEmpty);
   }
 
   @Override
   public boolean compareAndSet(String key, byte[] expected, byte[] value) {
-    InMemoryStore.requireShort(key, Math.max(expected.length, value.length));
+    int keyBytes = InMemoryStore.requireShort(key, Math.max(expected.length, value.length));
     return change(
-        key, value, before -> before.isPresent() && Arrays.equals(before.get(), expected));
+        key,
+        keyBytes,
+        value,
+        before -> before.isPresent() && Arrays.equals(before.get(), expected));
   }
 
   @Override
   public void remove(String key) {
-    InMemoryStore.requireShort(key, 0);
+    int keyBytes = InMemoryStore.requireShort(key, 0);
     locked(
         () -> {
           Optional<byte[]> before = find(key);
           if (before.isPresent()) {
             Files.deleteIfExists(file(key));
-            Usage.of(channel()).with(-1, -key.length() - before.get().length).write(channel());
+            Usage.of(channel()).with(-1, -keyBytes - before.get().length).write(channel());
           }
           return true;
         });
   }
 
-  private boolean change(String key, byte[] value, Predicate<Optional<byte[]>> when) {
+  private boolean change(String key, int keyBytes, byte[] value, Predicate<Optional<byte[]>> when) {
     return locked(
         () -> {
           Optional<byte[]> before = find(key);
@@ -100,7 +103,7 @@ final class FileStore implements Store {
           Usage after =
               before.isPresent()
                   ? usage.with(0, value.length - before.get().length)
-                  : usage.with(1, key.length() + value.length);
+                  : usage.with(1, keyBytes + value.length);
           if (after.entries > InMemoryStore.MAX_ENTRIES || after.bytes > InMemoryStore.MAX_BYTES) {
             throw InMemoryStore.full(Math.toIntExact(usage.entries), usage.bytes);
           }

@@ -40,10 +40,10 @@ public final class InMemoryStore implements Store {
 
   @Override
   public void put(String key, byte[] value) {
-    requireShort(key, value.length);
+    int keyBytes = requireShort(key, value.length);
     lock.lock();
     try {
-      replace(key, value);
+      replace(key, keyBytes, value);
     } finally {
       lock.unlock();
     }
@@ -51,12 +51,12 @@ public final class InMemoryStore implements Store {
 
   @Override
   public boolean putIfAbsent(String key, byte[] value) {
-    requireShort(key, value.length);
+    int keyBytes = requireShort(key, value.length);
     lock.lock();
     try {
       boolean absent = !values.containsKey(key);
       if (absent) {
-        replace(key, value);
+        replace(key, keyBytes, value);
       }
       return absent;
     } finally {
@@ -66,12 +66,12 @@ public final class InMemoryStore implements Store {
 
   @Override
   public boolean compareAndSet(String key, byte[] expected, byte[] value) {
-    requireShort(key, Math.max(expected.length, value.length));
+    int keyBytes = requireShort(key, Math.max(expected.length, value.length));
     lock.lock();
     try {
       boolean same = Arrays.equals(values.get(key), expected);
       if (same) {
-        replace(key, value);
+        replace(key, keyBytes, value);
       }
       return same;
     } finally {
@@ -81,20 +81,20 @@ public final class InMemoryStore implements Store {
 
   @Override
   public void remove(String key) {
-    requireShort(key, 0);
+    int keyBytes = requireShort(key, 0);
     lock.lock();
     try {
       byte[] before = values.remove(key);
-      bytes -= before == null ? 0 : key.length() + before.length;
+      bytes -= before == null ? 0 : keyBytes + before.length;
     } finally {
       lock.unlock();
     }
   }
 
   /// Replaces a value. The caller holds the lock.
-  private void replace(String key, byte[] value) {
+  private void replace(String key, int keyBytes, byte[] value) {
     byte[] before = values.get(key);
-    long after = bytes + value.length - (before == null ? -key.length() : before.length);
+    long after = bytes + value.length - (before == null ? -keyBytes : before.length);
     if (after > MAX_BYTES || (before == null && values.size() == MAX_ENTRIES)) {
       throw full(values.size(), bytes);
     }
@@ -147,10 +147,22 @@ public final class InMemoryStore implements Store {
     }
   }
 
+  /// Returns the bytes of all keys, in UTF-8, and values.
+  long bytes() {
+    lock.lock();
+    try {
+      return bytes;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   @Override
   public void close() {}
 
-  static void requireShort(String key, int valueBytes) {
+  /// Returns the length of the key in UTF-8. Throws `IllegalArgumentException` if the key is empty,
+  /// or key or value is too long.
+  static int requireShort(String key, int valueBytes) {
     int keyBytes = Objects.requireNonNull(key, "key").getBytes(StandardCharsets.UTF_8).length;
     if (keyBytes == 0 || keyBytes > MAX_STORED_KEY_BYTES || valueBytes > MAX_VALUE_BYTES) {
       throw new IllegalArgumentException(
@@ -163,6 +175,7 @@ public final class InMemoryStore implements Store {
               + " and "
               + valueBytes);
     }
+    return keyBytes;
   }
 
   static CommException.Setup full(int entries, long bytes) {

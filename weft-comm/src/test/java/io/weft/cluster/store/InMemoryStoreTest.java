@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.store;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.cluster.Store;
@@ -27,5 +28,16 @@ class InMemoryStoreTest extends StoreContract {
             })
         .isInstanceOf(CommException.Setup.class)
         .hasMessageContaining("full");
+  }
+
+  @Test
+  void keysCountWithTheirBytesInUtf8() {
+    String key = "ü".repeat(100);
+    store.put(key, new byte[10]);
+    assertThat(store.bytes()).isEqualTo(210);
+    assertThat(store.compareAndSet(key, new byte[10], new byte[20])).isTrue();
+    assertThat(store.bytes()).isEqualTo(220);
+    store.remove(key);
+    assertThat(store.bytes()).isZero();
   }
 }
