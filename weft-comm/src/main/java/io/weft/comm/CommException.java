@@ -125,8 +125,7 @@ public abstract sealed class CommException extends RuntimeException {
     }
 
     /// The world rank that first considered the peer lost. If a connection between two live ranks
-    /// is broken, the witness may equally be at fault. If the peer left the job in order, -1 or the
-    /// peer itself.
+    /// is broken, the witness may equally be at fault. If the peer left the job in order, -1.
     public int witness() {
       return witness;
     }

@@ -83,7 +83,7 @@ final class ChannelMessages {
     return switch (how) {
       case PeerExit.Left _ ->
           new CommException.PeerLost(
-              describe(rank) + " has left the job; its requests fail", rank, rank, null);
+              describe(rank) + " has left the job; its requests fail", rank, null);
       case PeerExit.Lost lost ->
           new CommException.PeerLost(
               describe(rank)

@@ -40,11 +40,18 @@ public record Request(
               + RequestChannel.MAX_HEAD_BYTES
               + "; send longer data as a payload");
     }
-    if (!payload.isNative() || (into != null && !into.isNative())) {
-      throw new IllegalArgumentException(
-          "a payload in the heap, which no peer can read or write; put it into native memory");
+    checkNative("the payload of a request", payload);
+    if (into != null) {
+      checkNative("the place that a request offers", into);
     }
     checkMemory(payload, into);
+  }
+
+  private static void checkNative(String what, MemorySegment memory) {
+    if (!memory.isNative()) {
+      throw new IllegalArgumentException(
+          what + " is in the heap, which no peer can read or write; put it into native memory");
+    }
   }
 
   private static void checkMemory(MemorySegment payload, @Nullable MemorySegment into) {
