@@ -14,8 +14,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/// Checks the script `weft` at the repository's root.
+/// Checks the script `weft` at the repository's root, and the lock that it shares with the scripts
+/// in `tools`.
 class ScriptTest {
 
   private static final Path SCRIPT = Path.of("..", "weft");
@@ -26,7 +30,7 @@ class ScriptTest {
   void withoutARecentJdkOneLineSaysWhatToInstall() throws IOException, InterruptedException {
     String script = Files.readString(SCRIPT);
     assertThat(script).contains("\noldest=25\n");
-    Path demanding = directory.resolve("weft");
+    Path demanding = root().resolve("weft");
     Files.writeString(demanding, script.replace("\noldest=25\n", "\noldest=999\n"));
     Process process =
         new ProcessBuilder("sh", demanding.toString(), "doctor").redirectErrorStream(true).start();
@@ -37,22 +41,40 @@ class ScriptTest {
     assertThat(said.lines()).singleElement().asString().contains("JDK 999", "install", "JAVA_HOME");
   }
 
-  /// Starts a copy of the script in a separate root, with a Maven that this test writes.
+  /// Returns a separate root with copies of the scripts.
+  private Path root() throws IOException {
+    Path tools = Files.createDirectories(directory.resolve("root/tools"));
+    for (String name : List.of("weft", "tools/build-lock", "tools/qa")) {
+      Path copy = tools.getParent().resolve(name);
+      if (!Files.exists(copy)) {
+        Files.copy(SCRIPT.resolveSibling(name), copy);
+      }
+    }
+    return tools.getParent();
+  }
+
+  /// Starts a copy of `weft` with a Maven that this test writes.
   private Process build(String maven) throws IOException {
-    Path root = Files.createDirectories(directory.resolve("root"));
-    Files.copy(SCRIPT, root.resolve("weft"), StandardCopyOption.REPLACE_EXISTING);
+    return build(maven, "weft", System.getenv("PATH"), "said");
+  }
+
+  /// Starts a copy of a script with a Maven that this test writes.
+  ///
+  /// @param path the directories of other programs
+  /// @param said the file for the output
+  private Process build(String maven, String name, String path, String said) throws IOException {
     Path mvn = Files.createDirectories(directory.resolve("bin")).resolve("mvn");
     Path draft = mvn.resolveSibling("mvn.new");
     Files.writeString(draft, "#!/bin/sh\n" + maven);
     Files.setPosixFilePermissions(draft, PosixFilePermissions.fromString("rwx------"));
     Files.move(draft, mvn, StandardCopyOption.REPLACE_EXISTING);
-    var builder = new ProcessBuilder("sh", root.resolve("weft").toString(), "doctor");
+    var builder = new ProcessBuilder("sh", root().resolve(name).toString(), "doctor");
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-    builder.environment().put("PATH", mvn.getParent() + ":" + System.getenv("PATH"));
+    builder.environment().put("PATH", mvn.getParent() + ":" + path);
     builder.environment().put("DIR", directory.toString());
     return builder
         .redirectErrorStream(true)
-        .redirectOutput(directory.resolve("said").toFile())
+        .redirectOutput(directory.resolve(said).toFile())
         .start();
   }
 
@@ -87,6 +109,68 @@ class ScriptTest {
     assertThat(next.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(next.exitValue()).isEqualTo(ExitCodes.MISSING);
     assertThat(lines("log")).containsExactly("begin", "end", "next");
+  }
+
+  /// Returns the PATH of this process, or a directory with the programs of the scripts but `flock`.
+  private String path(boolean flock) throws IOException {
+    if (flock) {
+      return System.getenv("PATH");
+    }
+    Path programs = Files.createDirectories(directory.resolve("programs"));
+    for (String name :
+        List.of("sh", "dirname", "mkdir", "cat", "rm", "mv", "sleep", "find", "head", "grep")) {
+      for (String from : List.of("/usr/bin", "/bin")) {
+        Path program = Path.of(from, name);
+        if (Files.exists(program) && !Files.exists(programs.resolve(name))) {
+          Files.createSymbolicLink(programs.resolve(name), program);
+        }
+      }
+    }
+    return programs.toString();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"tools/qa, weft, true", "weft, tools/qa, true", "tools/qa, weft, false"})
+  void scriptsThatBuildInOneCheckoutWaitForEachOther(String first, String second, boolean flock)
+      throws IOException, InterruptedException {
+    String slow =
+        """
+        echo begin >> $DIR/log
+        i=0
+        while [ $i -lt 5 ]; do sleep 0.2; i=$((i + 1)); done
+        echo end >> $DIR/log
+        exit 1
+        """;
+    Process one = build(slow, first, path(flock), "said-1");
+    awaitLine("log");
+    Process next = build("echo next >> $DIR/log; exit 1", second, path(flock), "said-2");
+    assertThat(next.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(one.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(lines("log"))
+        .as("output %s", lines("said-2"))
+        .containsExactly("begin", "end", "next");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void waitForALongBuildEndsWithItsHolder(boolean flock) throws IOException, InterruptedException {
+    Path lock = root().resolve("tools/build-lock");
+    String text = Files.readString(lock);
+    assertThat(text).contains("\nlock_seconds=1800\n");
+    Files.writeString(lock, text.replace("\nlock_seconds=1800\n", "\nlock_seconds=1\n"));
+    String slow = "echo begin >> $DIR/log; while [ ! -e $DIR/stop ]; do sleep 0.1; done; exit 1";
+    Process one = build(slow, "tools/qa", path(flock), "said-1");
+    awaitLine("log");
+    Process next = build("echo next >> $DIR/log; exit 1", "weft", path(flock), "said-2");
+    assertThat(next.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(next.exitValue()).isEqualTo(ExitCodes.MISSING);
+    assertThat(lines("said-2"))
+        .singleElement()
+        .asString()
+        .contains("process " + one.pid() + " (", "tools/qa) has been building in ", "for 1 s");
+    Files.createFile(directory.resolve("stop"));
+    assertThat(one.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(lines("log")).containsExactly("begin");
   }
 
   @Test
