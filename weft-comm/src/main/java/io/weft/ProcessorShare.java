@@ -2,11 +2,13 @@
 package io.weft;
 
 import io.weft.agent.Agent;
+import io.weft.agent.AgentConfig;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.AgentRunners;
 import io.weft.agent.IdleStrategy;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.Topology;
+import io.weft.transport.limit.Span;
 
 /// The processors that the ranks of a host share. The idle strategies of the ranks' threads depend
 /// on their number. Stateless.
@@ -18,7 +20,8 @@ final class ProcessorShare {
     int threads = config.required(ThreadsConfig.PROGRESS_THREADS).threads().size();
     int local = mesh.topology().localSize(mesh.rank()) * threads;
     int cores = localProcessors(mesh.topology(), mesh.rank());
-    IdleStrategy caller = IdleStrategy.forCaller(runners.ticker(), local, cores);
+    long spin = Span.nanos(config.required(AgentConfig.CALLER_SPIN));
+    IdleStrategy caller = IdleStrategy.forCaller(runners.ticker(), local, cores, spin);
     IdleStrategy own = IdleStrategy.forRunner(runners.ticker(), local, cores);
     if (config.spin().isPresent()) {
       caller = caller.spinning(config.spin().getAsInt());

@@ -15,9 +15,6 @@ import java.util.Objects;
 /// Confined to one thread at a time.
 public final class IdleStrategy {
 
-  /// Longer than the time slice of a foreign thread.
-  private static final long BEYOND_A_SLICE_NANOS = 5_000_000;
-
   /// Longer than the interval between two messages of a small graph step.
   private static final long SMALL_STEP_NANOS = 200_000;
 
@@ -50,15 +47,13 @@ public final class IdleStrategy {
   }
 
   /// Returns the strategy of a caller that waits for its own operation and has no other work. If
-  /// each local rank has a core, the caller spins for longer than a rank is preempted by another
-  /// program, because yielding its core would grant that program one more time slice. If ranks
-  /// share cores, the awaited rank needs this core, so the caller yields at once; such a yield
-  /// costs a microsecond.
-  public static IdleStrategy forCaller(Ticker ticker, int localRanks, int cores) {
+  /// each local rank has a core, the caller spins for `spinNanos`, which should be longer than a
+  /// rank is preempted by another program, because yielding its core would grant that program one
+  /// more time slice. If ranks share cores, the awaited rank needs this core, so the caller yields
+  /// at once; such a yield costs a microsecond.
+  public static IdleStrategy forCaller(Ticker ticker, int localRanks, int cores, long spinNanos) {
     Objects.requireNonNull(ticker, "ticker");
-    return localRanks <= cores
-        ? of(ticker, BEYOND_A_SLICE_NANOS, 50_000)
-        : of(ticker, 0, 10_000_000);
+    return localRanks <= cores ? of(ticker, spinNanos, 50_000) : of(ticker, 0, 10_000_000);
   }
 
   /// Returns the strategy of the progress thread. It shares the cores with the framework's

@@ -19,7 +19,7 @@ public final class CollectiveConfig implements OptionProvider {
           "deadline",
           OptionType.duration(),
           "60s",
-          "hard limit of every operation; when it passes, all ranks abort");
+          "hard limit of an operation without its own limit; when it passes, all ranks abort");
 
   /// The limit of the idle staging memory.
   public static final ConfigOption<Long> POOL_BYTES =

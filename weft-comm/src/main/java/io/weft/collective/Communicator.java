@@ -55,6 +55,12 @@ public interface Communicator extends AutoCloseable {
     return true;
   }
 
+  /// Returns whether by the rule table a buffer of this length may have tensors of different
+  /// priorities. Equal on all ranks.
+  default boolean mixes(long bytes) {
+    return true;
+  }
+
   /// Creates another communicator of the same ranks, as MPI's `MPI_Comm_dup` does. Its operations
   /// match only those of duplicates created with the same name. All ranks must create it. They must
   /// create duplicates of one name in the same order, but may create duplicates of different names

@@ -9,6 +9,7 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.choice.Choice;
+import io.weft.collective.choice.FusionRules;
 import io.weft.collective.choice.RankLayout;
 import io.weft.collective.choice.Segments;
 import io.weft.collective.plan.CollectiveKind;
@@ -227,8 +228,10 @@ final class AlgorithmTableTest {
   @Test
   void linesOfAFileDetermineWhichTensorsShareABuffer() throws IOException {
     RankLayout network = RankLayout.of(hosts(4, 2), false, false);
-    assertThat(SHIPPED.fusionRules(network).shares(1 << 20)).isTrue();
-    var own = own("fusion | bytes>64K | alone | of a test\n").fusionRules(network);
+    assertThat(SHIPPED.fusionRules(FusionRules.Subject.FUSION, network).shares(1 << 20)).isTrue();
+    var own =
+        own("fusion | bytes>64K | alone | of a test\n")
+            .fusionRules(FusionRules.Subject.FUSION, network);
     assertThat(own.shares(1 << 16)).isTrue();
     assertThat(own.shares((1 << 16) + 1)).isFalse();
     assertThatIllegalArgumentException()
@@ -238,5 +241,29 @@ final class AlgorithmTableTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> own("fusion | private | alone | of a test\n"))
         .withMessageContaining("private");
+  }
+
+  @Test
+  void linesOfAFileDetermineBuffersOfDifferentPriorities() throws IOException {
+    RankLayout network = RankLayout.of(hosts(4, 2), false, false);
+    FusionRules shipped = SHIPPED.fusionRules(FusionRules.Subject.MIXING, network);
+    assertThat(shipped.shares(256 << 10)).isTrue();
+    assertThat(shipped.shares((256 << 10) + 1)).isFalse();
+    FusionRules own =
+        own("mixing | hosts>1 | shared | of a test\n")
+            .fusionRules(FusionRules.Subject.MIXING, network);
+    assertThat(own.shares(1 << 30)).isTrue();
+  }
+
+  @Test
+  void aLineOfAFileDeterminesTheMemoryOfBlocks() throws IOException {
+    assertThat(SHIPPED.blockBytes()).isEqualTo(128 << 10);
+    assertThat(own("blocks | | 64K | of a test\n").blockBytes()).isEqualTo(64 << 10);
+    for (String bad : List.of("blocks | | 100", "blocks | | 65K x 1", "blocks | ranks>2 | 64K")) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> own(bad + " | of a test\n"))
+          .withMessageContaining("own.txt, line 1")
+          .withMessageContaining("a block ");
+    }
   }
 }

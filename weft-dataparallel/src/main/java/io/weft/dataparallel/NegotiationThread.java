@@ -30,7 +30,6 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
-import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,7 +83,7 @@ final class NegotiationThread extends Thread {
   private final BatchPipeline pipeline;
   private final CollectiveOptions roundOptions;
   private final CollectiveOptions reportOptions;
-  private final LongPredicate shares;
+  private final FusionPlan.Rules rules;
   private final long idleNanos;
   private final long deadlineNanos;
   private @Nullable ReductionHandle<Integer> join;
@@ -141,8 +140,11 @@ final class NegotiationThread extends Thread {
     Duration limit = longer(options.deadline(), Duration.ofSeconds(60));
     this.roundOptions = CollectiveOptions.named(LayerOperations.ROUND).within(limit);
     this.reportOptions = CollectiveOptions.named(LayerOperations.REPORTS).within(limit);
-    this.shares = options.fusion() == Fusion.AUTO ? shared.communicator()::fuses : bytes -> true;
-    this.deadlineNanos = ClampedDuration.nanos(options.deadline());
+    Communicator own = shared.communicator();
+    this.rules =
+        new FusionPlan.Rules(
+            options.fusion() == Fusion.AUTO ? own::fuses : bytes -> true, own::mixes);
+    this.deadlineNanos = Span.nanos(options.deadline());
     this.idleNanos = Math.min(IDLE_NANOS, deadlineNanos / 4);
   }
 
@@ -507,7 +509,7 @@ final class NegotiationThread extends Thread {
 
   /// Returns the reason why the thread must end, or null.
   private @Nullable CommException apply(Outcome outcome, long threshold) {
-    pipeline.add(FusionPlan.of(outcome.ready(), threshold, shares));
+    pipeline.add(FusionPlan.of(outcome.ready(), threshold, rules));
     for (FailedTensor failed : outcome.failed()) {
       pipeline.fail(failed.name(), cause(failed));
     }

@@ -94,6 +94,7 @@ public final class AlgorithmTable {
           }
         }
         case TableLine.ForFusion rule -> {}
+        case TableLine.ForBlocks rule -> {}
         case TableLine.ForWay rule -> {
           if (holds(rule.conditions(), layout) && (sameBytes || !rule.asksForSize())) {
             segments.add(rule);
@@ -104,11 +105,23 @@ public final class AlgorithmTable {
     return new SizeRules(own, segments, layout.ranks());
   }
 
+  /// Returns the length of the memory in which a thread combines contributions.
+  public long blockBytes() {
+    for (TableLine line : lines) {
+      if (line instanceof TableLine.ForBlocks rule) {
+        return rule.bytes();
+      }
+    }
+    throw new IllegalStateException("the shipped table has a line for blocks");
+  }
+
   /// Returns the rules by which tensors share a buffer, for this layout of ranks.
-  public FusionRules fusionRules(RankLayout layout) {
+  public FusionRules fusionRules(FusionRules.Subject subject, RankLayout layout) {
     List<TableLine.ForFusion> own = new ArrayList<>();
     for (TableLine line : lines) {
-      if (line instanceof TableLine.ForFusion rule && holds(rule.conditions(), layout)) {
+      if (line instanceof TableLine.ForFusion rule
+          && rule.subject() == subject
+          && holds(rule.conditions(), layout)) {
         own.add(rule);
       }
     }

@@ -4,14 +4,26 @@ package io.weft.collective.choice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.Stream;
 
-/// The rules that decide by its length whether a tensor that is ready on all ranks shares a buffer
-/// with others. Ranks and hosts are already known. Immutable.
+/// The rules that decide by a length whether tensors that are ready on all ranks share a buffer.
+/// Ranks and hosts are already known. Immutable.
 public final class FusionRules {
 
-  /// The first word of these lines in the table.
-  static final String SUBJECT = "fusion";
+  /// The question that a line of the table answers; its name is the line's first word.
+  public enum Subject {
+    /// Whether a tensor of this length is copied into a buffer with others.
+    FUSION,
+    /// Whether a buffer of this length may have tensors of different priorities.
+    MIXING;
+
+    static Optional<Subject> named(String words) {
+      return Stream.of(values())
+          .filter(each -> each.name().toLowerCase(Locale.ROOT).equals(words))
+          .findFirst();
+    }
+  }
 
   private final List<SizeRules.Range<Sharing>> ranges = new ArrayList<>();
 
@@ -40,7 +52,7 @@ public final class FusionRules {
     }
   }
 
-  /// Returns whether a tensor of this length shares a buffer.
+  /// Returns whether a tensor or buffer of this length is shared.
   public boolean shares(long bytes) {
     for (SizeRules.Range<Sharing> range : ranges) {
       if (range.has(bytes)) {

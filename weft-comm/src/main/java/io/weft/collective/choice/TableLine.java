@@ -61,10 +61,34 @@ sealed interface TableLine {
 
   /// A line that decides whether tensors share a buffer.
   ///
+  /// @param subject the question that the line answers
   /// @param conditions all must hold
   /// @param source the line as written
-  record ForFusion(List<Condition> conditions, FusionRules.Sharing sharing, RuleSource source)
+  record ForFusion(
+      FusionRules.Subject subject,
+      List<Condition> conditions,
+      FusionRules.Sharing sharing,
+      RuleSource source)
       implements TableLine {
+
+    @Override
+    public String rule() {
+      return source.rule();
+    }
+
+    @Override
+    public String why() {
+      return source.why();
+    }
+  }
+
+  /// A line that selects the length of the memory in which a thread combines contributions.
+  ///
+  /// @param source the line as written
+  record ForBlocks(long bytes, RuleSource source) implements TableLine {
+
+    /// The first word of these lines in the table.
+    static final String SUBJECT = "blocks";
 
     @Override
     public String rule() {
@@ -94,6 +118,7 @@ sealed interface TableLine {
     private static final long MOST_SEGMENT_BYTES = 64 << 20;
     private static final int MOST_IN_FLIGHT = 64;
     private static final long CACHE_LINE = 64;
+    private static final Pattern BYTES = Pattern.compile("[0-9]{1,9}[KM]?");
     private static final Pattern SEGMENTS = Pattern.compile("([0-9]{1,9}[KM]?) +x +([0-9]{1,4})");
 
     /// Parses a line. Throws `IllegalArgumentException` that lists the allowed values.
@@ -105,7 +130,8 @@ sealed interface TableLine {
         throw new IllegalArgumentException(
             ("'%s' is neither COLLECTIVE | CONDITIONS | WAY ALGORITHM | WHY nor"
                     + " WAY | CONDITIONS | SEGMENT x IN-FLIGHT | WHY nor"
-                    + " fusion | CONDITIONS | shared or alone | WHY")
+                    + " fusion or mixing | CONDITIONS | shared or alone | WHY nor"
+                    + " blocks | | BYTES | WHY")
                 .formatted(text.strip()));
       }
       String subject = columns.getFirst();
@@ -121,8 +147,12 @@ sealed interface TableLine {
       RuleSource source =
           new RuleSource(
               "%s: %s |%s | %s".formatted(place, subject, when, columns.get(2)), columns.get(3));
-      if (subject.equals(FusionRules.SUBJECT)) {
-        return forFusion(conditions, columns.get(2), source);
+      if (subject.equals(ForBlocks.SUBJECT)) {
+        return forBlocks(conditions, columns.get(2), source);
+      }
+      Optional<FusionRules.Subject> shared = FusionRules.Subject.named(subject);
+      if (shared.isPresent()) {
+        return forFusion(shared.get(), conditions, columns.get(2), source);
       }
       Optional<Way> way = Way.named(subject);
       return way.isPresent()
@@ -130,13 +160,28 @@ sealed interface TableLine {
           : forCollective(subject, conditions, columns.get(2), source);
     }
 
-    private static TableLine forFusion(
+    private static TableLine forBlocks(
         List<Condition> conditions, String taken, RuleSource source) {
+      if (!conditions.isEmpty() || !BYTES.matcher(taken).matches()) {
+        throw new IllegalArgumentException(
+            "'%s' is not a length such as 128K without a condition: a block serves all operations"
+                .formatted(taken));
+      }
+      long bytes = Condition.bytes(taken);
+      if (bytes < LEAST_SEGMENT_BYTES || bytes > MOST_SEGMENT_BYTES || bytes % CACHE_LINE != 0) {
+        throw new IllegalArgumentException(
+            "'%s': a block has 4K to 64M, in multiples of 64 bytes".formatted(taken));
+      }
+      return new ForBlocks(bytes, source);
+    }
+
+    private static TableLine forFusion(
+        FusionRules.Subject subject, List<Condition> conditions, String taken, RuleSource source) {
       if (asks(conditions, Condition.ConditionKey.PRIVATE)) {
         throw new IllegalArgumentException(
             "fusion cannot be chosen by private, because ranks learn of it after the choice");
       }
-      return new ForFusion(conditions, FusionRules.Sharing.named(taken), source);
+      return new ForFusion(subject, conditions, FusionRules.Sharing.named(taken), source);
     }
 
     private TableLine forCollective(
@@ -144,7 +189,7 @@ sealed interface TableLine {
       List<String> known = algorithms.get(collective);
       if (known == null) {
         throw new IllegalArgumentException(
-            "no collective '%s'; allowed: %s; or a way: mapped, wire; or fusion"
+            "no collective '%s'; allowed: %s; or a way: mapped, wire; or fusion, mixing, blocks"
                 .formatted(
                     collective, String.join(", ", algorithms.keySet().stream().sorted().toList())));
       }

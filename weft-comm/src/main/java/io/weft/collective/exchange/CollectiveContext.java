@@ -30,20 +30,20 @@ import org.jspecify.annotations.Nullable;
 /// progress thread.
 public final class CollectiveContext {
 
-  /// Memory for the inner nodes of `sums`, small enough for the first-level cache.
-  private static final int BLOCK_BYTES = 128 << 10;
-
   private final Mesh mesh;
   private final StagingPool staging;
   private final Outbox outbox;
   private final int landingBytes;
   private final BitSet sharingKernel;
-  private final AdditionTree sums = new AdditionTree(BLOCK_BYTES);
+  private final AdditionTree sums;
   private final List<MemorySegment> landings = new ArrayList<>();
   private final AtomicLong mappedBytes = new AtomicLong();
 
-  public CollectiveContext(Mesh mesh, long keepBytes) {
+  /// @param keepBytes the idle staging memory that is kept
+  /// @param blockBytes the memory for the inner nodes of `sums`
+  public CollectiveContext(Mesh mesh, long keepBytes, long blockBytes) {
     this.mesh = mesh;
+    this.sums = new AdditionTree(blockBytes);
     Capabilities transport = mesh.transport().capabilities();
     int longest = transport.maxMessageBytes();
     this.staging = new StagingPool(mesh.transport(), keepBytes);

@@ -32,6 +32,7 @@ public final class AlgorithmSelection {
   private final RankLayout layout;
   private final boolean isRankOrder;
   private final FusionRules fusion;
+  private final FusionRules mixing;
   private final Map<CollectiveKind, SizeRules> rules = new EnumMap<>(CollectiveKind.class);
   private final Map<CollectiveKind, SizeRules> onWire = new EnumMap<>(CollectiveKind.class);
   private final Map<CollectiveKind, SizeRules> bounced = new EnumMap<>(CollectiveKind.class);
@@ -44,7 +45,8 @@ public final class AlgorithmSelection {
     this.hosts = List.copyOf(hosts);
     this.layout = RankLayout.of(hosts, sharesMemory, oneSided);
     this.isRankOrder = isRankOrder(this.hosts);
-    this.fusion = table.fusionRules(layout);
+    this.fusion = table.fusionRules(FusionRules.Subject.FUSION, layout);
+    this.mixing = table.fusionRules(FusionRules.Subject.MIXING, layout);
     for (CollectiveKind kind : CollectiveKind.values()) {
       rules.put(kind, table.sizeRules(kind.words(), layout, kind.sameBytes()));
       onWire.put(
@@ -56,6 +58,12 @@ public final class AlgorithmSelection {
   /// Returns whether, by the table, a tensor of this length shares a buffer with others.
   public boolean fuses(long bytes) {
     return fusion.shares(bytes);
+  }
+
+  /// Returns whether, by the table, a buffer of this length may have tensors of different
+  /// priorities.
+  public boolean mixes(long bytes) {
+    return mixing.shares(bytes);
   }
 
   public boolean sharesMemory() {

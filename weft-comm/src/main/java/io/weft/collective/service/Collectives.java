@@ -136,8 +136,8 @@ public final class Collectives implements MeshService {
   }
 
   /// Creates a communicator of these world ranks in an epoch that this rank has entered. All
-  /// members must create their communicators in the same order, and other ranks must not. User
-  /// thread.
+  /// members must create the communicators of one set in the same order, and other ranks must not.
+  /// User thread.
   public Communicator communicator(ProcessSet set, Epoch in) {
     return communicator(set, in, "");
   }
@@ -234,7 +234,7 @@ public final class Collectives implements MeshService {
   @Override
   public void onStart(Mesh connected) {
     mesh = connected;
-    CollectiveContext opened = new CollectiveContext(connected, keepBytes);
+    CollectiveContext opened = new CollectiveContext(connected, keepBytes, table.blockBytes());
     context = opened;
     mailboxes = new SharedMailboxes(connected, opened);
     tensors = new TensorPool(connected.transport(), keepBytes);

@@ -123,6 +123,11 @@ final class MeshCommunicator implements Communicator {
   }
 
   @Override
+  public boolean mixes(long bytes) {
+    return algorithms.mixes(bytes);
+  }
+
+  @Override
   public Communicator duplicate(String name) {
     return collectives.duplicate(group, name);
   }

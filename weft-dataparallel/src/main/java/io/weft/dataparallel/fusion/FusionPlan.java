@@ -19,14 +19,17 @@ import java.util.function.LongPredicate;
 /// ready. The tensors of a group have the highest priority of the group. A buffer contains tensors
 /// of one type, operation and scale, and is at most as long as the threshold. A tensor has a
 /// separate buffer if it is longer, if the rule table excludes it from fusion, or if it is not
-/// reduced by an allreduce. Tensors of different priorities share only short buffers, because the
-/// result of the higher priority is delivered with that of the lower one.
+/// reduced by an allreduce. Tensors of different priorities share a buffer if the rule table allows
+/// it, because the result of the higher priority is delivered with that of the lower one.
 public final class FusionPlan {
 
-  /// The length of a buffer up to which its messages, not its bytes, determine its time.
-  static final long MOST_MIXED_BYTES = 256 << 10;
-
   private FusionPlan() {}
+
+  /// The rules of the table for buffers.
+  ///
+  /// @param shares returns true if a tensor of this length may be fused
+  /// @param mixes returns true if a buffer of this length may have tensors of different priorities
+  public record Rules(LongPredicate shares, LongPredicate mixes) {}
 
   /// Tensors that are reduced together, in the order of their places in the buffer.
   ///
@@ -68,21 +71,14 @@ public final class FusionPlan {
       this.priority = priority;
     }
 
-    boolean takes(long more, int of, long threshold) {
+    boolean takes(long more, int of, long threshold, LongPredicate mixes) {
       long sum = bytes + more;
-      return sum <= threshold && (of == priority || sum <= MOST_MIXED_BYTES);
+      return sum <= threshold && (of == priority || mixes.test(sum));
     }
   }
 
   /// Returns the batches in the order of their reductions. `threshold` is in bytes.
-  public static List<Batch> of(List<ReadyTensor> ready, long threshold) {
-    return of(ready, threshold, bytes -> true);
-  }
-
-  /// Returns the batches in the order of their reductions. `threshold` is in bytes.
-  ///
-  /// @param shares returns true if a tensor of this length may be fused
-  public static List<Batch> of(List<ReadyTensor> ready, long threshold, LongPredicate shares) {
+  public static List<Batch> of(List<ReadyTensor> ready, long threshold, Rules rules) {
     Map<String, Integer> ofGroup = new HashMap<>();
     for (ReadyTensor tensor : ready) {
       if (tensor.signature().isGrouped()) {
@@ -98,8 +94,8 @@ public final class FusionPlan {
       long bytes = tensor.signature().bytes();
       Key key = Key.of(tensor);
       Filling into = open.get(key);
-      boolean fusible = isFusible(tensor) && shares.test(bytes);
-      if (into == null || !fusible || !into.takes(bytes, priority, threshold)) {
+      boolean fusible = isFusible(tensor) && rules.shares().test(bytes);
+      if (into == null || !fusible || !into.takes(bytes, priority, threshold, rules.mixes())) {
         into = new Filling(priority);
         all.add(into);
         if (bytes < threshold && fusible) {

@@ -17,6 +17,11 @@ import org.junit.jupiter.api.Test;
 class FusionPlanTest {
 
   private static final long KIB_OF_FLOATS = 256;
+  private static final long MOST_MIXED_BYTES = 256 << 10;
+
+  /// The rules of a table that fuses all tensors, and priorities in buffers up to 256 KiB.
+  private static final FusionPlan.Rules ALL =
+      new FusionPlan.Rules(bytes -> true, bytes -> bytes <= MOST_MIXED_BYTES);
 
   private static ReadyTensor floats(String name, long kib, int priority) {
     return new ReadyTensor(
@@ -34,21 +39,22 @@ class FusionPlanTest {
   @Test
   void tensorsShareABufferUpToTheThreshold() {
     var ready = List.of(floats("a", 2, 0), floats("b", 2, 0), floats("c", 1, 0), floats("d", 4, 0));
-    assertThat(words(FusionPlan.of(ready, 4096))).isEqualTo("a+b c d");
-    assertThat(words(FusionPlan.of(ready, 5120))).isEqualTo("a+b+c d");
-    assertThat(words(FusionPlan.of(ready, 1 << 20))).isEqualTo("a+b+c+d");
+    assertThat(words(FusionPlan.of(ready, 4096, ALL))).isEqualTo("a+b c d");
+    assertThat(words(FusionPlan.of(ready, 5120, ALL))).isEqualTo("a+b+c d");
+    assertThat(words(FusionPlan.of(ready, 1 << 20, ALL))).isEqualTo("a+b+c+d");
   }
 
   @Test
   void aTensorBeyondTheThresholdIsSentAloneAndOthersShareABuffer() {
     var ready = List.of(floats("a", 1, 0), floats("long", 9, 0), floats("b", 1, 0));
-    assertThat(words(FusionPlan.of(ready, 4096))).isEqualTo("a+b long");
+    assertThat(words(FusionPlan.of(ready, 4096, ALL))).isEqualTo("a+b long");
   }
 
   @Test
   void aTensorThatSharesNoBufferIsSentAloneAndOthersShareOne() {
     var ready = List.of(floats("a", 1, 0), floats("b", 2, 0), floats("c", 1, 0));
-    var batches = FusionPlan.of(ready, 1 << 20, bytes -> bytes <= 1024);
+    var batches =
+        FusionPlan.of(ready, 1 << 20, new FusionPlan.Rules(bytes -> bytes <= 1024, bytes -> true));
     assertThat(words(batches)).isEqualTo("a+c b");
   }
 
@@ -59,13 +65,13 @@ class FusionPlanTest {
             floats("a", 1, 0),
             new ReadyTensor("i", Signatures.of(DType.INT32, 9, 0, "", 0)),
             floats("b", 1, 0));
-    assertThat(words(FusionPlan.of(ready, 4096))).isEqualTo("a+b i");
+    assertThat(words(FusionPlan.of(ready, 4096, ALL))).isEqualTo("a+b i");
   }
 
   @Test
   void higherPrioritiesAreSentFirstAndShareOnlyShortBuffers() {
     var ready = List.of(floats("low", 200, 1), floats("high", 100, 3), floats("middle", 100, 2));
-    assertThat(words(FusionPlan.of(ready, 1 << 20))).isEqualTo("high+middle low");
+    assertThat(words(FusionPlan.of(ready, 1 << 20, ALL))).isEqualTo("high+middle low");
   }
 
   @Test
@@ -75,7 +81,7 @@ class FusionPlanTest {
             new ReadyTensor("g1", Signatures.of(DType.FLOAT32, 4, 0, "g", 2)),
             floats("alone", 1, 1),
             new ReadyTensor("g2", Signatures.of(DType.FLOAT32, 4, 7, "g", 2)));
-    assertThat(words(FusionPlan.of(ready, 1 << 20))).isEqualTo("g1+g2+alone");
+    assertThat(words(FusionPlan.of(ready, 1 << 20, ALL))).isEqualTo("g1+g2+alone");
   }
 
   private static List<ReadyTensor> tensors(Draw draw) {
@@ -101,7 +107,7 @@ class FusionPlanTest {
 
   private void everyTensorTravelsOnceInABufferOfItsTypeWithinTheThreshold(
       List<ReadyTensor> ready, long threshold) {
-    List<Batch> batches = FusionPlan.of(ready, threshold);
+    List<Batch> batches = FusionPlan.of(ready, threshold, ALL);
     assertThat(batches.stream().flatMap(batch -> batch.tensors().stream()).toList())
         .containsExactlyInAnyOrderElementsOf(ready);
     for (Batch batch : batches) {
@@ -114,7 +120,7 @@ class FusionPlanTest {
       boolean mixed =
           batch.tensors().stream().map(t -> t.signature().priority()).distinct().count() > 1;
       if (mixed) {
-        assertThat(batch.bytes()).isLessThanOrEqualTo(FusionPlan.MOST_MIXED_BYTES);
+        assertThat(batch.bytes()).isLessThanOrEqualTo(MOST_MIXED_BYTES);
       }
     }
     List<Integer> first =

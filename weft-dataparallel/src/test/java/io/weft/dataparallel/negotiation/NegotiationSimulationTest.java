@@ -299,7 +299,9 @@ class NegotiationSimulationTest {
 
     /// Checks that each tensor is in one buffer, no buffer is too long, and groups are whole.
     private void checkPlan(List<ReadyTensor> ready) {
-      List<FusionPlan.Batch> plan = FusionPlan.of(ready, threshold);
+      List<FusionPlan.Batch> plan =
+          FusionPlan.of(
+              ready, threshold, new FusionPlan.Rules(bytes -> true, bytes -> bytes <= 256 << 10));
       Set<String> planned = new HashSet<>();
       Map<String, Integer> ofGroup = new HashMap<>();
       for (FusionPlan.Batch batch : plan) {

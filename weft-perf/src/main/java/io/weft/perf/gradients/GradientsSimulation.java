@@ -4,6 +4,8 @@ package io.weft.perf.gradients;
 import io.weft.WeftConfig;
 import io.weft.collective.Algorithms;
 import io.weft.collective.choice.AlgorithmTable;
+import io.weft.collective.choice.FusionRules;
+import io.weft.collective.choice.RankLayout;
 import io.weft.dataparallel.DataParallelOptions;
 import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.dataparallel.fusion.FusionPlan;
@@ -86,7 +88,7 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
       for (; next < all.size() && readyAt(all.get(next)) <= now; next++) {
         ready.add(ready(all.get(next)));
       }
-      for (FusionPlan.Batch batch : FusionPlan.of(ready, threshold)) {
+      for (FusionPlan.Batch batch : FusionPlan.of(ready, threshold, network.rules())) {
         if (underWay.size() == UNDER_WAY) {
           now = Math.max(now, underWay.removeFirst());
         }
@@ -137,6 +139,12 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
               gbit * 1e9 / 8 * (kernel ? TCP_SHARE : RDMA_SHARE),
               Duration.ofNanos(kernel ? 5_000 : 300));
       cost = CostModel.of(link, TURN, WeftConfig.load());
+    }
+
+    FusionPlan.Rules rules() {
+      var layout = RankLayout.of(places, false, oneSided);
+      return new FusionPlan.Rules(
+          bytes -> true, table.fusionRules(FusionRules.Subject.MIXING, layout)::shares);
     }
 
     double negotiation() {

@@ -2,6 +2,7 @@
 package io.weft.perf.link;
 
 import io.weft.WeftConfig;
+import io.weft.agent.AgentConfig;
 import io.weft.agent.IdleStrategy;
 import io.weft.agent.Ticker;
 import io.weft.cluster.LaunchEnvironment;
@@ -15,6 +16,7 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.PostResult;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
+import io.weft.transport.limit.Span;
 import io.weft.transport.spi.Credentials;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
@@ -42,7 +44,11 @@ final class PeerLink implements FrameSink, AutoCloseable {
   private final int rank;
   private final Transport transport;
   private final IdleStrategy idle =
-      IdleStrategy.forCaller(Ticker.SYSTEM, RANKS, Runtime.getRuntime().availableProcessors());
+      IdleStrategy.forCaller(
+          Ticker.SYSTEM,
+          RANKS,
+          Runtime.getRuntime().availableProcessors(),
+          Span.nanos(WeftConfig.load().required(AgentConfig.CALLER_SPIN)));
   private final MemorySegment signal = Arena.ofAuto().allocate(1);
   private @Nullable Endpoint endpoint;
   private @Nullable TransportException failure;

@@ -241,7 +241,7 @@ public final class InboundTarget implements FuzzTarget {
     private final MemorySegment guarded = guarded();
     private final RegionTable table = new RegionTable("fuzz");
     private final PostedReads reads = new PostedReads(16);
-    private final TcpOutbound outbound = new TcpOutbound(table);
+    private final TcpOutbound outbound = new TcpOutbound(table, 12 << 10);
     private final List<Counted> posted = List.of(new Counted(), new Counted());
     private final MemoryRegion open;
     private final MemoryRegion large;

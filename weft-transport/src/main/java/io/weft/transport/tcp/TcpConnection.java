@@ -18,14 +18,15 @@ record TcpConnection(
       SocketStream stream,
       SelectionKey key,
       long peerIncarnation,
-      RegionTable table,
+      TcpTransport transport,
       TcpInbound.FrameListener listener) {
+    RegionTable table = transport.table();
     PostedReads reads = new PostedReads(TcpOutbound.MAX_IN_FLIGHT);
     return new TcpConnection(
         stream,
         key,
         peerIncarnation,
-        new TcpOutbound(table),
+        new TcpOutbound(table, transport.flushBytes()),
         new TcpInbound(table, reads, TcpTransport.MAX_MESSAGE_BYTES, listener),
         reads);
   }

@@ -40,7 +40,7 @@ final class TcpEndpoint extends Pollable implements Endpoint, TcpInbound.FrameLi
 
   /// Opens the endpoint after the handshake; `key` is the socket's registration.
   void open(SocketStream stream, SelectionKey key, long peerIncarnation) {
-    connection = TcpConnection.of(stream, key, peerIncarnation, transport.table(), this);
+    connection = TcpConnection.of(stream, key, peerIncarnation, transport, this);
   }
 
   @Override

@@ -28,14 +28,11 @@ final class TcpOutbound {
   private static final int STAGING_BYTES = 1 << 17;
   private static final int FLUSH_BYTES = 4 << 20;
 
-  /// The length of staged messages that is sent before more are staged (docs/adr/0058), so that the
-  /// peer can process it in parallel.
-  private static final int AHEAD_BYTES = 12 << 10;
-
   private static final int MAX_FAULT_TEXT = 256;
   private static final MemorySegment ZEROS = Arena.ofAuto().allocate(TcpFrame.ALIGNMENT);
 
   private final RegionTable table;
+  private final long flushBytes;
   private final ByteRing ring = new ByteRing(STAGING_BYTES);
   private final MemorySegment staging = Arena.ofAuto().allocate(STAGING_BYTES, 64);
   private final Gather gather = new Gather(ring, staging);
@@ -51,8 +48,10 @@ final class TcpOutbound {
   private boolean flushing;
   private boolean ended;
 
-  TcpOutbound(RegionTable table) {
+  /// @param flushBytes the length of staged messages that is sent before more are staged
+  TcpOutbound(RegionTable table, long flushBytes) {
     this.table = table;
+    this.flushBytes = flushBytes;
   }
 
   /// Returns whether there are bytes to send or transfers to complete.
@@ -76,11 +75,11 @@ final class TcpOutbound {
   }
 
   /// Returns whether the staged bytes should be sent before more are staged: there are at least
-  /// `AHEAD_BYTES`, and no completion waits for them.
+  /// `flushBytes`, and no completion waits for them.
   ///
   /// Hot path.
   boolean shouldLeave() {
-    return ring.head() - ring.tail() >= AHEAD_BYTES
+    return ring.head() - ring.tail() >= flushBytes
         && !blocked
         && !flushing
         && transfers.isEmpty()

@@ -65,6 +65,7 @@ final class TcpTransport implements Transport, RegionHolder {
   private final FrameSink sink;
   private final long connectNanos;
   private final long handshakeNanos;
+  private final long flushBytes;
   private final RegionTable table;
   private final JobProof proof;
   private final RateLimitedLog log;
@@ -88,9 +89,9 @@ final class TcpTransport implements Transport, RegionHolder {
 
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
-    connectNanos = ClampedDuration.nanos(config.connectDeadline());
-    handshakeNanos =
-        ClampedDuration.nanos(UnprovenLimit.handshakeTimeout(config.connectDeadline()));
+    connectNanos = Span.nanos(config.connectDeadline());
+    flushBytes = config.settings().required(TcpConfig.FLUSH_BYTES);
+    handshakeNanos = Span.nanos(UnprovenLimit.handshakeTimeout(config.connectDeadline()));
     try {
       InetSocketAddress bind = TcpAddress.toBind(config.bind());
       party = config.encryption().at(bind.getAddress()).map(TcpTransport::party).orElse(null);
@@ -378,6 +379,11 @@ final class TcpTransport implements Transport, RegionHolder {
   /// Returns the time in which a connection must prove itself.
   long handshakeNanos() {
     return handshakeNanos;
+  }
+
+  /// Returns the length of staged messages that is sent before more are staged.
+  long flushBytes() {
+    return flushBytes;
   }
 
   @Override

@@ -49,10 +49,6 @@ final class TransferRing {
     slots = new Transfer[capacity];
   }
 
-  boolean isFull() {
-    return size == slots.length;
-  }
-
   boolean isEmpty() {
     return size == 0;
   }
