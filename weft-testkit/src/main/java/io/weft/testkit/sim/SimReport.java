@@ -99,21 +99,16 @@ public record SimReport<T>(
         .toList();
   }
 
-  /// Returns the system property with this seed, for a test that reads its seed from this property.
-  public String replay() {
-    return "-Dweft.sim.seed=" + seed;
-  }
-
   /// Returns seed, faults and the outcome of each rank, one line each.
   public String summary() {
     return String.format(
             Locale.ROOT,
-            "simulation of %d ranks, %.6f s of virtual time, %d events, hash %s; replay: %s%n",
+            "simulation of %d ranks, seed %d, %.6f s of virtual time, %d events, hash %s%n",
             outcomes.size(),
-            ClampedDuration.nanos(virtual) / 1e9,
+            seed,
+            Span.nanos(virtual) / 1e9,
             trace.events(),
-            trace.hash(),
-            replay())
+            trace.hash())
         + faults.stream().map(fault -> "  " + fault + "\n").collect(Collectors.joining())
         + outcomes.stream().map(SimReport::line).collect(Collectors.joining())
         + restarts.stream().map(o -> "  again:" + line(o)).collect(Collectors.joining());

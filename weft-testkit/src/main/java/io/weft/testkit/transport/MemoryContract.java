@@ -67,6 +67,23 @@ public abstract class MemoryContract extends MessageContract {
   }
 
   @Test
+  final void aReadIntoReadOnlyMemoryIsRefusedAtTheCall() {
+    Node a = net().node(0);
+    Node b = net().node(1);
+    Endpoint endpoint = net().connect(a, b, 1);
+    MemoryRegion from = b.region(100);
+    MemorySegment memory = a.region(4096).segment().asReadOnly();
+    try (MemoryRegion into = a.transport().register(memory, memory)) {
+      assertThatThrownBy(
+              () ->
+                  endpoint.tryRead(
+                      into.slice(0, 100), Transfers.whole(from), new CompletionRecord()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("read-only");
+    }
+  }
+
+  @Test
   final void readsOfAllLengthsFetchTheBytes() {
     Node a = net().node(0);
     Node b = net().node(1);

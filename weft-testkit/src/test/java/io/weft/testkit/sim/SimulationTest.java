@@ -131,7 +131,7 @@ class SimulationTest {
       Throwable cause = ((RankResult.Threw<Float>) report.outcomes().get(rank)).cause();
       assertThat(cause).isInstanceOf(CommException.class).hasMessageContaining("rank 2");
     }
-    assertThat(report.summary()).contains("Crash", "rank 2 died", "-Dweft.sim.seed=1");
+    assertThat(report.summary()).contains("Crash", "rank 2 died", "seed 1");
   }
 
   @Test

@@ -9,19 +9,17 @@ import java.nio.ByteBuffer;
 /// An accepted call whose initiator has not proved anything yet.
 final class InprocAnswer {
 
-  private static final long LIMIT_NANOS = 5_000_000_000L;
-
   private final InprocTransport transport;
   private final InprocConnection line;
   private final ResponderHandshake handshake;
   private final long deadlineNanos;
   private boolean ended;
 
-  InprocAnswer(InprocTransport transport, InprocConnection line, long nowNanos) {
+  InprocAnswer(InprocTransport transport, InprocConnection line, long deadlineNanos) {
     this.transport = transport;
     this.line = line;
     handshake = new ResponderHandshake(transport.proof());
-    deadlineNanos = nowNanos + LIMIT_NANOS;
+    this.deadlineNanos = deadlineNanos;
   }
 
   boolean isEnded() {

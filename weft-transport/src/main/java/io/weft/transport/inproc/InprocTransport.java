@@ -7,7 +7,8 @@ import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
-import io.weft.transport.limit.ClampedDuration;
+import io.weft.transport.limit.Span;
+import io.weft.transport.limit.UnprovenLimit;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
 import io.weft.transport.secure.JobProof;
@@ -36,6 +37,7 @@ final class InprocTransport implements Transport {
 
   private final FrameSink sink;
   private final long connectNanos;
+  private final long handshakeNanos;
   private final String name;
   private final Address address;
   private final RegionTable table;
@@ -55,7 +57,8 @@ final class InprocTransport implements Transport {
   private InprocTransport(TransportConfig config, FrameSink sink, String name) {
     this.sink = sink;
     this.name = name;
-    connectNanos = ClampedDuration.nanos(config.connectDeadline());
+    connectNanos = Span.nanos(config.connectDeadline());
+    handshakeNanos = Span.nanos(UnprovenLimit.handshakeTimeout(config.connectDeadline()));
     address = new Address(InprocProvider.SCHEME, name);
     table = new RegionTable(address.toString());
     proof = new JobProof(config.credentials(), table.incarnation());
@@ -113,7 +116,7 @@ final class InprocTransport implements Transport {
     log.tick(nowNanos);
     int work = 0;
     while (answers.size() < MAX_CALLS && !calls.isEmpty()) {
-      answers.add(new InprocAnswer(this, calls.remove(), nowNanos));
+      answers.add(new InprocAnswer(this, calls.remove(), nowNanos + handshakeNanos));
     }
     if (!answers.isEmpty()) {
       for (int i = 0; i < answers.size(); i++) {

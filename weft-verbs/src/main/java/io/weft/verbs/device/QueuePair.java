@@ -159,12 +159,6 @@ public final class QueuePair extends Owned {
         });
   }
 
-  /// Returns whether an event of the device concerns this queue pair.
-  public boolean isMeant(AsyncEvent event) {
-    return event.kind() == AsyncEvent.DeviceEventKind.QUEUE_PAIR_FAILED
-        && event.element() == address;
-  }
-
   /// Options of a request, combined by or.
   public static final class Flag {
     /// No options: the request completes only if it fails.

@@ -178,7 +178,7 @@ final class SimEndpoint implements Endpoint {
 
   @Override
   public PostResult tryWrite(Slice from, RemoteSlice into, int immediate, Completion done) {
-    SimTransfer.Terms terms = terms(from, into, done);
+    SimTransfer.Terms terms = terms(transport.table().own(from), from, into, done);
     PostResult room = room(0);
     if (room == PostResult.POSTED) {
       post(new WriteTransfer(this, terms, immediate), into);
@@ -188,7 +188,7 @@ final class SimEndpoint implements Endpoint {
 
   @Override
   public PostResult tryRead(Slice into, RemoteSlice from, Completion done) {
-    SimTransfer.Terms terms = terms(into, from, done);
+    SimTransfer.Terms terms = terms(transport.table().ownTarget(into), into, from, done);
     PostResult room = room(0);
     if (room == PostResult.POSTED) {
       post(new ReadTransfer(this, terms), from);
@@ -196,12 +196,12 @@ final class SimEndpoint implements Endpoint {
     return room;
   }
 
-  private SimTransfer.Terms terms(Slice own, RemoteSlice remote, Completion done) {
+  private SimTransfer.Terms terms(
+      LocalRegion region, Slice own, RemoteSlice remote, Completion done) {
     if (own.bytes() != remote.bytes()) {
       throw new IllegalArgumentException(
           "slice of " + own.bytes() + " bytes, remote slice of " + remote.bytes() + " bytes");
     }
-    LocalRegion region = transport.table().own(own);
     region.post(); // throws if it is closed
     region.settle();
     return new SimTransfer.Terms(
