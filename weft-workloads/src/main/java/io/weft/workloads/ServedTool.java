@@ -46,21 +46,26 @@ final class ServedTool {
       TrainOptions options, Servers servers, Weft weft, PrintWriter out, PrintWriter err)
       throws IOException {
     var training = TrainingThread.start(() -> run(options, servers, weft, out, err));
-    boolean waits =
-        !(options.settings().sync() instanceof Sync.Asynchronous)
-            || servers.via() == Servers.Via.PS;
-    boolean works = weft.rank() >= servers.servers();
+    Sync sync = options.settings().sync();
     weft.onFailure(
         cause -> {
-          boolean servesMe =
-              works
-                  && cause instanceof CommException.PeerLost lost
-                  && lost.rank() < servers.servers();
-          if (servesMe || (waits && servers.backup() == 0)) {
+          if (isNeeded(cause, sync, servers, weft.rank())) {
             training.giveUp(cause);
           }
         });
     training.await();
+  }
+
+  /// Returns whether this rank cannot continue after the failure. Synchronous workers need every
+  /// rank, also those for whose gradients a step does not wait, because all meet at the end.
+  static boolean isNeeded(CommException cause, Sync sync, Servers servers, int rank) {
+    boolean servesThisRank =
+        rank >= servers.servers()
+            && cause instanceof CommException.PeerLost lost
+            && lost.rank() < servers.servers();
+    return servesThisRank
+        || !(sync instanceof Sync.Asynchronous)
+        || servers.via() == Servers.Via.PS;
   }
 
   private static void run(

@@ -37,7 +37,7 @@ public interface TrainingObserver {
   /// @param epoch from 1
   /// @param step in the epoch, from 1
   /// @param loss mean over this rank's slice
-  /// @param seconds the training time of this run
+  /// @param seconds the duration of all steps of this run until now, in seconds
   record TrainedStep(int epoch, int step, double loss, double seconds) {}
 
   /// A completed epoch.
