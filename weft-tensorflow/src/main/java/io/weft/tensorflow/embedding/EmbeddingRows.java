@@ -79,9 +79,6 @@ final class EmbeddingRows {
       if (ids.length == 0 || ahead.containsKey(keys)) {
         return;
       }
-      if (order.size() == MOST_AHEAD) {
-        giveUp(order.removeFirst());
-      }
     }
     TensorLease memory = weft.allocate(DType.FLOAT32, Shape.of(ids.length, width()));
     Handle<Void> handle;
@@ -96,6 +93,9 @@ final class EmbeddingRows {
       Ahead twice = ahead.put(keys, new Ahead(handle, memory));
       if (twice == null) {
         order.addLast(keys);
+        if (order.size() > MOST_AHEAD) {
+          giveUp(order.removeFirst());
+        }
       } else {
         release(twice);
       }
