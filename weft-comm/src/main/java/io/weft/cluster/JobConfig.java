@@ -73,7 +73,7 @@ public final class JobConfig implements OptionProvider {
       ConfigOption.withoutDefault(
           "secret-file",
           OptionType.path(),
-          "file with the job's secret, readable only by its owner");
+          "file with the job's secret, which others than its owner and group cannot read");
 
   /// Encryption of the connections.
   public static final ConfigOption<SecureMode> SECURE =

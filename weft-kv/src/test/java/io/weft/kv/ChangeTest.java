@@ -303,7 +303,7 @@ class ChangeTest {
                 .isInstanceOf(CommException.Mismatch.class)
                 .hasMessageContaining("change 'root' failed: row 8 is -1.0");
             assertThatThrownBy(() -> table.change(new DoubleAndOne()).await())
-                .hasMessageContaining("unknown function 'double-and-one'")
+                .hasMessageContaining("unknown change 'double-and-one'")
                 .hasMessageContaining("axpy, root, scale");
             assertThatThrownBy(() -> table.change(KvChanges.axpy(1, "nothing")).await())
                 .hasMessageContaining("unknown table 'nothing'");

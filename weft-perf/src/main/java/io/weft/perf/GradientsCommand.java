@@ -106,7 +106,7 @@ final class GradientsCommand extends Experiment {
       paramLabel = "MS",
       description =
           "milliseconds of forward and backward pass together, divided in proportion to the"
-              + " multiplications of each layer (default: the time of a Tesla P100 for 64 images;"
+              + " multiplications of each layer (default: the time of a Tesla P100 for 64 examples;"
               + " 0 for uniform)")
   private @Nullable Long computeMillis;
 

@@ -16,7 +16,7 @@ record RatioTable(List<Figure> measurements) {
 
   private static final int SIZE_WIDTH = 13;
 
-  /// The ratio of handovers above which the host must have moved the processors.
+  /// The ratio of handovers above which the host has probably moved the processors.
   private static final int FAR = 2;
 
   RatioTable {
@@ -50,7 +50,8 @@ record RatioTable(List<Figure> measurements) {
     return text.append(System.lineSeparator()).toString();
   }
 
-  /// Returns a warning if the host has moved the processors between rounds.
+  /// Returns a warning if the handovers before the rounds differ much, because the host has moved
+  /// the processors, or other programs used them.
   private String moved() {
     IntSummaryStatistics nanos =
         measurements.stream()
@@ -60,7 +61,7 @@ record RatioTable(List<Figure> measurements) {
     return nanos.getCount() == 0 || nanos.getMax() <= FAR * nanos.getMin()
         ? ""
         : ("%nthe handover of a cache line between processors and back took %d to %d ns before the"
-                + " rounds: the host moves the processors or takes them; compare best")
+               + " rounds: the host moves the processors, or other programs use them; compare best")
             .formatted(nanos.getMin(), nanos.getMax());
   }
 

@@ -43,7 +43,7 @@ public final class MovingMoments<T extends TFloating> {
       throw new IllegalArgumentException(
           "the momentum of batch normalisation '"
               + name
-              + "' is a number from 0 and below 1, got "
+              + "' is 0, or a normal number of FLOAT32 below 1, got "
               + momentum);
     }
     this.tf = Ops.create(graph);

@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
 /// the same joiners, or none with any. A committed rank admits no rank before the next epoch, so
 /// all ranks that can continue know the ranks that may have entered the epoch to which it
 /// committed.
+///
+/// The simulation admits ranks. No product code does: a process that joins a running job gets
+/// connections, but is not a member of an epoch (docs/adr/0081-peers-that-grow.md).
 final class Agreement {
 
   /// The state of this rank in the agreement.

@@ -23,19 +23,24 @@ public final class ShardFunctions {
   /// Creates the set of the built-in functions and changes and of these. Throws
   /// `IllegalArgumentException` if two have the same name.
   public ShardFunctions(List<KvFunction<?>> ownFunctions, List<KvChange> ownChanges) {
-    functions = byName(KvFunctions.all(), ownFunctions, KvFunction::name);
-    changes = byName(KvChanges.all(), ownChanges, KvChange::name);
+    functions = byName("functions", KvFunctions.all(), ownFunctions, KvFunction::name);
+    changes = byName("changes", KvChanges.all(), ownChanges, KvChange::name);
   }
 
   private static <F> Map<String, F> byName(
-      Collection<? extends F> all, Collection<? extends F> own, Function<F, String> name) {
+      String kind,
+      Collection<? extends F> all,
+      Collection<? extends F> own,
+      Function<F, String> name) {
     Map<String, F> byName = new HashMap<>();
     Stream.concat(all.stream(), own.stream())
         .forEach(
             each -> {
               if (byName.put(name.apply(each), each) != null) {
                 throw new IllegalArgumentException(
-                    "two functions have the name '"
+                    "two "
+                        + kind
+                        + " have the name '"
                         + name.apply(each)
                         + "'; give one of them another");
               }
@@ -45,7 +50,7 @@ public final class ShardFunctions {
 
   /// Runs a function. Throws `Refusal` with the reason if the function is unknown or fails.
   MemorySegment call(KvCall call, ShardView view) throws Refusal {
-    KvFunction<?> function = find(call, functions, "withFunction");
+    KvFunction<?> function = find("function", call, functions, "withFunction");
     byte[] result;
     try {
       result = function.run(view, call.argument());
@@ -62,15 +67,16 @@ public final class ShardFunctions {
 
   /// Returns the change of a call. Throws `Refusal` if its name is unknown.
   KvChange change(KvCall call) throws Refusal {
-    return find(call, changes, "withChange");
+    return find("change", call, changes, "withChange");
   }
 
-  private static <F> F find(KvCall call, Map<String, F> known, String method) throws Refusal {
+  private static <F> F find(String kind, KvCall call, Map<String, F> known, String method)
+      throws Refusal {
     F found = known.get(call.name());
     if (found == null) {
       throw new Refusal(
-          "unknown function '%s'; servers know %s; KvOptions.%s adds others"
-              .formatted(call.name(), known.keySet().stream().sorted().toList(), method));
+          "unknown %s '%s'; servers know %s; KvOptions.%s adds others"
+              .formatted(kind, call.name(), known.keySet().stream().sorted().toList(), method));
     }
     return found;
   }

@@ -38,7 +38,7 @@ import picocli.CommandLine.Option;
           + " separate process on this host. --workers, --window and --transport take lists; the"
           + " workers of a list share one process. The values of a request are one of three:",
       "--pairs: ascending keys with their values, equal in each request; the list of keys is sent"
-          + " once and then named by a number.",
+          + " once and then named by its digest.",
       "--value: one dense tensor.",
       "--rows: rows of a sparse table by skewed keys, which differ in each request.",
       "All values are compared at the end. The report also shows the time of copying the same bytes"
@@ -90,8 +90,9 @@ public final class KvCommand extends Experiment {
       names = "--spill-beyond",
       paramLabel = "SIZE",
       description =
-          "with --rows: bytes of rows that a server keeps in memory, at least 64K; other rows lie"
-              + " on its disk, in kv-spill-directory or else the directory of temporary files")
+          "with --rows: bytes of rows that a shard keeps in memory, at least 64K; other rows lie on"
+              + " its server's disk, in kv-spill-directory or else the directory of temporary"
+              + " files")
   private @Nullable String spillBeyond;
 
   @Option(

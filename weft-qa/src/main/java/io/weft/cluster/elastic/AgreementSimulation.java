@@ -397,7 +397,7 @@ public final class AgreementSimulation {
   /// Throws `AssertionError` with the seed and the finding.
   private void require(boolean holds, String what, Object found) {
     if (!holds) {
-      throw new AssertionError("-Dweft.test.seed=" + seed + ": " + what + ": " + found);
+      throw new AssertionError("seed " + seed + ": " + what + ": " + found);
     }
   }
 }
