@@ -12,10 +12,7 @@ package io.weft.rendezvous;
 /// @param draining tensors and receive buffers of failed transfers that the transport may still
 ///   access
 /// @param leases received tensors that were not closed yet
-/// @param received tensors received from other ranks, including dead ones
-/// @param requests messages that request at least one tensor
-/// @param messages messages sent, including requests
-/// @param registrations registrations of memory, excluding reuses of an earlier one
+/// @param totals the totals
 public record RendezvousCounts(
     long queued,
     long steps,
@@ -24,10 +21,19 @@ public record RendezvousCounts(
     long parked,
     long draining,
     long leases,
-    long received,
-    long requests,
-    long messages,
-    long registrations) {
+    Totals totals) {
+
+  /// The counts of a rank that has received and published nothing.
+  public static final RendezvousCounts NONE =
+      new RendezvousCounts(0, 0, 0, 0, 0, 0, 0, new Totals(0, 0, 0, 0));
+
+  /// The totals since the rank's start.
+  ///
+  /// @param received tensors received from other ranks, including dead ones
+  /// @param requests messages that request at least one tensor
+  /// @param messages messages sent, including requests
+  /// @param registrations registrations of memory, excluding reuses of an earlier one
+  public record Totals(long received, long requests, long messages, long registrations) {}
 
   /// Returns whether no state of any step is left.
   public boolean isEmpty() {

@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
 /// @param output memory for the result, of the same type and shape; must be the input's memory or
 ///   not overlap it. Borrowed until the handle completes
 /// @param op the operation that combines elements of two ranks
-/// @param prescale factor of each rank's elements before they are combined; 1 = none
-/// @param postscale factor of the result; 1 = none
+/// @param factors the factors of the elements before and after they are combined
 /// @param wire type in which elements are sent and combined: the input's type, or FLOAT16 or
 ///   BFLOAT16 for FLOAT32
 /// @param priority ready tensors with a higher priority are sent first
@@ -32,11 +31,19 @@ public record ReductionRequest(
     TensorView input,
     TensorView output,
     ReduceOp op,
-    double prescale,
-    double postscale,
+    Factors factors,
     DType wire,
     int priority,
     Duration deadline) {
+
+  /// The factors of an allreduce.
+  ///
+  /// @param before factor of each rank's elements before they are combined; 1 = none
+  /// @param after factor of the result; 1 = none
+  public record Factors(double before, double after) {
+    /// No scaling.
+    public static final Factors NONE = new Factors(1, 1);
+  }
 
   /// The suffix of the exchange in which ranks report why a narrowed tensor failed.
   static final String VALUES = "/values";
@@ -49,8 +56,9 @@ public record ReductionRequest(
   public ReductionRequest {
     AllreduceRequest plain =
         new AllreduceRequest(input, output, op, CollectiveOptions.named(name).within(deadline));
-    if (prescale != 1 || postscale != 1) {
-      checkScaled("operation '" + plain.name() + "'", input.dtype(), op, prescale, postscale);
+    if (!factors.equals(Factors.NONE)) {
+      checkScaled(
+          "operation '" + plain.name() + "'", input.dtype(), op, factors.before, factors.after);
     }
     if (wire != input.dtype()) {
       checkNarrowed("operation '" + plain.name() + "'", input.dtype(), wire, op);
@@ -86,7 +94,8 @@ public record ReductionRequest(
 
   /// Returns a request with two tensors, without scales.
   public static ReductionRequest of(String name, TensorView input, TensorView output, ReduceOp op) {
-    return new ReductionRequest(name, input, output, op, 1, 1, input.dtype(), 0, Duration.ZERO);
+    return new ReductionRequest(
+        name, input, output, op, Factors.NONE, input.dtype(), 0, Duration.ZERO);
   }
 
   /// Returns a request whose output is the input.
@@ -97,19 +106,27 @@ public record ReductionRequest(
   /// Returns this request with other factors, which are allowed for SUM or AVERAGE of floating
   /// types.
   public ReductionRequest scaled(double before, double after) {
-    return new ReductionRequest(name, input, output, op, before, after, wire, priority, deadline);
+    return new ReductionRequest(
+        name, input, output, op, new Factors(before, after), wire, priority, deadline);
+  }
+
+  double prescale() {
+    return factors.before;
+  }
+
+  double postscale() {
+    return factors.after;
   }
 
   /// Returns this request with another operation.
   public ReductionRequest by(ReduceOp other) {
-    return new ReductionRequest(
-        name, input, output, other, prescale, postscale, wire, priority, deadline);
+    return new ReductionRequest(name, input, output, other, factors, wire, priority, deadline);
   }
 
   /// Returns this request narrowed to 16 bits per element, if its tensors are FLOAT32; the
-  /// operation must then be SUM or AVERAGE. Elements are multiplied by `prescale` in FLOAT32,
-  /// rounded to `type`, added in `type`, and multiplied by `postscale` in FLOAT32 again. A tensor
-  /// of another type is sent in its own type.
+  /// operation must then be SUM or AVERAGE. Elements are multiplied by the factor before in
+  /// FLOAT32, rounded to `type`, added in `type`, and multiplied by the factor after in FLOAT32
+  /// again. A tensor of another type is sent in its own type.
   ///
   /// An element that is not finite in `type`, on a rank or in the sum, fails the reduction on all
   /// ranks with `Broken`, which names tensor, rank, value and index. Inputs and outputs then keep
@@ -118,20 +135,17 @@ public record ReductionRequest(
   /// @param type FLOAT16 or BFLOAT16
   public ReductionRequest narrowed(DType type) {
     DType travels = input.dtype() == DType.FLOAT32 ? type : input.dtype();
-    return new ReductionRequest(
-        name, input, output, op, prescale, postscale, travels, priority, deadline);
+    return new ReductionRequest(name, input, output, op, factors, travels, priority, deadline);
   }
 
   /// Returns this request with another priority.
   public ReductionRequest withPriority(int other) {
-    return new ReductionRequest(
-        name, input, output, op, prescale, postscale, wire, other, deadline);
+    return new ReductionRequest(name, input, output, op, factors, wire, other, deadline);
   }
 
   /// Returns this request with another deadline.
   public ReductionRequest within(Duration limit) {
-    return new ReductionRequest(
-        name, input, output, op, prescale, postscale, wire, priority, limit);
+    return new ReductionRequest(name, input, output, op, factors, wire, priority, limit);
   }
 
   /// Returns the communicator's request, after all ranks are known to have equal requests.
@@ -141,7 +155,7 @@ public record ReductionRequest(
   AllreduceRequest asAllreduce(Duration otherwise, @Nullable NarrowedTensor narrowed) {
     Duration limit = deadline.isZero() ? otherwise : deadline;
     CollectiveOptions options = SumOrder.options(name).within(limit);
-    WireHook hook = narrowed == null ? hook(prescale, postscale) : narrowed;
+    WireHook hook = narrowed == null ? hook(prescale(), postscale()) : narrowed;
     return new AllreduceRequest(input, output, op, hook, options);
   }
 

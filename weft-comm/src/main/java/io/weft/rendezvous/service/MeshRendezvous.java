@@ -65,7 +65,7 @@ public final class MeshRendezvous implements MeshService {
   private final AtomicLong transfers = new AtomicLong();
   private OperationObserver observer = new Observers();
   private volatile @Nullable Connected connected;
-  private volatile RendezvousCounts counts = new RendezvousCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  private volatile RendezvousCounts counts = RendezvousCounts.NONE;
   private volatile boolean busy;
   private volatile boolean entering;
 
@@ -146,10 +146,11 @@ public final class MeshRendezvous implements MeshService {
         seen.parked(),
         seen.draining(),
         lent.get() + connected().receiveBuffers().leases(),
-        traffic.tensors(),
-        traffic.requests(),
-        traffic.messages(),
-        connected().receiveBuffers().registrations());
+        new RendezvousCounts.Totals(
+            traffic.tensors(),
+            traffic.requests(),
+            traffic.messages(),
+            connected().receiveBuffers().registrations()));
   }
 
   @Override
@@ -384,10 +385,7 @@ public final class MeshRendezvous implements MeshService {
               source.parked(),
               draining,
               0,
-              0,
-              0,
-              0,
-              0);
+              RendezvousCounts.NONE.totals());
     }
     if (entering) {
       entering = false;

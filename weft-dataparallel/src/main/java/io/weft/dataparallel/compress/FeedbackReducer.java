@@ -65,7 +65,7 @@ final class FeedbackReducer implements TensorReducer {
   /// scale of the numbers.
   private double factor(ReductionRequest request) {
     double sums = request.op() == ReduceOp.SUM ? below.size() : 1;
-    return request.prescale() * request.postscale() * sums;
+    return request.factors().before() * request.factors().after() * sums;
   }
 
   /// Reduces on a single rank. It refuses the elements that an exchange would refuse.

@@ -123,7 +123,7 @@ public final class SendRecvRank {
           (graph, limit) ->
               new GraphSession.OfWeft(
                   WeftSession.open(server, graph, limit),
-                  () -> weft.rendezvous().counts().requests()),
+                  () -> weft.rendezvous().counts().totals().requests()),
           printer);
     }
   }

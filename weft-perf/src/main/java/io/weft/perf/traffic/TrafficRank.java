@@ -38,7 +38,7 @@ public final class TrafficRank {
 
   /// Runs this rank's part of one case, which all ranks call. Returns the client's requests.
   private long run(TrafficCase one, long first) throws InterruptedException {
-    long before = weft.rendezvous().counts().requests();
+    long before = weft.rendezvous().counts().totals().requests();
     meet("begin", first, one);
     for (int worker = 0; worker < one.workers(); worker++) {
       var transfers = new StepTransfers(plan, weft.rank(), weft.rendezvous(), worker, one::wrong);
@@ -49,7 +49,7 @@ public final class TrafficRank {
       }
     }
     one.await();
-    long requests = weft.rendezvous().counts().requests() - before;
+    long requests = weft.rendezvous().counts().totals().requests() - before;
     meet("end", first, one);
     return requests;
   }

@@ -61,7 +61,7 @@ class CaseRunTest {
       var session =
           new GraphSession.OfWeft(
               WeftSession.open(server, exchange.graph(), LONG),
-              () -> weft.rendezvous().counts().requests());
+              () -> weft.rendezvous().counts().totals().requests());
       try (var run = new CaseRun(exchange, session, LONG)) {
         run.warmUp(Duration.ZERO);
         return List.of(run.measure(STEPS));

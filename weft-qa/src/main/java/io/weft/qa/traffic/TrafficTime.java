@@ -78,8 +78,8 @@ public final class TrafficTime {
       weft.communicator().barrier(named("end")).await();
       return new Seen(
           step,
-          counts.requests() / (double) traffic.steps(),
-          counts.messages() / (double) traffic.steps());
+          counts.totals().requests() / (double) traffic.steps(),
+          counts.totals().messages() / (double) traffic.steps());
     }
   }
 

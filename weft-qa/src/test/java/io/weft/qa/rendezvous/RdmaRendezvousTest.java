@@ -96,7 +96,7 @@ class RdmaRendezvousTest {
       job.ranks().forEach(Receipts::awaitEmpty);
       source = watched.registrations(0) - source;
       destination = watched.registrations(1) - destination;
-      long receiveBuffers = job.ranks().get(1).rendezvous().counts().registrations();
+      long receiveBuffers = job.ranks().get(1).rendezvous().counts().totals().registrations();
       System.getLogger("weft.verbs")
           .log(
               Level.INFO,

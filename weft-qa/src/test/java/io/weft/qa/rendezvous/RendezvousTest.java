@@ -93,9 +93,9 @@ class RendezvousTest {
       }
       end(job, 0, 1, 2, 3, 4, 5);
       RendezvousCounts counts = destination.rendezvous().counts();
-      assertThat(counts.received()).isEqualTo(6L * SIZES.length);
+      assertThat(counts.totals().received()).isEqualTo(6L * SIZES.length);
       if (protocol.equals("write")) {
-        assertThat(counts.registrations()).as("one for each long edge").isEqualTo(2);
+        assertThat(counts.totals().registrations()).as("one for each long edge").isEqualTo(2);
       }
     }
   }
@@ -118,12 +118,12 @@ class RendezvousTest {
       }
       destination.rendezvous().receiveAll(wishes, Receipts.LONG);
       awaitParked(source, wishes.size());
-      long before = source.rendezvous().counts().messages();
+      long before = source.rendezvous().counts().totals().messages();
       source.rendezvous().publishAll(offers);
       for (int i = 0; i < offers.size(); i++) {
         assertThat(words(arrivals.get(i))).isEqualTo(model(3, 100 * i));
       }
-      assertThat(source.rendezvous().counts().messages() - before).isEqualTo(1);
+      assertThat(source.rendezvous().counts().totals().messages() - before).isEqualTo(1);
       RendezvousKey elsewhere = RendezvousKey.of(edge(1, 0, "elsewhere"), 0);
       List<Rendezvous.Offer> wrong =
           List.of(
@@ -258,7 +258,7 @@ class RendezvousTest {
       assertThat(there).isInstanceOf(Arrival.Live.class);
       assertThat(words(arrival)).isEqualTo(model(40_000, 5));
       end(job);
-      assertThat(weft.rendezvous().counts().messages()).isZero();
+      assertThat(weft.rendezvous().counts().totals().messages()).isZero();
     }
   }
 
@@ -338,7 +338,7 @@ class RendezvousTest {
         assertThat(words(arrivals.get(i))).isEqualTo(model(1, i));
       }
       end(job, 0);
-      return destination.rendezvous().counts().requests();
+      return destination.rendezvous().counts().totals().requests();
     }
   }
 

@@ -116,8 +116,7 @@ final class Cuts {
         found.getOrDefault(crossing, DataType.DT_INT32),
         shapes.getOrDefault(crossing.inputs().getFirst(), Attributes.EMPTY),
         crossing.inputs().stream().mapToInt(input -> levels.of(input.node())).max().orElse(0),
-        prefix + "/" + number + "/send",
-        prefix + "/" + number + "/receive");
+        prefix + "/" + number);
   }
 
   private IllegalArgumentException refused(NodeInput input, NodeDef node, String why) {

@@ -16,8 +16,7 @@ import org.tensorflow.proto.TensorShapeProto;
 /// @param shape as far as known
 /// @param level its earliest completion: the longest path to it, counted in computing ops and in
 ///   transfers
-/// @param send name of the `WeftSend`, in the source's part
-/// @param receive name of the `WeftRecv`, in the destination's part
+/// @param nodes the prefix of the names of its nodes
 public record Transfer(
     int number,
     Task source,
@@ -26,8 +25,17 @@ public record Transfer(
     DataType type,
     TensorShapeProto shape,
     int level,
-    String send,
-    String receive) {
+    String nodes) {
+
+  /// Returns the name of the `WeftSend`, in the source's part.
+  public String send() {
+    return nodes + "/send";
+  }
+
+  /// Returns the name of the `WeftRecv`, in the destination's part.
+  public String receive() {
+    return nodes + "/receive";
+  }
 
   /// Returns its name between the two tasks, which is unique and equal on both.
   public String edge() {

@@ -146,6 +146,6 @@ class GroupedReceivesTest {
       LockSupport.parkNanos(10_000);
       counts = server.weft().rendezvous().counts();
     }
-    return counts.requests();
+    return counts.totals().requests();
   }
 }

@@ -47,7 +47,7 @@ public record ServedTraining(
                 (graph, limit) ->
                     new GraphSession.OfWeft(
                         WeftSession.open(member, graph, limit),
-                        () -> weft.rendezvous().counts().requests());
+                        () -> weft.rendezvous().counts().totals().requests());
             case GRPC, PS ->
                 runtime(servers.via()).start(weft, layout.task(weft.rank()), layout::at, threads);
           };
