@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Weft's core: agents, the cluster, and its collectives, rendezvous and request channels.
 @org.jspecify.annotations.NullMarked
+@SuppressWarnings("module") // modules that are named in exports are compiled later
 module io.weft.comm {
   requires static transitive org.jspecify;
   requires transitive io.weft.tensor;
@@ -14,17 +15,23 @@ module io.weft.comm {
   exports io.weft.cluster.channel;
   exports io.weft.cluster.elastic;
   exports io.weft.cluster.store;
-  exports io.weft.cluster.watch;
   exports io.weft.collective;
   exports io.weft.collective.choice;
   exports io.weft.collective.schedule;
   exports io.weft.comm;
-  exports io.weft.file;
   exports io.weft.gradient;
-  exports io.weft.memory;
-  exports io.weft.natives;
   exports io.weft.observer;
   exports io.weft.rendezvous;
+  exports io.weft.file to
+      io.weft.dataparallel,
+      io.weft.kv,
+      io.weft.telemetry,
+      io.weft.tensorflow;
+  exports io.weft.memory to
+      io.weft.dataparallel,
+      io.weft.kv;
+  exports io.weft.natives to
+      io.weft.tensorflow;
 
   uses io.weft.InstrumentProvider;
   uses io.weft.natives.NativeLibraries;

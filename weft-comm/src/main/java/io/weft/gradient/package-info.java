@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The communication that data-parallel training requires: gradients averaged over the ranks.
+///
+/// ```java
+/// GradientReducer reducer = GradientReducer.ALLREDUCE.over(weft.communicator());
+/// reducer.reduce("layer-1/kernel", tensor).await(); // in place; every rank reduces the same names
+/// ```
 @NullMarked
 package io.weft.gradient;
 

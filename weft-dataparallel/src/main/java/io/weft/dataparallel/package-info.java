@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Data-parallel training: the negotiation of gradients that are ready on all ranks, and their
 /// fused reduction.
+///
+/// ```java
+/// try (DataParallel parallel = DataParallel.over(weft)) {
+///   Reducer reducer = parallel.over(weft.communicator());
+///   Handle<TensorView> first = reducer.reduce("layer-1/kernel", tensor);
+///   first.await(); // with the other tensors that are ready, in one fusion buffer
+/// }
+/// ```
 @NullMarked
 package io.weft.dataparallel;
 
