@@ -8,7 +8,7 @@ import io.weft.agent.AgentRunners;
 import io.weft.agent.IdleStrategy;
 import io.weft.cluster.Mesh;
 import io.weft.cluster.Topology;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 
 /// The processors that the ranks of a host share. The idle strategies of the ranks' threads depend
 /// on their number. Stateless.
@@ -20,7 +20,7 @@ final class ProcessorShare {
     int threads = config.required(ThreadsConfig.PROGRESS_THREADS).threads().size();
     int local = mesh.topology().localSize(mesh.rank()) * threads;
     int cores = localProcessors(mesh.topology(), mesh.rank());
-    long spin = Span.nanos(config.required(AgentConfig.CALLER_SPIN));
+    long spin = ClampedDuration.nanos(config.required(AgentConfig.CALLER_SPIN));
     IdleStrategy caller = IdleStrategy.forCaller(runners.ticker(), local, cores, spin);
     IdleStrategy own = IdleStrategy.forRunner(runners.ticker(), local, cores);
     if (config.spin().isPresent()) {

@@ -144,7 +144,7 @@ final class NegotiationThread extends Thread {
     this.rules =
         new FusionPlan.Rules(
             options.fusion() == Fusion.AUTO ? own::fuses : bytes -> true, own::mixes);
-    this.deadlineNanos = Span.nanos(options.deadline());
+    this.deadlineNanos = ClampedDuration.nanos(options.deadline());
     this.idleNanos = Math.min(IDLE_NANOS, deadlineNanos / 4);
   }
 

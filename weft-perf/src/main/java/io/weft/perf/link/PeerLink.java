@@ -16,7 +16,7 @@ import io.weft.transport.FrameSink;
 import io.weft.transport.PostResult;
 import io.weft.transport.Transport;
 import io.weft.transport.TransportException;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.transport.spi.Credentials;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
@@ -48,7 +48,7 @@ final class PeerLink implements FrameSink, AutoCloseable {
           Ticker.SYSTEM,
           RANKS,
           Runtime.getRuntime().availableProcessors(),
-          Span.nanos(WeftConfig.load().required(AgentConfig.CALLER_SPIN)));
+          ClampedDuration.nanos(WeftConfig.load().required(AgentConfig.CALLER_SPIN)));
   private final MemorySegment signal = Arena.ofAuto().allocate(1);
   private @Nullable Endpoint endpoint;
   private @Nullable TransportException failure;

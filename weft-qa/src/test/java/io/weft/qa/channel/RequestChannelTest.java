@@ -218,7 +218,10 @@ class RequestChannelTest {
         assertThat(answer.failure())
             .isInstanceOf(CommException.PeerLost.class)
             .hasMessageContaining("rank 1")
-            .hasMessageContaining("has left");
+            .hasMessageContaining("has left")
+            .extracting(failure -> ((CommException.PeerLost) failure).witness())
+            .as("the witness of an orderly departure")
+            .isEqualTo(-1);
       }
       Request late = Request.of(FIRST_FREE_KIND, number(0), MemorySegment.NULL, LONG);
       assertThat(Answers.ask(channel(job, 0), 1, late).failure())

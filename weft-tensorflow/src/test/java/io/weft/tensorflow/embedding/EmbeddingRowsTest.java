@@ -23,7 +23,7 @@ class EmbeddingRowsTest {
       List<Long> found =
           job.onWorkers(
               (store, weft) -> {
-                KvTable table = store.table(TableSpec.rows("t", 4));
+                KvTable table = store.register(TableSpec.rows("t", 4));
                 var rows = new EmbeddingRows(weft, table, 1);
                 var together = new CyclicBarrier(threads);
                 try (var workers = Executors.newFixedThreadPool(threads)) {

@@ -106,7 +106,7 @@ public record SimReport<T>(
             "simulation of %d ranks, seed %d, %.6f s of virtual time, %d events, hash %s%n",
             outcomes.size(),
             seed,
-            Span.nanos(virtual) / 1e9,
+            ClampedDuration.nanos(virtual) / 1e9,
             trace.events(),
             trace.hash())
         + faults.stream().map(fault -> "  " + fault + "\n").collect(Collectors.joining())

@@ -7,7 +7,7 @@ import io.weft.transport.Endpoint;
 import io.weft.transport.FrameSink;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.Transport;
-import io.weft.transport.limit.Span;
+import io.weft.transport.limit.ClampedDuration;
 import io.weft.transport.limit.UnprovenLimit;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
@@ -57,8 +57,9 @@ final class InprocTransport implements Transport {
   private InprocTransport(TransportConfig config, FrameSink sink, String name) {
     this.sink = sink;
     this.name = name;
-    connectNanos = Span.nanos(config.connectDeadline());
-    handshakeNanos = Span.nanos(UnprovenLimit.handshakeTimeout(config.connectDeadline()));
+    connectNanos = ClampedDuration.nanos(config.connectDeadline());
+    handshakeNanos =
+        ClampedDuration.nanos(UnprovenLimit.handshakeTimeout(config.connectDeadline()));
     address = new Address(InprocProvider.SCHEME, name);
     table = new RegionTable(address.toString());
     proof = new JobProof(config.credentials(), table.incarnation());

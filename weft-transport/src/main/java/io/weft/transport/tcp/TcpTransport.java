@@ -89,9 +89,10 @@ final class TcpTransport implements Transport, RegionHolder {
 
   TcpTransport(TransportConfig config, FrameSink sink) {
     this.sink = sink;
-    connectNanos = Span.nanos(config.connectDeadline());
+    connectNanos = ClampedDuration.nanos(config.connectDeadline());
     flushBytes = config.settings().required(TcpConfig.FLUSH_BYTES);
-    handshakeNanos = Span.nanos(UnprovenLimit.handshakeTimeout(config.connectDeadline()));
+    handshakeNanos =
+        ClampedDuration.nanos(UnprovenLimit.handshakeTimeout(config.connectDeadline()));
     try {
       InetSocketAddress bind = TcpAddress.toBind(config.bind());
       party = config.encryption().at(bind.getAddress()).map(TcpTransport::party).orElse(null);
