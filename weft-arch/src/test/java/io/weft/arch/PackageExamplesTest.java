@@ -23,7 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 class PackageExamplesTest {
 
   private static final Path ROOT = Path.of("..");
-  private static final List<String> MODULES = List.of("weft-comm", "weft-dataparallel");
+  private static final List<String> MODULES =
+      List.of("weft-comm", "weft-dataparallel", "weft-telemetry");
   private static final Pattern EXPORT = Pattern.compile("exports ([\\w.]+);");
   private static final Pattern EXAMPLE =
       Pattern.compile("^/// ```java\\n((?:///.*\\n)+?)/// ```$", Pattern.MULTILINE);

@@ -2,7 +2,7 @@
 /// The communication that data-parallel training requires: gradients averaged over the ranks.
 ///
 /// ```java
-/// GradientReducer reducer = GradientReducer.ALLREDUCE.over(weft.communicator());
+/// GradientReducer reducer = GradientReducer.ALLREDUCE.reducer(weft.communicator());
 /// reducer.reduce("layer-1/kernel", tensor).await(); // in place; every rank reduces the same names
 /// ```
 @NullMarked

@@ -3,8 +3,8 @@
 /// fused reduction.
 ///
 /// ```java
-/// try (DataParallel parallel = DataParallel.over(weft)) {
-///   Reducer reducer = parallel.over(weft.communicator());
+/// try (DataParallel parallel = DataParallel.open(weft)) {
+///   Reducer reducer = parallel.reducer(weft.communicator());
 ///   Handle<TensorView> first = reducer.reduce("layer-1/kernel", tensor);
 ///   first.await(); // with the other tensors that are ready, in one fusion buffer
 /// }

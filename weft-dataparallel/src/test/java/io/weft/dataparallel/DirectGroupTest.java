@@ -128,9 +128,9 @@ class DirectGroupTest {
       var unused =
           job.run(
               weft -> {
-                try (DataParallel layer = DataParallel.over(weft)) {
+                try (DataParallel layer = DataParallel.open(weft)) {
                   for (int i = 0; i < reducers; i++) {
-                    Reducer reducer = layer.over(weft.communicator().duplicate("of test " + i));
+                    Reducer reducer = layer.reducer(weft.communicator().duplicate("of test " + i));
                     if (weft.rank() == 1) {
                       assertThat(registered.await(60, TimeUnit.SECONDS)).isTrue();
                     }
@@ -179,8 +179,8 @@ class DirectGroupTest {
               weft -> {
                 var options =
                     DataParallelOptions.of(weft.config()).with(Fusion.ON).withThreshold(100_000);
-                try (DataParallel layer = DataParallel.over(weft, options)) {
-                  Reducer reducer = layer.over(weft.communicator());
+                try (DataParallel layer = DataParallel.open(weft, options)) {
+                  Reducer reducer = layer.reducer(weft.communicator());
                   for (long[] expected :
                       new long[][] {{70_000, 65_536}, {100_000, 100_000}, {1 << 20, 100_000}}) {
                     reducer.fusionThreshold(expected[0]);

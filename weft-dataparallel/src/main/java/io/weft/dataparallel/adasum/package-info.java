@@ -2,7 +2,7 @@
 /// Adasum: the combination of gradients by their agreement.
 ///
 /// ```java
-/// GradientReducer reducer = Adasum.REDUCERS.over(weft.communicator());
+/// GradientReducer reducer = Adasum.REDUCERS.reducer(weft.communicator());
 /// reducer.reduce("layer-1/kernel", tensor).await();
 /// ```
 @NullMarked

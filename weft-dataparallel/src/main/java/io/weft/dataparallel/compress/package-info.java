@@ -3,7 +3,7 @@
 ///
 /// ```java
 /// Compression compression = Compression.parse("fp16");
-/// GradientReducer reducer = compression.reducers().over(weft.communicator());
+/// GradientReducer reducer = compression.reducers().reducer(weft.communicator());
 /// reducer.reduce("layer-1/kernel", tensor).await();
 /// ```
 @NullMarked

@@ -50,6 +50,8 @@ class BuiltScriptTest {
   void build() throws Exception {
     Path work = Files.createDirectories(directory.resolve("root/target/weft"));
     Files.copy(Path.of("..", "weft"), directory.resolve("root/weft"));
+    Path tools = Files.createDirectories(directory.resolve("root/tools"));
+    Files.copy(Path.of("..", "tools", "build-lock"), tools.resolve("build-lock"));
     Files.writeString(
         work.resolve("classpath"), ManagementFactory.getRuntimeMXBean().getClassPath() + "\n");
     Files.createFile(work.resolve("stamp"));

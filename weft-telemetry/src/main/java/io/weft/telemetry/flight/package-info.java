@@ -3,7 +3,7 @@
 /// small file that documents them after a failure. Recorded on the progress thread, read on any.
 ///
 /// ```java
-/// FlightLog log = weft.flight();
+/// FlightLog log = FlightInstrument.log(weft);
 /// for (FlightLog.Failure failure : log.failures()) {
 ///   System.err.println(failure.operation() + ": " + failure.words());
 /// }
