@@ -20,6 +20,7 @@ module io.weft.transport {
       io.weft.shm,
       io.weft.telemetry,
       io.weft.tensorflow,
+      io.weft.tensorflow.distributed,
       io.weft.verbs;
   exports io.weft.transport.pool to
       io.weft.comm,

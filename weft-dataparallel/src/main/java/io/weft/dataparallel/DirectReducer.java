@@ -82,11 +82,10 @@ final class DirectReducer extends CommunicatorReducer {
   /// separate handle, which checks the result.
   private Handle<List<TensorView>> checked(
       Handle<List<TensorView>> reduced, List<Optional<NarrowedTensor>> narrowed) {
-    List<ReductionHandle<TensorView>> parts = new ArrayList<>();
+    List<CompletableHandle<TensorView>> parts = new ArrayList<>();
     List<Handle<TensorView>> checked = new ArrayList<>();
     for (Optional<NarrowedTensor> each : narrowed) {
-      ReductionHandle<TensorView> part =
-          new ReductionHandle<>("a tensor of a group", LayerSpans.NONE);
+      CompletableHandle<TensorView> part = CompletableHandle.of("a tensor of a group");
       parts.add(part);
       checked.add(checked(part, each.orElse(null)));
     }
@@ -144,31 +143,28 @@ final class DirectReducer extends CommunicatorReducer {
       }
     }
     List<Handle<T>> handles = new ArrayList<>(group.size());
-    for (CollectiveRequest<T> request : group) {
+    CommException refusal = null;
+    for (int i = 0; i < group.size() && refusal == null; i++) {
       try {
-        handles.add(submit(request));
-      } catch (RuntimeException refused) {
-        if (handles.isEmpty()) {
-          throw refused;
+        handles.add(submit(group.get(i)));
+      } catch (RuntimeException why) {
+        if (i == 0) {
+          throw why;
         }
-        handles.add(refused(request, refused));
-        break;
+        refusal = refused(group.get(i), why);
       }
     }
-    return Handles.all(handles, null, CollectiveStart::discard);
+    return Handles.all(handles, refusal, CollectiveStart::discard);
   }
 
-  private <T> Handle<T> refused(CollectiveRequest<T> request, RuntimeException why) {
-    ReductionHandle<T> failed = new ReductionHandle<>("'" + request.name() + "'", LayerSpans.NONE);
-    failed.fail(
-        why instanceof CommException cause
-            ? cause
-            : new CommException.Broken(
-                "'%s' of a group of %s was not submitted, unlike the tensors before it: %s"
-                    .formatted(request.name(), self(), why.getMessage()),
-                members().get(rank()),
-                why));
-    return failed;
+  private CommException refused(CollectiveRequest<?> request, RuntimeException why) {
+    return why instanceof CommException cause
+        ? cause
+        : new CommException.Broken(
+            "'%s' of a group of %s was not submitted, unlike the tensors before it: %s"
+                .formatted(request.name(), self(), why.getMessage()),
+            members().get(rank()),
+            why);
   }
 
   @Override

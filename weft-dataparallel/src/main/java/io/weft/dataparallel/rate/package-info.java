@@ -5,7 +5,7 @@
 /// var warmup = new LearningRateWarmup(0.1 * weft.size(), weft.size(), 500);
 /// double rate = warmup.at(100);
 /// SortedMap<String, Double> own = new TreeMap<>(Map.of("loss", 0.25));
-/// SortedMap<String, Double> mean = MetricAverage.over(weft.communicator(), "epoch", own, 64);
+/// SortedMap<String, Double> mean = MetricAverage.of(weft.communicator(), "epoch", own, 64);
 /// ```
 @NullMarked
 package io.weft.dataparallel.rate;
