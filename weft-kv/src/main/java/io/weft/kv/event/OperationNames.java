@@ -2,23 +2,24 @@
 package io.weft.kv.event;
 
 import io.weft.kv.frame.KvOp;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
 
 /// The names of the operations on one table, such as "push embedding". Immutable.
 public final class OperationNames {
-
-  private static final KvOp[] OPS = KvOp.values();
 
   /// The names of the operations that concern no table.
   public static final OperationNames NO_TABLE = new OperationNames("");
 
   private final String table;
-  private final String[] names = new String[OPS.length];
+  private final Map<KvOp, String> names = new EnumMap<>(KvOp.class);
 
   /// @param table name of the table; empty if the operations concern none
   public OperationNames(String table) {
     this.table = table;
-    for (KvOp op : OPS) {
-      names[op.ordinal()] = table.isEmpty() ? op.word() : op.word() + " " + table;
+    for (KvOp op : KvOp.values()) {
+      names.put(op, table.isEmpty() ? op.word() : op.word() + " " + table);
     }
   }
 
@@ -31,6 +32,6 @@ public final class OperationNames {
   ///
   /// Hot path.
   public String of(KvOp op) {
-    return names[op.ordinal()];
+    return Objects.requireNonNull(names.get(op));
   }
 }

@@ -29,7 +29,7 @@ public final class TableOperation implements ObservedOperation {
   private final long id;
   private final long submittedNanos;
   private volatile int peer;
-  private volatile long answeredBytes;
+  private long answeredBytes;
 
   /// Submits the operation.
   ///
