@@ -17,6 +17,8 @@ module io.weft.comm {
   exports io.weft.cluster.store;
   exports io.weft.collective;
   exports io.weft.collective.choice;
+  exports io.weft.collective.group to
+      io.weft.telemetry;
   exports io.weft.collective.schedule;
   exports io.weft.comm;
   exports io.weft.gradient;

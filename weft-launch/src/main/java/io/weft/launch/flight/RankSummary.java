@@ -8,7 +8,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /// The summary of one rank's log.
 ///
@@ -41,14 +40,9 @@ record RankSummary(FlightLog log, Set<Long> communicators) {
         || (flight.state() == State.FAILED && flight.stage() > 0);
   }
 
-  /// Returns the collectives in the log.
-  Stream<Flight> collectives() {
-    return log.operations().stream().filter(flight -> flight.communicator() != 0);
-  }
-
-  /// Returns the collective that completed last.
+  /// Returns the operation that completed last.
   Optional<Flight> last() {
-    return collectives()
+    return log.operations().stream()
         .filter(flight -> flight.state() == State.DONE)
         .max(Comparator.comparingLong(flight -> flight.times().endedNanos()));
   }
@@ -79,8 +73,8 @@ record RankSummary(FlightLog log, Set<Long> communicators) {
     return log.counts().writtenNanos() - log.counts().turnedNanos();
   }
 
-  /// Returns the collectives that the user had submitted and the progress thread had not taken.
+  /// Returns the operations that the user had submitted and the progress thread had not taken.
   List<Flight> queued() {
-    return collectives().filter(f -> f.state() == State.SUBMITTED).toList();
+    return log.operations().stream().filter(f -> f.state() == State.SUBMITTED).toList();
   }
 }

@@ -140,7 +140,9 @@ final class StallAnalysis {
     }
     boolean unsure = story.log().counts().forgotten() > 0 && !dispute.admitted(rank);
     return story.doing()
-        + (unsure ? " (its file reaches back " + story.collectives().count() + " operations)" : "");
+        + (unsure
+            ? " (its file reaches back " + story.log().operations().size() + " operations)"
+            : "");
   }
 
   /// Returns an earlier use of the same name in which the rank waited.

@@ -16,8 +16,8 @@ import java.util.Objects;
 /// @param communicators the latest communicators
 /// @param peers the other ranks
 /// @param events the first events and the latest ones
-/// @param operations the operations of all services in the order in which they were taken from
-///   their queues, followed by those that are still queued
+/// @param operations the operations in the order in which the progress thread took them, followed
+///   by those that it has not taken
 public record FlightLog(
     Self self,
     Counts counts,
@@ -80,8 +80,8 @@ public record FlightLog(
   /// @param writtenNanos the time of the log
   /// @param turnedNanos the time of the progress thread's last duty cycle, long before if the
   ///   thread stood still
-  /// @param begun number of collectives that the progress thread had taken
-  /// @param forgotten number of those collectives that are no longer in the log
+  /// @param begun number of operations that the progress thread had taken
+  /// @param forgotten number of those operations that are no longer in the log
   public record Counts(long writtenNanos, long turnedNanos, long begun, long forgotten) {}
 
   /// A failure as users see it.
@@ -166,10 +166,9 @@ public record FlightLog(
 
   /// One operation.
   ///
-  /// @param number the number of the operation in the order in which they were taken from their
-  ///   queues, from 1; 0 = not taken yet
-  /// @param communicator the key of its communicator; 0 = an operation of a service without
-  ///   communicators
+  /// @param number the number of the operation in the order in which the progress thread took them,
+  ///   from 1; 0 = not taken yet
+  /// @param communicator the key of its communicator
   /// @param name tensor name
   /// @param words kind, type, shape, reduction, root, algorithm
   /// @param use the number of uses of the name on the communicator, from 1; 0 = not taken yet

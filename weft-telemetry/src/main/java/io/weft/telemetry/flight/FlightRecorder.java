@@ -13,21 +13,18 @@ import io.weft.telemetry.flight.FlightLog.EventKind;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/// The recorder of the last operations of one rank, of all its services, in reused slots without
-/// allocation, and of its events, in short lists. Events of communicators and peers are recorded on
-/// the thread that runs the agent, operations on any thread. Any thread can read at any time, also
-/// while the progress thread stands still.
+/// The recorder of the last operations of one rank, in reused slots without allocation, and of its
+/// events, in short lists. Recording happens on the thread that runs the agent. Any thread can read
+/// at any time, also while the progress thread stands still.
 public final class FlightRecorder implements OperationObserver, CommunicatorObserver {
 
-  /// Number of ended operations kept, and maximum number of operations in progress in one log, of
-  /// collectives and of the other services each.
+  /// Number of ended operations kept, and maximum number of operations in progress in one log.
   public static final int KEPT = 256;
 
   /// Longer than the pauses of a progress thread that idles or shares its processor.
@@ -51,7 +48,12 @@ public final class FlightRecorder implements OperationObserver, CommunicatorObse
       IntToLongFunction lastHeard,
       AtomicLongArray heard) {}
 
-  private final OperationTable operations = new OperationTable(KEPT);
+  private final OperationRing operations = new OperationRing(KEPT);
+
+  /// The operations of a parameter server, which several threads report. Guarded by itself.
+  private final OperationRing tableOperations = new OperationRing(KEPT);
+
+  private final SubmittedNames submitted = new SubmittedNames();
   private final EventLog eventLog = new EventLog();
   private volatile @Nullable Joined joined;
   private volatile @Nullable Runnable alarm;
@@ -93,11 +95,11 @@ public final class FlightRecorder implements OperationObserver, CommunicatorObse
   /// @param nowNanos the time by the progress thread's clock
   public FlightLog log(long nowNanos) {
     Joined known = known();
-    long begun = operations.begunCollectives();
-    List<FlightLog.Flight> flights = operations.read(true, known.nanos(), KEPT);
-    long forgotten = Math.max(0, begun - flights.stream().filter(f -> f.number() > 0).count());
-    flights.addAll(operations.read(false, known.nanos(), KEPT));
-    flights.sort(Comparator.comparingLong(f -> f.number() == 0 ? Long.MAX_VALUE : f.number()));
+    long begun = operations.begun();
+    List<FlightLog.Flight> flights = new ArrayList<>(operations.read(known.nanos(), KEPT));
+    long forgotten = Math.max(0, begun - flights.size());
+    flights.addAll(submitted.waiting(begun, known.nanos()));
+    flights.addAll(tableOperations.read(known.nanos(), KEPT));
     List<FlightLog.Peer> peers = new ArrayList<>();
     for (int peer = 0; peer < known.topology().size(); peer++) {
       if (peer != known.self().rank()) {
@@ -117,9 +119,10 @@ public final class FlightRecorder implements OperationObserver, CommunicatorObse
         flights);
   }
 
-  /// Returns whether collectives are in progress or queued. Any thread.
+  /// Returns whether operations are in progress or queued. Any thread.
   public boolean busy() {
-    return operations.busy();
+    return submitted.count() > operations.begun()
+        || operations.read(0, 1).stream().anyMatch(f -> f.state() == FlightLog.State.RUNNING);
   }
 
   // --- the operations
@@ -132,18 +135,30 @@ public final class FlightRecorder implements OperationObserver, CommunicatorObse
 
   @Override
   public void submitted(ObservedOperation operation) {
-    operations.submit(operation);
+    if (operation.service() == Service.COLLECTIVE) {
+      submitted.add(operation);
+    }
   }
 
   @Override
   public void withdrawn(ObservedOperation operation, CommException cause, long nanos) {
     Objects.requireNonNull(operation, "operation");
     Objects.requireNonNull(cause, "cause");
-    operations.withdraw(operation);
+    if (operation.service() == Service.COLLECTIVE) {
+      submitted.withdraw();
+    }
   }
 
   @Override
   public void reached(ObservedOperation operation, OperationStage stage, int exchange, long nanos) {
+    if (isOfTables(operation) && stage == OperationStage.STARTED) {
+      synchronized (tableOperations) {
+        tableOperations.begin(operation, nanos);
+      }
+    }
+    if (operation.service() != Service.COLLECTIVE) {
+      return;
+    }
     switch (stage) {
       case STARTED -> operations.begin(operation, nanos);
       case EXCHANGE -> operations.stage(operation, exchange + 1);
@@ -153,6 +168,18 @@ public final class FlightRecorder implements OperationObserver, CommunicatorObse
 
   @Override
   public void ended(ObservedOperation operation, @Nullable CommException failure, long nanos) {
+    if (isOfTables(operation)) {
+      synchronized (tableOperations) {
+        if (failure == null) {
+          tableOperations.done(operation, nanos);
+        } else {
+          var unused = tableOperations.failed(operation, nanos);
+        }
+      }
+    }
+    if (operation.service() != Service.COLLECTIVE) {
+      return;
+    }
     if (failure == null) {
       operations.done(operation, nanos);
     } else {
@@ -160,11 +187,12 @@ public final class FlightRecorder implements OperationObserver, CommunicatorObse
     }
   }
 
+  private static boolean isOfTables(ObservedOperation operation) {
+    return operation.service() == Service.KV_WORKER || operation.service() == Service.KV_SERVER;
+  }
+
   private void failed(ObservedOperation operation, CommException cause, long nowNanos) {
     boolean underWay = operations.failed(operation, nowNanos);
-    if (operation.service() != Service.COLLECTIVE) {
-      return; // its caller may expect this failure, and it ends no communicator
-    }
     if (underWay || !eventLog.closed(operation.communicator())) {
       boolean news = fail(operation.communicator(), cause, operation.name(), nowNanos);
       if (underWay && !news) {

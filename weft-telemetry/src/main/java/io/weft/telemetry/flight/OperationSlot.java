@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// The record of one operation, in reused memory. Written by one thread at a time, in order, except
-/// by `copy`; read by any thread. It is a sequence lock in which readers do not wait for the
-/// writer; its version is odd while fields change.
+/// The record of one operation, in reused memory. Written by one thread at a time, in order; read
+/// by any thread. It is a sequence lock in which readers do not wait for the writer; its version is
+/// odd while fields change.
 final class OperationSlot {
 
   private static final int TRIES = 1000;
@@ -23,6 +23,8 @@ final class OperationSlot {
       throw new ExceptionInInitializerError(absent);
     }
   }
+
+  final int index;
 
   private int version;
   private long number;
@@ -39,39 +41,27 @@ final class OperationSlot {
   private List<Integer> awaited = List.of();
   private List<Integer> unsubmitted = List.of();
 
-  OperationSlot() {}
-
-  /// Hot path.
-  void submit(ObservedOperation operation) {
-    open();
-    describe(operation);
-    number = 0;
-    use = 0;
-    state = FlightLog.State.SUBMITTED;
-    close();
+  OperationSlot(int index) {
+    this.index = index;
   }
 
   /// Hot path.
   void begin(ObservedOperation operation, long count, long nowNanos) {
     open();
-    describe(operation);
     number = count;
-    use = operation.sequence() + 1;
-    state = FlightLog.State.RUNNING;
-    begunNanos = nowNanos;
-    endedNanos = nowNanos;
-    close();
-  }
-
-  private void describe(ObservedOperation operation) {
     communicator = operation.communicator();
     name = operation.name();
     words = operation.words();
+    use = operation.sequence() + 1;
     bytes = operation.bytes();
+    state = FlightLog.State.RUNNING;
     stage = 0;
     submittedNanos = operation.submittedNanos();
+    begunNanos = nowNanos;
+    endedNanos = nowNanos;
     awaited = List.of();
     unsubmitted = List.of();
+    close();
   }
 
   /// Hot path.
@@ -98,46 +88,6 @@ final class OperationSlot {
     close();
   }
 
-  /// Removes the record.
-  ///
-  /// Hot path.
-  void clear() {
-    open();
-    name = null;
-    close();
-  }
-
-  /// Copies a record that no thread writes. If another thread copies into this slot at the same
-  /// time, one of the two records is lost.
-  ///
-  /// Hot path.
-  void copy(OperationSlot from) {
-    int before = (int) VERSION.getAcquire(this);
-    if ((before & 1) != 0 || !VERSION.compareAndSet(this, before, before + 1)) {
-      return;
-    }
-    VarHandle.storeStoreFence(); // odd before any field; pairs with the fence in read
-    number = from.number;
-    communicator = from.communicator;
-    name = from.name;
-    words = from.words;
-    use = from.use;
-    bytes = from.bytes;
-    state = from.state;
-    stage = from.stage;
-    submittedNanos = from.submittedNanos;
-    begunNanos = from.begunNanos;
-    endedNanos = from.endedNanos;
-    awaited = from.awaited;
-    unsubmitted = from.unsubmitted;
-    close();
-  }
-
-  /// The number; 0 = not taken. For the writer only.
-  long number() {
-    return number;
-  }
-
   /// The stage. For the writer only.
   int stage() {
     return stage;
@@ -149,7 +99,7 @@ final class OperationSlot {
     for (int tries = 0; tries < TRIES; tries++) {
       int before = (int) VERSION.getAcquire(this); // pairs with the release in close
       if ((before & 1) == 0) {
-        FlightLog.Flight copy = before == 0 ? null : flight(originNanos);
+        FlightLog.Flight copy = before == 0 ? null : copy(originNanos);
         VarHandle.loadLoadFence(); // the fields before the version; pairs with the fence in open
         if ((int) VERSION.getOpaque(this) == before) {
           return copy;
@@ -160,27 +110,20 @@ final class OperationSlot {
     return null;
   }
 
-  private FlightLog.@Nullable Flight flight(long originNanos) {
-    String called = name;
-    if (called == null) {
-      return null;
-    }
+  private FlightLog.Flight copy(long originNanos) {
     FlightLog.State seen = state;
-    boolean taken = seen != FlightLog.State.SUBMITTED;
-    boolean over = taken && seen != FlightLog.State.RUNNING;
+    long ended = seen == FlightLog.State.RUNNING ? FlightLog.NEVER : since(originNanos, endedNanos);
     return new FlightLog.Flight(
         number,
         communicator,
-        called,
+        Objects.requireNonNullElse(name, ""),
         Objects.requireNonNullElse(words, ""),
         use,
         bytes,
         seen,
         stage,
         new FlightLog.Times(
-            since(originNanos, submittedNanos),
-            taken ? since(originNanos, begunNanos) : FlightLog.NEVER,
-            over ? since(originNanos, endedNanos) : FlightLog.NEVER),
+            since(originNanos, submittedNanos), since(originNanos, begunNanos), ended),
         awaited,
         unsubmitted);
   }

@@ -3,17 +3,19 @@ package io.weft.telemetry.timeline;
 
 import io.weft.Weft;
 import io.weft.agent.Ticker;
+import io.weft.comm.CommException;
 import io.weft.telemetry.flight.FlightInstrument;
 import io.weft.telemetry.flight.FlightLog;
-import io.weft.telemetry.record.DeferredWriter;
 import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,13 +28,18 @@ public final class RankTimeline implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(RankTimeline.class);
 
+  /// The time that `close` waits for the file of a failure.
+  private static final Duration LAST = Duration.ofSeconds(5);
+
   private final Weft weft;
   private final Timeline timeline;
   private final Ticker ticker;
   private final @Nullable Path directory;
   private final List<ClockSample> clocks = new CopyOnWriteArrayList<>();
+  private final AtomicReference<@Nullable Thread> writing = new AtomicReference<>();
+  private final Thread onExit =
+      Thread.ofPlatform().name("weft-timeline-exit").unstarted(this::writeOrTell);
   private volatile boolean written;
-  private volatile @Nullable DeferredWriter writer;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private RankTimeline(Weft weft, Timeline timeline, Ticker ticker, @Nullable Path directory) {
@@ -69,10 +76,8 @@ public final class RankTimeline implements AutoCloseable {
     var opened = new RankTimeline(weft, recorded, ticker, directory.orElse(null));
     weft.observe(recorded);
     if (directory.isPresent()) {
-      DeferredWriter writer =
-          DeferredWriter.open("weft-timeline", "timeline", opened::writeOrTell, () -> true);
-      opened.writer = writer;
-      weft.onFailure(cause -> writer.request());
+      weft.onFailure(opened::failed);
+      opened.writeOnExit();
     }
     return opened;
   }
@@ -81,6 +86,15 @@ public final class RankTimeline implements AutoCloseable {
     return !closed.get()
         && directory != null
         && wanted.map(Path::toAbsolutePath).equals(Optional.of(directory.toAbsolutePath()));
+  }
+
+  private void writeOnExit() {
+    try {
+      Runtime.getRuntime().addShutdownHook(onExit);
+    } catch (IllegalStateException ending) {
+      // The process is already ending.
+      assert ending.getMessage() != null;
+    }
   }
 
   /// Returns the recorded events.
@@ -121,14 +135,42 @@ public final class RankTimeline implements AutoCloseable {
     if (closed.getAndSet(true)) {
       return;
     }
+    try {
+      Runtime.getRuntime().removeShutdownHook(onExit);
+    } catch (IllegalStateException ending) {
+      // The hook is running.
+      assert ending.getMessage() != null;
+    }
     weft.unobserve(timeline);
     timeline.stop();
-    DeferredWriter begun = writer;
-    if (begun != null) {
-      begun.close();
+    Thread thread = writing.get();
+    if (thread != null) {
+      try {
+        if (!thread.join(LAST)) {
+          LOG.warn("the timeline is not written after {} s; it is omitted", LAST.toSeconds());
+        }
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
     if (!written) {
       writeOrTell();
+    }
+  }
+
+  /// Writes the file on a new thread. Called on the agent's thread.
+  private void failed(CommException cause) {
+    Thread writer = Thread.ofPlatform().daemon().name("weft-timeline").unstarted(this::writeFailed);
+    if (writing.compareAndSet(null, writer)) {
+      writer.start();
+    }
+  }
+
+  private void writeFailed() {
+    try {
+      writeOrTell();
+    } finally {
+      writing.set(null);
     }
   }
 

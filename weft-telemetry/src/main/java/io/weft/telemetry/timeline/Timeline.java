@@ -6,7 +6,6 @@ import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationObserver;
 import io.weft.observer.OperationStage;
-import io.weft.telemetry.record.OperationKey;
 import org.jspecify.annotations.Nullable;
 
 /// The timeline of one rank: the events of its operations, and spans of the layer and of the
@@ -113,7 +112,7 @@ public final class Timeline implements OperationObserver {
           0,
           operation.name(),
           at == 0 ? nanos() : at,
-          OperationKey.of(operation),
+          key(operation),
           operation.bytes(),
           operation.communicator());
     }
@@ -122,7 +121,7 @@ public final class Timeline implements OperationObserver {
   @Override
   public void withdrawn(ObservedOperation operation, CommException cause, long nanos) {
     if (recording) {
-      add(EventKind.WITHDRAWN, 0, operation.name(), nanos, OperationKey.of(operation), -1, -1);
+      add(EventKind.WITHDRAWN, 0, operation.name(), nanos, key(operation), -1, -1);
     }
   }
 
@@ -138,12 +137,12 @@ public final class Timeline implements OperationObserver {
           0,
           operation.name(),
           nanos,
-          OperationKey.of(operation),
+          key(operation),
           operation.sequence(),
           operation.communicator());
       return;
     }
-    add(kind(stage), 0, operation.name(), nanos, OperationKey.of(operation), exchange, -1);
+    add(kind(stage), 0, operation.name(), nanos, key(operation), exchange, -1);
   }
 
   /// Hot path.
@@ -153,7 +152,7 @@ public final class Timeline implements OperationObserver {
       return;
     }
     EventKind kind = failure == null ? EventKind.DONE : EventKind.FAILED;
-    add(kind, 0, operation.name(), nanos, OperationKey.of(operation), operation.lastHeard(), -1);
+    add(kind, 0, operation.name(), nanos, key(operation), operation.lastHeard(), -1);
     OperationEvent.commit(operation, failure, nanos);
   }
 
@@ -181,6 +180,19 @@ public final class Timeline implements OperationObserver {
       long detail) {
     long header = EventRing.header(kind.code(), category, threads.number(), names.number(name));
     ring.add(header, nanos, operation, value, detail);
+  }
+
+  /// Returns the operation's id with its service in the last two bits, because each service counts
+  /// ids separately.
+  private static long key(ObservedOperation operation) {
+    int service =
+        switch (operation.service()) {
+          case KV_WORKER, KV_SERVER -> 0; // both count by the channel's numbers
+          case COLLECTIVE -> TimelineEvent.COLLECTIVE;
+          case RENDEZVOUS -> 2;
+          case CHANNEL -> 3;
+        };
+    return operation.id() << 2 | service;
   }
 
   private static EventKind kind(OperationStage stage) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.telemetry.timeline;
 
-import io.weft.telemetry.record.OperationKey;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +29,11 @@ public record TimelineEvent(
     Objects.requireNonNull(name, "name");
   }
 
+  /// The last two bits of `operation` of a collective.
+  static final int COLLECTIVE = 1;
+
   /// Returns true if the event belongs to an operation of a communicator.
   public boolean isCollective() {
-    return kind != EventKind.SPAN && OperationKey.isCollective(operation);
+    return kind != EventKind.SPAN && (operation & 3) == COLLECTIVE;
   }
 }

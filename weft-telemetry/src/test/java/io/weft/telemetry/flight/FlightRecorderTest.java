@@ -118,11 +118,11 @@ class FlightRecorderTest {
 
   @Test
   void aFullLogKeepsTheOldestOpenOperations() {
-    for (int i = 0; i < OperationTable.MOST_OPEN + 1000; i++) {
+    for (int i = 0; i < OperationRing.MOST_OPEN + 1000; i++) {
       recorder.reached(begin(Submission.of("g" + i, 0), i), OperationStage.EXCHANGE, 0, i);
     }
     assertThat(flights()).hasSize(256).first().extracting(Flight::name).isEqualTo("g0");
-    assertThat(recorder.log(1).counts().begun()).isEqualTo(OperationTable.MOST_OPEN + 1000);
+    assertThat(recorder.log(1).counts().begun()).isEqualTo(OperationRing.MOST_OPEN + 1000);
   }
 
   @Test
@@ -209,37 +209,6 @@ class FlightRecorderTest {
     recorder.onDutyCycle(2_510_000_000L);
     assertThat(recorder.log(3_000_000_000L).events())
         .containsExactly(new FlightLog.Event(2_510_000_000L, EventKind.STALLED, -1, "for 2500 ms"));
-  }
-
-  @Test
-  void otherServicesDisplaceNoCollective() {
-    recorder.ended(begin(Submission.of("g", 0), 1), null, 2);
-    begin(Submission.request(5_000, "hanging push"), 3);
-    for (int i = 1; i <= 1000; i++) {
-      recorder.submitted(Submission.request(i, "push " + i));
-      recorder.ended(begin(Submission.request(i, "push " + i), i), null, i);
-    }
-    FlightLog log = recorder.log(1);
-    assertThat(log.operations()).hasSize(258);
-    assertThat(log.operations().getFirst().name()).isEqualTo("g");
-    assertThat(log.operations().get(1).name()).isEqualTo("hanging push");
-    assertThat(log.operations().get(1).state()).isEqualTo(State.RUNNING);
-    assertThat(log.operations().getLast().name()).isEqualTo("push 1000");
-    assertThat(log.counts().begun()).isEqualTo(1);
-    assertThat(log.counts().forgotten()).isZero();
-  }
-
-  @Test
-  void aFailedRequestIsRecordedAndIsNoFailureOfTheRank() {
-    var alarms = new AtomicInteger();
-    recorder.onFailure(alarms::incrementAndGet);
-    Submission push = begin(Submission.request(1, "push"), 1);
-    recorder.ended(push, new CommException.Mismatch("moved"), 2);
-    FlightLog log = recorder.log(3);
-    assertThat(log.operations().getFirst().state()).isEqualTo(State.FAILED);
-    assertThat(log.operations().getFirst().awaited()).containsExactly(1);
-    assertThat(log.failures()).isEmpty();
-    assertThat(alarms).hasValue(0);
   }
 
   @Test

@@ -4,7 +4,7 @@ package io.weft.telemetry.flight;
 import io.weft.observer.ObservedOperation;
 import java.util.List;
 
-/// An operation as the collectives report it; without a communicator, as the request channel does.
+/// An operation as the collectives report it.
 record Submission(
     long id,
     long communicator,
@@ -30,14 +30,9 @@ record Submission(
         List.of());
   }
 
-  /// Returns a request of the channel.
-  static Submission request(long id, String name) {
-    return new Submission(id, 0, name, "request", 0, 8, 1_000, List.of(1), List.of());
-  }
-
   @Override
   public Service service() {
-    return communicator == 0 ? Service.CHANNEL : Service.COLLECTIVE;
+    return Service.COLLECTIVE;
   }
 
   @Override
