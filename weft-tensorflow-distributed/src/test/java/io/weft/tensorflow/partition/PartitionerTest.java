@@ -4,9 +4,9 @@ package io.weft.tensorflow.partition;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.tensorflow.graph.GraphIndex;
 import io.weft.tensorflow.cluster.ClusterSpec;
 import io.weft.tensorflow.cluster.Task;
+import io.weft.tensorflow.graph.GraphIndex;
 import io.weft.tensorflow.placement.Nodes;
 import java.util.List;
 import java.util.Map;
