@@ -83,7 +83,7 @@ class DirectAccessTest {
                   from.slice(0, bytes), new RemoteSlice(region.export(), 0, bytes), 5, written),
           a,
           b);
-      Peer.until("written", () -> written.over && b.notified.contains(5), a, b);
+      Peer.until("written", () -> written.ended && b.notified.contains(5), a, b);
       assertThat(theirs.mismatch(from.segment())).isEqualTo(-1);
       Peer.Done read = new Peer.Done();
       Peer.post(
@@ -92,7 +92,7 @@ class DirectAccessTest {
                   back.slice(0, bytes), new RemoteSlice(region.export(), 0, bytes), read),
           a,
           b);
-      Peer.until("read", () -> read.over, a, b);
+      Peer.until("read", () -> read.ended, a, b);
       assertThat(read.failure).isNull();
       assertThat(back.segment().mismatch(from.segment())).isEqualTo(-1);
       region.close();
@@ -127,7 +127,7 @@ class DirectAccessTest {
     Peer.Done read = new Peer.Done();
     Peer.post(
         () -> endpoint.tryRead(into, new RemoteSlice(from.export(), 0, into.bytes()), read), a, b);
-    Peer.until("read", () -> read.over, a, b);
+    Peer.until("read", () -> read.ended, a, b);
     assertThat(read.failure).isNull();
     return endpoint.bytesReceived() - before;
   }

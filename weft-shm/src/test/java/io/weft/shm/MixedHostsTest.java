@@ -73,7 +73,7 @@ class MixedHostsTest {
     Peer.Done done = new Peer.Done();
     RemoteSlice target = new RemoteSlice(into.export(), i * 1000L, 1000);
     Peer.post(() -> endpoint.tryWrite(source.slice(0, 1000), target, i, done), all);
-    Peer.until("written", () -> done.over, all);
+    Peer.until("written", () -> done.ended, all);
     assertThat(done.failure).isNull();
   }
 
