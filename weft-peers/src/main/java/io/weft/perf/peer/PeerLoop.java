@@ -58,7 +58,7 @@ final class PeerLoop {
     long[] total = new long[1];
     long[] nanos = time(plan.requests(), total);
     printer.times(KvPlan.CASE, check(), nanos);
-    printer.figure("total", total[0]);
+    printer.figure("total", (double) total[0]);
     printer.done();
   }
 
