@@ -19,7 +19,6 @@ module io.weft.comm {
   exports io.weft.collective.choice;
   exports io.weft.collective.group to
       io.weft.telemetry;
-  exports io.weft.collective.schedule;
   exports io.weft.comm;
   exports io.weft.gradient;
   exports io.weft.observer;
