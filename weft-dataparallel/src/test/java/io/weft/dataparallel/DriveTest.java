@@ -130,7 +130,8 @@ class DriveTest {
                     LIMIT);
             assertThat(ReducerTest.floats(first.await(LIMIT))).containsExactly(2);
             assertThat(ReducerTest.floats(later.await(LIMIT))).containsExactly(2);
-            assertThat(thrown.get()).hasMessageContaining("awaited in a callback");
+            assertThat(thrown.get())
+                .hasMessageContaining("in a callback, on the thread that completes it");
           } else {
             assertThat(reducer.allreduce(sum("first", 1)).await(LIMIT)).isNotNull();
             assertThat(reducer.allreduce(sum("later", 1)).await(LIMIT)).isNotNull();
