@@ -2,6 +2,7 @@
 package io.weft;
 
 import io.weft.collective.CommunicatorObservers;
+import io.weft.config.PresentProviders;
 import io.weft.observer.Observers;
 import java.util.List;
 import java.util.Optional;
@@ -15,13 +16,15 @@ import java.util.ServiceLoader;
 record Instruments(
     List<Instrument> all, Observers operations, CommunicatorObservers communicators) {
 
-  /// Opens the instruments of all modules on the class path.
+  /// Opens the instruments of all modules on the class path. Throws `CommException.Setup` if a
+  /// provider file cannot be read.
   static Instruments open(JoiningRank rank) {
-    List<Instrument> opened =
-        ServiceLoader.load(InstrumentProvider.class, InstrumentProvider.class.getClassLoader())
-            .stream()
-            .map(provider -> provider.get().open(rank))
-            .toList();
+    ClassLoader loader = InstrumentProvider.class.getClassLoader();
+    List<InstrumentProvider> providers =
+        Transports.found(
+            "instruments",
+            () -> PresentProviders.of(ServiceLoader.load(InstrumentProvider.class, loader)));
+    List<Instrument> opened = providers.stream().map(provider -> provider.open(rank)).toList();
     var instruments = new Instruments(opened, new Observers(), new CommunicatorObservers());
     opened.forEach(each -> each.observe(instruments.operations(), instruments.communicators()));
     return instruments;

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -123,14 +124,23 @@ final class Transports {
   }
 
   private static List<TransportProvider> providers() {
+    return found("transports", TransportProvider::all);
+  }
+
+  /// Returns the providers that `look` finds on the class path. Throws `CommException.Setup` if a
+  /// provider file cannot be read.
+  ///
+  /// @param what the kind of the providers in words, for the message
+  static <T> List<T> found(String what, Supplier<List<T>> look) {
     OpenFiles openFiles = OpenFiles.ofThisProcess();
     try {
-      return TransportProvider.all();
+      return look.get();
     } catch (ServiceConfigurationError unreadable) {
       String advice =
           unreadable.getCause() instanceof IOException cause ? openFiles.advice(cause) : "";
       throw new CommException.Setup(
-          "cannot look for transports on the class path: " + unreadable.getMessage() + advice,
+          "cannot look for %s on the class path: %s%s"
+              .formatted(what, unreadable.getMessage(), advice),
           unreadable);
     }
   }

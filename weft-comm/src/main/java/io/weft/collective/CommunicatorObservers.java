@@ -46,16 +46,19 @@ public final class CommunicatorObservers implements CommunicatorObserver {
 
   @Override
   public void onOpen(long key, long epoch, int instance, List<Integer> ranks) {
+    Objects.requireNonNull(ranks, "ranks");
     tell(o -> o.onOpen(key, epoch, instance, ranks));
   }
 
   @Override
   public void onAborted(long key, CommException cause, long nowNanos) {
+    Objects.requireNonNull(cause, "cause");
     tell(o -> o.onAborted(key, cause, nowNanos));
   }
 
   @Override
   public void onTold(int fromRank, CommException cause, long nowNanos) {
+    Objects.requireNonNull(cause, "cause");
     tell(o -> o.onTold(fromRank, cause, nowNanos));
   }
 
@@ -66,6 +69,7 @@ public final class CommunicatorObservers implements CommunicatorObserver {
 
   @Override
   public void onPeerLost(int rank, int witness, String why, long nowNanos) {
+    Objects.requireNonNull(why, "why");
     tell(o -> o.onPeerLost(rank, witness, why, nowNanos));
   }
 

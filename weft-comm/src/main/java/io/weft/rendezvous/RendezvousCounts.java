@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous;
 
+import java.util.Objects;
+
 /// The current state of a rank's rendezvous, and its totals. The first seven components are 0 when
 /// every step has ended and every received tensor was closed.
 ///
@@ -22,6 +24,11 @@ public record RendezvousCounts(
     long draining,
     long leases,
     Totals totals) {
+
+  /// Checks the totals.
+  public RendezvousCounts {
+    Objects.requireNonNull(totals, "totals");
+  }
 
   /// The counts of a rank that has received and published nothing.
   public static final RendezvousCounts NONE =

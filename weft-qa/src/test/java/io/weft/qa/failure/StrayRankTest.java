@@ -80,7 +80,8 @@ class StrayRankTest {
         .content()
         .containsPattern("closed: rank 0 .*'closed-3'.*arena was closed.*await")
         .containsPattern("closed: rank 0 .*'closed-1000'.*arena was closed.*await")
-        .containsPattern("callback: refused, await of 'late' in a callback.*use whenDone");
+        .containsPattern(
+            "callback: refused, await of rank 0 on .*'late' in a callback.*use whenDone");
     assertThat(other).content().containsPattern("closed: (done|rank 0 .*said by rank 0)");
   }
 }
