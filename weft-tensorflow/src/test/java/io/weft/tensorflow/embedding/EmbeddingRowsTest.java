@@ -4,6 +4,7 @@ package io.weft.tensorflow.embedding;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.kv.KvTable;
+import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,8 @@ class EmbeddingRowsTest {
       List<Long> found =
           job.onWorkers(
               (store, weft) -> {
-                KvTable table = store.register(TableSpec.rows("t", 4));
+                KvTable table =
+                    store.register(TableSpec.rows("t", 4).with(Consistency.asynchronous()));
                 var rows = new EmbeddingRows(weft, table, 1);
                 var together = new CyclicBarrier(threads);
                 try (var workers = Executors.newFixedThreadPool(threads)) {
