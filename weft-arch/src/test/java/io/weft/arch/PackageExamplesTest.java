@@ -44,6 +44,7 @@ class PackageExamplesTest {
           "java.nio.file",
           "java.time",
           "java.util",
+          "java.util.concurrent",
           "java.util.stream");
 
   @TempDir private Path directory;

@@ -8,7 +8,7 @@
 /// } catch (CommException.TimedOut late) {
 ///   handle.await(); // the operation continues
 /// } catch (CommException.PeerLost lost) {
-///   System.err.println("rank " + lost.rank() + ": " + lost.getMessage());
+///   weft.shrink(Duration.ofMinutes(1)); // the survivors of rank lost.rank() continue
 /// }
 /// ```
 @NullMarked

@@ -9,6 +9,7 @@
 /// weft.channel().serve(kind, request -> request.reply(request.head())); // on every rank
 /// MemorySegment head = MemorySegment.ofArray(new byte[] {7});
 /// var request = Request.of(kind, head, MemorySegment.NULL, Duration.ofSeconds(5));
+/// var length = new CompletableFuture<Long>();
 /// boolean taken =
 ///     weft.channel()
 ///         .tryRequest(
@@ -17,9 +18,9 @@
 ///             outcome -> {
 ///               switch (outcome) {
 ///                 case RequestOutcome.Replied(var body, long written) ->
-///                     System.out.println(body.byteSize());
+///                     length.complete(body.byteSize());
 ///                 case RequestOutcome.Failed(CommException cause) ->
-///                     System.err.println(cause.getMessage());
+///                     length.completeExceptionally(cause);
 ///               }
 ///             });
 /// ```

@@ -4,9 +4,7 @@
 ///
 /// ```java
 /// FlightLog log = FlightInstrument.log(weft);
-/// for (FlightLog.Failure failure : log.failures()) {
-///   System.err.println(failure.operation() + ": " + failure.words());
-/// }
+/// List<String> reasons = log.failures().stream().map(FlightLog.Failure::words).toList();
 /// FlightLog same = FlightLog.parse(log.text()); // as in a flight file
 /// ```
 @NullMarked
