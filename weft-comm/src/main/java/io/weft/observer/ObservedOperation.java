@@ -37,11 +37,15 @@ public interface ObservedOperation {
   /// operation has ended, it is the rank for which the operation waited last. -1 = none.
   int lastHeard();
 
-  /// The ranks for which it still waits. Allocates.
-  List<Integer> awaited();
+  /// The ranks for which it still waits, as far as the service knows them. Allocates.
+  default List<Integer> awaited() {
+    return List.of();
+  }
 
   /// The ranks that answered a probe and had not submitted the operation by then. Allocates.
-  List<Integer> unsubmitted();
+  default List<Integer> unsubmitted() {
+    return List.of();
+  }
 
   /// Name of the table of a parameter server that the operation concerns; empty if there is none.
   default String table() {

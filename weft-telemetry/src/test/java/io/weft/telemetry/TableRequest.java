@@ -2,7 +2,6 @@
 package io.weft.telemetry;
 
 import io.weft.observer.ObservedOperation;
-import java.util.List;
 
 /// An operation on a table as a worker or a server reports it.
 public record TableRequest(
@@ -32,15 +31,5 @@ public record TableRequest(
   @Override
   public int lastHeard() {
     return 2;
-  }
-
-  @Override
-  public List<Integer> awaited() {
-    return List.of();
-  }
-
-  @Override
-  public List<Integer> unsubmitted() {
-    return List.of();
   }
 }

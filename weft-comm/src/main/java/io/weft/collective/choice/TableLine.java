@@ -11,10 +11,18 @@ import java.util.stream.Stream;
 /// A parsed line of the table.
 sealed interface TableLine {
 
-  /// Returns the location and the text of the line, without its reason.
-  String rule();
+  /// Returns the line as written.
+  RuleSource source();
 
-  String why();
+  /// Returns the location and the text of the line, without its reason.
+  default String rule() {
+    return source().rule();
+  }
+
+  /// Returns the reason.
+  default String why() {
+    return source().why();
+  }
 
   /// A line that selects the way and algorithm of a collective.
   ///
@@ -23,18 +31,7 @@ sealed interface TableLine {
   /// @param source the line as written
   record ForCollective(
       String collective, List<Condition> conditions, Way way, String algorithm, RuleSource source)
-      implements TableLine {
-
-    @Override
-    public String rule() {
-      return source.rule();
-    }
-
-    @Override
-    public String why() {
-      return source.why();
-    }
-  }
+      implements TableLine {}
 
   /// A line that selects the segments of a way.
   ///
@@ -42,16 +39,6 @@ sealed interface TableLine {
   /// @param source the line as written
   record ForWay(Way way, List<Condition> conditions, Segments segments, RuleSource source)
       implements TableLine {
-
-    @Override
-    public String rule() {
-      return source.rule();
-    }
-
-    @Override
-    public String why() {
-      return source.why();
-    }
 
     /// Returns whether this line depends on the length of a tensor.
     boolean asksForSize() {
@@ -69,18 +56,7 @@ sealed interface TableLine {
       List<Condition> conditions,
       FusionRules.Sharing sharing,
       RuleSource source)
-      implements TableLine {
-
-    @Override
-    public String rule() {
-      return source.rule();
-    }
-
-    @Override
-    public String why() {
-      return source.why();
-    }
-  }
+      implements TableLine {}
 
   /// A line that selects the length of the memory in which a thread combines contributions.
   ///
@@ -89,16 +65,6 @@ sealed interface TableLine {
 
     /// The first word of these lines in the table.
     static final String SUBJECT = "blocks";
-
-    @Override
-    public String rule() {
-      return source.rule();
-    }
-
-    @Override
-    public String why() {
-      return source.why();
-    }
   }
 
   /// The text of a line.

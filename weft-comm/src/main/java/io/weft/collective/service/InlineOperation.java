@@ -11,7 +11,6 @@ import io.weft.collective.mailbox.MailboxTask;
 import io.weft.comm.CommException;
 import io.weft.observer.OperationStage;
 import java.time.Duration;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// An operation among ranks that share memory, and its handle: an allreduce by mailbox or on mapped
@@ -226,15 +225,5 @@ final class InlineOperation<T> extends PendingHandle<T>
   @Override
   public int lastHeard() {
     return -1;
-  }
-
-  @Override
-  public List<Integer> awaited() {
-    return List.of();
-  }
-
-  @Override
-  public List<Integer> unsubmitted() {
-    return List.of();
   }
 }

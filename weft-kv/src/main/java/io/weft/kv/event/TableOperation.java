@@ -5,7 +5,6 @@ import io.weft.cluster.channel.ChannelEvents;
 import io.weft.comm.CommException;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationStage;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// One operation of a worker or server, from its submission, which is its creation, to its end. It
@@ -120,15 +119,5 @@ public final class TableOperation implements ObservedOperation {
   @Override
   public int lastHeard() {
     return peer;
-  }
-
-  @Override
-  public List<Integer> awaited() {
-    return List.of();
-  }
-
-  @Override
-  public List<Integer> unsubmitted() {
-    return List.of();
   }
 }

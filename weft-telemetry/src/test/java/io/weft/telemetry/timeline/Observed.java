@@ -2,7 +2,6 @@
 package io.weft.telemetry.timeline;
 
 import io.weft.observer.ObservedOperation;
-import java.util.List;
 
 /// An operation as an observer sees it.
 record Observed(Service service, long id, String name, int sequence, long submittedNanos)
@@ -30,15 +29,5 @@ record Observed(Service service, long id, String name, int sequence, long submit
   @Override
   public int lastHeard() {
     return 1;
-  }
-
-  @Override
-  public List<Integer> awaited() {
-    return List.of();
-  }
-
-  @Override
-  public List<Integer> unsubmitted() {
-    return List.of();
   }
 }
