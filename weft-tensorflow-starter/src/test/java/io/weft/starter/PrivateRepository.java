@@ -7,10 +7,22 @@ import java.io.OutputStream;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import java.util.zip.ZipEntry;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.parsers.ParserConfigurationException;
+import javax.xml.xpath.XPathException;
+import javax.xml.xpath.XPathFactory;
+import javax.xml.xpath.XPathNodes;
+import org.w3c.dom.Node;
+import org.xml.sax.SAXException;
 
 /// A local Maven repository with Weft as this build has made it. All other artifacts are links to
 /// the build's repository, so the user's own repository does not see Weft.
@@ -19,19 +31,11 @@ record PrivateRepository(Path directory) implements AutoCloseable {
   private static final String GROUP = "weft";
   private static final String OWNER = "io";
 
-  /// The artifacts that a project with the starters needs.
-  private static final List<String> ARTIFACTS =
-      List.of(
-          "weft-tensor",
-          "weft-transport",
-          "weft-shm",
-          "weft-verbs",
-          "weft-comm",
-          "weft-dataparallel",
-          "weft-kv",
-          "weft-starter",
-          "weft-tensorflow",
-          "weft-tensorflow-starter");
+  /// The artifact whose dependencies include all others that a project with a starter needs.
+  private static final String STARTER = "weft-tensorflow-starter";
+
+  private static final String DEPENDENCIES =
+      "/project/dependencies/dependency[not(scope='test')]/artifactId";
 
   static PrivateRepository create(Path directory) throws IOException {
     Path shared = Path.of(System.getProperty("it.repository"));
@@ -40,11 +44,39 @@ record PrivateRepository(Path directory) implements AutoCloseable {
     var repository = new PrivateRepository(directory);
     Path root = Path.of("").toAbsolutePath().getParent();
     Files.copy(root.resolve("pom.xml"), repository.file("weft", ".pom"));
-    for (String artifact : ARTIFACTS) {
+    for (String artifact : withDependencies(root)) {
       Files.copy(root.resolve(artifact).resolve("pom.xml"), repository.file(artifact, ".pom"));
       repository.install(artifact, built(root.resolve(artifact)));
     }
     return repository;
+  }
+
+  /// Returns the starter and the modules of this build at {@code root} that it depends on, directly
+  /// or through other modules.
+  private static Set<String> withDependencies(Path root) throws IOException {
+    Set<String> found = new LinkedHashSet<>();
+    Deque<String> unread = new ArrayDeque<>(List.of(STARTER));
+    while (!unread.isEmpty()) {
+      String artifact = unread.remove();
+      Path pom = root.resolve(artifact).resolve("pom.xml");
+      if (Files.exists(pom) && found.add(artifact)) {
+        unread.addAll(dependencies(pom));
+      }
+    }
+    return found;
+  }
+
+  private static List<String> dependencies(Path pom) throws IOException {
+    try {
+      var document = DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(pom.toFile());
+      var nodes =
+          XPathFactory.newInstance()
+              .newXPath()
+              .evaluateExpression(DEPENDENCIES, document, XPathNodes.class);
+      return StreamSupport.stream(nodes.spliterator(), false).map(Node::getTextContent).toList();
+    } catch (ParserConfigurationException | SAXException | XPathException e) {
+      throw new IOException("cannot read the dependencies in " + pom, e);
+    }
   }
 
   /// Links all entries except one.
