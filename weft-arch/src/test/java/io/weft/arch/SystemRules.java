@@ -71,11 +71,11 @@ final class SystemRules {
             .because("time is an argument so that protocols can run in simulated time"),
         noClasses()
             .that()
-            .resideInAnyPackage("io.weft.kv", "io.weft.kv.server")
+            .resideInAnyPackage("io.weft.kv..")
             .should()
             .accessTargetWhere(REAL_WAIT)
             .because(
-                "a server takes threads and waits from AgentRunners, to run in simulated time"),
+                "servers and workers take threads and waits from AgentRunners, to run in simulated time"),
         noClasses()
             .that()
             .doNotHaveFullyQualifiedName("io.weft.transport.limit.ClampedDuration")

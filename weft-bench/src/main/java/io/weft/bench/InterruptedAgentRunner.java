@@ -100,6 +100,11 @@ final class InterruptedAgentRunner implements AgentRunner, AgentRunner.InlineTas
   }
 
   @Override
+  public boolean schedule(long atNanos, Runnable task) {
+    return real.schedule(atNanos, task);
+  }
+
+  @Override
   public long nanos() {
     return real.nanos();
   }

@@ -49,6 +49,11 @@ public interface AgentRunner extends AutoCloseable {
     return true;
   }
 
+  /// Runs a task inside the agent, in a duty cycle at this moment of the progress thread's clock or
+  /// soon after it, or when the runner ends. Returns false if the runner has ended; the task then
+  /// never runs.
+  boolean schedule(long atNanos, Runnable task);
+
   /// Returns the agent to the progress thread, because the caller that drove it has other work. The
   /// progress thread runs it at once, without the usual delay after a caller has driven it.
   default void leaveToProgressThread() {}

@@ -45,6 +45,7 @@ final class ThreadAgentRunner implements AgentRunner {
 
   private final Agent agent;
   private final Ticker ticker;
+  private final ScheduledTasks scheduled;
   private final IdleStrategy ownIdle;
   private final IdleStrategy callerIdle;
   private final AtomicBoolean inside = new AtomicBoolean();
@@ -70,6 +71,7 @@ final class ThreadAgentRunner implements AgentRunner {
   ThreadAgentRunner(Agent agent, Ticker ticker, IdleStrategy own, IdleStrategy caller) {
     this.agent = agent;
     this.ticker = ticker;
+    this.scheduled = new ScheduledTasks(ticker.nanos());
     this.ownIdle = own;
     this.callerIdle = caller;
     this.lastCycle = ticker.nanos() - LEFT_TO_CALLERS_NANOS;
@@ -97,6 +99,11 @@ final class ThreadAgentRunner implements AgentRunner {
   public boolean isInside() {
     Thread self = Thread.currentThread();
     return self == insider || self == thread || afterwards.isHeldByCurrentThread();
+  }
+
+  @Override
+  public boolean schedule(long atNanos, Runnable task) {
+    return scheduled.add(atNanos, task);
   }
 
   @Override
@@ -295,7 +302,7 @@ final class ThreadAgentRunner implements AgentRunner {
   private int work(long now) {
     lastCycle = now;
     try {
-      return agent.work(now);
+      return scheduled.run(now) + agent.work(now);
     } catch (RuntimeException | Error e) {
       crash(e);
       return 1;
@@ -315,6 +322,7 @@ final class ThreadAgentRunner implements AgentRunner {
     } catch (RuntimeException | Error another) {
       LOG.error("{} could not end its operations", agent.role(), another);
     } finally {
+      scheduled.end();
       ended = true;
     }
   }
@@ -371,6 +379,7 @@ final class ThreadAgentRunner implements AgentRunner {
     try {
       agent.close();
     } finally {
+      scheduled.end();
       ended = true;
       leave();
       if (interrupted) {

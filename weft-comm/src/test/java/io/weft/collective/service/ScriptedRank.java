@@ -246,6 +246,11 @@ final class ScriptedRank implements AutoCloseable {
     }
 
     @Override
+    public boolean schedule(long atNanos, Runnable task) {
+      return false;
+    }
+
+    @Override
     public long nanos() {
       return now;
     }

@@ -32,6 +32,12 @@ final class ServerLink {
   /// The maximum number of requests that wait for credits. Further requests wait in the call.
   static final int MOST_WAITING = 1024;
 
+  /// The time for which a waiting thread drives the agent before it checks for an interrupt.
+  private static final long DRIVE_NANOS = 100_000_000;
+
+  /// The time between two checks for room while another thread drives the agent.
+  private static final long LOOK_NANOS = 200_000;
+
   /// How long a server may take to report why it has not answered.
   private static final Duration MOST_WHY = Duration.ofSeconds(2);
 
@@ -110,21 +116,39 @@ final class ServerLink {
   }
 
   private void enter(ShardRequest it) throws InterruptedException {
-    long begin = way.runner().nanos();
-    synchronized (this) {
-      while (waiting.size() >= MOST_WAITING) {
-        long waited = way.runner().nanos() - begin;
-        if (way.runner().isInside() || waited >= ClampedDuration.nanos(bounds.limit())) {
-          throw new CommException.TimedOut(
-              "%s: %d requests wait for rank %d, which has answered none of them for %d ms; push less at once, or check it"
-                  .formatted(it.handle().words(), waiting.size(), way.peer(), waited / 1_000_000),
-              List.of(way.peer()));
-        }
-        wait(1);
+    AgentRunner runner = way.runner();
+    long begin = runner.nanos();
+    long end = begin + ClampedDuration.nanos(bounds.limit());
+    while (!offer(it)) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
       }
-      it.sequence(sequence++);
-      waiting.add(it);
+      long now = runner.nanos();
+      if (runner.isInside() || now - end >= 0) {
+        throw new CommException.TimedOut(
+            "%s: %d requests wait for rank %d, which has answered none of them for %d ms; push less at once, or check it"
+                .formatted(
+                    it.handle().words(), MOST_WAITING, way.peer(), (now - begin) / 1_000_000),
+            List.of(way.peer()));
+      }
+      if (!runner.drive(this::hasRoom, Math.min(end, now + DRIVE_NANOS))) {
+        boolean unused = runner.await(this::hasRoom, Math.min(end, now + LOOK_NANOS));
+      }
     }
+  }
+
+  private synchronized boolean hasRoom() {
+    return waiting.size() < MOST_WAITING;
+  }
+
+  /// Queues a request if there is room.
+  private synchronized boolean offer(ShardRequest it) {
+    if (!hasRoom()) {
+      return false;
+    }
+    it.sequence(sequence++);
+    waiting.add(it);
+    return true;
   }
 
   /// Queues a request on the progress thread, which does not wait.
@@ -163,9 +187,6 @@ final class ServerLink {
         var unused = waiting.poll();
         open++;
         inFlightBytes += next.bytes();
-        if (waiting.size() == MOST_WAITING - 1) {
-          notifyAll();
-        }
       }
       if (!send(next)) {
         return;

@@ -54,7 +54,6 @@ final class ShardRequest {
   private boolean repeated;
   private int server;
   private int ring;
-  private int looks;
   private @Nullable Duration limit;
   private MemorySegment payload = MemorySegment.NULL;
   private @Nullable MemorySegment place;
@@ -104,11 +103,6 @@ final class ShardRequest {
     return ring;
   }
 
-  /// Counts an attempt without a server for the shard, and returns the number of these attempts.
-  int looks() {
-    return ++looks;
-  }
-
   /// Prepares the request for another server, which knows none of its keys.
   void again() {
     KeySlice slice = memory.slice();
@@ -116,7 +110,6 @@ final class ShardRequest {
       slice.known(false);
     }
     repeated = false;
-    looks = 0;
     freeStaged();
   }
 

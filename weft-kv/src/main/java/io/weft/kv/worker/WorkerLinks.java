@@ -18,14 +18,15 @@ import io.weft.kv.worker.ShardRequest.What;
 import io.weft.observer.ObservedOperation.Service;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
@@ -40,10 +41,8 @@ public final class WorkerLinks {
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkerLinks.class);
 
-  private static final int LOOK_MILLIS = 50;
-
-  /// The maximum number of attempts, which take two seconds.
-  private static final int MOST_LOOKS = 40;
+  /// How long a request waits for a replacement of its lost servers.
+  private static final long REPLACED_NANOS = 2_000_000_000;
 
   private final Terms terms;
   private final AgentRunner runner;
@@ -55,6 +54,8 @@ public final class WorkerLinks {
   private final Map<Integer, ServerLink> byServer = new HashMap<>();
   private final Set<Integer> lost = new TreeSet<>();
 
+  private final Set<Unserved> unserved = new LinkedHashSet<>();
+
   /// The destination of each shard's requests. Replaced as a whole when a server is lost or
   /// replaced.
   private volatile Route[] byShard;
@@ -63,6 +64,11 @@ public final class WorkerLinks {
   ///
   /// @param ring version of the replica set by which it was chosen
   private record Route(ServerLink link, int ring) {}
+
+  /// A request whose servers are all lost.
+  ///
+  /// @param fails fails the request
+  private record Unserved(ShardRequest it, Runnable fails) {}
 
   /// The parameters of the connections.
   ///
@@ -179,18 +185,35 @@ public final class WorkerLinks {
   }
 
   private void askOrWait(ShardRequest it, Runnable fails) {
-    boolean known;
+    var waits = new Unserved(it, fails);
+    boolean served;
     synchronized (this) {
-      known = rings[it.what().shard()].primary(it.what().shard(), lost) != Replicas.NONE;
+      served = isServed(it.what().shard());
+      if (!served) {
+        unserved.add(waits);
+      }
     }
-    if (known) {
+    if (served) {
       again(it);
-    } else if (it.looks() > MOST_LOOKS) {
-      fails.run();
-    } else {
-      CompletableFuture.delayedExecutor(LOOK_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
-          .execute(() -> askOrWait(it, fails));
+    } else if (!runner.schedule(runner.nanos() + REPLACED_NANOS, () -> giveUp(waits))) {
+      giveUp(waits);
     }
+  }
+
+  /// Fails a request for which no replacement was announced.
+  private void giveUp(Unserved waits) {
+    boolean still;
+    synchronized (this) {
+      still = unserved.remove(waits);
+    }
+    if (still) {
+      waits.fails().run();
+    }
+  }
+
+  /// Returns whether a server of the shard is not lost. Called under the lock.
+  private boolean isServed(int shard) {
+    return rings[shard].primary(shard, lost) != Replicas.NONE;
   }
 
   /// Adopts the replica set that a server has reported, and sends the request again if one of its
@@ -203,7 +226,7 @@ public final class WorkerLinks {
       return false;
     }
     synchronized (this) {
-      if (rings[shard].primary(shard, lost) == Replicas.NONE) {
+      if (!isServed(shard)) {
         return false;
       }
     }
@@ -220,15 +243,26 @@ public final class WorkerLinks {
 
   /// Adopts a newer replica set of a shard, in which another process has taken the place of a lost
   /// server. Throws `IllegalArgumentException` if the text is invalid.
-  public synchronized void ring(int shard, String text) {
-    if (shard >= rings.length) {
-      throw new IllegalArgumentException("shard " + shard + " of " + rings.length);
-    }
-    Replicas later = rings[shard].after(text);
-    if (later.version() > rings[shard].version()) {
+  public void ring(int shard, String text) {
+    List<Unserved> servedNow = new ArrayList<>();
+    synchronized (this) {
+      if (shard >= rings.length) {
+        throw new IllegalArgumentException("shard " + shard + " of " + rings.length);
+      }
+      Replicas later = rings[shard].after(text);
+      if (later.version() <= rings[shard].version()) {
+        return;
+      }
       rings[shard] = later;
       byShard = routes();
+      if (isServed(shard)) {
+        unserved.stream()
+            .filter(waits -> waits.it().what().shard() == shard)
+            .forEach(servedNow::add);
+        unserved.removeAll(servedNow);
+      }
     }
+    servedNow.forEach(waits -> again(waits.it()));
   }
 
   /// Returns the number of shards.

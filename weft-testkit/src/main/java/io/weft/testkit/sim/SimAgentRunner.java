@@ -3,6 +3,7 @@ package io.weft.testkit.sim;
 
 import io.weft.agent.Agent;
 import io.weft.agent.AgentRunner;
+import io.weft.agent.ScheduledTasks;
 import io.weft.testkit.sim.clock.ScheduledEvent;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
 
   private final SimProcess process;
   private final Agent agent;
+  private final ScheduledTasks scheduled;
   private @Nullable BooleanSupplier awaited;
   private @Nullable Throwable defect;
   private boolean started;
@@ -24,6 +26,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   SimAgentRunner(SimProcess process, Agent agent) {
     this.process = process;
     this.agent = agent;
+    this.scheduled = new ScheduledTasks(process.nanos());
   }
 
   Agent agent() {
@@ -53,6 +56,11 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   @Override
   public boolean isInside() {
     return inside;
+  }
+
+  @Override
+  public boolean schedule(long atNanos, Runnable task) {
+    return scheduled.add(atNanos, task);
   }
 
   @Override
@@ -109,11 +117,12 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
   private int cycle() {
     inside = true;
     try {
-      return agent.work(process.nanos());
+      return scheduled.run(process.nanos()) + agent.work(process.nanos());
     } catch (RuntimeException | Error e) {
       defect = e;
       closed = true;
       agent.crash(e);
+      scheduled.end();
       ended = true;
       return 1;
     } finally {
@@ -164,6 +173,7 @@ final class SimAgentRunner extends ScheduledEvent implements AgentRunner {
       process.forget(this);
       process.requireOwnThread();
       agent.close();
+      scheduled.end();
       ended = true;
     }
   }
