@@ -25,6 +25,9 @@ public final class Simulate {
                rate of pushes to a parameter server, with a check of all sums
         staleness [--runs 1000] [--seed 1]
                jobs of 16 workers and 8 servers with random delays: checks the staleness of pulls
+        kv-faults [--runs 1000] [--seed 1] [--trace LINES] [--mutation NAME]
+               parameter servers with mirrors that crash, pause, are cut off and are replaced: checks
+               every sum; with a mutation, searches the first seed that detects it
         same   [--ranks 8] [--seed 1]
                one job in several processes with several garbage collectors: compares the traces
         hash   [--ranks 8] [--seed 1]
@@ -52,6 +55,7 @@ public final class Simulate {
         case "traffic" -> TrafficRun.run(rest, out);
         case "kv" -> PushRun.run(rest, out);
         case "staleness" -> StalenessRuns.run(rest, out);
+        case "kv-faults" -> ServerFaultRuns.run(rest, out);
         case "same" -> DeterminismCheck.run(rest, out);
         case "hash" -> HashRun.run(rest, out);
         case "faults" -> FaultRuns.run(rest, out);

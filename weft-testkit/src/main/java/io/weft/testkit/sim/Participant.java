@@ -49,6 +49,11 @@ final class Participant<T> implements SimRank {
   }
 
   @Override
+  public int incarnation() {
+    return process.incarnation();
+  }
+
+  @Override
   public int host() {
     return process.host();
   }

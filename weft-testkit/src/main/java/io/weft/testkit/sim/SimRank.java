@@ -15,6 +15,9 @@ public interface SimRank {
   /// Returns the number of ranks in the job.
   int size();
 
+  /// Returns the number of earlier processes of this rank: 0 for the first one.
+  int incarnation();
+
   /// Returns the number of its host.
   int host();
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.qa.keyvalue;
+
+import java.util.Locale;
+
+/// A defect of the parameter server that the simulation must detect. It is a change of one place in
+/// the source of a production class, which `MutantLoader` compiles; the production code itself has
+/// no switch for it.
+public enum Mutation {
+  /// A server does not acknowledge every eighth push.
+  LOST_ACKNOWLEDGEMENT(
+      "server/Shard",
+      "      ShardAnswers.done(it, told);\n",
+      "      if (it.head().number() % 8 != 7) { ShardAnswers.done(it, told); }\n"),
+
+  /// The copy of a shard ends before its last rows are sent.
+  COPY_ENDS_EARLY("server/ShardCopy", "    flush();\n    return true;", "    return true;"),
+
+  /// A server adopts a replica set that is not later than its own.
+  OLD_REPLICA_SET(
+      "server/Shard",
+      "if (ring.version() <= mirror.ring().version()) {",
+      "if (ring.version() < 0) {"),
+
+  /// A worker gives the number of an acknowledged push to another push.
+  REUSED_NUMBER(
+      "worker/PushNumbers",
+      "    last++;\n",
+      "    last += open.isEmpty() && last % 8 == 7 ? 0 : 1;\n"),
+
+  /// A server acknowledges a push before the mirror has it.
+  PUSH_NOT_AWAITED(
+      "server/Shard",
+      "      mirror.forwardPush(it, table, subject, values, why -> mirrored(it, table, why, at));",
+      "      mirror.forwardPush(it, table, subject, values, why -> {});\n"
+          + "      answerPush(it, at);"),
+
+  /// A process that takes a server's place is announced before it has the whole shard.
+  SERVES_TOO_EARLY(
+      "server/ShardMirror",
+      "under.stage() == Stage.COPYING && under.isWhole() && mayStop",
+      "under.stage() == Stage.COPYING && mayStop"),
+
+  /// The copy of a shard lacks the numbers of the received pushes.
+  NUMBERS_NOT_COPIED(
+      "server/ShardCopy",
+      "      send(head(KvOp.WINDOW, shard, 0, 0), worker, window, window.length);\n",
+      ""),
+
+  /// A server executes a push that it has already received.
+  REPEATED_PUSH("server/NumberWindow", "    return first;\n", "    return true;\n"),
+
+  /// A server that becomes the primary does not copy its shard to another server.
+  NO_NEW_MIRROR(
+      "server/ShardMirror",
+      "if (next != Replicas.NONE && (now == null || now.peer() != next)) {",
+      "if (false) {"),
+
+  /// A server that the others have excluded acknowledges pushes that its mirror does not have.
+  EXCLUDED_SERVER_ACKNOWLEDGES(
+      "server/MirrorLink",
+      "onThread.accept(lost || refused ? () -> over(sent, lost, why) : () -> free(sent));",
+      "onThread.accept(() -> over(sent, !refused, why));");
+
+  private final String type;
+  private final String before;
+  private final String after;
+
+  /// @param type the class, below `io/weft/kv`
+  /// @param before a text that its source contains once
+  /// @param after the text in its place
+  Mutation(String type, String before, String after) {
+    this.type = type;
+    this.before = before;
+    this.after = after;
+  }
+
+  /// Returns the path of the changed source below the sources of the module.
+  String path() {
+    return "io/weft/kv/" + type + ".java";
+  }
+
+  /// Returns the source with the defect. Throws `IllegalStateException` if the source does not
+  /// contain the place once, because it was changed.
+  String apply(String source) {
+    int at = source.indexOf(before);
+    if (at < 0 || source.indexOf(before, at + 1) >= 0) {
+      throw new IllegalStateException(
+          "%s: the source of %s does not contain this text once; change the mutation: %s"
+              .formatted(this, type, before));
+    }
+    return source.substring(0, at) + after + source.substring(at + before.length());
+  }
+
+  /// Returns the name on the command line.
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}
