@@ -223,6 +223,11 @@ final class CompletableHandleTest {
     }
 
     @Override
+    public boolean schedule(long atNanos, Runnable task) {
+      return false;
+    }
+
+    @Override
     public long nanos() {
       return cycles;
     }
