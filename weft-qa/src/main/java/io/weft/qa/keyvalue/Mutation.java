@@ -16,12 +16,6 @@ public enum Mutation {
   /// The copy of a shard ends before its last rows are sent.
   COPY_ENDS_EARLY("server/ShardCopy", "    flush();\n    return true;", "    return true;"),
 
-  /// A server adopts a replica set that is not later than its own.
-  OLD_REPLICA_SET(
-      "server/Shard",
-      "if (ring.version() <= mirror.ring().version()) {",
-      "if (ring.version() < 0) {"),
-
   /// A worker gives the number of an acknowledged push to another push.
   REUSED_NUMBER(
       "worker/PushNumbers",
@@ -35,12 +29,6 @@ public enum Mutation {
       "      mirror.forwardPush(it, table, subject, values, why -> {});\n"
           + "      answerPush(it, at);"),
 
-  /// A process that takes a server's place is announced before it has the whole shard.
-  SERVES_TOO_EARLY(
-      "server/ShardMirror",
-      "under.stage() == Stage.COPYING && under.isWhole() && mayStop",
-      "under.stage() == Stage.COPYING && mayStop"),
-
   /// The copy of a shard lacks the numbers of the received pushes.
   NUMBERS_NOT_COPIED(
       "server/ShardCopy",
@@ -48,19 +36,7 @@ public enum Mutation {
       ""),
 
   /// A server executes a push that it has already received.
-  REPEATED_PUSH("server/NumberWindow", "    return first;\n", "    return true;\n"),
-
-  /// A server that becomes the primary does not copy its shard to another server.
-  NO_NEW_MIRROR(
-      "server/ShardMirror",
-      "if (next != Replicas.NONE && (now == null || now.peer() != next)) {",
-      "if (false) {"),
-
-  /// A server that the others have excluded acknowledges pushes that its mirror does not have.
-  EXCLUDED_SERVER_ACKNOWLEDGES(
-      "server/MirrorLink",
-      "onThread.accept(lost || refused ? () -> over(sent, lost, why) : () -> free(sent));",
-      "onThread.accept(() -> over(sent, !refused, why));");
+  REPEATED_PUSH("server/NumberWindow", "    return first;\n", "    return true;\n");
 
   private final String type;
   private final String before;
