@@ -2,7 +2,7 @@
 package examples;
 
 import io.weft.Weft;
-import io.weft.kv.KeyValue;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvTable;
 import io.weft.kv.spec.Consistency;
@@ -40,12 +40,12 @@ final class Embeddings {
 
   static void main() throws InterruptedException {
     try (Weft weft = Weft.init();
-        KeyValue kv = KeyValue.over(weft, KvOptions.servers(1))) {
+        KvNode kv = KvNode.open(weft, KvOptions.servers(1))) {
       if (kv.serve()) {
         return; // a server whose workers have left
       }
       KvTable table =
-          kv.store()
+          kv.worker()
               .register(
                   TableSpec.rows("words", 1)
                       .withRule("adagrad:lr=0.5")

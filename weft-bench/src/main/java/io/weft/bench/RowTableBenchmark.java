@@ -88,7 +88,7 @@ public class RowTableBenchmark {
         keys[i] = (first + i) * SPREAD;
       }
       list.set(keys, n);
-      made.resolve(list, Missing.MAKE, 0);
+      made.resolve(list, Missing.CREATE, 0);
     }
     table = made;
     drawn = ZipfKeys.draw(rows, zipf, BATCH * BATCHES, 1);
@@ -130,7 +130,7 @@ public class RowTableBenchmark {
   @OperationsPerInvocation(BATCH)
   public void update() {
     step++;
-    resolved(Missing.MAKE).update(list, 0, BATCH, gradients, 0, step);
+    resolved(Missing.CREATE).update(list, 0, BATCH, gradients, 0, step);
   }
 
   /// Copies the values of rows in known places.

@@ -6,7 +6,7 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
-import io.weft.dataparallel.frame.RankReport;
+import io.weft.dataparallel.frame.RoundReport;
 import io.weft.dataparallel.fusion.FusionPlan;
 import io.weft.dataparallel.negotiation.FailedTensor;
 import io.weft.dataparallel.negotiation.Negotiation;
@@ -483,11 +483,11 @@ final class NegotiationThread extends Thread {
 
   /// Returns the outcome of the round; null = it has not completed.
   private @Nullable Outcome advance(RunningRound begun, long now) throws InterruptedException {
-    List<RankReport> reports = begun.advance(shared.describe());
+    List<RoundReport> reports = begun.advance(shared.describe());
     return reports == null ? null : end(begun, reports, now);
   }
 
-  private Outcome end(RunningRound begun, List<RankReport> reports, long now) {
+  private Outcome end(RunningRound begun, List<RoundReport> reports, long now) {
     round = null;
     lastRound = now;
     Outcome outcome = negotiation.end(begun.combined(), reports, now);

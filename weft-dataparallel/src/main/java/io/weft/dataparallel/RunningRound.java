@@ -4,8 +4,8 @@ package io.weft.dataparallel;
 import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.Handle;
-import io.weft.dataparallel.frame.RankReport;
 import io.weft.dataparallel.frame.ReportFormat;
+import io.weft.dataparallel.frame.RoundReport;
 import io.weft.dataparallel.negotiation.Round;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
@@ -56,7 +56,7 @@ final class RunningRound {
   /// communicator has failed.
   ///
   /// @param describe returns a rank of the communicator in words
-  @Nullable List<RankReport> advance(IntFunction<String> describe) throws InterruptedException {
+  @Nullable List<RoundReport> advance(IntFunction<String> describe) throws InterruptedException {
     Handle<TensorLease> exchanged = reports;
     if (exchanged == null && vector.isDone()) {
       combined = vector.await().data().toArray(ValueLayout.JAVA_BYTE);
@@ -75,8 +75,8 @@ final class RunningRound {
     return null;
   }
 
-  private List<RankReport> decode(MemorySegment all, IntFunction<String> describe) {
-    List<RankReport> decoded = new ArrayList<>();
+  private List<RoundReport> decode(MemorySegment all, IntFunction<String> describe) {
+    List<RoundReport> decoded = new ArrayList<>();
     for (byte[] row : RankBytes.rows(all, communicator.size(), describe)) {
       try {
         decoded.add(ReportFormat.decode(row));

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.weft.comm.CommException;
 import io.weft.kv.checkpoint.Block;
 import io.weft.kv.checkpoint.CheckpointDirectory;
-import io.weft.kv.checkpoint.Manifest;
+import io.weft.kv.checkpoint.CheckpointManifest;
 import io.weft.kv.checkpoint.ShardFile;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.checkpoint.ShardFileReader;
@@ -78,10 +78,10 @@ final class CheckpointLoading {
   /// Loads this worker's share of the files.
   Checkpoint load(int number, int worker, int workers, List<String> refused)
       throws IOException, InterruptedException {
-    List<Manifest> chain = directory.chain(number);
-    Manifest last = chain.getLast();
+    List<CheckpointManifest> chain = directory.chain(number);
+    CheckpointManifest last = chain.getLast();
     for (int i = worker; i < last.files().size(); i += workers) {
-      Manifest.File file = last.files().get(i);
+      CheckpointManifest.File file = last.files().get(i);
       TableSpec table = table(TableSpec.parse(last.tables().get(file.table()).spec()));
       load(chain, file.name(), table, last.tables().get(file.table()).clock());
     }
@@ -120,10 +120,10 @@ final class CheckpointLoading {
   }
 
   /// Loads the files of this name in order, from the last one that contains all rows.
-  private void load(List<Manifest> chain, String name, TableSpec table, long clock)
+  private void load(List<CheckpointManifest> chain, String name, TableSpec table, long clock)
       throws IOException, InterruptedException {
-    List<Manifest.File> files = new ArrayList<>();
-    for (Manifest each : chain) {
+    List<CheckpointManifest.File> files = new ArrayList<>();
+    for (CheckpointManifest each : chain) {
       files.add(
           each.files().stream().filter(it -> it.name().equals(name)).findFirst().orElseThrow());
     }
@@ -136,7 +136,8 @@ final class CheckpointLoading {
     }
   }
 
-  private void load(Manifest manifest, Manifest.File file, TableSpec table, long clock)
+  private void load(
+      CheckpointManifest manifest, CheckpointManifest.File file, TableSpec table, long clock)
       throws IOException, InterruptedException {
     SaveRequests saves = new SaveRequests(links, table, options.limit());
     long step = step(manifest, file);
@@ -171,7 +172,7 @@ final class CheckpointLoading {
     }
   }
 
-  private long step(Manifest manifest, Manifest.File file) throws IOException {
+  private long step(CheckpointManifest manifest, CheckpointManifest.File file) throws IOException {
     try (var reader = new ShardFileReader(directory.of(manifest.number()).resolve(file.name()))) {
       ShardFile header = reader.header();
       return header.step();

@@ -2,7 +2,7 @@
 package io.weft.kv;
 
 import io.weft.kv.checkpoint.CheckpointDirectory;
-import io.weft.kv.checkpoint.Manifest;
+import io.weft.kv.checkpoint.CheckpointManifest;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.KvHandle;
@@ -40,14 +40,14 @@ final class CheckpointMaking {
   }
 
   Checkpoint make() throws IOException, InterruptedException {
-    Manifest base = base();
+    CheckpointManifest base = base();
     int number = directory.begin();
     byte[] random = new byte[8];
     new SecureRandom().nextBytes(random);
     String id = HexFormat.of().formatHex(random);
     long[] clocks = new long[tables.size()];
     List<KvHandle<AtomicReferenceArray<String>>> cuts = new ArrayList<>();
-    List<Manifest.File> files = new ArrayList<>();
+    List<CheckpointManifest.File> files = new ArrayList<>();
     List<TableSpec> held = new ArrayList<>();
     boolean written = false;
     try {
@@ -74,7 +74,7 @@ final class CheckpointMaking {
     }
     boolean changed = files.stream().anyMatch(it -> it.content() == Content.CHANGED);
     var manifest =
-        new Manifest(
+        new CheckpointManifest(
             options.job(),
             number,
             id,
@@ -87,9 +87,9 @@ final class CheckpointMaking {
     return of(directory.of(number), manifest, List.of());
   }
 
-  static Checkpoint of(Path path, Manifest manifest, List<String> refused) {
+  static Checkpoint of(Path path, CheckpointManifest manifest, List<String> refused) {
     Map<String, Long> clocks = new HashMap<>();
-    for (Manifest.Table each : manifest.tables()) {
+    for (CheckpointManifest.Table each : manifest.tables()) {
       TableSpec spec = TableSpec.parse(each.spec());
       if (spec.consistency().isSynchronous()) {
         clocks.put(spec.name(), each.clock());
@@ -98,8 +98,8 @@ final class CheckpointMaking {
     return new Checkpoint(
         path,
         manifest.number(),
-        manifest.files().stream().mapToLong(Manifest.File::rows).sum(),
-        manifest.files().stream().mapToLong(Manifest.File::bytes).sum(),
+        manifest.files().stream().mapToLong(CheckpointManifest.File::rows).sum(),
+        manifest.files().stream().mapToLong(CheckpointManifest.File::bytes).sum(),
         clocks,
         refused);
   }
@@ -109,28 +109,28 @@ final class CheckpointMaking {
   }
 
   private KvHandle<AtomicReferenceArray<String>> cut(
-      int table, int number, String id, @Nullable Manifest base, long clock)
+      int table, int number, String id, @Nullable CheckpointManifest base, long clock)
       throws InterruptedException {
     Path in = directory.of(number);
     return saves(tables.get(table))
         .cut(
-            shard -> in.resolve(Manifest.fileName(table, shard)).toString(),
+            shard -> in.resolve(CheckpointManifest.fileName(table, shard)).toString(),
             id,
             base == null ? "" : base.id(),
             clock);
   }
 
-  private List<Manifest.Table> specs(long[] clocks) {
-    List<Manifest.Table> specs = new ArrayList<>();
+  private List<CheckpointManifest.Table> specs(long[] clocks) {
+    List<CheckpointManifest.Table> specs = new ArrayList<>();
     for (int i = 0; i < clocks.length; i++) {
-      specs.add(new Manifest.Table(tables.get(i).text(), clocks[i]));
+      specs.add(new CheckpointManifest.Table(tables.get(i).text(), clocks[i]));
     }
     return specs;
   }
 
-  private static Manifest.File file(int table, int shard, String said) {
+  private static CheckpointManifest.File file(int table, int shard, String said) {
     String[] words = said.split(" ", -1);
-    return new Manifest.File(
+    return new CheckpointManifest.File(
         table,
         shard,
         Content.valueOf(words[0]),
@@ -140,15 +140,15 @@ final class CheckpointMaking {
   }
 
   /// Returns the last checkpoint if the new one may contain only the changes since then.
-  private @Nullable Manifest base() throws IOException {
+  private @Nullable CheckpointManifest base() throws IOException {
     List<Integer> finished = directory.numbers().stream().filter(directory::isFinished).toList();
     if (finished.isEmpty()) {
       return null;
     }
     try {
-      List<Manifest> chain = directory.chain(finished.getLast());
-      Manifest last = chain.getLast();
-      List<String> specs = last.tables().stream().map(Manifest.Table::spec).toList();
+      List<CheckpointManifest> chain = directory.chain(finished.getLast());
+      CheckpointManifest last = chain.getLast();
+      List<String> specs = last.tables().stream().map(CheckpointManifest.Table::spec).toList();
       boolean same = specs.equals(tables.stream().map(TableSpec::text).toList());
       return same && last.shards() == shards && chain.size() < options.fullEvery() ? last : null;
     } catch (FileSystemException unusable) {

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// ```java
 /// try (Weft weft = Weft.init();
-///     KVStore kv = KVStore.over(weft, KVStoreOptions.servers(2).withOptimizer("sgd:lr=0.1"))) {
+///     KVStore kv = KVStore.open(weft, KVStoreOptions.servers(2).withOptimizer("sgd:lr=0.1"))) {
 ///   if (kv.serve()) {
 ///     return; // a server whose workers have left
 ///   }
@@ -51,7 +51,7 @@ public final class KVStore implements AutoCloseable {
 
   private final Weft weft;
   private final KVStoreOptions options;
-  private final KeyValue member;
+  private final KvNode member;
   private final @Nullable Communicator host;
   private final @Nullable Communicator all;
   private final boolean leads;
@@ -63,7 +63,7 @@ public final class KVStore implements AutoCloseable {
     this.weft = weft;
     this.options = options;
     this.workers = weft.size() - options.servers();
-    this.member = KeyValue.over(weft, KvOptions.servers(options.servers()), layout.leaders());
+    this.member = KvNode.open(weft, KvOptions.servers(options.servers()), layout.leaders());
     this.host = layout.mine().isEmpty() ? null : weft.communicator(new ProcessSet(layout.mine()));
     List<Integer> every = IntStream.range(options.servers(), weft.size()).boxed().toList();
     this.all =
@@ -75,7 +75,7 @@ public final class KVStore implements AutoCloseable {
 
   /// Returns the store of a job. All ranks must create it with the same options. Throws
   /// `IllegalArgumentException` if no rank is left to be a worker.
-  public static KVStore over(Weft weft, KVStoreOptions options) {
+  public static KVStore open(Weft weft, KVStoreOptions options) {
     return new KVStore(
         weft, options, HostLayout.of(weft.topology(), weft.size(), options.servers(), weft.rank()));
   }
@@ -86,7 +86,7 @@ public final class KVStore implements AutoCloseable {
   }
 
   /// Serves until all workers have left or are lost, if this rank is a server, and returns true.
-  /// Returns false at once on a worker. See `KeyValue.serve`.
+  /// Returns false at once on a worker. See `KvNode.serve`.
   public boolean serve() throws InterruptedException {
     return member.serve();
   }
@@ -121,7 +121,7 @@ public final class KVStore implements AutoCloseable {
       if (leads) {
         servers =
             member
-                .store()
+                .worker()
                 .registerTensor(
                     TableSpec.tensor(name, elements)
                         .withRule(options.optimizer())
@@ -214,7 +214,7 @@ public final class KVStore implements AutoCloseable {
     KvTable servers =
         leads
             ? member
-                .store()
+                .worker()
                 .register(
                     TableSpec.rows(name, width)
                         .withRule(options.optimizer())
@@ -249,7 +249,7 @@ public final class KVStore implements AutoCloseable {
     }
     var unusedBefore = host().barrier(CollectiveOptions.named("kvstore/barrier")).await();
     if (leads) {
-      member.store().barrier();
+      member.worker().barrier();
     }
     var unusedAfter = host().barrier(CollectiveOptions.named("kvstore/barrier")).await();
   }

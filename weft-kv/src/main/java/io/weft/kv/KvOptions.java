@@ -72,7 +72,7 @@ public record KvOptions(
   }
 
   /// Returns a copy with another application number, which separates several parameter servers of
-  /// one job. A rank may have only one `KeyValue` for each number, because a second one would take
+  /// one job. A rank may have only one `KvNode` for each number, because a second one would take
   /// over the requests of the first.
   public KvOptions withApplication(int number) {
     return new KvOptions(servers, number, deadline, mirrors, functions, changes, commands);
@@ -108,7 +108,7 @@ public record KvOptions(
     return new KvOptions(servers, application, deadline, mirrors, functions, all, commands);
   }
 
-  /// Returns a copy with a handler of commands (`KeyValueStore.command`).
+  /// Returns a copy with a handler of commands (`KvWorker.command`).
   public KvOptions withCommands(KvCommands answers) {
     Objects.requireNonNull(answers, "answers");
     return new KvOptions(servers, application, deadline, mirrors, functions, changes, answers);

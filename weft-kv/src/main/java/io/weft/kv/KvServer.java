@@ -17,8 +17,8 @@ import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.Mirroring;
+import io.weft.kv.server.ReplicasNotice;
 import io.weft.kv.server.ReplyMemory;
-import io.weft.kv.server.RingNews;
 import io.weft.kv.server.SavedFiles;
 import io.weft.kv.server.ServerEvents;
 import io.weft.kv.server.ShardAgent;
@@ -42,8 +42,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The server side of a parameter server on this rank. It serves this rank's shards. Each shard is
-/// owned by one server thread, or the program's thread serves all shards. `KeyValue.over` creates
-/// it. Any thread.
+/// owned by one server thread, or the program's thread serves all shards. `KvNode.open` creates it.
+/// Any thread.
 public final class KvServer implements AutoCloseable {
 
   /// The thread that runs the duty cycles of the shards.
@@ -122,13 +122,13 @@ public final class KvServer implements AutoCloseable {
             layout.workers(),
             budget,
             new ReplyMemory(
-                KeyValue.staging(weft),
+                KvNode.staging(weft),
                 weft.config().required(KvConfig.REPLY_MEMORY),
                 layout.workers().size()),
             weft.config().required(KvConfig.LIST_MEMORY),
             new SavedFiles(files, budget),
             new Mirroring(
-                layout.replicas(), weft.channel(), layout.kind(), KeyValue.staging(weft), limit),
+                layout.replicas(), weft.channel(), layout.kind(), KvNode.staging(weft), limit),
             spills,
             new ShardFunctions(options.functions(), options.changes()),
             layout.shards(),
@@ -356,7 +356,7 @@ public final class KvServer implements AutoCloseable {
     }
     WorkerLinks here = own;
     if (here != null) {
-      here.ring(head.shard(), RingNews.text(request.payload()));
+      here.ring(head.shard(), ReplicasNotice.text(request.payload()));
     }
     return 0; // a placeholder, because the message is from a server and concerns no worker
   }
@@ -380,7 +380,7 @@ public final class KvServer implements AutoCloseable {
       throw new IllegalStateException(
           "the server on rank "
               + self
-              + " has its own threads; give KeyValue.over KvServer.RunBy.PROGRAM");
+              + " has its own threads; give KvNode.open KvServer.RunBy.PROGRAM");
     }
     ShardAgent agent = agents.getFirst();
     long before = agent.executed();

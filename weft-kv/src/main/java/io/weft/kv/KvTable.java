@@ -28,7 +28,7 @@ import java.lang.foreign.MemorySegment;
 /// synchronous table, the worker may repeat a push that no shard has accepted, until it begins
 /// another. If only some shards have accepted it, or if that is unknown, the table ends for all
 /// workers, and their calls fail with `CommException.Mismatch` and the reason.
-public final class KvTable extends KvStored {
+public final class KvTable extends KvObject {
 
   private static final int LISTS = 64;
 
@@ -70,7 +70,7 @@ public final class KvTable extends KvStored {
   /// Pulls rows into a FLOAT32 view, or into a FLOAT16 view, rounded to nearest even.
   public Handle<Void> pull(KeyList keys, TensorView into) throws InterruptedException {
     Values format = format(into);
-    check(LentMemory.PLACE, keys, into.data(), format);
+    check(BorrowedMemory.PLACE, keys, into.data(), format);
     return requests.send(KvOp.PULL, format, keys, MemorySegment.NULL, into.data());
   }
 
@@ -82,7 +82,7 @@ public final class KvTable extends KvStored {
   /// Pulls the row of each key. In a synchronous table the pull sees all pushes up to this worker's
   /// clock. A key that no worker has pushed has its initial values.
   public Handle<Void> pull(KeyList keys, MemorySegment into) throws InterruptedException {
-    check(LentMemory.PLACE, keys, into);
+    check(BorrowedMemory.PLACE, keys, into);
     return requests.send(KvOp.PULL, keys, MemorySegment.NULL, into);
   }
 
@@ -91,7 +91,7 @@ public final class KvTable extends KvStored {
   /// pushes of the current clock. Throws `IllegalStateException` for a synchronous table, because
   /// its rows at the next clock depend on future pushes.
   public Handle<Void> prefetch(KeyList keys, MemorySegment into) throws InterruptedException {
-    check(LentMemory.PLACE, keys, into);
+    check(BorrowedMemory.PLACE, keys, into);
     if (spec().consistency().isSynchronous()) {
       throw new IllegalStateException(
           "table '"
@@ -111,7 +111,7 @@ public final class KvTable extends KvStored {
   /// Pushes rows and pulls the rows that result.
   public Handle<Void> pushPull(KeyList keys, MemorySegment values, MemorySegment into)
       throws InterruptedException {
-    check(LentMemory.PLACE, keys, into);
+    check(BorrowedMemory.PLACE, keys, into);
     checkValues(keys, values, Values.FLOAT32);
     return requests.send(KvOp.PUSH_PULL, keys, values, into);
   }
@@ -135,17 +135,17 @@ public final class KvTable extends KvStored {
   }
 
   private void checkValues(KeyList keys, MemorySegment values, Values format) {
-    check(LentMemory.VALUES, keys, values, format);
+    check(BorrowedMemory.VALUES, keys, values, format);
     if (spec().checks() == TableSpec.Checks.FINITE) {
       requests.checkFinite(keys, values, format);
     }
   }
 
-  private void check(LentMemory what, KeyList keys, MemorySegment memory) {
+  private void check(BorrowedMemory what, KeyList keys, MemorySegment memory) {
     check(what, keys, memory, Values.FLOAT32);
   }
 
-  private void check(LentMemory what, KeyList keys, MemorySegment memory, Values format) {
+  private void check(BorrowedMemory what, KeyList keys, MemorySegment memory, Values format) {
     if (keys.table().id() != spec().id()) {
       throw new IllegalArgumentException(
           "table '%s': a list of keys of table '%s', with other shards; make one by keys() of this table"

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// priority keep their order.
 ///
 /// Handles fail like those of `KvTable`.
-public final class KvTensor extends KvStored {
+public final class KvTensor extends KvObject {
 
   private final TensorRequests requests;
   private final StagingMemory staging;
@@ -50,7 +50,7 @@ public final class KvTensor extends KvStored {
   /// values keeps them. Without this call the tensor begins with the initial values of its
   /// specification.
   public Handle<Void> init(MemorySegment values) throws InterruptedException {
-    check(LentMemory.FIRST_VALUES, values, Values.FLOAT32);
+    check(BorrowedMemory.FIRST_VALUES, values, Values.FLOAT32);
     checkFinite(values, Values.FLOAT32);
     return requests.init(first ? values : MemorySegment.NULL);
   }
@@ -126,10 +126,10 @@ public final class KvTensor extends KvStored {
       KvOp op, @Nullable MemorySegment values, @Nullable MemorySegment into, Travel travel)
       throws InterruptedException {
     if (into != null) {
-      check(LentMemory.PLACE, into, travel.format());
+      check(BorrowedMemory.PLACE, into, travel.format());
     }
     if (values != null) {
-      check(LentMemory.VALUES, values, travel.format());
+      check(BorrowedMemory.VALUES, values, travel.format());
       checkFinite(values, travel.format());
     }
     return requests.send(op, values, into, travel);
@@ -158,7 +158,7 @@ public final class KvTensor extends KvStored {
     }
   }
 
-  private void check(LentMemory what, MemorySegment memory, Values format) {
+  private void check(BorrowedMemory what, MemorySegment memory, Values format) {
     long expected = format.bytes(spec().width());
     if (memory.byteSize() != expected) {
       throw new IllegalArgumentException(

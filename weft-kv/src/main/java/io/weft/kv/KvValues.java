@@ -18,7 +18,7 @@ import java.util.Arrays;
 /// received, and their memory is borrowed until the handle is done. Any thread.
 ///
 /// Handles fail like those of `KvTable`.
-public final class KvValues extends KvStored {
+public final class KvValues extends KvObject {
 
   private final ValueRequests requests;
 
@@ -50,7 +50,7 @@ public final class KvValues extends KvStored {
   /// values. In a synchronous table the pull sees all pushes up to this worker's clock.
   public Handle<Void> pull(long[] keys, int[] lengths, MemorySegment into)
       throws InterruptedException {
-    check(LentMemory.PLACE, keys, lengths, into);
+    check(BorrowedMemory.PLACE, keys, lengths, into);
     return requests.send(KvOp.PULL, keys.clone(), lengths.clone(), null, into);
   }
 
@@ -62,7 +62,7 @@ public final class KvValues extends KvStored {
   /// Pushes values and pulls the values that result. Both may be the same memory.
   public Handle<Void> pushPull(long[] keys, int[] lengths, MemorySegment values, MemorySegment into)
       throws InterruptedException {
-    check(LentMemory.PLACE, keys, lengths, into);
+    check(BorrowedMemory.PLACE, keys, lengths, into);
     checkValues(keys, lengths, values);
     return requests.send(KvOp.PUSH_PULL, keys.clone(), lengths.clone(), values, into);
   }
@@ -96,7 +96,7 @@ public final class KvValues extends KvStored {
   }
 
   private void checkValues(long[] keys, int[] lengths, MemorySegment values) {
-    check(LentMemory.VALUES, keys, lengths, values);
+    check(BorrowedMemory.VALUES, keys, lengths, values);
     long at = spec().checks() == TableSpec.Checks.FINITE ? Finite.firstOther(values) : -1;
     if (at >= 0) {
       int key = 0;
@@ -112,7 +112,7 @@ public final class KvValues extends KvStored {
     }
   }
 
-  private void check(LentMemory what, long[] keys, int[] lengths, MemorySegment memory) {
+  private void check(BorrowedMemory what, long[] keys, int[] lengths, MemorySegment memory) {
     if (lengths.length != keys.length) {
       throw new IllegalArgumentException(
           "table '%s': %d lengths for %d keys"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A parameter server: `KeyValueStore` for workers, `KvServer` for servers.
+/// A parameter server: `KvWorker` for workers, `KvServer` for servers.
 @NullMarked
 package io.weft.kv;
 

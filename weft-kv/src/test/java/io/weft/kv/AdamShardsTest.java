@@ -35,7 +35,7 @@ class AdamShardsTest {
         new KvJob("inproc", 3, KvOptions.servers(1), it -> it.set(KvConfig.SHARDS, "" + shards))) {
       TableSpec spec = adam(TableSpec.rows("t", 2), consistency);
       KvTable[] workers = {
-        job.member(1).store().register(spec), job.member(2).store().register(spec)
+        job.member(1).worker().register(spec), job.member(2).store().register(spec)
       };
       for (int i = 0; i < PUSHES; i++) {
         long[] keys = random.longs(1 + random.nextInt(2), 0, KEYS.length).toArray();

@@ -95,7 +95,7 @@ class ChangeTest {
             TableSpec spec = TableSpec.tensor("y", 5000).with(Consistency.bounded(1));
             KvTensor y = store.registerTensor(spec.with(Slicer.parts(1024)));
             TableSpec beside = TableSpec.tensor("x", 5000).with(Consistency.asynchronous());
-            KvTensor x = store.registerTensor(beside.with(Slicer.parts(1024).beside("y")));
+            KvTensor x = store.registerTensor(beside.with(Slicer.parts(1024).coLocatedWith("y")));
             y.push(ramp(5000, 1)).await();
             x.push(ramp(5000, 2)).await();
             y.change(KvChanges.axpy(-2, "x")).await();
@@ -107,7 +107,7 @@ class ChangeTest {
                 store.registerTensor(
                     TableSpec.tensor("z", 5000)
                         .with(Consistency.asynchronous())
-                        .with(Slicer.parts(2048).beside("y")));
+                        .with(Slicer.parts(2048).coLocatedWith("y")));
             coarse.push(ramp(5000, 1)).await();
             assertThatThrownBy(() -> coarse.change(KvChanges.axpy(1, "x")).await())
                 .hasMessageContaining("another kind, width or slicer");
@@ -143,7 +143,7 @@ class ChangeTest {
             }
             assertThat(refused)
                 .isNotEmpty()
-                .allMatch(it -> it.contains("lie on other shards") && it.contains("beside"));
+                .allMatch(it -> it.contains("lie on other shards") && it.contains("coLocatedWith"));
           });
     }
   }
@@ -156,7 +156,7 @@ class ChangeTest {
   void aRepeatedChangeIsExecutedOnce() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       TableSpec spec = rows("t");
-      KvTable table = job.member(1).store().register(spec);
+      KvTable table = job.member(1).worker().register(spec);
       KvChange twice = KvChanges.scale(2);
       byte[] call =
           new KvCall(twice.name(), twice.argument()).encode().toArray(ValueLayout.JAVA_BYTE);

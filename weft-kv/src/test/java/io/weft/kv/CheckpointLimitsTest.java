@@ -44,16 +44,16 @@ class CheckpointLimitsTest {
   void aCheckpointNumberOfTenDigitsIsFoundAgain() throws Exception {
     Files.createDirectory(directory.resolve("checkpoint-999999999"));
     try (KvJob job = job("64M")) {
-      KeyValueStore store = job.member(1).store();
-      store.register(ROWS).push(new long[] {7}, ones(1)).await();
-      assertThat(store.checkpoint(directory).number()).isEqualTo(1_000_000_000);
-      store.register(ROWS).push(new long[] {7}, ones(1)).await();
-      assertThat(store.checkpoint(directory).number()).isEqualTo(1_000_000_001);
+      KvWorker worker = job.member(1).worker();
+      worker.register(ROWS).push(new long[] {7}, ones(1)).await();
+      assertThat(worker.checkpoint(directory).number()).isEqualTo(1_000_000_000);
+      worker.register(ROWS).push(new long[] {7}, ones(1)).await();
+      assertThat(worker.checkpoint(directory).number()).isEqualTo(1_000_000_001);
     }
     try (KvJob job = job("64M")) {
-      KeyValueStore store = job.member(1).store();
-      KvTable rows = store.register(ROWS);
-      assertThat(store.restore(CheckpointOptions.in(directory)).orElseThrow().number())
+      KvWorker worker = job.member(1).worker();
+      KvTable rows = worker.register(ROWS);
+      assertThat(worker.restore(CheckpointOptions.in(directory)).orElseThrow().number())
           .isEqualTo(1_000_000_001);
       float[] pulled = new float[256];
       rows.pull(new long[] {7}, pulled).await();
@@ -80,11 +80,11 @@ class CheckpointLimitsTest {
   void aServerWithFullMemoryIsSavedAndRestoredWithMoreMemory() throws Exception {
     int saved = 0;
     try (KvJob job = job("8M")) {
-      KeyValueStore store = job.member(1).store();
+      KvWorker worker = job.member(1).worker();
       // A tensor that no request has used takes no memory.
       KvTensor unused =
-          store.registerTensor(TableSpec.tensor("t", 1 << 22).with(Slicer.parts(1 << 20)));
-      KvTable rows = store.register(ROWS);
+          worker.registerTensor(TableSpec.tensor("t", 1 << 22).with(Slicer.parts(1 << 20)));
+      KvTable rows = worker.register(ROWS);
       try {
         while (saved < 100_000) {
           rows.push(LongStream.range(saved, saved + 100L).toArray(), ones(100)).await();
@@ -94,15 +94,15 @@ class CheckpointLimitsTest {
         assertThat(full).hasMessageContaining("memory budget").hasMessageContaining("checkpoint");
       }
       assertThat(saved).isBetween(1000, 10_000);
-      assertThat(store.checkpoint(directory).number()).isEqualTo(1);
+      assertThat(worker.checkpoint(directory).number()).isEqualTo(1);
       assertThat(unused.spec().width()).isEqualTo(1 << 22);
     }
     try (KvJob job = job("64M")) {
-      KeyValueStore store = job.member(1).store();
+      KvWorker worker = job.member(1).worker();
       KvTensor tensor =
-          store.registerTensor(TableSpec.tensor("t", 1 << 22).with(Slicer.parts(1 << 20)));
-      KvTable rows = store.register(ROWS);
-      assertThat(store.restore(CheckpointOptions.in(directory))).isPresent();
+          worker.registerTensor(TableSpec.tensor("t", 1 << 22).with(Slicer.parts(1 << 20)));
+      KvTable rows = worker.register(ROWS);
+      assertThat(worker.restore(CheckpointOptions.in(directory))).isPresent();
       float[] pulled = new float[256 * saved];
       rows.pull(LongStream.range(0, saved).toArray(), pulled).await();
       assertThat(pulled).containsOnly(1);

@@ -25,7 +25,7 @@ class ClockOrderTest {
   @Test
   void aClockDoesNotOvertakeAPushWhoseKeysAreSentAgain() throws Exception {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
-      KvTable table = job.member(1).store().register(SPEC);
+      KvTable table = job.member(1).worker().register(SPEC);
       long[] keys = LongStream.range(0, 100).toArray();
       table.push(keys, new float[100]).await(); // the server knows the list from now on
       List<KvHead> seen = new CopyOnWriteArrayList<>();

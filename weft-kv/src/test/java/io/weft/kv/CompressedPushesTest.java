@@ -172,7 +172,7 @@ class CompressedPushesTest {
   void serversRefusePushesOfAnotherLengthAndPullsOfFewBits() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       TableSpec spec = TableSpec.tensor("w", 3000).with(Consistency.asynchronous());
-      KvTensor tensor = job.member(1).store().registerTensor(spec);
+      KvTensor tensor = job.member(1).worker().registerTensor(spec);
       for (Values values : new Values[] {Values.INT8, Values.INT4, Values.INT2}) {
         KvHead head =
             new KvHead(KvOp.PUSH, KvHead.Keys.NONE, 0, spec.id(), 1, 1, 0, 0, 0, 0, 0, values);
@@ -194,7 +194,7 @@ class CompressedPushesTest {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       TableSpec spec =
           TableSpec.tensor("w", 5).with(Consistency.asynchronous()).with(TableSpec.Checks.FINITE);
-      KvTensor tensor = job.member(1).store().registerTensor(spec);
+      KvTensor tensor = job.member(1).worker().registerTensor(spec);
       KvHead head =
           new KvHead(KvOp.PUSH, KvHead.Keys.NONE, 0, spec.id(), 1, 1, 0, 0, 0, 0, 0, Values.INT8);
       byte[] payload = new byte[9];
@@ -214,7 +214,7 @@ class CompressedPushesTest {
             3,
             KvOptions.servers(2).withMirrors(),
             it -> it.set(KvConfig.PARTITION, "8K").set(KvConfig.SHARDS, "4"))) {
-      KvTensor tensor = job.member(2).store().registerTensor(TableSpec.tensor("w", elements));
+      KvTensor tensor = job.member(2).worker().registerTensor(TableSpec.tensor("w", elements));
       float[] gradient = new float[elements];
       var random = new Random(8);
       try (CompressedPushes pushes = tensor.compressed(compression)) {

@@ -180,7 +180,7 @@ class HalfRowsTest {
   void otherTypesAndLengthsAreRefused() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       TableSpec spec = TableSpec.rows("t", 2).with(Consistency.asynchronous());
-      KvTable table = job.member(1).store().register(spec);
+      KvTable table = job.member(1).worker().register(spec);
       KeyList keys = table.keys(1, 2);
       assertThatIllegalArgumentException()
           .isThrownBy(() -> table.push(keys, view(DType.FLOAT64, 2, 2)))

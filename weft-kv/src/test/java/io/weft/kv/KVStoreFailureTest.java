@@ -21,7 +21,7 @@ class KVStoreFailureTest {
     WeftConfig config = WeftConfig.builder().transport("inproc").set(KvConfig.MEMORY, "1M").build();
     try (LocalJob job = LocalJob.start(3, config)) {
       List<KVStore> stores =
-          job.ranks().stream().map(weft -> KVStore.over(weft, KVStoreOptions.servers(1))).toList();
+          job.ranks().stream().map(weft -> KVStore.open(weft, KVStoreOptions.servers(1))).toList();
       job.run(
           weft -> {
             KVStore store = stores.get(weft.rank());

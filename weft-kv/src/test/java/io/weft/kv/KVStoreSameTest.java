@@ -38,7 +38,7 @@ class KVStoreSameTest {
           job.ranks().stream()
               .map(
                   weft ->
-                      KVStore.over(
+                      KVStore.open(
                           weft,
                           KVStoreOptions.servers(1).withOptimizer(optimizers.get(weft.rank()))))
               .toList();

@@ -42,7 +42,7 @@ class KVStoreTest {
     WeftConfig config = WeftConfig.builder().transport("tcp").build();
     TransportProvider tcp = TransportProvider.find("tcp").orElseThrow();
     try (LocalJob job = LocalJob.across(HOSTS, config, host -> tcp)) {
-      List<KVStore> stores = job.ranks().stream().map(weft -> KVStore.over(weft, options)).toList();
+      List<KVStore> stores = job.ranks().stream().map(weft -> KVStore.open(weft, options)).toList();
       job.run(
           weft -> {
             KVStore store = stores.get(weft.rank());

@@ -13,11 +13,11 @@ final class KvJob implements AutoCloseable {
 
   private final LocalJob job;
   private final KvOptions options;
-  private final List<KeyValue> members;
+  private final List<KvNode> members;
 
   /// The program of a worker.
   interface Body {
-    void run(KeyValueStore store, Weft weft) throws Exception;
+    void run(KvWorker worker, Weft weft) throws Exception;
   }
 
   KvJob(String transport, int ranks, KvOptions options) {
@@ -39,14 +39,14 @@ final class KvJob implements AutoCloseable {
     this.job =
         LocalJob.start(ranks, settings.apply(WeftConfig.builder().transport(transport)).build());
     this.options = options;
-    this.members = job.ranks().stream().map(it -> KeyValue.over(it, own.apply(it.rank()))).toList();
+    this.members = job.ranks().stream().map(it -> KvNode.open(it, own.apply(it.rank()))).toList();
   }
 
   LocalJob job() {
     return job;
   }
 
-  KeyValue member(int rank) {
+  KvNode member(int rank) {
     return members.get(rank);
   }
 
@@ -55,7 +55,7 @@ final class KvJob implements AutoCloseable {
     job.run(
         weft -> {
           if (options.workersOf(weft.size()).contains(weft.rank())) {
-            body.run(members.get(weft.rank()).store(), weft);
+            body.run(members.get(weft.rank()).worker(), weft);
           }
           return true;
         });
@@ -63,7 +63,7 @@ final class KvJob implements AutoCloseable {
 
   @Override
   public void close() {
-    members.forEach(KeyValue::close);
+    members.forEach(KvNode::close);
     job.close();
   }
 }

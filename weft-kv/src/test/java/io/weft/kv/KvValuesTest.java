@@ -165,7 +165,7 @@ class KvValuesTest {
   @Test
   void malformedPayloadsAreRefusedBeforeMemoryIsAllocated() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
-      KvValues table = job.member(1).store().registerValues(LATER);
+      KvValues table = job.member(1).worker().registerValues(LATER);
       KvHead push = head(KvOp.PUSH, 1);
       KvHead pull = head(KvOp.PULL, 0);
       byte[] right =

@@ -44,7 +44,7 @@ class LateServerTest {
     private final LocalJob ranks =
         LocalJob.start(
             4, WeftConfig.builder().transport("inproc").set(KvConfig.SHARDS, "1").build());
-    private final KeyValue real = KeyValue.over(ranks.ranks().get(REAL), OPTIONS, List.of(WORKER));
+    private final KvNode real = KvNode.open(ranks.ranks().get(REAL), OPTIONS, List.of(WORKER));
 
     /// Sends a request of a server or worker to the real server and returns the reply.
     KvReply ask(int rank, KvHead head, byte[] payload) throws Exception {

@@ -18,9 +18,9 @@ class LeftWorkerTest {
   @Test
   void laterTablesAndPartsDoNotWaitForAWorkerThatHasLeft() throws Exception {
     try (KvJob job = new KvJob("tcp", 3, KvOptions.servers(1))) {
-      KeyValueStore store = job.member(1).store();
-      KvTensor tensor = store.registerTensor(TableSpec.tensor("w", 3000).with(Slicer.parts(1024)));
-      KvTable before = store.register(TableSpec.rows("t", 1));
+      KvWorker worker = job.member(1).worker();
+      KvTensor tensor = worker.registerTensor(TableSpec.tensor("w", 3000).with(Slicer.parts(1024)));
+      KvTable before = worker.register(TableSpec.rows("t", 1));
       job.job().ranks().get(2).close();
       before.push(new long[] {1}, new float[] {1}).await();
       before.pull(new long[] {1}, new float[1]).await(); // now the server knows that it has left
@@ -30,7 +30,7 @@ class LeftWorkerTest {
       float[] pulled = new float[3000];
       tensor.pull(MemorySegment.ofArray(pulled)).await();
       assertThat(pulled).containsOnly(1);
-      KvTable bounded = store.register(TableSpec.rows("b", 1).with(Consistency.bounded(1)));
+      KvTable bounded = worker.register(TableSpec.rows("b", 1).with(Consistency.bounded(1)));
       bounded.clock().await();
       bounded.clock().await();
       bounded.pull(new long[] {1}, new float[1]).await();

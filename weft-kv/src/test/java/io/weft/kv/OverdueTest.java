@@ -71,8 +71,8 @@ class OverdueTest {
   void aRequestBehindABlockedFunctionNamesTheFunction() throws Exception {
     var waits = new Waits(new CountDownLatch(1), new CountDownLatch(1));
     try (KvJob job = job(KvOptions.servers(1).withFunction(waits))) {
-      KvTable first = job.member(1).store().register(COUNTERS);
-      KvTable second = job.member(2).store().register(COUNTERS);
+      KvTable first = job.member(1).worker().register(COUNTERS);
+      KvTable second = job.member(2).worker().register(COUNTERS);
       Handle<Integer> called = first.call(waits);
       await(waits.begun());
       assertThatThrownBy(() -> second.pull(new long[] {1}, new float[1]).await())
@@ -100,9 +100,9 @@ class OverdueTest {
                   return Optional.of("done");
                 });
     try (KvJob job = job(options)) {
-      var first = CompletableFuture.supplyAsync(() -> ask(job.member(1).store(), "save"));
+      var first = CompletableFuture.supplyAsync(() -> ask(job.member(1).worker(), "save"));
       await(begun);
-      assertThatThrownBy(() -> job.member(2).store().command("load"))
+      assertThatThrownBy(() -> job.member(2).worker().command("load"))
           .isInstanceOf(CommException.TimedOut.class)
           .hasMessageContaining("the program on rank 0 answers command 'save' of rank 1");
       resume.countDown();
@@ -112,7 +112,7 @@ class OverdueTest {
     }
   }
 
-  private static String ask(KeyValueStore store, String command) {
+  private static String ask(KvWorker store, String command) {
     try {
       return store.command(command).toString();
     } catch (InterruptedException e) {
@@ -124,8 +124,8 @@ class OverdueTest {
   void aPullOfABoundedTableNamesTheWorkersThatAreBehind() throws Exception {
     TableSpec spec = TableSpec.rows("b", 1).with(Consistency.bounded(1));
     try (KvJob job = job(KvOptions.servers(1))) {
-      KvTable unused = job.member(1).store().register(spec);
-      KvTable second = job.member(2).store().register(spec);
+      KvTable unused = job.member(1).worker().register(spec);
+      KvTable second = job.member(2).worker().register(spec);
       second.clock().await();
       second.clock().await();
       assertThatThrownBy(() -> second.pull(new long[] {1}, new float[1]).await())
@@ -140,8 +140,8 @@ class OverdueTest {
     KvOptions options = KvOptions.everyRank().withDeadline(SHORT);
     try (KvJob job = new KvJob("inproc", 2, options, it -> it.set(KvConfig.SHARDS, "4"))) {
       TableSpec spec = TableSpec.rows("t", 1);
-      KvTable first = job.member(0).store().register(spec);
-      KvTable second = job.member(1).store().register(spec);
+      KvTable first = job.member(0).worker().register(spec);
+      KvTable second = job.member(1).worker().register(spec);
       long[] keys = {1, 2, 3, 4, 5, 6, 7, 8};
       float[] ones = {1, 1, 1, 1, 1, 1, 1, 1};
       first.push(keys, ones).await();
@@ -159,7 +159,7 @@ class OverdueTest {
   void theWorkerOfMissingFirstValuesIsNamed() throws Exception {
     TableSpec spec = TableSpec.tensor("w", 10);
     try (KvJob job = job(KvOptions.servers(1))) {
-      KvTensor second = job.member(2).store().registerTensor(spec);
+      KvTensor second = job.member(2).worker().registerTensor(spec);
       assertThatThrownBy(() -> second.init(MemorySegment.ofArray(new float[10])).await())
           .isInstanceOf(CommException.TimedOut.class)
           .hasMessageContaining("it waits for the first values of rank 1");

@@ -34,9 +34,9 @@ class PriorityTest {
                 KvOptions.servers(1),
                 it -> it.set(KvConfig.PARTITION, "4K").set(KvConfig.IN_FLIGHT, "8K"));
         Arena arena = Arena.ofShared()) {
-      KeyValueStore store = job.member(1).store();
-      KvTensor slow = store.registerTensor(LONG);
-      KvTensor urgent = store.registerTensor(URGENT);
+      KvWorker worker = job.member(1).worker();
+      KvTensor slow = worker.registerTensor(LONG);
+      KvTensor urgent = worker.registerTensor(URGENT);
       List<Long> tables = new CopyOnWriteArrayList<>();
       List<IncomingRequest> held = new ArrayList<>();
       job.job()

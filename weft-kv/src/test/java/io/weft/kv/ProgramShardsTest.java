@@ -24,7 +24,7 @@ class ProgramShardsTest {
     try (LocalJob job = LocalJob.over(transport, 3)) {
       job.run(
           weft -> {
-            KeyValue kv = KeyValue.over(weft, KvOptions.servers(1), KvServer.RunBy.PROGRAM);
+            KvNode kv = KvNode.open(weft, KvOptions.servers(1), KvServer.RunBy.PROGRAM);
             if (kv.server().isPresent()) {
               try (KvServer server = kv.server().get()) {
                 assertThat(server.join(Duration.ofMillis(1))).isFalse();
@@ -35,7 +35,7 @@ class ProgramShardsTest {
                   .noneMatch(it -> it.getName().startsWith("weft-shards-0-"));
               return true;
             }
-            KvTable table = kv.store().register(TableSpec.rows("t", 1));
+            KvTable table = kv.worker().register(TableSpec.rows("t", 1));
             float[] pulled = new float[3];
             for (int round = 1; round <= 20; round++) {
               table.push(KEYS, new float[] {1, 2, 3}).await();

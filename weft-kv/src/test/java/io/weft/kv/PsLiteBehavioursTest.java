@@ -196,7 +196,7 @@ class PsLiteBehavioursTest {
   @ValueSource(ints = {0, 2})
   void theLastRankToStartIsAwaited(int last) {
     var others = new CountDownLatch(2);
-    List<KeyValue> members = new CopyOnWriteArrayList<>();
+    List<KvNode> members = new CopyOnWriteArrayList<>();
     KvOptions options = KvOptions.servers(1);
     try (LocalJob job = LocalJob.start(3, WeftConfig.builder().transport("tcp").build())) {
       job.run(
@@ -206,20 +206,20 @@ class PsLiteBehavioursTest {
             } else {
               others.countDown();
             }
-            KeyValue member = KeyValue.over(weft, options);
+            KvNode member = KvNode.open(weft, options);
             members.add(member);
             if (weft.rank() > 0) {
-              KvTable table = member.store().register(COUNTERS);
+              KvTable table = member.worker().register(COUNTERS);
               table.push(new long[] {1}, new float[] {1}).await();
-              member.store().barrier();
+              member.worker().barrier();
               float[] found = new float[1];
               table.pull(new long[] {1}, found).await();
               assertThat(found[0]).isEqualTo(2);
-              member.store().barrier();
+              member.worker().barrier();
             }
             return true;
           });
-      members.forEach(KeyValue::close);
+      members.forEach(KvNode::close);
     }
   }
 }

@@ -43,12 +43,12 @@ class PushAgainTest {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       Weft server = job.ranks().get(0);
       Weft worker = job.ranks().get(1);
-      CompletableFuture<KeyValue> serves =
-          CompletableFuture.supplyAsync(() -> KeyValue.over(server, KvOptions.servers(1)));
-      KeyValue kv = KeyValue.over(worker, KvOptions.servers(1));
+      CompletableFuture<KvNode> serves =
+          CompletableFuture.supplyAsync(() -> KvNode.open(server, KvOptions.servers(1)));
+      KvNode kv = KvNode.open(worker, KvOptions.servers(1));
       serves.get(30, TimeUnit.SECONDS);
       KvTable table =
-          kv.store()
+          kv.worker()
               .register(TableSpec.rows("t", 4).with(Consistency.asynchronous()).withRule("assign"));
       push(table);
       while (told.get() < 3) {

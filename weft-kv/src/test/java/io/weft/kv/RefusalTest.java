@@ -47,10 +47,10 @@ class RefusalTest {
   void aTableThatIsRegisteredTwiceHasOneClock() {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       job.onWorkers(
-          (store, weft) -> {
-            KvTable table = store.register(TableSpec.rows("twice", 1));
+          (worker, weft) -> {
+            KvTable table = worker.register(TableSpec.rows("twice", 1));
             table.push(new long[] {1}, new float[] {1}).await();
-            KvTable again = store.register(TableSpec.rows("twice", 1));
+            KvTable again = worker.register(TableSpec.rows("twice", 1));
             assertThat(again).isSameAs(table);
             again.push(new long[] {1}, new float[] {1}).await();
             table.push(new long[] {1}, new float[] {1}).await();
@@ -68,9 +68,9 @@ class RefusalTest {
         .hasMessageContaining("give them some time");
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
       job.onWorkers(
-          (store, weft) -> {
+          (worker, weft) -> {
             TableSpec spec = TableSpec.rows("t", 1).with(Consistency.backedUpBy(1));
-            assertThatThrownBy(() -> store.register(spec))
+            assertThatThrownBy(() -> worker.register(spec))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("has 1 backup workers, but the job has 1 workers");
           });
@@ -81,8 +81,8 @@ class RefusalTest {
   void aClockThatCannotBeAppliedEndsOnlyItsTableForAllWorkers() throws Exception {
     try (KvJob job =
         new KvJob("tcp", 3, KvOptions.servers(1), it -> it.set(KvConfig.MEMORY, "10M"))) {
-      KvTable first = job.member(1).store().register(TableSpec.rows("t", 256));
-      KvTable second = job.member(2).store().register(TableSpec.rows("t", 256));
+      KvTable first = job.member(1).worker().register(TableSpec.rows("t", 256));
+      KvTable second = job.member(2).worker().register(TableSpec.rows("t", 256));
       long[] keys = LongStream.range(0, 4096).toArray();
       float[] values = new float[256 * keys.length];
       first.push(keys, values).await(); // 4 MiB, kept and acknowledged
@@ -98,7 +98,7 @@ class RefusalTest {
           .isInstanceOf(CommException.Mismatch.class)
           .hasMessageContaining("clock 1 could not be applied");
       KvTable other =
-          job.member(1).store().register(TableSpec.rows("u", 1).with(Consistency.asynchronous()));
+          job.member(1).worker().register(TableSpec.rows("u", 1).with(Consistency.asynchronous()));
       other.push(new long[] {1}, new float[] {1}).await();
     }
   }
@@ -107,7 +107,7 @@ class RefusalTest {
   void aPullThatTimesOutNamesTheTableAndTheMissingWorker() throws Exception {
     try (KvJob job =
         new KvJob("tcp", 3, KvOptions.servers(1).withDeadline(Duration.ofMillis(1500)))) {
-      KvTable table = job.member(1).store().register(TableSpec.rows("lonely", 1));
+      KvTable table = job.member(1).worker().register(TableSpec.rows("lonely", 1));
       table.push(new long[] {1}, new float[] {1}).await();
       assertThatThrownBy(() -> table.pull(new long[] {1}, new float[1]).await())
           .isInstanceOf(CommException.TimedOut.class)
@@ -125,7 +125,7 @@ class RefusalTest {
   @Test
   void aRepeatedPushIsAppliedOnce() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
-      KvTable table = job.member(1).store().register(SPEC);
+      KvTable table = job.member(1).worker().register(SPEC);
       byte[] pairs = pairs(new long[] {4, 9}, 1, 2);
       for (int i = 0; i < 3; i++) {
         assertThat(RawRequests.ask(job, push(1, KvHead.Keys.INLINE, 2), pairs).status())
@@ -143,7 +143,7 @@ class RefusalTest {
       KvHead pull = new KvHead(KvOp.PULL, KvHead.Keys.NONE, 0, 77, 0, 0, 0, 0, 0, 0, 0);
       assertThat(RawRequests.ask(job, pull, new byte[0]).text())
           .contains("unknown table", "register");
-      KvTable table = job.member(1).store().register(SPEC);
+      KvTable table = job.member(1).worker().register(SPEC);
       assertThat(
               RawRequests.ask(job, push(1, KvHead.Keys.INLINE, 2), pairs(new long[] {4, 9}, 1))
                   .text())
@@ -186,39 +186,39 @@ class RefusalTest {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       Weft zero = job.ranks().get(0);
       Weft one = job.ranks().get(1);
-      KeyValue.over(zero, KvOptions.servers(2).withApplication(3)).close();
-      assertThatThrownBy(() -> KeyValue.over(one, KvOptions.servers(1).withApplication(3)))
+      KvNode.open(zero, KvOptions.servers(2).withApplication(3)).close();
+      assertThatThrownBy(() -> KvNode.open(one, KvOptions.servers(1).withApplication(3)))
           .isInstanceOf(CommException.Setup.class)
           .hasMessageContaining("application 3")
           .hasMessageContaining("on rank 1 [servers 0, workers 1-2, ")
           .hasMessageContaining("on rank 0 [servers 0-1, workers 2, ");
-      KeyValue.over(one, KvOptions.servers(2).withApplication(3)).close();
-      KeyValue.over(one, KvOptions.servers(1).withApplication(4)).close();
+      KvNode.open(one, KvOptions.servers(2).withApplication(3)).close();
+      KvNode.open(one, KvOptions.servers(1).withApplication(4)).close();
     }
   }
 
   @Test
   void nonFiniteValuesAndOtherSpecificationsAreRefused() throws Exception {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
-      KeyValueStore store = job.member(1).store();
-      KvTable table = store.register(SPEC);
+      KvWorker worker = job.member(1).worker();
+      KvTable table = worker.register(SPEC);
       assertThatThrownBy(() -> table.push(new long[] {1, 2}, new float[] {1, Float.NaN}))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("table 't'")
           .hasMessageContaining("value NaN of key 2");
-      assertThatThrownBy(() -> store.register(TableSpec.rows("t", 2).withRule("sgd:lr=0.1")))
+      assertThatThrownBy(() -> worker.register(TableSpec.rows("t", 2).withRule("sgd:lr=0.1")))
           .isInstanceOf(CommException.Mismatch.class)
           .hasMessageContaining("all workers register the same; floats: '1', now '2'")
           .hasMessageContaining("; rule: 'sum', now 'sgd:lr=0.1'")
           .hasMessageContaining("; consistency: 'asynchronous', now 'synchronous'")
           .hasMessageContaining("; checks: 'FINITE', now 'LENGTHS'");
-      assertThatThrownBy(() -> store.register(TableSpec.rows("u", 2).withRule("adamgrad")))
+      assertThatThrownBy(() -> worker.register(TableSpec.rows("u", 2).withRule("adamgrad")))
           .isInstanceOf(CommException.Mismatch.class)
           .hasMessageContaining("adagrad");
       assertThatThrownBy(() -> table.push(new long[] {1}, new float[3]))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("12 bytes for 1 keys of 1 floats, expected 4");
-      assertThatThrownBy(() -> job.member(0).store()).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> job.member(0).worker()).isInstanceOf(IllegalStateException.class);
       table.push(new long[] {1}, new float[] {5}).await();
     }
   }
@@ -229,7 +229,7 @@ class RefusalTest {
         new KvJob("tcp", 2, KvOptions.servers(1), it -> it.set(KvConfig.MEMORY, "2M"))) {
       KvTable table =
           job.member(1)
-              .store()
+              .worker()
               .register(
                   TableSpec.rows("t", 256)
                       .with(Consistency.asynchronous())
@@ -259,7 +259,7 @@ class RefusalTest {
   void aKeyListThatTheShardHasDroppedIsSentAgain() throws Exception {
     try (KvJob job =
         new KvJob("tcp", 2, KvOptions.servers(1), it -> it.set(KvConfig.LIST_MEMORY, "4K"))) {
-      KvTable table = job.member(1).store().register(SPEC);
+      KvTable table = job.member(1).worker().register(SPEC);
       long[] first = new long[300];
       long[] second = new long[300];
       float[] ones = new float[300];
@@ -282,7 +282,7 @@ class RefusalTest {
   void aServerThatDoesNotAnswerIsNamedAfterTheDeadline() throws Exception {
     try (KvJob job =
         new KvJob("tcp", 2, KvOptions.servers(1).withDeadline(Duration.ofMillis(300)))) {
-      KvTable table = job.member(1).store().register(SPEC);
+      KvTable table = job.member(1).worker().register(SPEC);
       job.job().ranks().get(0).channel().serve(16, request -> {});
       assertThatThrownBy(
               () -> {

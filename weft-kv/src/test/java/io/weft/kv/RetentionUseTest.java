@@ -57,7 +57,7 @@ class RetentionUseTest {
   void aRowPulledInEachStepIsKept(int shards) throws Exception {
     try (KvJob job =
         new KvJob("inproc", 2, KvOptions.servers(1), it -> it.set(KvConfig.SHARDS, "" + shards))) {
-      KvTable table = job.member(1).store().register(spec(Retention.ALL.evictedAfter(20)));
+      KvTable table = job.member(1).worker().register(spec(Retention.ALL.evictedAfter(20)));
       begin(table);
       use(table, 120);
       assertThat(table.statistics().await().rows()).isEqualTo(PULLED.length + PUSHED.length);
@@ -69,7 +69,7 @@ class RetentionUseTest {
   @Test
   void aRowThatGrowsIsKeptAndASmallRowIsEvicted() throws Exception {
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
-      KvTable table = job.member(1).store().register(spec(Retention.ALL.evictedBelow(0.5, 20)));
+      KvTable table = job.member(1).worker().register(spec(Retention.ALL.evictedBelow(0.5, 20)));
       long[] grows = {1};
       long[] stays = {2};
       table.push(stays, filled(1, 0.1f)).await();
@@ -94,7 +94,7 @@ class RetentionUseTest {
     try (KvJob job =
         new KvJob(
             "inproc", 3, KvOptions.servers(2).withMirrors(), it -> it.set(KvConfig.SHARDS, "2"))) {
-      KvTable table = job.member(2).store().register(spec);
+      KvTable table = job.member(2).worker().register(spec);
       begin(table);
       use(table, 120);
       job.job().ranks().get(0).close();
@@ -112,15 +112,15 @@ class RetentionUseTest {
   void rowsRestoredFromACheckpointCountAsUsed(@TempDir Path directory) throws Exception {
     TableSpec spec = spec(Retention.ALL.evictedAfter(20));
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
-      KvTable table = job.member(1).store().register(spec);
+      KvTable table = job.member(1).worker().register(spec);
       begin(table);
       use(table, 60);
-      assertThat(job.member(1).store().checkpoint(directory).rows())
+      assertThat(job.member(1).worker().checkpoint(directory).rows())
           .isEqualTo(PULLED.length + PUSHED.length);
     }
     try (KvJob job = new KvJob("inproc", 2, KvOptions.servers(1))) {
-      KvTable table = job.member(1).store().register(spec);
-      assertThat(job.member(1).store().restore(CheckpointOptions.in(directory))).isPresent();
+      KvTable table = job.member(1).worker().register(spec);
+      assertThat(job.member(1).worker().restore(CheckpointOptions.in(directory))).isPresent();
       use(table, 1);
       assertThat(pull(table, PULLED)).containsOnly(5);
       use(table, 60);

@@ -52,7 +52,7 @@ class ReturnTest {
     private final List<Integer> workers;
     private final KvOptions options;
     private final LocalJob ranks;
-    private final ConcurrentSkipListMap<Integer, KeyValue> members = new ConcurrentSkipListMap<>();
+    private final ConcurrentSkipListMap<Integer, KvNode> members = new ConcurrentSkipListMap<>();
 
     Job(String transport, KvOptions options, String shards) {
       int servers = options.serversOf(RANKS).size();
@@ -68,14 +68,14 @@ class ReturnTest {
                   .set(KvConfig.PARTITION, "8K")
                   .build());
       for (int rank = 0; rank < servers + 2; rank++) {
-        members.put(rank, KeyValue.over(ranks.ranks().get(rank), options, workers));
+        members.put(rank, KvNode.open(ranks.ranks().get(rank), options, workers));
       }
     }
 
     KvServer joins(int rank) {
       Weft weft = ranks.ranks().get(rank);
-      KeyValue joined =
-          KeyValue.returning(
+      KvNode joined =
+          KvNode.returning(
               weft, Layout.of(weft, options, workers), options, KvServer.RunBy.THREADS);
       members.put(rank, joined);
       return joined.server().orElseThrow();
@@ -85,8 +85,8 @@ class ReturnTest {
       ranks.ranks().get(rank).close();
     }
 
-    KeyValueStore store(int worker) {
-      return members.get(workers.get(worker)).store();
+    KvWorker store(int worker) {
+      return members.get(workers.get(worker)).worker();
     }
 
     KvServer server(int rank) {
@@ -95,7 +95,7 @@ class ReturnTest {
 
     @Override
     public void close() {
-      members.values().forEach(KeyValue::close);
+      members.values().forEach(KvNode::close);
       ranks.close();
     }
   }

@@ -20,7 +20,7 @@ class ServeTest {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       job.run(
           weft -> {
-            try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(1), runBy)) {
+            try (KvNode kv = KvNode.open(weft, KvOptions.servers(1), runBy)) {
               if (kv.serve()) {
                 assertThat(weft.rank()).isZero();
                 assertThat(kv.server().orElseThrow().hasWorkers()).isFalse();
@@ -40,10 +40,10 @@ class ServeTest {
     try (LocalJob job = LocalJob.over("inproc", 2)) {
       job.run(
           weft -> {
-            try (KeyValue kv = KeyValue.over(weft, KvOptions.everyRank())) {
+            try (KvNode kv = KvNode.open(weft, KvOptions.everyRank())) {
               assertThat(kv.serve()).isFalse();
               pushAndPull(kv, weft.rank());
-              kv.store().barrier();
+              kv.worker().barrier();
             }
             return true;
           });
@@ -55,7 +55,7 @@ class ServeTest {
     try (LocalJob job = LocalJob.over("inproc", 3)) {
       job.run(
           weft -> {
-            try (KVStore kv = KVStore.over(weft, KVStoreOptions.servers(1))) {
+            try (KVStore kv = KVStore.open(weft, KVStoreOptions.servers(1))) {
               if (kv.serve()) {
                 assertThat(weft.rank()).isZero();
                 return true;
@@ -68,8 +68,8 @@ class ServeTest {
     }
   }
 
-  private static void pushAndPull(KeyValue kv, long key) throws InterruptedException {
-    KvTable table = kv.store().register(TableSpec.rows("t", 1));
+  private static void pushAndPull(KvNode kv, long key) throws InterruptedException {
+    KvTable table = kv.worker().register(TableSpec.rows("t", 1));
     float[] pulled = new float[1];
     table.push(new long[] {key}, new float[] {2}).await();
     table.pull(new long[] {key}, pulled).await();

@@ -51,9 +51,9 @@ class TensorTest {
   void tensorsOfAnyLengthBeginWithTheFirstWorkersValuesAndAddUp(String transport) {
     try (KvJob job = job(transport, 4, 2)) {
       job.onWorkers(
-          (store, weft) -> {
+          (worker, weft) -> {
             for (int elements : new int[] {1, 2047, 2048, 2049, 50_001}) {
-              KvTensor tensor = store.registerTensor(TableSpec.tensor("w" + elements, elements));
+              KvTensor tensor = worker.registerTensor(TableSpec.tensor("w" + elements, elements));
               tensor.init(MemorySegment.ofArray(ramp(elements, weft.rank()))).await();
               float[] pulled = new float[elements];
               tensor.pull(MemorySegment.ofArray(pulled)).await();
@@ -74,8 +74,8 @@ class TensorTest {
   void halvesAreAddedUpAsFloats(String transport) {
     try (KvJob job = job(transport, 3, 1)) {
       job.onWorkers(
-          (store, weft) -> {
-            KvTensor tensor = store.registerTensor(TableSpec.tensor("w", 5000));
+          (worker, weft) -> {
+            KvTensor tensor = worker.registerTensor(TableSpec.tensor("w", 5000));
             try (TensorLease halves = weft.allocate(DType.FLOAT16, Shape.of(5000));
                 TensorLease floats = weft.allocate(DType.FLOAT32, Shape.of(5000))) {
               MemorySegment data = halves.view().data();
@@ -94,7 +94,7 @@ class TensorTest {
               assertThat(data.getAtIndex(JAVA_SHORT, 3)).isEqualTo(Float.floatToFloat16(4102));
               assertThat(data.getAtIndex(JAVA_SHORT, 4999)).isEqualTo(Float.floatToFloat16(8));
             }
-            store.barrier();
+            worker.barrier();
           });
     }
   }
@@ -103,30 +103,30 @@ class TensorTest {
   void aBoundedWorkerWaitsForTheSlowestAndItsStalenessIsMeasured() {
     try (KvJob job = job("tcp", 3, 1)) {
       job.onWorkers(
-          (store, weft) -> {
+          (worker, weft) -> {
             KvTensor tensor =
-                store.registerTensor(
+                worker.registerTensor(
                     TableSpec.tensor("w", 9000).with(Consistency.bounded(2)).withRule("assign"));
             MemorySegment place = MemorySegment.ofArray(new float[9000]);
             if (weft.rank() == 1) {
               tensor.push(MemorySegment.ofArray(ramp(9000, 1))).await();
-              store.clock();
-              store.clock();
+              worker.clock();
+              worker.clock();
               tensor.pull(place).await();
-              assertThat(store.counts().staleness()).isEqualTo(2);
-              store.clock();
+              assertThat(worker.counts().staleness()).isEqualTo(2);
+              worker.clock();
               Handle<Void> waits = tensor.pull(place);
               assertThatThrownBy(() -> waits.await(Duration.ofMillis(100)))
                   .isInstanceOf(CommException.TimedOut.class);
-              store.barrier();
+              worker.barrier();
               waits.await();
-              assertThat(store.counts().staleness()).isEqualTo(2);
-              assertThat(store.counts().pulls()).isEqualTo(2);
+              assertThat(worker.counts().staleness()).isEqualTo(2);
+              assertThat(worker.counts().pulls()).isEqualTo(2);
             } else {
-              store.barrier();
-              store.clock();
+              worker.barrier();
+              worker.clock();
             }
-            store.barrier();
+            worker.barrier();
           });
     }
   }
@@ -135,20 +135,21 @@ class TensorTest {
   void anAsynchronousWorkerNeverWaitsAndItsStalenessIsMeasured() {
     try (KvJob job = job("inproc", 3, 1)) {
       job.onWorkers(
-          (store, weft) -> {
+          (worker, weft) -> {
             KvTensor tensor =
-                store.registerTensor(TableSpec.tensor("w", 10).with(Consistency.asynchronous()));
+                worker.registerTensor(TableSpec.tensor("w", 10).with(Consistency.asynchronous()));
             MemorySegment place = MemorySegment.ofArray(new float[10]);
             if (weft.rank() == 1) {
               for (int i = 0; i < 7; i++) {
                 tensor.push(MemorySegment.ofArray(ramp(10, 1))).await();
-                store.clock();
+                worker.clock();
                 tensor.pull(place).await();
               }
               assertThat(place.toArray(JAVA_FLOAT)).containsExactly(ramp(10, 7));
-              assertThat(store.counts()).hasToString("TableCounts[pushes=7, pulls=7, staleness=7]");
+              assertThat(worker.counts())
+                  .hasToString("TableCounts[pushes=7, pulls=7, staleness=7]");
             }
-            store.barrier();
+            worker.barrier();
           });
     }
   }
@@ -157,23 +158,23 @@ class TensorTest {
   void theLastOfThreeWorkersIsNotAwaitedWithOneBackupWorker() {
     try (KvJob job = job("inproc", 4, 1)) {
       job.onWorkers(
-          (store, weft) -> {
+          (worker, weft) -> {
             KvTensor tensor =
-                store.registerTensor(TableSpec.tensor("w", 5000).with(Consistency.backedUpBy(1)));
-            store.barrier(); // a worker that registers after an applied clock begins at it
+                worker.registerTensor(TableSpec.tensor("w", 5000).with(Consistency.backedUpBy(1)));
+            worker.barrier(); // a worker that registers after an applied clock begins at it
             float[] pulled = new float[5000];
             if (weft.rank() < 3) {
               tensor.push(MemorySegment.ofArray(ramp(5000, weft.rank()))).await();
               tensor.pull(MemorySegment.ofArray(pulled)).await();
               assertThat(pulled).containsExactly(ramp(5000, 3));
             }
-            store.barrier();
+            worker.barrier();
             if (weft.rank() == 3) {
               tensor.push(MemorySegment.ofArray(ramp(5000, 100))).await();
               tensor.pull(MemorySegment.ofArray(pulled)).await();
               assertThat(pulled).containsExactly(ramp(5000, 3));
             }
-            store.barrier();
+            worker.barrier();
           });
     }
   }
@@ -184,9 +185,9 @@ class TensorTest {
     try (KvJob job =
         new KvJob(transport, 2, KvOptions.everyRank(), it -> it.set(KvConfig.PARTITION, "4K"))) {
       job.onWorkers(
-          (store, weft) -> {
+          (worker, weft) -> {
             KvTensor tensor =
-                store.registerTensor(
+                worker.registerTensor(
                     TableSpec.tensor("w", 3000)
                         .withRule("momentum:lr=1,momentum=0.5")
                         .withInitial("constant:value=8", 0));
@@ -212,11 +213,11 @@ class TensorTest {
     float[] others = new float[10_000];
     TableSpec spec = TableSpec.tensor("w", 10_000).withInitial("normal", 5);
     try (KvJob job = job("inproc", 3, 2)) {
-      job.member(2).store().registerTensor(spec).pull(MemorySegment.ofArray(pulled)).await();
+      job.member(2).worker().registerTensor(spec).pull(MemorySegment.ofArray(pulled)).await();
     }
     try (KvJob job = job("inproc", 2, 1)) {
       job.member(1)
-          .store()
+          .worker()
           .registerTensor(spec.with(Slicer.parts(3072)))
           .pull(MemorySegment.ofArray(others))
           .await();
@@ -231,14 +232,14 @@ class TensorTest {
     TableSpec spec = TableSpec.tensor("w", 20_000).withRule("momentum:lr=0.5,momentum=0.5");
     try (KvJob job = job("tcp", 3, 2)) {
       job.onWorkers(
-          (store, weft) -> {
-            KvTensor tensor = store.registerTensor(spec);
+          (worker, weft) -> {
+            KvTensor tensor = worker.registerTensor(spec);
             tensor.init(MemorySegment.ofArray(ramp(20_000, 1))).await();
             List<Handle<Void>> open = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
               open.add(tensor.push(MemorySegment.ofArray(ramp(20_000, 2))));
               if (i == 1) {
-                assertThat(store.checkpoint(directory).clocks()).containsKey("w");
+                assertThat(worker.checkpoint(directory).clocks()).containsKey("w");
               }
             }
             for (Handle<Void> each : open) {
@@ -250,9 +251,9 @@ class TensorTest {
     float[] slot = new float[20_000];
     try (KvJob job = job("tcp", 2, 1)) {
       job.onWorkers(
-          (store, weft) -> {
-            KvTensor tensor = store.registerTensor(spec);
-            long clock = store.restore(directory).orElseThrow().clocks().get("w");
+          (worker, weft) -> {
+            KvTensor tensor = worker.registerTensor(spec);
+            long clock = worker.restore(directory).orElseThrow().clocks().get("w");
             tensor.init(MemorySegment.ofArray(new float[20_000])).await();
             for (int step = 0; step <= clock; step++) {
               for (int i = 0; i < values.length; i++) {
@@ -271,12 +272,12 @@ class TensorTest {
   @Test
   void wrongTensorsAndValuesAreRefusedWithTheReason() throws InterruptedException {
     try (KvJob job = job("tcp", 3, 1)) {
-      KeyValueStore store = job.member(1).store();
+      KvWorker worker = job.member(1).worker();
       TableSpec spec =
           TableSpec.tensor("w", 5000)
               .with(Consistency.asynchronous())
               .with(TableSpec.Checks.FINITE);
-      KvTensor tensor = store.registerTensor(spec);
+      KvTensor tensor = worker.registerTensor(spec);
       assertThatThrownBy(() -> tensor.push(MemorySegment.ofArray(new float[4])))
           .hasMessage(
               "tensor 'w': values of 16 bytes for 5000 elements of FLOAT32, expected 20000");
@@ -289,18 +290,18 @@ class TensorTest {
       assertThatThrownBy(() -> tensor.init(MemorySegment.ofArray(ramp(5000, 1))).await())
           .isInstanceOf(CommException.Mismatch.class)
           .hasMessageContaining("was pushed to before its first values came");
-      assertThatThrownBy(() -> store.register(spec)).hasMessageContaining("call registerTensor");
-      assertThatThrownBy(() -> store.registerTensor(TableSpec.rows("r", 3)))
+      assertThatThrownBy(() -> worker.register(spec)).hasMessageContaining("call registerTensor");
+      assertThatThrownBy(() -> worker.registerTensor(TableSpec.rows("r", 3)))
           .hasMessageContaining("call register");
-      assertThatThrownBy(() -> store.registerTensor(TableSpec.tensor("w", 5001)))
+      assertThatThrownBy(() -> worker.registerTensor(TableSpec.tensor("w", 5001)))
           .isInstanceOf(CommException.Mismatch.class)
           .hasMessageContaining("all workers register the same");
       assertThatThrownBy(
-              () -> store.registerTensor(TableSpec.tensor("v", 10).withRule("rowwise-adagrad")))
+              () -> worker.registerTensor(TableSpec.tensor("v", 10).withRule("rowwise-adagrad")))
           .hasMessageContaining("is for rows of tables");
       assertThatThrownBy(
               () ->
-                  store
+                  worker
                       .registerTensor(
                           TableSpec.tensor("big", TableSpec.MAX_ELEMENTS)
                               .with(Slicer.parts(1 << 28)))
@@ -315,8 +316,8 @@ class TensorTest {
   void awaitingTheFirstValuesOfAWorkerThatHasLeftFails() {
     try (KvJob job = job("tcp", 3, 1)) {
       job.onWorkers(
-          (store, weft) -> {
-            KvTensor tensor = store.registerTensor(TableSpec.tensor("w", 10));
+          (worker, weft) -> {
+            KvTensor tensor = worker.registerTensor(TableSpec.tensor("w", 10));
             if (weft.rank() == 1) {
               weft.close();
               return;

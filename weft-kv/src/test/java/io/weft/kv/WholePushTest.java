@@ -67,8 +67,8 @@ class WholePushTest {
   void aNonFiniteValueIsRefusedBeforeAnyShardHasIt(int servers) throws Exception {
     TableSpec spec = TableSpec.rows("t", 1).with(TableSpec.Checks.FINITE);
     try (KvJob job = job(servers, KvOptions.servers(servers))) {
-      KvTable first = job.member(servers).store().register(spec);
-      KvTable second = job.member(servers + 1).store().register(spec);
+      KvTable first = job.member(servers).worker().register(spec);
+      KvTable second = job.member(servers + 1).worker().register(spec);
       float[] values = filled(KEYS.length, 1);
       values[61] = Float.NaN;
       assertThatThrownBy(() -> first.push(KEYS, values))
@@ -87,9 +87,9 @@ class WholePushTest {
   @Test
   void tensorsInPartsAndValuesOfAnyLengthRefuseNonFiniteValues() throws Exception {
     try (KvJob job = job(1, KvOptions.servers(1))) {
-      KeyValueStore store = job.member(1).store();
+      KvWorker worker = job.member(1).worker();
       KvTensor tensor =
-          store.registerTensor(
+          worker.registerTensor(
               TableSpec.tensor("w", 5000)
                   .with(Slicer.parts(1024))
                   .with(TableSpec.Checks.FINITE)
@@ -101,7 +101,7 @@ class WholePushTest {
       assertThatThrownBy(() -> tensor.init(MemorySegment.ofArray(gradient)))
           .hasMessageContaining("element 4100");
       KvValues values =
-          store.registerValues(
+          worker.registerValues(
               TableSpec.values("v", 4)
                   .with(TableSpec.Checks.FINITE)
                   .with(Consistency.asynchronous()));
@@ -120,8 +120,8 @@ class WholePushTest {
   void aPushThatOnlyOneShardRefusesEndsTheTableForAllWorkers(int servers, @TempDir Path directory)
       throws Exception {
     try (KvJob job = job(servers, KvOptions.servers(servers))) {
-      KeyValueStore one = job.member(servers).store();
-      KeyValueStore two = job.member(servers + 1).store();
+      KvWorker one = job.member(servers).worker();
+      KvWorker two = job.member(servers + 1).worker();
       KvValues first = one.registerValues(TableSpec.values("v", 4));
       KvValues second = two.registerValues(TableSpec.values("v", 4));
       int[] lengths = new int[KEYS.length];
@@ -159,8 +159,8 @@ class WholePushTest {
   void aPushThatNoShardHasExecutedMayBePushedAgain() throws Exception {
     try (KvJob job =
         new KvJob("inproc", 3, KvOptions.servers(1), it -> it.set(KvConfig.SHARDS, "1"))) {
-      KvValues first = job.member(1).store().registerValues(TableSpec.values("v", 4));
-      KvValues second = job.member(2).store().registerValues(TableSpec.values("v", 4));
+      KvValues first = job.member(1).worker().registerValues(TableSpec.values("v", 4));
+      KvValues second = job.member(2).worker().registerValues(TableSpec.values("v", 4));
       long[] key = {7};
       Handle<Void> pushed = first.push(key, new int[] {2}, new float[] {1, 1});
       second.push(key, new int[] {2}, new float[] {1, 1}).await();
@@ -181,7 +181,7 @@ class WholePushTest {
     try (KvJob job = job(1, KvOptions.servers(1))) {
       KvValues values =
           job.member(1)
-              .store()
+              .worker()
               .registerValues(TableSpec.values("v", 4).with(Consistency.asynchronous()));
       values.push(new long[] {40}, new int[] {2}, new float[] {1, 1}).await();
       int[] lengths = new int[KEYS.length];
@@ -201,10 +201,10 @@ class WholePushTest {
     TableSpec rows = TableSpec.rows("t", 1);
     TableSpec parts = TableSpec.tensor("w", 5000).with(Slicer.parts(1024));
     try (KvJob job = impatient(2)) {
-      KvTable first = job.member(servers).store().register(rows);
-      KvTable second = job.member(servers + 1).store().register(rows);
-      KvTensor tensor = job.member(servers).store().registerTensor(parts);
-      KvTensor others = job.member(servers + 1).store().registerTensor(parts);
+      KvTable first = job.member(servers).worker().register(rows);
+      KvTable second = job.member(servers + 1).worker().register(rows);
+      KvTensor tensor = job.member(servers).worker().registerTensor(parts);
+      KvTensor others = job.member(servers + 1).worker().registerTensor(parts);
       MemorySegment ones = MemorySegment.ofArray(filled(5000, 1));
       for (int i = 0; i < 2; i++) {
         first.push(KEYS, filled(100, 1)).await();
@@ -236,8 +236,8 @@ class WholePushTest {
   void aPushPullThatTimedOutCountsAsAPushWhenTheStragglerArrives() throws Exception {
     TableSpec spec = TableSpec.tensor("w", 5000).with(Slicer.parts(1024));
     try (KvJob job = impatient(1)) {
-      KvTensor first = job.member(1).store().registerTensor(spec);
-      KvTensor second = job.member(2).store().registerTensor(spec);
+      KvTensor first = job.member(1).worker().registerTensor(spec);
+      KvTensor second = job.member(2).worker().registerTensor(spec);
       MemorySegment ones = MemorySegment.ofArray(filled(5000, 1));
       float[] pulled = new float[5000];
       MemorySegment into = MemorySegment.ofArray(pulled);
@@ -258,8 +258,8 @@ class WholePushTest {
   void aPushThatTimedOutWithAnotherBehindItEndsTheTable() throws Exception {
     TableSpec spec = TableSpec.rows("t", 1);
     try (KvJob job = impatient(1)) {
-      KvTable first = job.member(1).store().register(spec);
-      KvTable second = job.member(2).store().register(spec);
+      KvTable first = job.member(1).worker().register(spec);
+      KvTable second = job.member(2).worker().register(spec);
       for (int i = 0; i < 2; i++) {
         first.push(KEYS, filled(100, 1)).await();
       }
@@ -279,8 +279,8 @@ class WholePushTest {
   @Test
   void aMirrorKnowsThatATableHasEnded() throws Exception {
     try (KvJob job = job(3, KvOptions.servers(3).withMirrors())) {
-      KvValues first = job.member(3).store().registerValues(TableSpec.values("v", 4));
-      KvValues second = job.member(4).store().registerValues(TableSpec.values("v", 4));
+      KvValues first = job.member(3).worker().registerValues(TableSpec.values("v", 4));
+      KvValues second = job.member(4).worker().registerValues(TableSpec.values("v", 4));
       int[] lengths = new int[KEYS.length];
       Arrays.fill(lengths, 1);
       Handle<Void> pushed = first.push(KEYS, lengths, filled(100, 1));
@@ -300,7 +300,7 @@ class WholePushTest {
         }
       }
       TableSpec other = TableSpec.rows("u", 1);
-      continues(job.member(3).store().register(other), job.member(4).store().register(other), 2);
+      continues(job.member(3).worker().register(other), job.member(4).worker().register(other), 2);
     }
   }
 }

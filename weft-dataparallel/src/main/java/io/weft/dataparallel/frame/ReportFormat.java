@@ -17,7 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The encoding of a `RankReport`, little-endian: version, last operation, its age, number of
+/// The encoding of a `RoundReport`, little-endian: version, last operation, its age, number of
 /// announcements, and each announcement as its kind and fields. A text is its length in bytes (16
 /// bits) and UTF-8. Every length is checked before memory is allocated for it.
 public final class ReportFormat {
@@ -41,7 +41,7 @@ public final class ReportFormat {
   private ReportFormat() {}
 
   /// Returns the bytes of a report.
-  public static byte[] encode(RankReport report) {
+  public static byte[] encode(RoundReport report) {
     ByteBuffer out = buffer(bytes(report));
     out.put(VERSION);
     putText(out, report.lastOperation());
@@ -67,10 +67,10 @@ public final class ReportFormat {
   }
 
   /// Returns the report of these bytes. Throws `IllegalArgumentException` with the defect.
-  public static RankReport decode(byte[] bytes) {
+  public static RoundReport decode(byte[] bytes) {
     ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     try {
-      RankReport report = report(in);
+      RoundReport report = report(in);
       if (in.hasRemaining()) {
         throw new IllegalArgumentException(in.remaining() + " bytes behind its end");
       }
@@ -80,7 +80,7 @@ public final class ReportFormat {
     }
   }
 
-  private static RankReport report(ByteBuffer in) {
+  private static RoundReport report(ByteBuffer in) {
     byte version = in.get();
     if (version != VERSION) {
       throw new IllegalArgumentException("version " + version + ", expected " + VERSION);
@@ -96,7 +96,7 @@ public final class ReportFormat {
     for (int i = 0; i < count; i++) {
       announcements.add(announcement(in));
     }
-    return new RankReport(last, idle, announcements);
+    return new RoundReport(last, idle, announcements);
   }
 
   private static Announcement announcement(ByteBuffer in) {
@@ -202,7 +202,7 @@ public final class ReportFormat {
   }
 
   /// Returns an upper bound of the report's length in bytes.
-  private static long bytes(RankReport report) {
+  private static long bytes(RoundReport report) {
     long bytes = HEAD_BYTES + MOST_TEXT_BYTES;
     for (Announcement each : report.announcements()) {
       bytes +=

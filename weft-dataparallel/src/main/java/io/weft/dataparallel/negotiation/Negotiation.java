@@ -3,7 +3,7 @@ package io.weft.dataparallel.negotiation;
 
 import io.weft.dataparallel.frame.Announcement;
 import io.weft.dataparallel.frame.Collective;
-import io.weft.dataparallel.frame.RankReport;
+import io.weft.dataparallel.frame.RoundReport;
 import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.dataparallel.negotiation.LocalTensor.State;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ public final class Negotiation {
   private final List<LateTensor> late = new ArrayList<>();
   private final List<Announcement> withdrawn = new ArrayList<>();
   private final BitSet joined = new BitSet();
-  private final RankReport[] reports;
+  private final RoundReport[] reports;
   private long reportedAt;
   private long rounds;
   private int lastJoined = -1;
@@ -64,8 +64,8 @@ public final class Negotiation {
   public Negotiation(Settings settings) {
     this.settings = settings;
     this.cache = new ResponseCache(settings.cacheCapacity());
-    this.reports = new RankReport[settings.size()];
-    Arrays.fill(reports, RankReport.NONE);
+    this.reports = new RoundReport[settings.size()];
+    Arrays.fill(reports, RoundReport.NONE);
   }
 
   /// Registers a tensor that this rank has submitted; its name must not be in use.
@@ -144,7 +144,7 @@ public final class Negotiation {
     boolean refresh = stalled && nanos - reportedAt >= REPORT_NANOS;
     vector[1] = (byte) Round.ANY_THRESHOLD;
     vector[0] = (byte) (told.isEmpty() && !refresh ? 1 : 0);
-    return new Round(vector, new RankReport(lastOperation, idleNanos / 1_000_000, told));
+    return new Round(vector, new RoundReport(lastOperation, idleNanos / 1_000_000, told));
   }
 
   private void tell(LocalTensor tensor, long nanos, List<Announcement> told) {
@@ -166,7 +166,7 @@ public final class Negotiation {
   ///
   /// @param combined the minimum of all ranks' vectors
   /// @param all reports in rank order; empty if they were not exchanged
-  public Outcome end(byte[] combined, List<RankReport> all, long nanos) {
+  public Outcome end(byte[] combined, List<RoundReport> all, long nanos) {
     List<ReadyTensor> ready = new ArrayList<>();
     List<FailedTensor> failed = new ArrayList<>();
     for (int slot = 0; slot < combined.length - Round.HEAD; slot++) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.negotiation;
 
-import io.weft.dataparallel.frame.RankReport;
+import io.weft.dataparallel.frame.RoundReport;
 
 /// The contribution of this rank to a round.
 ///
 /// @param vector a head of `HEAD` bytes, then one byte for each slot of the response cache, 1 =
 ///   ready on this rank. The vectors of all ranks are combined by the minimum
 /// @param report exchanged if a byte of the combined head requests it
-public record Round(byte[] vector, RankReport report) {
+public record Round(byte[] vector, RoundReport report) {
 
   /// The length of the head. Byte 0: 0 = a rank has a report. Byte 1: the longest fusion buffer
   /// that the rank accepts, as a power of two or `ANY_THRESHOLD`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.dataparallel.negotiation;
 
-import io.weft.dataparallel.frame.RankReport;
+import io.weft.dataparallel.frame.RoundReport;
 import io.weft.text.Printable;
 import java.util.BitSet;
 import java.util.List;
@@ -30,7 +30,7 @@ final class StallReport {
   }
 
   /// Returns the last operation of a rank in words.
-  static String last(RankReport report) {
+  static String last(RoundReport report) {
     return report.lastOperation().isEmpty()
         ? "it has not completed an operation yet"
         : "its last operation was '"

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 
 class ReportFormatTest {
 
-  private static final RankReport FULL =
-      new RankReport(
+  private static final RoundReport FULL =
+      new RoundReport(
           "grad/\u2603",
           1234,
           List.of(
@@ -51,8 +51,8 @@ class ReportFormatTest {
   @Test
   void aReportIsDecodedAsItWasEncoded() {
     assertThat(ReportFormat.decode(ReportFormat.encode(FULL))).isEqualTo(FULL);
-    assertThat(ReportFormat.decode(ReportFormat.encode(RankReport.NONE)))
-        .isEqualTo(RankReport.NONE);
+    assertThat(ReportFormat.decode(ReportFormat.encode(RoundReport.NONE)))
+        .isEqualTo(RoundReport.NONE);
   }
 
   @Test
@@ -70,7 +70,7 @@ class ReportFormatTest {
 
   @Test
   void aCountBeyondTheBytesIsRefusedBeforeAnythingIsAllocated() {
-    byte[] bytes = ReportFormat.encode(RankReport.NONE);
+    byte[] bytes = ReportFormat.encode(RoundReport.NONE);
     ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(11, Integer.MAX_VALUE);
     assertThatThrownBy(() -> ReportFormat.decode(bytes))
         .hasMessageContaining("2147483647 announcements in 0 bytes");
@@ -78,7 +78,7 @@ class ReportFormatTest {
 
   @Test
   void anotherVersionIsRefused() {
-    byte[] bytes = ReportFormat.encode(RankReport.NONE);
+    byte[] bytes = ReportFormat.encode(RoundReport.NONE);
     bytes[0] = 9;
     assertThatThrownBy(() -> ReportFormat.decode(bytes)).hasMessage("version 9, expected 3");
   }

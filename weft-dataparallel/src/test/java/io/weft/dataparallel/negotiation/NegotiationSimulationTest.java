@@ -3,8 +3,8 @@ package io.weft.dataparallel.negotiation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.dataparallel.frame.RankReport;
 import io.weft.dataparallel.frame.ReportFormat;
+import io.weft.dataparallel.frame.RoundReport;
 import io.weft.dataparallel.frame.Signatures;
 import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.dataparallel.fusion.FusionPlan;
@@ -243,7 +243,7 @@ class NegotiationSimulationTest {
           combined[i] = (byte) Math.min(Byte.toUnsignedInt(combined[i]), each.vector()[i] & 0xff);
         }
       }
-      List<RankReport> reports = new ArrayList<>();
+      List<RoundReport> reports = new ArrayList<>();
       if (Round.exchangesReports(combined)) {
         for (Round each : rounds) {
           reports.add(ReportFormat.decode(ReportFormat.encode(each.report())));

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.dataparallel.frame.Announcement;
-import io.weft.dataparallel.frame.RankReport;
+import io.weft.dataparallel.frame.RoundReport;
 import io.weft.dataparallel.frame.Signatures;
 import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.tensor.DType;
@@ -55,7 +55,7 @@ class NegotiationTest {
     }
     boolean exchanged = Round.exchangesReports(combined);
     reported += exchanged ? 1 : 0;
-    List<RankReport> reports = exchanged ? rounds.stream().map(Round::report).toList() : List.of();
+    List<RoundReport> reports = exchanged ? rounds.stream().map(Round::report).toList() : List.of();
     List<Outcome> outcomes = ranks.stream().map(rank -> rank.end(combined, reports, now)).toList();
     for (Outcome outcome : outcomes) {
       assertThat(outcome.ready()).isEqualTo(outcomes.getFirst().ready());
@@ -255,10 +255,10 @@ class NegotiationTest {
   void aRankThatAnnouncesATensorTwiceIsNamed() {
     start(2, 16);
     var announced = new Announcement.Submitted("a", ONE);
-    var broken = new RankReport("", 0, List.of(announced, announced));
+    var broken = new RoundReport("", 0, List.of(announced, announced));
     var unused = ranks.get(0).begin(now, "", 0);
     assertThatThrownBy(
-            () -> ranks.get(0).end(new byte[] {0}, List.of(RankReport.NONE, broken), now))
+            () -> ranks.get(0).end(new byte[] {0}, List.of(RoundReport.NONE, broken), now))
         .hasMessageContaining("rank 1 has announced tensor 'a' twice");
   }
 

@@ -3,10 +3,10 @@ package io.weft.kv.rocksdb;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
-import io.weft.kv.KeyValue;
-import io.weft.kv.KeyValueStore;
 import io.weft.kv.KvConfig;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
+import io.weft.kv.KvWorker;
 import io.weft.testkit.job.LocalJob;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,11 +16,11 @@ final class SpillJob implements AutoCloseable {
 
   private final LocalJob job;
   private final int servers;
-  private final List<KeyValue> members;
+  private final List<KvNode> members;
 
   /// The program of a worker.
   interface Body {
-    void run(KeyValueStore store, Weft weft) throws Exception;
+    void run(KvWorker worker, Weft weft) throws Exception;
   }
 
   /// @param memory the memory budget of all tables of a server
@@ -36,7 +36,7 @@ final class SpillJob implements AutoCloseable {
                 .set(KvConfig.SPILL_DIRECTORY, directory.toString())
                 .build());
     this.servers = options.servers();
-    this.members = job.ranks().stream().map(it -> KeyValue.over(it, options)).toList();
+    this.members = job.ranks().stream().map(it -> KvNode.open(it, options)).toList();
   }
 
   List<Weft> ranks() {
@@ -48,7 +48,7 @@ final class SpillJob implements AutoCloseable {
     job.run(
         weft -> {
           if (weft.rank() >= servers) {
-            body.run(members.get(weft.rank()).store(), weft);
+            body.run(members.get(weft.rank()).worker(), weft);
           }
           return true;
         });
@@ -56,7 +56,7 @@ final class SpillJob implements AutoCloseable {
 
   @Override
   public void close() {
-    members.forEach(KeyValue::close);
+    members.forEach(KvNode::close);
     job.close();
   }
 }

@@ -11,6 +11,7 @@ import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spill.RowStores;
 import io.weft.kv.table.Eviction;
+import io.weft.kv.table.EvictionScan;
 import io.weft.kv.table.MemoryBudget;
 import io.weft.kv.table.Missing;
 import io.weft.kv.table.RowList;
@@ -20,7 +21,6 @@ import io.weft.kv.table.RowTable;
 import io.weft.kv.table.RowTableSpec;
 import io.weft.kv.table.RowTableSpec.RowOptions;
 import io.weft.kv.table.Spilling;
-import io.weft.kv.table.Sweep;
 import io.weft.property.Property;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -113,7 +113,7 @@ class SpillingTableTest {
     }
 
     private void push(RowTable table, RowList list, float[] gradients) {
-      table.resolve(list, Missing.MAKE, step);
+      table.resolve(list, Missing.CREATE, step);
       table.update(list, 0, list.count(), MemorySegment.ofArray(gradients), 0, step);
     }
 
@@ -142,9 +142,9 @@ class SpillingTableTest {
 
     private static int evict(RowTable table, Eviction which) {
       int gone = 0;
-      long from = Sweep.START;
+      long from = EvictionScan.START;
       while (from >= 0) {
-        Sweep sweep = table.evict(from, 70, which, key -> {});
+        EvictionScan sweep = table.evict(from, 70, which, key -> {});
         gone += sweep.rows();
         from = sweep.next();
       }
@@ -166,7 +166,7 @@ class SpillingTableTest {
               twice[i] = 2 * values.getAtIndex(JAVA_FLOAT_UNALIGNED, i);
             }
             RowList one = list(key);
-            table.resolve(one, Missing.MAKE, step);
+            table.resolve(one, Missing.CREATE, step);
             table.assign(one, 0, 1, MemorySegment.ofArray(twice), 0, step);
           });
     }

@@ -67,7 +67,8 @@ public final class CheckpointDirectory {
 
   /// Returns whether a checkpoint of this number was finished.
   public boolean isFinished(int number) {
-    return Files.isRegularFile(of(number).resolve(Manifest.NAME), LinkOption.NOFOLLOW_LINKS);
+    return Files.isRegularFile(
+        of(number).resolve(CheckpointManifest.NAME), LinkOption.NOFOLLOW_LINKS);
   }
 
   /// Creates the directory of the next checkpoint and returns its number. Throws a
@@ -122,31 +123,33 @@ public final class CheckpointDirectory {
   /// Returns the job of a checkpoint, or null if the checkpoint is unfinished or torn.
   private @Nullable String jobOf(int number) throws IOException {
     try {
-      return Manifest.parse(ForeignFile.found(file(number)).bytes(Manifest.MAX_BYTES)).job();
+      return CheckpointManifest.parse(
+              ForeignFile.found(file(number)).bytes(CheckpointManifest.MAX_BYTES))
+          .job();
     } catch (NoSuchFileException | IllegalArgumentException unusable) {
       return null;
     }
   }
 
   private Path file(int number) {
-    return of(number).resolve(Manifest.NAME);
+    return of(number).resolve(CheckpointManifest.NAME);
   }
 
   /// Writes the manifest, which finishes the checkpoint.
-  public void finish(Manifest manifest) throws IOException {
+  public void finish(CheckpointManifest manifest) throws IOException {
     Path directory = of(manifest.number());
     ForeignDirectory.force(directory);
-    NewFile.write(directory.resolve(Manifest.NAME), manifest.encode());
+    NewFile.write(directory.resolve(CheckpointManifest.NAME), manifest.encode());
     ForeignDirectory.force(directory);
     ForeignDirectory.force(path);
   }
 
   /// Reads the manifest of a checkpoint. Throws a `FileSystemException` if it is unusable.
-  public Manifest manifest(int number) throws IOException {
+  public CheckpointManifest manifest(int number) throws IOException {
     Path file = file(number);
-    Manifest read;
+    CheckpointManifest read;
     try {
-      read = Manifest.parse(ForeignFile.found(file).bytes(Manifest.MAX_BYTES));
+      read = CheckpointManifest.parse(ForeignFile.found(file).bytes(CheckpointManifest.MAX_BYTES));
     } catch (NoSuchFileException unfinished) {
       throw new FileSystemException(
           file.toString(), null, "there is none: the checkpoint was not finished");
@@ -168,12 +171,12 @@ public final class CheckpointDirectory {
 
   /// Returns a checkpoint and the earlier checkpoints that it depends on, the oldest first. For
   /// each table and shard it includes all checkpoints since the last file that contains all rows.
-  public List<Manifest> chain(int number) throws IOException {
-    List<Manifest> chain = new ArrayList<>();
-    Manifest last = manifest(number);
+  public List<CheckpointManifest> chain(int number) throws IOException {
+    List<CheckpointManifest> chain = new ArrayList<>();
+    CheckpointManifest last = manifest(number);
     chain.add(last);
     Set<String> open = changed(last, null);
-    Manifest at = last;
+    CheckpointManifest at = last;
     while (!open.isEmpty()) {
       if (at.base() <= 0 || at.base() >= at.number() || chain.size() > MOST_CHAIN) {
         throw new FileSystemException(
@@ -193,9 +196,9 @@ public final class CheckpointDirectory {
   }
 
   /// Returns the files that contain only changed rows, among those given.
-  private static Set<String> changed(Manifest manifest, @Nullable Set<String> among) {
+  private static Set<String> changed(CheckpointManifest manifest, @Nullable Set<String> among) {
     Set<String> names = new HashSet<>();
-    for (Manifest.File each : manifest.files()) {
+    for (CheckpointManifest.File each : manifest.files()) {
       if (each.content() == Content.CHANGED && (among == null || among.contains(each.name()))) {
         names.add(each.name());
       }
@@ -206,8 +209,8 @@ public final class CheckpointDirectory {
   /// Reads all files of a checkpoint and of the checkpoints that it depends on, and compares them
   /// with the manifests. Throws a `FileSystemException` that names the first torn or altered file.
   public void verify(int number) throws IOException {
-    for (Manifest each : chain(number)) {
-      for (Manifest.File file : each.files()) {
+    for (CheckpointManifest each : chain(number)) {
+      for (CheckpointManifest.File file : each.files()) {
         read(each, file, block -> {});
       }
     }
@@ -223,7 +226,8 @@ public final class CheckpointDirectory {
 
   /// Reads one file and visits its blocks. Each visited block is intact, but the file as a whole is
   /// verified only at its end. Callers that need this earlier must call `verify` first.
-  public ShardFile read(Manifest manifest, Manifest.File file, BlockVisitor visitor)
+  public ShardFile read(
+      CheckpointManifest manifest, CheckpointManifest.File file, BlockVisitor visitor)
       throws IOException {
     Path path = of(manifest.number()).resolve(file.name());
     if (file.table() >= manifest.tables().size()) {
@@ -235,7 +239,7 @@ public final class CheckpointDirectory {
         throw wrong(path, "it has %d bytes, expected %d".formatted(length, file.bytes()));
       }
       ShardFile header = reader.header();
-      Manifest.Table table = manifest.tables().get(file.table());
+      CheckpointManifest.Table table = manifest.tables().get(file.table());
       if (!header.checkpoint().equals(manifest.id())
           || header.shard() != file.shard()
           || header.content() != file.content()
@@ -296,7 +300,7 @@ public final class CheckpointDirectory {
   /// Removes a checkpoint. The manifest is removed first, so that a partly removed checkpoint is
   /// not finished.
   private static void remove(Path directory) throws IOException {
-    Files.deleteIfExists(directory.resolve(Manifest.NAME));
+    Files.deleteIfExists(directory.resolve(CheckpointManifest.NAME));
     for (Path entry : ForeignDirectory.entries(directory, "*")) {
       if (MEMBER.matcher(entry.getFileName().toString()).matches()) {
         Files.deleteIfExists(entry);

@@ -23,7 +23,7 @@ public final class KvChanges {
 
   /// Returns the change that adds `factor` times the values of another table, y += a x, for each
   /// row, value or element of that table. Both tables must have the same kind, width and slicer.
-  /// The parts of tensors must be on the same shards (`Slicer.Parts.beside`). Throws
+  /// The parts of tensors must be on the same shards (`Slicer.Parts.coLocatedWith`). Throws
   /// `IllegalArgumentException` if `factor` is not finite.
   public static KvChange axpy(float factor, String x) {
     Objects.requireNonNull(x, "x");
@@ -103,7 +103,8 @@ public final class KvChanges {
     public void run(ShardChanges shard, byte[] argument) {
       ByteBuffer given = ByteBuffer.wrap(argument);
       float by = KvChanges.factor(name(), given);
-      ShardValues other = Alike.table(shard, StandardCharsets.UTF_8.decode(given).toString());
+      ShardValues other =
+          CoPartitioning.table(shard, StandardCharsets.UTF_8.decode(given).toString());
       other.forEach((at, values) -> shard.add(at, MemorySegment.ofArray(times(by, values))));
     }
   }

@@ -48,7 +48,7 @@ public final class KvFunctions {
     return new OfDoubles("dot", other) {
       @Override
       double run(ShardValues shard, String given) {
-        ShardValues second = Alike.table(shard, given);
+        ShardValues second = CoPartitioning.table(shard, given);
         Map<Long, MemorySegment> theirs = new HashMap<>();
         second.forEach(theirs::put);
         double[] sum = new double[1];

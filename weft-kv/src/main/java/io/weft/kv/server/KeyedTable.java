@@ -8,7 +8,7 @@ import java.util.List;
 /// shard's thread.
 abstract sealed class KeyedTable extends ShardTable permits RowsTable, ValuesTable {
 
-  private final Rounds<KeptPush> rounds;
+  private final PushRounds<KeptPush> rounds;
   private long step;
 
   KeyedTable(TableSpec spec, ShardContext context) {
@@ -17,12 +17,12 @@ abstract sealed class KeyedTable extends ShardTable permits RowsTable, ValuesTab
   }
 
   @Override
-  final Rounds<KeptPush> rounds(Subject subject) {
+  final PushRounds<KeptPush> rounds(Subject subject) {
     return rounds;
   }
 
   @Override
-  final List<Rounds<KeptPush>> allRounds() {
+  final List<PushRounds<KeptPush>> allRounds() {
     return List.of(rounds);
   }
 

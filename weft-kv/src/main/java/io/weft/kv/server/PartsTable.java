@@ -39,7 +39,7 @@ final class PartsTable extends ShardTable {
   private final Map<Integer, Part> parts = new HashMap<>();
 
   /// The rounds of the existing parts and, once a checkpoint has begun, of all parts of this shard.
-  private final Map<Integer, Rounds<KeptPush>> rounds = new HashMap<>();
+  private final Map<Integer, PushRounds<KeptPush>> rounds = new HashMap<>();
 
   private final Halves conversion = new Halves();
 
@@ -66,11 +66,11 @@ final class PartsTable extends ShardTable {
   private static final class Part {
     private final int index;
     private final TensorPart values;
-    private final Rounds<KeptPush> rounds;
+    private final PushRounds<KeptPush> rounds;
     private long step;
     private boolean initialized;
 
-    Part(int index, TensorPart values, Rounds<KeptPush> rounds) {
+    Part(int index, TensorPart values, PushRounds<KeptPush> rounds) {
       this.index = index;
       this.values = values;
       this.rounds = rounds;
@@ -114,13 +114,13 @@ final class PartsTable extends ShardTable {
   void complete(int shard) {
     for (int index = 0; index < cut.count(); index++) {
       if (cut.shard(index, context().shards()) == shard) {
-        Rounds<KeptPush> unused = roundsOf(index);
+        PushRounds<KeptPush> unused = roundsOf(index);
       }
     }
   }
 
-  private Rounds<KeptPush> roundsOf(int index) {
-    Rounds<KeptPush> its = rounds.get(index);
+  private PushRounds<KeptPush> roundsOf(int index) {
+    PushRounds<KeptPush> its = rounds.get(index);
     if (its == null) {
       its = newRounds();
       rounds.put(index, its);
@@ -213,12 +213,12 @@ final class PartsTable extends ShardTable {
   }
 
   @Override
-  Rounds<KeptPush> rounds(Subject subject) {
+  PushRounds<KeptPush> rounds(Subject subject) {
     return ofPart(subject).rounds;
   }
 
   @Override
-  List<Rounds<KeptPush>> allRounds() {
+  List<PushRounds<KeptPush>> allRounds() {
     return List.copyOf(rounds.values());
   }
 

@@ -17,6 +17,7 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.spill.RowStore;
 import io.weft.kv.table.Eviction;
+import io.weft.kv.table.EvictionScan;
 import io.weft.kv.table.Missing;
 import io.weft.kv.table.RowList;
 import io.weft.kv.table.RowSnapshot;
@@ -24,7 +25,6 @@ import io.weft.kv.table.RowTable;
 import io.weft.kv.table.RowTableSpec;
 import io.weft.kv.table.RowTableStatistics;
 import io.weft.kv.table.Spilling;
-import io.weft.kv.table.Sweep;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -45,7 +45,7 @@ final class RowsTable extends KeyedTable {
   private final KeyLists lists;
   private final int width;
   private final long pullsNotedEach;
-  private long nextEvicted = Sweep.START;
+  private long nextEvicted = EvictionScan.START;
 
   /// The step at which all rows count as used.
   private long usedAt;
@@ -201,7 +201,7 @@ final class RowsTable extends KeyedTable {
   void apply(Subject subject, MemorySegment values) {
     RowList list = keys(subject).list();
     // `resolve` may throw. An update that is not applied is not counted, here or on a mirror.
-    rows.resolve(list, Missing.MAKE, step() + 1);
+    rows.resolve(list, Missing.CREATE, step() + 1);
     nextStep();
     rows.update(list, 0, list.count(), values, 0, step());
   }
@@ -212,7 +212,7 @@ final class RowsTable extends KeyedTable {
     Retention retention = spec().retention();
     // The recorded step of the last pull may be up to `pullsNotedEach` - 1 steps too early.
     long oldest = step() - retention.unusedPushes() - (pullsNotedEach - 1);
-    Sweep sweep =
+    EvictionScan sweep =
         rows.evict(
             nextEvicted,
             (int) Math.min(EVICTED_AT_LEAST + 2L * keys, Integer.MAX_VALUE),
@@ -221,7 +221,7 @@ final class RowsTable extends KeyedTable {
                 retention.normBelow(),
                 step() - retention.quietPushes() + 1),
             gone);
-    nextEvicted = sweep.isDone() ? Sweep.START : sweep.next();
+    nextEvicted = sweep.isDone() ? EvictionScan.START : sweep.next();
   }
 
   @Override
@@ -374,7 +374,7 @@ final class RowsTable extends KeyedTable {
     }
     var one = new RowList();
     one.set(new long[] {at}, 1);
-    rows.resolve(one, Missing.MAKE, step());
+    rows.resolve(one, Missing.CREATE, step());
     MemorySegment row = values;
     if (how == How.ADD) {
       MemorySegment there = MemorySegment.ofArray(new float[width]);

@@ -54,7 +54,7 @@ final class Shard {
       int number,
       ShardContext context,
       Runnable wake,
-      ServerNews news,
+      ServerChanges news,
       Consumer<Runnable> onThread) {
     this.number = number;
     this.tables = new ShardTables(context);
@@ -528,7 +528,7 @@ final class Shard {
   /// Returns the replica set that a server announces. This server adopts the losses that the sender
   /// knows and may have acted on, because a rank that is lost to one rank is lost to all.
   private Replicas told(Pending it) throws Refusal {
-    RingNews.Told told = RingNews.read(it.request().payload(), mirror.ring());
+    ReplicasNotice.Told told = ReplicasNotice.read(it.request().payload(), mirror.ring());
     for (int rank : told.lost()) {
       if (rank != context.rank() && !mirror.lost().contains(rank)) {
         lose(rank);
@@ -577,7 +577,7 @@ final class Shard {
     tables.leave(worker);
     for (ShardTable table : tables.all()) {
       saves.release(table, worker);
-      for (Rounds<KeptPush> rounds : table.allRounds()) {
+      for (PushRounds<KeptPush> rounds : table.allRounds()) {
         try {
           pushes.applyComplete(table, rounds);
         } catch (Refusal | RuntimeException | Error why) {

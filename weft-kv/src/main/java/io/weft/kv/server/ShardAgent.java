@@ -28,7 +28,7 @@ public final class ShardAgent implements Agent {
   private final MpscChunkedAtomicArrayQueue<Task> tasks;
   private final Shard[] byNumber;
   private final List<Shard> shards = new ArrayList<>();
-  private final ServerNews news = new ServerNews();
+  private final ServerChanges news = new ServerChanges();
   private final ShardContext context;
   private final TaskWait wait;
   private final boolean servesItself;

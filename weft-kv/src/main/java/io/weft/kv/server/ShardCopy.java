@@ -43,12 +43,12 @@ final class ShardCopy {
   }
 
   /// @param version of the replica set by which the shard is served
-  /// @param ring the replica set, as written by `RingNews.bytes`, in which the mirror is to have
-  ///   the shard; the current one or the next version
+  /// @param ring the replica set, as written by `ReplicasNotice.bytes`, in which the mirror is to
+  ///   have the shard; the current one or the next version
   ShardCopy(int shard, MirrorLink to, Source source, int version, byte[] ring) {
     this.shard = shard;
     this.to = to;
-    send(RingNews.head(KvOp.BEGIN, shard, version), 0, ring, ring.length);
+    send(ReplicasNotice.head(KvOp.BEGIN, shard, version), 0, ring, ring.length);
     List<byte[]> windows = source.windows();
     for (ShardTable table : source.tables()) {
       state(table, windows.size());

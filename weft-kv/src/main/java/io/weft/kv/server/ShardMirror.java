@@ -7,8 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.weft.kv.event.TableOperation;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
-import io.weft.kv.server.Handover.Stage;
 import io.weft.kv.server.MirrorLink.Arrival;
+import io.weft.kv.server.Reconfiguration.Stage;
 import io.weft.kv.server.ShardTable.Subject;
 import io.weft.kv.spec.Replicas;
 import java.lang.foreign.MemorySegment;
@@ -32,7 +32,7 @@ final class ShardMirror {
   private final ShardContext context;
   private final ShardCopy.Source source;
   private final Consumer<Runnable> onThread;
-  private final RingNews news;
+  private final ReplicasNotice news;
   private final Set<Integer> lost;
 
   /// Processes that are to get a place in the replica set, by position.
@@ -52,7 +52,7 @@ final class ShardMirror {
   private boolean complete;
   private boolean serves;
   private @Nullable Mirror mirror;
-  private @Nullable Handover change;
+  private @Nullable Reconfiguration change;
   private boolean turned;
 
   /// The new primary, until it has received the announcement of the replica set.
@@ -65,13 +65,13 @@ final class ShardMirror {
       int shard,
       ShardContext context,
       ShardCopy.Source source,
-      ServerNews news,
+      ServerChanges news,
       Consumer<Runnable> onThread) {
     this.shard = shard;
     this.context = context;
     this.source = source;
     this.onThread = onThread;
-    this.news = new RingNews(shard, context);
+    this.news = new ReplicasNotice(shard, context);
     this.lost = new TreeSet<>(news.lost());
     this.returned = new TreeMap<>(news.returned());
     this.ring = context.mirroring().replicas();
@@ -100,7 +100,7 @@ final class ShardMirror {
 
   /// Returns whether this server answers workers now.
   boolean serves() {
-    Handover under = change;
+    Reconfiguration under = change;
     return serves && (under == null || under.stage() == Stage.COPYING);
   }
 
@@ -130,7 +130,7 @@ final class ShardMirror {
 
   /// Returns the process to which the shard is being copied to take a place.
   private @Nullable Mirror copied() {
-    Handover under = change;
+    Reconfiguration under = change;
     return under == null ? null : live(under.copy());
   }
 
@@ -185,7 +185,7 @@ final class ShardMirror {
     TableOperation operation = context.states().events().begin("copy", shard, rank);
     return Mirror.copying(
         to,
-        new ShardCopy(shard, to, source, ring.version(), RingNews.bytes(next, lost)),
+        new ShardCopy(shard, to, source, ring.version(), ReplicasNotice.bytes(next, lost)),
         operation);
   }
 
@@ -298,11 +298,11 @@ final class ShardMirror {
     int rank = returned.getOrDefault(place, Replicas.NONE);
     Replicas next = ring.replaced(place, rank);
     boolean has = next.primary(shard, lost) == rank || next.mirror(shard, lost) == rank;
-    change = new Handover(rank, next, has ? copyTo(rank, next) : null);
+    change = new Reconfiguration(rank, next, has ? copyTo(rank, next) : null);
   }
 
   /// Abandons a change that cannot be completed. The shard continues as before.
-  private void giveUp(Handover under) {
+  private void giveUp(Reconfiguration under) {
     LOG.warn(
         "rank {} goes on with shard {} without rank {}, to which it could not be copied",
         context.rank(),
@@ -322,7 +322,7 @@ final class ShardMirror {
   ///
   /// @param mayStop true if the shard may stop serving now
   void advance(boolean mayStop) {
-    Handover under = change;
+    Reconfiguration under = change;
     if (under == null || under.stage() == Stage.TELLING) {
       return;
     }
@@ -354,7 +354,7 @@ final class ShardMirror {
 
   /// Notifies the mirror before any other process. Otherwise the mirror might take over the shard
   /// by the old replica set.
-  private void tellMirror(Handover under) {
+  private void tellMirror(Reconfiguration under) {
     Mirror now = live(mirror);
     if (now == null) {
       changed(under);
@@ -373,16 +373,16 @@ final class ShardMirror {
   }
 
   private void sendRing(Mirror to, Replicas next, Arrival arrival) {
-    byte[] bytes = RingNews.bytes(next, lost);
+    byte[] bytes = ReplicasNotice.bytes(next, lost);
     to.forward(
-        RingNews.head(KvOp.RING, shard, next.version()),
+        ReplicasNotice.head(KvOp.RING, shard, next.version()),
         0,
         bytes.length,
         it -> MemorySegment.copy(bytes, 0, it, JAVA_BYTE, 0, bytes.length),
         arrival);
   }
 
-  private void changed(Handover under) {
+  private void changed(Reconfiguration under) {
     change = null;
     turned = true;
     ring = under.ring();
@@ -545,7 +545,7 @@ final class ShardMirror {
     if (place >= 0) {
       beginChange(place);
     }
-    Handover under = change;
+    Reconfiguration under = change;
     Mirror copy = under == null ? null : under.copy();
     return (copy != null && copy.slice()) || some;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
-import io.weft.kv.frame.Ahead;
+import io.weft.kv.frame.ClockWindow;
 import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.server.ShardTable.Subject;
 import java.lang.foreign.Arena;
@@ -55,7 +55,7 @@ final class ShardPushes {
 
   /// Drops the waiting pushes of a table that has ended.
   void end(ShardTable table) {
-    for (Rounds<KeptPush> rounds : table.allRounds()) {
+    for (PushRounds<KeptPush> rounds : table.allRounds()) {
       rounds.end().forEach(each -> context.budget().release(each.bytes()));
     }
   }
@@ -78,7 +78,7 @@ final class ShardPushes {
   /// @param values null if they were kept before
   long keep(Pending it, ShardTable table, Subject subject, @Nullable MemorySegment values)
       throws Refusal {
-    Rounds<KeptPush> rounds = table.rounds(subject);
+    PushRounds<KeptPush> rounds = table.rounds(subject);
     if (values == null) {
       return rounds.applied();
     }
@@ -88,7 +88,7 @@ final class ShardPushes {
       case EARLY ->
           throw new Refusal(
               "a push of clock %d, while clock %d was applied; a worker is at most %d ahead"
-                  .formatted(clock, rounds.applied(), Ahead.CLOCKS));
+                  .formatted(clock, rounds.applied(), ClockWindow.CLOCKS));
       case KEPT -> {
         long bytes = values.byteSize();
         context.budget().reserve("pushes of clock " + clock, bytes);
@@ -105,7 +105,7 @@ final class ShardPushes {
   }
 
   /// Applies the clocks at which all workers have pushed.
-  void applyComplete(ShardTable table, Rounds<KeptPush> rounds) throws Refusal {
+  void applyComplete(ShardTable table, PushRounds<KeptPush> rounds) throws Refusal {
     List<KeptPush> complete = rounds.takeComplete();
     while (complete != null) {
       try {
@@ -125,7 +125,7 @@ final class ShardPushes {
 
   /// Applies the complete clocks of all rows or parts.
   void applyComplete(ShardTable table) throws Refusal {
-    for (Rounds<KeptPush> rounds : table.allRounds()) {
+    for (PushRounds<KeptPush> rounds : table.allRounds()) {
       applyComplete(table, rounds);
     }
     if (saves.reached(table)) { // for a tensor without a part on this shard

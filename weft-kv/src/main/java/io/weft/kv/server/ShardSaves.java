@@ -64,7 +64,7 @@ final class ShardSaves {
     table.complete(shard);
     held.put(table, new Held(worker));
     long clock = 0;
-    for (Rounds<KeptPush> rounds : table.allRounds()) {
+    for (PushRounds<KeptPush> rounds : table.allRounds()) {
       rounds.holdAt(rounds.applied());
       clock = Math.max(clock, rounds.applied());
     }
@@ -94,7 +94,7 @@ final class ShardSaves {
       throw new Refusal("it is not held for a checkpoint of this worker");
     }
     hold.cut = it;
-    for (Rounds<KeptPush> rounds : table.allRounds()) {
+    for (PushRounds<KeptPush> rounds : table.allRounds()) {
       rounds.holdAt(it.head().clock());
     }
   }
@@ -106,7 +106,7 @@ final class ShardSaves {
     if (hold == null || it == null) {
       return false;
     }
-    for (Rounds<KeptPush> rounds : table.allRounds()) {
+    for (PushRounds<KeptPush> rounds : table.allRounds()) {
       if (rounds.applied() < it.head().clock()) {
         return false;
       }
@@ -129,7 +129,7 @@ final class ShardSaves {
       if (hold.cut != null) {
         hold.cut.request().reply(KvReply.refused("the checkpoint was given up").encode());
       }
-      for (Rounds<KeptPush> rounds : table.allRounds()) {
+      for (PushRounds<KeptPush> rounds : table.allRounds()) {
         rounds.holdAt(Long.MAX_VALUE);
       }
     }

@@ -34,8 +34,8 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   }
 
   /// Creates rounds that do not wait for workers that have left.
-  final Rounds<KeptPush> newRounds() {
-    var rounds = new Rounds<KeptPush>(context.workers().size(), spec.consistency());
+  final PushRounds<KeptPush> newRounds() {
+    var rounds = new PushRounds<KeptPush>(context.workers().size(), spec.consistency());
     for (int worker = 0; worker < context.workers().size(); worker++) {
       if (clocks.hasLeft(worker)) {
         rounds.leave(worker);
@@ -82,9 +82,9 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   abstract MemorySegment values(KvHead head, Subject subject, MemorySegment payload) throws Refusal;
 
   /// Returns the rounds of the keys or part, for a synchronous table.
-  abstract Rounds<KeptPush> rounds(Subject subject);
+  abstract PushRounds<KeptPush> rounds(Subject subject);
 
-  abstract List<Rounds<KeptPush>> allRounds();
+  abstract List<PushRounds<KeptPush>> allRounds();
 
   /// Makes `allRounds` complete, by adding the rounds of all parts of this shard, used or not.
   void complete(int shard) {}
@@ -216,7 +216,7 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   interface StateVisitor {
 
     /// @param initialized true if the part has its first values
-    void state(int part, boolean initialized, long step, Rounds<KeptPush> rounds);
+    void state(int part, boolean initialized, long step, PushRounds<KeptPush> rounds);
   }
 
   /// The content of a table as of one moment.
@@ -258,7 +258,7 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
           + " not taken yet fill its share of kv-reply-memory";
     }
     if (spec.consistency().isSynchronous()) {
-      Rounds<KeptPush> rounds = rounds(subject);
+      PushRounds<KeptPush> rounds = rounds(subject);
       return "it waits for clock %d, and clock %d lacks the pushes of ranks %s: see whether they go on"
           .formatted(clock, rounds.applied() + 1, ranks(rounds.missing()));
     }

@@ -118,7 +118,7 @@ final class ShardTables {
 
   private static long clock(ShardTable table) {
     long clock = 0;
-    for (Rounds<KeptPush> rounds : table.allRounds()) {
+    for (PushRounds<KeptPush> rounds : table.allRounds()) {
       clock = Math.max(clock, rounds.applied());
     }
     return clock;
@@ -142,7 +142,7 @@ final class ShardTables {
     table.restored(head.part());
     table.step(it.request().payload().get(JAVA_LONG_UNALIGNED, 8));
     table.allUsed();
-    for (Rounds<KeptPush> rounds : table.allRounds()) {
+    for (PushRounds<KeptPush> rounds : table.allRounds()) {
       rounds.begin(Math.max(rounds.applied(), head.clock()));
     }
   }

@@ -24,19 +24,19 @@ record ShardView(ShardTable table, ShardTables tables) implements ShardValues {
     return tables.all().stream()
         .filter(it -> it.spec().name().equals(name))
         .findFirst()
-        .map(this::beside);
+        .map(this::coLocated);
   }
 
   /// Returns a view of another table. Throws `IllegalArgumentException` if both are tensors whose
   /// parts are on different shards.
-  private ShardView beside(ShardTable other) {
+  private ShardView coLocated(ShardTable other) {
     if (spec().kind() == TableSpec.Kind.TENSOR && other.spec().kind() == TableSpec.Kind.TENSOR) {
       int shards = table.context().shards();
       int mine = TensorParts.of(spec()).shard(0, shards);
       int its = TensorParts.of(other.spec()).shard(0, shards);
       if (mine != its) {
         throw new IllegalArgumentException(
-            "the parts of tensor '%s' lie on other shards than those of '%s'; register one with Slicer.parts(n).beside the other"
+            "the parts of tensor '%s' lie on other shards than those of '%s'; register one with Slicer.parts(n).coLocatedWith the other"
                 .formatted(other.spec().name(), spec().name()));
       }
     }

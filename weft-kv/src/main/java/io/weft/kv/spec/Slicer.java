@@ -81,7 +81,7 @@ public interface Slicer {
 
     /// Returns a copy that places the parts on the shards of the tensor of that name, if that
     /// tensor has parts of the same size. Functions and changes of two tensors need this.
-    public Parts beside(String tensor) {
+    public Parts coLocatedWith(String tensor) {
       return new Parts(elements, tensor);
     }
 

@@ -4,7 +4,7 @@ package io.weft.kv.table;
 /// The action of a lookup for a key without a row.
 public enum Missing {
   /// Creates the row, if admission allows.
-  MAKE,
+  CREATE,
   /// Creates no row. The key reads as the initial values.
   LEAVE
 }

@@ -346,7 +346,7 @@ final class RowSpill implements AutoCloseable {
   ///
   /// @param from the `next` of the result if rows remain
   /// @param gone receives the keys of the evicted rows
-  Sweep evict(long from, int most, Going which, LongConsumer gone) {
+  EvictionScan evict(long from, int most, Going which, LongConsumer gone) {
     int count = 0;
     int looked = 0;
     while (looked < most) {
@@ -371,11 +371,11 @@ final class RowSpill implements AutoCloseable {
       }
       looked += n;
       if (last == Long.MAX_VALUE) {
-        return new Sweep(-1, count);
+        return new EvictionScan(-1, count);
       }
       evictFrom = last + 1;
     }
-    return new Sweep(from, count);
+    return new EvictionScan(from, count);
   }
 
   private MemorySegment rows(int count) {

@@ -167,7 +167,7 @@ public final class RowTable implements AutoCloseable {
       }
       for (int i = 0; i < n; i++) {
         if (rows[first + i] < 0) {
-          int row = missing == Missing.MAKE ? admit(keys[first + i], hashes[i], step) : -1;
+          int row = missing == Missing.CREATE ? admit(keys[first + i], hashes[i], step) : -1;
           rows[first + i] = row;
           without += row >>> 31;
         }
@@ -187,7 +187,7 @@ public final class RowTable implements AutoCloseable {
     try {
       bring(from, keys, rows, count);
       for (int i = 0; i < count; i++) {
-        if (rows[i] < 0 && missing == Missing.MAKE) {
+        if (rows[i] < 0 && missing == Missing.CREATE) {
           rows[i] = admit(keys[i], KeyHash.of(keys[i]), step);
         }
         without += rows[i] >>> 31;
@@ -408,9 +408,9 @@ public final class RowTable implements AutoCloseable {
   /// Evicts rows among the `limit` places from `from`, and then among the rows that are not in
   /// memory. Their memory is reused for new rows.
   ///
-  /// @param from `Sweep.START`, then `next` of the previous sweep
+  /// @param from `EvictionScan.START`, then `next` of the previous sweep
   /// @param gone receives the keys of the evicted rows
-  public Sweep evict(long from, int limit, Eviction which, LongConsumer gone) {
+  public EvictionScan evict(long from, int limit, Eviction which, LongConsumer gone) {
     checkUse();
     if (spill != null && from >= OUTSIDE) {
       return evictOutside(spill, limit, which, gone);
@@ -426,17 +426,17 @@ public final class RowTable implements AutoCloseable {
       }
     }
     if (end < memory.end()) {
-      return new Sweep(end, count);
+      return new EvictionScan(end, count);
     }
     if (spill == null || spill.spilled() == 0) {
-      return new Sweep(-1, count);
+      return new EvictionScan(-1, count);
     }
     spill.beginEviction();
-    return new Sweep(OUTSIDE, count);
+    return new EvictionScan(OUTSIDE, count);
   }
 
-  private Sweep evictOutside(RowSpill from, int limit, Eviction which, LongConsumer gone) {
-    Sweep sweep =
+  private EvictionScan evictOutside(RowSpill from, int limit, Eviction which, LongConsumer gone) {
+    EvictionScan sweep =
         from.evict(
             OUTSIDE,
             limit,

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.weft.comm.CommException;
 import io.weft.kv.event.OperationNames;
 import io.weft.kv.event.TableOperation;
-import io.weft.kv.frame.Ahead;
+import io.weft.kv.frame.ClockWindow;
 import io.weft.kv.frame.KvCall;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
@@ -228,7 +228,7 @@ public final class TableClock {
           new CommException.Mismatch(WholePush.ended(handle.words(), why)));
       return;
     }
-    long before = what.clock() - Ahead.CLOCKS;
+    long before = what.clock() - ClockWindow.CLOCKS;
     if (!synchronous || what.op() == KvOp.PULL || before <= applied.get(unit)) {
       links.submit(
           what,

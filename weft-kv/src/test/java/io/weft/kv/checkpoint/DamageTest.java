@@ -36,7 +36,7 @@ class DamageTest {
   void make() throws IOException {
     directory = new CheckpointDirectory(path, "job");
     int number = directory.begin();
-    file = directory.of(number).resolve(Manifest.fileName(0, 0));
+    file = directory.of(number).resolve(CheckpointManifest.fileName(0, 0));
     List<Written> said = new ArrayList<>();
     var writer =
         new ShardFileWriter(
@@ -60,15 +60,15 @@ class DamageTest {
     Written written = said.getFirst();
     assertThat(written.failure()).isNull();
     directory.finish(
-        new Manifest(
+        new CheckpointManifest(
             "job",
             number,
             "0123456789abcdef",
             0,
             1,
-            List.of(new Manifest.Table("t\nROWS", 3)),
+            List.of(new CheckpointManifest.Table("t\nROWS", 3)),
             List.of(
-                new Manifest.File(
+                new CheckpointManifest.File(
                     0, 0, Content.FULL, written.bytes(), written.checksum(), written.rows()))));
   }
 
@@ -81,7 +81,7 @@ class DamageTest {
     assertThatThrownBy(() -> new CheckpointDirectory(file, "job").begin())
         .isInstanceOf(FileSystemException.class)
         .hasMessageContaining("it is not a directory");
-    Files.write(path.resolve("checkpoint-000001").resolve(Manifest.NAME), new byte[] {1});
+    Files.write(path.resolve("checkpoint-000001").resolve(CheckpointManifest.NAME), new byte[] {1});
     assertThat(new CheckpointDirectory(path, "other").begin()).isEqualTo(2); // no intact checkpoint
   }
 
@@ -89,7 +89,7 @@ class DamageTest {
   void aCheckpointIsReadAsItWasWritten() throws IOException {
     directory.verify(1);
     List<Integer> counts = new ArrayList<>();
-    Manifest manifest = directory.manifest(1);
+    CheckpointManifest manifest = directory.manifest(1);
     ShardFile header =
         directory.read(manifest, manifest.files().getFirst(), it -> counts.add(it.count()));
     assertThat(counts).containsExactly(ROWS);
@@ -107,7 +107,7 @@ class DamageTest {
 
   @Test
   void everyTruncationIsFound() throws IOException {
-    for (Path each : List.of(file, directory.of(1).resolve(Manifest.NAME))) {
+    for (Path each : List.of(file, directory.of(1).resolve(CheckpointManifest.NAME))) {
       byte[] whole = Files.readAllBytes(each);
       for (int length = 0; length < whole.length; length++) {
         refused(each, Arrays.copyOf(whole, length), "cut at " + length);
@@ -120,7 +120,7 @@ class DamageTest {
 
   @Test
   void everyFlippedBitIsFound() throws IOException {
-    for (Path each : List.of(file, directory.of(1).resolve(Manifest.NAME))) {
+    for (Path each : List.of(file, directory.of(1).resolve(CheckpointManifest.NAME))) {
       byte[] whole = Files.readAllBytes(each);
       for (int bit = 0; bit < 8 * whole.length; bit++) {
         byte[] flipped = whole.clone();
@@ -146,7 +146,7 @@ class DamageTest {
   void aCheckpointOfAnotherVersionOrJobIsRefused() throws IOException {
     assertThatThrownBy(() -> new CheckpointDirectory(path, "other").verify(1))
         .hasMessageContaining("it is of the job 'job', expected 'other'");
-    Path manifest = directory.of(1).resolve(Manifest.NAME);
+    Path manifest = directory.of(1).resolve(CheckpointManifest.NAME);
     Files.writeString(
         manifest, Files.readString(manifest).replace(ShardFile.VERSION, "weft-kv-checkpoint 7"));
     assertThatThrownBy(() -> directory.verify(1))
@@ -169,8 +169,9 @@ class DamageTest {
     assertThatThrownBy(() -> directory.verify(second)).hasMessageContaining("was not finished");
     int third = directory.begin();
     Files.copy(file, directory.of(third).resolve(file.getFileName()));
-    Manifest one = directory.manifest(1);
-    directory.finish(new Manifest("job", third, one.id(), 0, 1, one.tables(), one.files()));
+    CheckpointManifest one = directory.manifest(1);
+    directory.finish(
+        new CheckpointManifest("job", third, one.id(), 0, 1, one.tables(), one.files()));
     directory.prune(1);
     assertThat(directory.numbers()).containsExactly(third);
   }

@@ -5,11 +5,11 @@ import io.weft.Weft;
 import io.weft.agent.Ticker;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
-import io.weft.kv.KeyValue;
-import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvServer;
 import io.weft.kv.KvTable;
+import io.weft.kv.KvWorker;
 import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvChanges;
 import io.weft.kv.spec.Consistency;
@@ -69,18 +69,18 @@ final class CountingRank {
     int puller = Integer.parseInt(arguments[2]);
     var options = KvOptions.servers(servers).withMirrors().withDeadline(Duration.ofSeconds(60));
     try (Weft weft = Weft.init();
-        KeyValue kv = KeyValue.over(weft, options)) {
+        KvNode kv = KvNode.open(weft, options)) {
       if (kv.server().isPresent()) {
         Files.writeString(directory.resolve(ready(weft.rank())), "");
         tellMirrored(kv.server().get(), directory);
         return;
       }
       KvTable table =
-          kv.store()
+          kv.worker()
               .register(
                   TableSpec.rows("counters", 4).withRule("sum").with(Consistency.asynchronous()));
       KvTable longRows =
-          kv.store()
+          kv.worker()
               .register(
                   TableSpec.rows("long rows", LONG_ROW)
                       .withRule("sum")
@@ -90,7 +90,7 @@ final class CountingRank {
         said =
             weft.rank() == puller
                 ? pullUntilTold(longRows, weft.rank(), directory)
-                : new Counting(kv.store(), table, weft.rank()).untilTold(directory);
+                : new Counting(kv.worker(), table, weft.rank()).untilTold(directory);
       } catch (CommException failed) {
         said = "failed: " + failed.getMessage();
       }
@@ -154,16 +154,16 @@ final class CountingRank {
     private long last;
     private long longest;
 
-    Counting(KeyValueStore store, KvTable table, int rank) throws InterruptedException {
+    Counting(KvWorker worker, KvTable table, int rank) throws InterruptedException {
       this.table = table;
       this.rank = rank;
       TableSpec own = TableSpec.rows("changed " + rank, 1).with(Consistency.asynchronous());
       TableSpec each = TableSpec.rows("ones " + rank, 1).with(Consistency.asynchronous());
-      this.changed = store.register(own);
+      this.changed = worker.register(own);
       this.addOne = KvChanges.axpy(1, each.name());
       float[] ones = new float[CHANGED];
       Arrays.fill(ones, 1);
-      store.register(each).push(changedKeys(), ones).await();
+      worker.register(each).push(changedKeys(), ones).await();
     }
 
     private static long[] changedKeys() {

@@ -3,7 +3,7 @@ package io.weft.kv.failover;
 
 import io.weft.Weft;
 import io.weft.comm.CommException;
-import io.weft.kv.KeyValue;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvValues;
 import io.weft.kv.spec.TableSpec;
@@ -33,19 +33,19 @@ final class DisagreeingRank {
   public static void main(String[] arguments) throws Exception {
     Path directory = Path.of(arguments[0]);
     try (Weft weft = Weft.init();
-        KeyValue kv = KeyValue.over(weft, KvOptions.servers(SERVERS))) {
+        KvNode kv = KvNode.open(weft, KvOptions.servers(SERVERS))) {
       if (kv.server().isPresent()) {
         boolean unused = kv.server().get().join(Duration.ofSeconds(90));
         return;
       }
-      KvValues values = kv.store().registerValues(TableSpec.values("v", 4));
+      KvValues values = kv.worker().registerValues(TableSpec.values("v", 4));
       try {
         train(values, weft.rank() == SERVERS);
         write(directory, weft.rank(), "no failure");
       } catch (CommException failed) {
         write(directory, weft.rank(), failed.getMessage() + "\n" + again(values));
       }
-      kv.store().barrier();
+      kv.worker().barrier();
     }
   }
 

@@ -3,7 +3,7 @@ package io.weft.kv.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.weft.kv.frame.Ahead;
+import io.weft.kv.frame.ClockWindow;
 import io.weft.kv.spec.Consistency;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -120,17 +120,17 @@ class ClocksTest {
 
   @Test
   void pushesOfAClockAreTakenTogetherInTheOrderOfWorkers() {
-    var rounds = new Rounds<String>(3, Consistency.synchronous());
+    var rounds = new PushRounds<String>(3, Consistency.synchronous());
     assertThat(rounds.keep(2, 1, "c1")).isNull();
     assertThat(rounds.keep(0, 1, "a1")).isNull();
     assertThat(rounds.takeComplete()).isNull();
     assertThat(rounds.keep(0, 2, "a2")).isNull();
-    assertThat(rounds.place(1 + Ahead.CLOCKS)).isEqualTo(Rounds.Place.EARLY);
+    assertThat(rounds.place(1 + ClockWindow.CLOCKS)).isEqualTo(PushRounds.Place.EARLY);
     assertThat(rounds.keep(1, 1, "b1")).isNull();
     assertThat(rounds.lets(1)).isFalse();
     assertThat(rounds.takeComplete()).containsExactly("a1", "b1", "c1");
     assertThat(rounds.lets(1)).isTrue();
-    assertThat(rounds.place(1)).isEqualTo(Rounds.Place.LATE);
+    assertThat(rounds.place(1)).isEqualTo(PushRounds.Place.LATE);
     assertThat(rounds.takeComplete()).isNull();
     rounds.leave(1);
     rounds.leave(2);
@@ -140,12 +140,12 @@ class ClocksTest {
 
   @Test
   void backupWorkersAreNotAwaitedAndTheirPushesAreDropped() {
-    var rounds = new Rounds<String>(3, Consistency.backedUpBy(1));
+    var rounds = new PushRounds<String>(3, Consistency.backedUpBy(1));
     assertThat(rounds.keep(1, 1, "b1")).isNull();
     assertThat(rounds.takeComplete()).isNull();
     assertThat(rounds.keep(2, 1, "c1")).isNull();
     assertThat(rounds.takeComplete()).containsExactly("b1", "c1");
-    assertThat(rounds.place(1)).isEqualTo(Rounds.Place.LATE);
+    assertThat(rounds.place(1)).isEqualTo(PushRounds.Place.LATE);
     rounds.drop();
     assertThat(rounds.dropped()).isEqualTo(1);
   }

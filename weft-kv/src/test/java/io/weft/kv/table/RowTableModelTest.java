@@ -73,7 +73,7 @@ class RowTableModelTest {
       for (int i = 0; i < gradients.length; i++) {
         gradients[i] = random.nextInt(100);
       }
-      table.resolve(list, Missing.MAKE, step);
+      table.resolve(list, Missing.CREATE, step);
       assertThat(list.missing()).isZero();
       try (Arena arena = Arena.ofConfined()) {
         MemorySegment native3 = arena.allocate(3 + gradients.length * 4L);

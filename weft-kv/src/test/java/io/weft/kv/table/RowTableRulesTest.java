@@ -130,7 +130,7 @@ class RowTableRulesTest {
         for (int i = 0; i < keys.length; i++) {
           keys[i] = first + i;
         }
-        table.resolve(RowTableTest.list(keys), Missing.MAKE, 1);
+        table.resolve(RowTableTest.list(keys), Missing.CREATE, 1);
       }
       assertThat(table.rows()).isEqualTo(rows);
       assertThat(table.statistics().bytes()).isEqualTo(budget.usedBytes());

@@ -51,7 +51,7 @@ class RowTableTest {
   }
 
   static void push(RowTable table, RowList list, long step, float... gradients) {
-    table.resolve(list, Missing.MAKE, step);
+    table.resolve(list, Missing.CREATE, step);
     table.update(list, 0, list.count(), MemorySegment.ofArray(gradients), 0, step);
   }
 
@@ -83,7 +83,7 @@ class RowTableTest {
     try (var table = new RowTable(spec(5, "adagrad", "normal"), budget)) {
       float[] before = read(table, list(KEYS), 5);
       assertThat(table.rows()).isZero();
-      table.resolve(list(KEYS), Missing.MAKE, 1);
+      table.resolve(list(KEYS), Missing.CREATE, 1);
       assertThat(table.rows()).isEqualTo(KEYS.length);
       assertThat(read(table, list(KEYS), 5)).isEqualTo(before).doesNotContain(0);
     }
@@ -93,14 +93,14 @@ class RowTableTest {
   void aResolvedListStaysValidWhenRowsAreAddedButNotWhenOneIsRemoved() {
     try (var table = new RowTable(spec(1, "sum", "zero"), budget)) {
       RowList kept = list(KEYS).copy();
-      table.resolve(kept, Missing.MAKE, 1);
+      table.resolve(kept, Missing.CREATE, 1);
       long version = table.version();
       for (int i = 0; i < 200_000; i += 1000) {
         long[] more = new long[1000];
         for (int j = 0; j < more.length; j++) {
           more[j] = 1_000_000 + i + j;
         }
-        table.resolve(list(more), Missing.MAKE, 1);
+        table.resolve(list(more), Missing.CREATE, 1);
       }
       assertThat(table.version()).isEqualTo(version);
       table.update(kept, 0, 1, MemorySegment.ofArray(new float[] {5}), 0, 2); // key 0 at its place
@@ -159,7 +159,7 @@ class RowTableTest {
       for (int i = 0; i < others.length; i++) {
         others[i] = -1 - i;
       }
-      table.resolve(list(others), Missing.MAKE, 101);
+      table.resolve(list(others), Missing.CREATE, 101);
       assertThat(table.rows()).isEqualTo(100);
       assertThat(read(table, list(-1), width)).containsOnly(0);
       assertThat(table.statistics().bytes()).isLessThan(bytes + 32 * table.rowBytes());
@@ -186,9 +186,9 @@ class RowTableTest {
 
   static int evictAll(RowTable table, Eviction which) {
     int gone = 0;
-    long from = Sweep.START;
+    long from = EvictionScan.START;
     while (from >= 0) {
-      Sweep sweep = table.evict(from, 7, which, key -> {});
+      EvictionScan sweep = table.evict(from, 7, which, key -> {});
       gone += sweep.rows();
       from = sweep.next();
     }
@@ -203,7 +203,7 @@ class RowTableTest {
       assertThatThrownBy(
               () -> {
                 for (long key = 0; ; key++) {
-                  table.resolve(list(key), Missing.MAKE, 1);
+                  table.resolve(list(key), Missing.CREATE, 1);
                   in.add(key);
                 }
               })
@@ -216,7 +216,7 @@ class RowTableTest {
       assertThat(table.rows()).isEqualTo(in.size()).isGreaterThan(500);
       push(table, list(in.getLast()), 2, new float[64]);
       assertThat(table.remove(in.getFirst())).isTrue();
-      table.resolve(list(in.getFirst()), Missing.MAKE, 3);
+      table.resolve(list(in.getFirst()), Missing.CREATE, 3);
       assertThat(table.rows()).isEqualTo(in.size());
     }
     assertThat(small.usedBytes()).isZero();
@@ -236,7 +236,7 @@ class RowTableTest {
   void wrongLengthsAndAClosedTableAreRefused() {
     var table = new RowTable(spec(3, "sum", "zero"), budget);
     RowList list = list(1, 2);
-    table.resolve(list, Missing.MAKE, 1);
+    table.resolve(list, Missing.CREATE, 1);
     MemorySegment five = MemorySegment.ofArray(new float[5]);
     assertThatThrownBy(() -> table.update(list, 0, 2, five, 0, 1))
         .isInstanceOf(IndexOutOfBoundsException.class)

@@ -6,11 +6,11 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.comm.Handle;
-import io.weft.kv.KeyValue;
-import io.weft.kv.KeyValueStore;
 import io.weft.kv.KvConfig;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvServer;
+import io.weft.kv.KvWorker;
 import io.weft.perf.plain.PlainWay;
 import io.weft.perf.rank.RankMaximum;
 import io.weft.perf.rank.RankProgram;
@@ -33,11 +33,11 @@ public final class KvRank {
 
   private final Weft weft;
   private final KvPlan plan;
-  private final KeyValueStore store;
+  private final KvWorker store;
   private final KvTraffic traffic;
   private final KvTarget target;
 
-  private KvRank(Weft weft, KvPlan plan, KeyValueStore store) throws InterruptedException {
+  private KvRank(Weft weft, KvPlan plan, KvWorker store) throws InterruptedException {
     this.weft = weft;
     this.plan = plan;
     this.store = store;
@@ -71,13 +71,13 @@ public final class KvRank {
 
   /// Runs this rank to its end.
   static void take(Weft weft, KvPlan plan, PrintStream out) throws InterruptedException {
-    try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(plan.servers()))) {
+    try (KvNode kv = KvNode.open(weft, KvOptions.servers(plan.servers()))) {
       Optional<KvServer> server = kv.server();
       if (server.isPresent()) {
         boolean unused = server.get().join(LONGEST);
         return;
       }
-      new KvRank(weft, plan, kv.store()).run(out);
+      new KvRank(weft, plan, kv.worker()).run(out);
     }
   }
 

@@ -4,9 +4,9 @@ package io.weft.perf.kv;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.weft.comm.Handle;
-import io.weft.kv.KeyValueStore;
 import io.weft.kv.KvTable;
 import io.weft.kv.KvTensor;
+import io.weft.kv.KvWorker;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.Retention;
@@ -33,8 +33,7 @@ sealed interface KvTarget {
   boolean check(int requests, MemorySegment into) throws InterruptedException;
 
   /// Registers the plan's table.
-  static KvTarget of(KvPlan plan, KvTraffic traffic, KeyValueStore store)
-      throws InterruptedException {
+  static KvTarget of(KvPlan plan, KvTraffic traffic, KvWorker store) throws InterruptedException {
     return switch (plan.subject()) {
       case Subject.Pairs pairs -> {
         KvTable table =
@@ -113,8 +112,7 @@ sealed interface KvTarget {
   }
 
   /// A sparse table.
-  record Sparse(
-      KvPlan plan, Subject.Rows rows, KvTraffic traffic, KeyValueStore store, KvTable table)
+  record Sparse(KvPlan plan, Subject.Rows rows, KvTraffic traffic, KvWorker store, KvTable table)
       implements KvTarget {
     @Override
     public void load(MemorySegment values) throws InterruptedException {

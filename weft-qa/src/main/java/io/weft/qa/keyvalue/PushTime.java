@@ -4,7 +4,7 @@ package io.weft.qa.keyvalue;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.Connections;
-import io.weft.kv.KeyValue;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvServer;
 import io.weft.qa.keyvalue.SimPusher.Seen;
@@ -72,13 +72,12 @@ public final class PushTime {
             .set(RendezvousConfig.MEMORY, Long.toString(what.memory(self.rank())))
             .build();
     try (Weft weft = self.join(config);
-        KeyValue kv =
-            KeyValue.over(weft, KvOptions.servers(what.servers()), KvServer.RunBy.PROGRAM)) {
+        KvNode kv = KvNode.open(weft, KvOptions.servers(what.servers()), KvServer.RunBy.PROGRAM)) {
       if (kv.server().isPresent()) {
         serve(self, kv.server().get(), what);
         return new Seen(Duration.ZERO, Duration.ZERO, 0);
       }
-      return new SimPusher(what, self, kv.store(), ones).run();
+      return new SimPusher(what, self, kv.worker(), ones).run();
     }
   }
 

@@ -2,8 +2,8 @@
 package io.weft.qa.keyvalue;
 
 import io.weft.comm.Handle;
-import io.weft.kv.KeyValueStore;
 import io.weft.kv.KvTable;
+import io.weft.kv.KvWorker;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.spec.Slicer;
 import io.weft.kv.spec.TableSpec;
@@ -20,7 +20,7 @@ final class SimPusher {
 
   private final SimPushes what;
   private final SimRank self;
-  private final KeyValueStore store;
+  private final KvWorker store;
   private final int worker;
   private final KvTable pairs;
 
@@ -36,7 +36,7 @@ final class SimPusher {
   private final long mostPause;
 
   /// @param ones the values of a push
-  SimPusher(SimPushes what, SimRank self, KeyValueStore store, MemorySegment ones)
+  SimPusher(SimPushes what, SimRank self, KvWorker store, MemorySegment ones)
       throws InterruptedException {
     this.what = what;
     this.self = self;

@@ -4,11 +4,11 @@ package io.weft.qa.rows;
 import io.weft.WeftConfig;
 import io.weft.kv.Checkpoint;
 import io.weft.kv.CheckpointOptions;
-import io.weft.kv.KeyValue;
-import io.weft.kv.KeyValueStore;
 import io.weft.kv.KvConfig;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvTable;
+import io.weft.kv.KvWorker;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.Retention;
 import io.weft.kv.spec.TableSpec;
@@ -78,7 +78,7 @@ public final class ManyRows {
   /// The work of the only worker.
   @FunctionalInterface
   private interface Body {
-    void run(KeyValueStore store) throws InterruptedException, IOException;
+    void run(KvWorker worker) throws InterruptedException, IOException;
   }
 
   private static void inJob(Body body) {
@@ -90,22 +90,22 @@ public final class ManyRows {
             .build();
     KvOptions options = KvOptions.servers(1);
     try (LocalJob job = LocalJob.start(2, config)) {
-      List<KeyValue> members = job.ranks().stream().map(it -> KeyValue.over(it, options)).toList();
+      List<KvNode> members = job.ranks().stream().map(it -> KvNode.open(it, options)).toList();
       var unused =
           job.run(
               weft -> {
                 if (weft.rank() == 1) {
-                  body.run(members.get(1).store());
+                  body.run(members.get(1).worker());
                 }
                 return true;
               });
-      members.forEach(KeyValue::close);
+      members.forEach(KvNode::close);
     }
   }
 
-  private KvTable register(KeyValueStore store, String name) throws InterruptedException {
+  private KvTable register(KvWorker worker, String name) throws InterruptedException {
     long pushes = rows / CHUNK + 100L;
-    return store.register(
+    return worker.register(
         TableSpec.rows(name, width)
             .withRule("adagrad:lr=0.125")
             .with(Consistency.asynchronous())
@@ -128,14 +128,14 @@ public final class ManyRows {
     return values;
   }
 
-  private void fill(KeyValueStore store) throws InterruptedException, IOException {
-    KvTable model = register(store, "model");
+  private void fill(KvWorker worker) throws InterruptedException, IOException {
+    KvTable model = register(worker, "model");
     model.push(keys(0, KINDS), gradients(0, KINDS)).await();
     for (int kind = 0; kind < KINDS; kind++) {
       expected[kind] = new float[width];
       model.pull(keys(kind, 1), expected[kind]).await();
     }
-    KvTable table = register(store, "rows");
+    KvTable table = register(worker, "rows");
     long begin = System.nanoTime();
     for (int first = 0; first < rows; first += CHUNK) {
       int count = Math.min(CHUNK, rows - first);
@@ -154,7 +154,7 @@ public final class ManyRows {
         full.bytesPerRow() / payload);
     wrong |= full.rows() != rows;
     begin = System.nanoTime();
-    Checkpoint saved = store.checkpoint(options());
+    Checkpoint saved = worker.checkpoint(options());
     tell("saved as " + saved.path(), begin, rows);
     begin = System.nanoTime();
     int pushes = 2 * (rows / CHUNK) + 200;
@@ -170,11 +170,11 @@ public final class ManyRows {
     return CheckpointOptions.in(directory).within(Duration.ofMinutes(10));
   }
 
-  private void restore(KeyValueStore store) throws InterruptedException, IOException {
-    KvTable unused = register(store, "model");
-    KvTable table = register(store, "rows");
+  private void restore(KvWorker worker) throws InterruptedException, IOException {
+    KvTable unused = register(worker, "model");
+    KvTable table = register(worker, "rows");
     long begin = System.nanoTime();
-    Optional<Checkpoint> restored = store.restore(options());
+    Optional<Checkpoint> restored = worker.restore(options());
     wrong |= restored.isEmpty();
     tell("restored", begin, rows);
     compare(table);

@@ -24,7 +24,7 @@ public final class ReportTarget implements FuzzTarget {
     var grouped =
         new TensorSignature(DType.INT8, Shape.of(), ReduceOp.AVERAGE, 0.5, 2, 7, "group", 3);
     var report =
-        new RankReport(
+        new RoundReport(
             "grad/dense",
             1234,
             List.of(
@@ -33,7 +33,7 @@ public final class ReportTarget implements FuzzTarget {
                 new Announcement.Expired("b"),
                 new Announcement.Joined(),
                 new Announcement.Leaving()));
-    return List.of(ReportFormat.encode(RankReport.NONE), ReportFormat.encode(report));
+    return List.of(ReportFormat.encode(RoundReport.NONE), ReportFormat.encode(report));
   }
 
   @Override
@@ -43,7 +43,7 @@ public final class ReportTarget implements FuzzTarget {
 
   @Override
   public void decode(byte[] input) {
-    RankReport report;
+    RoundReport report;
     try {
       report = ReportFormat.decode(input);
     } catch (IllegalArgumentException refused) {

@@ -9,7 +9,7 @@ import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateRules;
-import io.weft.kv.server.RingNews;
+import io.weft.kv.server.ReplicasNotice;
 import io.weft.kv.spec.Replicas;
 import io.weft.kv.table.MemoryBudget;
 import io.weft.kv.table.RowSink;
@@ -74,7 +74,7 @@ public final class KvFramesTarget implements FuzzTarget {
       } else if (input[0] == 6) {
         decodeStored(bytes);
       } else if (input[0] == 8) {
-        decodeRing(RingNews.text(bytes));
+        decodeRing(ReplicasNotice.text(bytes));
       } else if ((input[0] & 1) == 0) {
         KvHead head = KvHead.read(bytes);
         MemorySegment again = MemorySegment.ofArray(new byte[KvHead.BYTES]);

@@ -13,10 +13,10 @@ import io.weft.comm.Handle;
 import io.weft.dataparallel.DataParallel;
 import io.weft.dataparallel.Reducer;
 import io.weft.gradient.GradientReducer;
-import io.weft.kv.KeyValue;
-import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvTable;
+import io.weft.kv.KvWorker;
 import io.weft.kv.spec.TableSpec;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.tensor.DType;
@@ -68,7 +68,7 @@ class NullArgumentsTest {
 
   /// One class of each module that programs call.
   private static final List<Class<?>> OF_MODULES =
-      List.of(Weft.class, DataParallel.class, KeyValue.class, LocalJob.class);
+      List.of(Weft.class, DataParallel.class, KvNode.class, LocalJob.class);
 
   /// The parts of a rank's start, end and progress thread, and the classes that change the machine
   /// when they are created or called. No program calls them.
@@ -165,11 +165,11 @@ class NullArgumentsTest {
 
   /// Runs a rank that is not called with null: server 0, or a second worker.
   private static boolean onlyUse(Weft weft) throws Exception {
-    try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(1));
+    try (KvNode kv = KvNode.open(weft, KvOptions.servers(1));
         DataParallel parallel = parallel(weft)) {
       Reducer reducer = parallel.reducer(weft.communicator());
       Optional<KvTable> table =
-          kv.server().isPresent() ? Optional.empty() : Optional.of(table(kv.store()));
+          kv.server().isPresent() ? Optional.empty() : Optional.of(table(kv.worker()));
       use(weft, reducer, table);
       var barrier = weft.communicator().barrier(named("never-met"));
       assertThat(barrier).isNotNull();
@@ -180,8 +180,8 @@ class NullArgumentsTest {
     return true;
   }
 
-  private static KvTable table(KeyValueStore store) throws InterruptedException {
-    return store.register(TableSpec.rows("rows", 4).withRule("assign"));
+  private static KvTable table(KvWorker worker) throws InterruptedException {
+    return worker.register(TableSpec.rows("rows", 4).withRule("assign"));
   }
 
   /// Checks that all services of the job still work.
@@ -211,10 +211,10 @@ class NullArgumentsTest {
   }
 
   private boolean callAll(Weft weft, LocalJob job) throws Exception {
-    try (KeyValue kv = KeyValue.over(weft, KvOptions.servers(1));
+    try (KvNode kv = KvNode.open(weft, KvOptions.servers(1));
         DataParallel parallel = parallel(weft);
         TensorLease lease = weft.allocate(DType.FLOAT32, Shape.of(4))) {
-      KvTable table = table(kv.store());
+      KvTable table = table(kv.worker());
       Reducer reducer = parallel.reducer(weft.communicator());
       use(weft, reducer, Optional.of(table));
       samples.give(Weft.class, weft);
@@ -229,8 +229,8 @@ class NullArgumentsTest {
       samples.give(DataParallel.class, parallel);
       samples.give(GradientReducer.class, reducer);
       samples.give(Reducer.class, reducer);
-      samples.give(KeyValue.class, kv);
-      samples.give(KeyValueStore.class, kv.store());
+      samples.give(KvNode.class, kv);
+      samples.give(KvWorker.class, kv.worker());
       samples.give(KvTable.class, table);
       Set<String> taken = new TreeSet<>();
       for (Class<?> ofModule : OF_MODULES) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
-import io.weft.kv.KeyValue;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvTable;
 import io.weft.kv.spec.Consistency;
@@ -64,9 +64,8 @@ class ServerTelemetryTest {
             Map.of("WEFT_TIMELINE", traces.toString(), "WEFT_KV_SHARDS", "3"), new Properties());
     var options = KvOptions.servers(3).withMirrors();
     try (LocalJob job = LocalJob.start(4, config)) {
-      List<KeyValue> members =
-          job.ranks().stream().map(weft -> KeyValue.over(weft, options)).toList();
-      KvTable table = members.get(3).store().register(WIDE);
+      List<KvNode> members = job.ranks().stream().map(weft -> KvNode.open(weft, options)).toList();
+      KvTable table = members.get(3).worker().register(WIDE);
       pushAndPull(table);
       job.ranks().getFirst().close();
       pushAndPull(table);
@@ -75,7 +74,7 @@ class ServerTelemetryTest {
             .extracting(FlightLog.Flight::name)
             .contains("push wide", "pull wide");
       }
-      members.forEach(KeyValue::close);
+      members.forEach(KvNode::close);
     }
     assertThat(completed(traces, 3)).contains("register wide", "push wide", "pull wide");
     assertThat(completed(traces, 1))
@@ -93,8 +92,8 @@ class ServerTelemetryTest {
         WeftConfig.load(Map.of("WEFT_METRICS", "127.0.0.1:" + port), new Properties());
     try (LocalJob job = LocalJob.start(1, config)) {
       Weft weft = job.ranks().getFirst();
-      try (KeyValue both = KeyValue.over(weft, KvOptions.everyRank())) {
-        KvTable table = both.store().register(WIDE);
+      try (KvNode both = KvNode.open(weft, KvOptions.everyRank())) {
+        KvTable table = both.worker().register(WIDE);
         pushAndPull(table);
         pushAndPull(table);
         String text;

@@ -25,7 +25,7 @@ final class EmbeddingRows {
   private final Weft weft;
   private final KvTable table;
   private final int mostPushes;
-  private final IdentityHashMap<KeyList, Ahead> ahead = new IdentityHashMap<>();
+  private final IdentityHashMap<KeyList, Prefetched> prefetched = new IdentityHashMap<>();
   private final Deque<KeyList> order = new ArrayDeque<>();
   private final Deque<Handle<Void>> pushes = new ArrayDeque<>();
   private final AtomicLong pushed = new AtomicLong();
@@ -37,7 +37,7 @@ final class EmbeddingRows {
   ///
   /// @param handle completes when the rows have arrived
   /// @param memory the rows' memory; its taker closes it when the handle is done
-  record Ahead(Handle<Void> handle, TensorLease memory) {}
+  record Prefetched(Handle<Void> handle, TensorLease memory) {}
 
   /// @param mostPushes the maximum number of pushes under way during the next step
   EmbeddingRows(Weft weft, KvTable table, int mostPushes) {
@@ -75,8 +75,8 @@ final class EmbeddingRows {
   /// discarded.
   void prefetch(long[] ids) throws InterruptedException {
     KeyList keys = table.keys(ids);
-    synchronized (ahead) {
-      if (ids.length == 0 || ahead.containsKey(keys)) {
+    synchronized (prefetched) {
+      if (ids.length == 0 || prefetched.containsKey(keys)) {
         return;
       }
     }
@@ -89,8 +89,8 @@ final class EmbeddingRows {
       memory.close();
       throw refused;
     }
-    synchronized (ahead) {
-      Ahead twice = ahead.put(keys, new Ahead(handle, memory));
+    synchronized (prefetched) {
+      Prefetched twice = prefetched.put(keys, new Prefetched(handle, memory));
       if (twice == null) {
         order.addLast(keys);
         if (order.size() > MOST_AHEAD) {
@@ -103,9 +103,9 @@ final class EmbeddingRows {
   }
 
   /// Returns the rows prefetched for these ids, or null.
-  @Nullable Ahead take(KeyList keys) {
-    synchronized (ahead) {
-      Ahead found = ahead.remove(keys);
+  @Nullable Prefetched take(KeyList keys) {
+    synchronized (prefetched) {
+      Prefetched found = prefetched.remove(keys);
       if (found != null) {
         var unused = order.remove(keys);
         used.incrementAndGet();
@@ -115,13 +115,13 @@ final class EmbeddingRows {
   }
 
   private void giveUp(KeyList keys) {
-    Ahead unused = ahead.remove(keys);
+    Prefetched unused = prefetched.remove(keys);
     if (unused != null) {
       release(unused);
     }
   }
 
-  private static void release(Ahead unused) {
+  private static void release(Prefetched unused) {
     unused.handle().whenDone((nothing, cause) -> unused.memory().close());
   }
 
@@ -181,7 +181,7 @@ final class EmbeddingRows {
 
   /// Discards the prefetched rows.
   void close() {
-    synchronized (ahead) {
+    synchronized (prefetched) {
       order.forEach(this::giveUp);
       order.clear();
     }

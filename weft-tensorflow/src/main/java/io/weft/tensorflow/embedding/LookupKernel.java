@@ -17,7 +17,7 @@ final class LookupKernel extends EmbeddingKernel
     implements BiConsumer<@Nullable Void, @Nullable CommException> {
 
   // State of the current run.
-  private EmbeddingRows.@Nullable Ahead ahead;
+  private EmbeddingRows.@Nullable Prefetched prefetched;
   private Shape shape = Shape.of(0);
 
   LookupKernel(EmbeddingRows rows) {
@@ -31,8 +31,8 @@ final class LookupKernel extends EmbeddingKernel
     dims.add(rows().width());
     shape = Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
     KeyList keys = rows().keys(numbers(ids));
-    EmbeddingRows.Ahead fetched = rows().take(keys);
-    ahead = fetched;
+    EmbeddingRows.Prefetched fetched = rows().take(keys);
+    prefetched = fetched;
     if (fetched == null) {
       TensorView output = tensors().output(0, DType.FLOAT32, shape);
       rows().pull(keys, output.data()).whenDone(this);
@@ -44,8 +44,8 @@ final class LookupKernel extends EmbeddingKernel
   /// Ends the run when the rows have arrived, on the progress thread or immediately.
   @Override
   public void accept(@Nullable Void nothing, @Nullable CommException failure) {
-    EmbeddingRows.Ahead fetched = ahead;
-    ahead = null;
+    EmbeddingRows.Prefetched fetched = prefetched;
+    prefetched = null;
     Throwable wrong = failure;
     if (fetched != null) {
       try (var memory = fetched.memory()) {

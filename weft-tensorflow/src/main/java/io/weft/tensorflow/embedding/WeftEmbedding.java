@@ -21,7 +21,7 @@ import org.tensorflow.types.TInt64;
 /// needs and pushes their gradients. No worker stores the table, and the table has no fixed size.
 ///
 /// ```java
-/// KvTable table = kv.store().register(
+/// KvTable table = kv.worker().register(
 ///     TableSpec.rows("users", 64).withRule("adagrad:lr=0.05").with(Consistency.asynchronous()));
 /// try (var users = WeftEmbedding.of(weft, table)) {
 ///   Lookup found = users.lookup(tf, ids);       // ids int64 [batch] -> rows float32 [batch, 64]
@@ -237,7 +237,7 @@ public final class WeftEmbedding implements AutoCloseable {
   /// Ends the worker's step. On a table of bounded staleness it first waits for the pushes, like
   /// `flush`. On an asynchronous table it does not wait for pushes. On a synchronous table it does
   /// nothing, because a push is the clock. A program with other tables instead calls `flush` of
-  /// each embedding and then `KeyValueStore.clock`.
+  /// each embedding and then `KvWorker.clock`.
   public void clock() throws InterruptedException {
     Consistency consistency = rows.table().spec().consistency();
     if (consistency.isSynchronous()) {

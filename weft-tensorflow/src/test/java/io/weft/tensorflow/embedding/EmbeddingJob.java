@@ -3,9 +3,9 @@ package io.weft.tensorflow.embedding;
 
 import io.weft.Weft;
 import io.weft.WeftConfig;
-import io.weft.kv.KeyValue;
-import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
+import io.weft.kv.KvWorker;
 import io.weft.testkit.job.LocalJob;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,11 +17,11 @@ final class EmbeddingJob implements AutoCloseable {
 
   private final LocalJob job;
   private final int servers;
-  private final List<KeyValue> members;
+  private final List<KvNode> members;
 
   /// The body of a worker.
   interface Body<T> {
-    T run(KeyValueStore store, Weft weft) throws Exception;
+    T run(KvWorker worker, Weft weft) throws Exception;
   }
 
   EmbeddingJob(String transport, int servers, int workers) {
@@ -35,7 +35,7 @@ final class EmbeddingJob implements AutoCloseable {
         LocalJob.start(
             servers + workers, settings.apply(WeftConfig.builder().transport(transport)).build());
     this.members =
-        job.ranks().stream().map(it -> KeyValue.over(it, KvOptions.servers(servers))).toList();
+        job.ranks().stream().map(it -> KvNode.open(it, KvOptions.servers(servers))).toList();
   }
 
   /// Runs the body on all workers concurrently and returns the results in the order of ranks.
@@ -44,7 +44,7 @@ final class EmbeddingJob implements AutoCloseable {
     job.run(
         weft -> {
           if (weft.rank() >= servers) {
-            results.put(weft.rank(), body.run(members.get(weft.rank()).store(), weft));
+            results.put(weft.rank(), body.run(members.get(weft.rank()).worker(), weft));
           }
           return true;
         });
@@ -53,7 +53,7 @@ final class EmbeddingJob implements AutoCloseable {
 
   @Override
   public void close() {
-    members.forEach(KeyValue::close);
+    members.forEach(KvNode::close);
     job.close();
   }
 }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.weft.Weft;
-import io.weft.kv.KeyValueStore;
 import io.weft.kv.KvTable;
+import io.weft.kv.KvWorker;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
 import java.util.Arrays;
@@ -72,7 +72,7 @@ class EmbeddingTrainingTest {
 
   /// Trains a worker and returns its losses by step. The weights behind the embeddings are
   /// constant, so only the table learns.
-  private static double[] train(KeyValueStore store, Weft weft, Consistency consistency)
+  private static double[] train(KvWorker store, Weft weft, Consistency consistency)
       throws Exception {
     KvTable table =
         store.register(

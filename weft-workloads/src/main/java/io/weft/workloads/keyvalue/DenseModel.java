@@ -2,8 +2,8 @@
 package io.weft.workloads.keyvalue;
 
 import io.weft.comm.Handle;
-import io.weft.kv.KeyValueStore;
 import io.weft.kv.KvTensor;
+import io.weft.kv.KvWorker;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
@@ -39,7 +39,7 @@ import org.tensorflow.types.TInt32;
 /// the memory that the next step feeds. Confined to one thread. Owns graph and session.
 final class DenseModel implements WorkerModel {
 
-  private final KeyValueStore store;
+  private final KvWorker store;
   private final Consistency consistency;
   private final Model model;
   private final Placeholder<TFloat32> factor;
@@ -69,7 +69,7 @@ final class DenseModel implements WorkerModel {
   /// Registers the tensors and initializes them. Every worker must create the model.
   ///
   /// @param width examples of a step
-  DenseModel(ServedTraining training, KeyValueStore store, Examples mine, int width)
+  DenseModel(ServedTraining training, KvWorker store, Examples mine, int width)
       throws InterruptedException {
     TrainingSettings settings = training.settings();
     TableSettings with = TableSettings.of(settings);

@@ -2,7 +2,7 @@
 package io.weft.workloads.keyvalue;
 
 import io.weft.collective.Communicator;
-import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvWorker;
 import io.weft.kv.spec.TableCounts;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensorflow.OpLibrary;
@@ -46,7 +46,7 @@ final class EmbeddingModel implements WorkerModel {
   /// Registers its tables. Every worker must create the model.
   ///
   /// @param width examples of a step
-  EmbeddingModel(ServedTraining training, KeyValueStore store, Examples mine, int width)
+  EmbeddingModel(ServedTraining training, KvWorker store, Examples mine, int width)
       throws InterruptedException {
     TrainingSettings settings = training.settings();
     this.columns = mine.features() / Ids.BYTES;

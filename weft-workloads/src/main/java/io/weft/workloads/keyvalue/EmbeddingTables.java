@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.keyvalue;
 
-import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvWorker;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
@@ -20,7 +20,7 @@ record EmbeddingTables(EmbeddedModel.Tables tables) implements AutoCloseable {
   private static final int DENSE_WIDTH = 1024;
 
   /// Registers the tables. Every worker must call it.
-  static EmbeddingTables register(ServedTraining training, KeyValueStore store)
+  static EmbeddingTables register(ServedTraining training, KvWorker store)
       throws InterruptedException {
     TableSettings with = TableSettings.of(training.settings());
     Consistency consistency = with.consistency();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.keyvalue;
 
-import io.weft.kv.KeyValue;
-import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
+import io.weft.kv.KvWorker;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.parameterserver.Servers;
@@ -29,16 +29,16 @@ public record KeyValueTraining(ServedTraining of) {
   /// `CommException` if a rank is lost, `DataException` and `TrainingException`.
   public Optional<ServedResult> run() throws InterruptedException {
     of.requireRanks();
-    try (KeyValue member = KeyValue.over(of.weft(), KvOptions.servers(of.servers().servers()))) {
+    try (KvNode member = KvNode.open(of.weft(), KvOptions.servers(of.servers().servers()))) {
       if (member.server().isPresent()) {
         member.server().get().join(ServedTraining.SERVING);
         return Optional.empty();
       }
-      return train(member.store());
+      return train(member.worker());
     }
   }
 
-  private Optional<ServedResult> train(KeyValueStore store) throws InterruptedException {
+  private Optional<ServedResult> train(KvWorker store) throws InterruptedException {
     TrainingSettings settings = of.settings();
     int index = store.workers().rank();
     var exchange = RankExchange.of(store.workers());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.keyvalue;
 
-import io.weft.kv.KeyValueStore;
+import io.weft.kv.KvWorker;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.model.Workload;
@@ -16,7 +16,7 @@ import java.util.Optional;
 /// thread.
 final class TableEngine implements TrainingEngine, AutoCloseable {
 
-  private final KeyValueStore store;
+  private final KvWorker store;
   private final WorkerShard shard;
   private final WorkerModel model;
   private final WorkerSteps steps;
@@ -24,7 +24,7 @@ final class TableEngine implements TrainingEngine, AutoCloseable {
   private int epoch;
 
   /// Registers the tables. Every worker must create its engine. Borrows the store.
-  TableEngine(ServedTraining training, KeyValueStore store, WorkerShard shard)
+  TableEngine(ServedTraining training, KvWorker store, WorkerShard shard)
       throws InterruptedException {
     this.store = store;
     this.shard = shard;

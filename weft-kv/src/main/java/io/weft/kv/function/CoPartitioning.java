@@ -5,9 +5,9 @@ import io.weft.kv.spec.Slicer;
 
 /// The check that a second table is sliced like the first, so that matching rows are on the same
 /// shard.
-final class Alike {
+final class CoPartitioning {
 
-  private Alike() {}
+  private CoPartitioning() {}
 
   /// Returns the table of this name. Throws `IllegalArgumentException` if it does not exist, or has
   /// another kind, width or slicer.

@@ -17,7 +17,7 @@ import java.util.zip.CRC32C;
 /// @param shards the number of shards of the tables
 /// @param tables their specifications and clocks
 /// @param files all files
-public record Manifest(
+public record CheckpointManifest(
     String job, int number, String id, int base, int shards, List<Table> tables, List<File> files) {
 
   /// The manifest's name in the checkpoint's directory.
@@ -30,7 +30,7 @@ public record Manifest(
   private static final int WORDS = 8;
 
   /// Copies the mutable arguments.
-  public Manifest {
+  public CheckpointManifest {
     tables = List.copyOf(tables);
     files = List.copyOf(files);
   }
@@ -100,7 +100,7 @@ public record Manifest(
   }
 
   /// Parses a manifest. Throws `IllegalArgumentException` if it is invalid.
-  public static Manifest parse(byte[] bytes) {
+  public static CheckpointManifest parse(byte[] bytes) {
     List<String> lines = List.of(new String(bytes, StandardCharsets.UTF_8).split("\n", -1));
     String first = lines.getFirst();
     if (!first.equals(ShardFile.VERSION)) {
@@ -112,7 +112,7 @@ public record Manifest(
       throw new IllegalArgumentException(
           "its %d bytes do not end with a line '%s...': it is torn".formatted(bytes.length, END));
     }
-    Manifest read;
+    CheckpointManifest read;
     try {
       read = read(lines.subList(1, end));
     } catch (IllegalArgumentException | IndexOutOfBoundsException wrong) {
@@ -130,7 +130,7 @@ public record Manifest(
     return read;
   }
 
-  private static Manifest read(List<String> lines) {
+  private static CheckpointManifest read(List<String> lines) {
     List<Table> tables = new ArrayList<>();
     List<File> files = new ArrayList<>();
     for (String line : lines.subList(5, lines.size())) {
@@ -149,7 +149,7 @@ public record Manifest(
                 Long.parseLong(words[6])));
       }
     }
-    return new Manifest(
+    return new CheckpointManifest(
         unescape(value(lines.get(0), "job ")),
         Integer.parseInt(value(lines.get(1), "number ")),
         value(lines.get(2), "id "),

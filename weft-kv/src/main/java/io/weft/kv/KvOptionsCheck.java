@@ -15,11 +15,11 @@ import org.slf4j.LoggerFactory;
 
 /// A check that all ranks have the same options. The first rank writes its options into the job's
 /// store.
-final class SameOptions {
+final class KvOptionsCheck {
 
-  private static final Logger LOG = LoggerFactory.getLogger(SameOptions.class);
+  private static final Logger LOG = LoggerFactory.getLogger(KvOptionsCheck.class);
 
-  private SameOptions() {}
+  private KvOptionsCheck() {}
 
   /// Throws `CommException.Setup` with both texts if this rank's options differ from those in the
   /// store.
@@ -40,7 +40,7 @@ final class SameOptions {
     int colon = found.indexOf(':');
     if (!found.substring(colon + 1).equals(mine)) {
       throw new CommException.Setup(
-          "application %d of the parameter server has on rank %d [%s], on %s [%s]; give KeyValue.over the same on all ranks"
+          "application %d of the parameter server has on rank %d [%s], on %s [%s]; give KvNode.open the same on all ranks"
               .formatted(
                   options.application(),
                   weft.rank(),

@@ -8,13 +8,13 @@ import java.util.List;
 /// @param lastOperation name of the rank's last operation; empty = none yet
 /// @param idleMillis time since that operation, in milliseconds
 /// @param announcements announcements in the order in which they happened
-public record RankReport(String lastOperation, long idleMillis, List<Announcement> announcements) {
+public record RoundReport(String lastOperation, long idleMillis, List<Announcement> announcements) {
 
   /// The empty report.
-  public static final RankReport NONE = new RankReport("", 0, List.of());
+  public static final RoundReport NONE = new RoundReport("", 0, List.of());
 
   /// Copies the list.
-  public RankReport {
+  public RoundReport {
     announcements = List.copyOf(announcements);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
-import io.weft.kv.frame.Ahead;
+import io.weft.kv.frame.ClockWindow;
 import io.weft.kv.spec.Consistency;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,17 +11,17 @@ import org.jspecify.annotations.Nullable;
 /// each clock. Pure: no threads, no time. Confined to the shard's thread.
 ///
 /// @param <P> a push
-final class Rounds<P> {
+final class PushRounds<P> {
 
   private final int workers;
   private final int backup;
   private final boolean[] left;
-  private final List<Round<P>> open = new ArrayList<>(Ahead.CLOCKS);
+  private final List<Round<P>> open = new ArrayList<>(ClockWindow.CLOCKS);
   private long applied;
   private long until = Long.MAX_VALUE;
   private long dropped;
 
-  Rounds(int workers, Consistency consistency) {
+  PushRounds(int workers, Consistency consistency) {
     this.workers = workers;
     this.backup = consistency.backupWorkers();
     this.left = new boolean[workers];
@@ -54,7 +54,7 @@ final class Rounds<P> {
     if (clock <= applied) {
       return Place.LATE;
     }
-    return clock > applied + Ahead.CLOCKS ? Place.EARLY : Place.KEPT;
+    return clock > applied + ClockWindow.CLOCKS ? Place.EARLY : Place.KEPT;
   }
 
   /// Counts a push that arrived too late and is dropped.

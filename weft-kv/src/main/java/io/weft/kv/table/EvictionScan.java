@@ -6,7 +6,7 @@ package io.weft.kv.table;
 ///
 /// @param next the start of the next part, or -1 at the end
 /// @param rows evicted in this part
-public record Sweep(long next, int rows) {
+public record EvictionScan(long next, int rows) {
 
   /// The start of the first part.
   public static final long START = 0;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 
 /// Checks the memory that workers pass for reads and writes, and key lists of other tables.
 @Timeout(60)
-class LentMemoryTest {
+class BorrowedMemoryTest {
 
   private static final int KEYS = 200;
 
@@ -39,12 +39,12 @@ class LentMemoryTest {
   void memoryThatOtherThreadsCannotUseIsRefused() throws Exception {
     try (KvJob job = job();
         Arena confined = Arena.ofConfined()) {
-      KeyValueStore store = job.member(0).store();
-      KvTable rows = store.register(TableSpec.rows("rows", 1).with(Consistency.asynchronous()));
+      KvWorker worker = job.member(0).worker();
+      KvTable rows = worker.register(TableSpec.rows("rows", 1).with(Consistency.asynchronous()));
       KvTensor tensor =
-          store.registerTensor(TableSpec.tensor("tensor", KEYS).with(Consistency.asynchronous()));
+          worker.registerTensor(TableSpec.tensor("tensor", KEYS).with(Consistency.asynchronous()));
       KvValues values =
-          store.registerValues(TableSpec.values("values", 4).with(Consistency.asynchronous()));
+          worker.registerValues(TableSpec.values("values", 4).with(Consistency.asynchronous()));
       int[] lengths = new int[KEYS];
       Arrays.fill(lengths, 1);
       MemorySegment own = confined.allocate(4L * KEYS);
@@ -72,7 +72,7 @@ class LentMemoryTest {
   void closingTheDestinationDuringAPullFailsTheHandle() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
       KvTable table =
-          job.member(1).store().register(TableSpec.rows("t", 1).with(Consistency.bounded(1)));
+          job.member(1).worker().register(TableSpec.rows("t", 1).with(Consistency.bounded(1)));
       for (int i = 0; i < 50; i++) {
         Arena arena = Arena.ofShared();
         Handle<Void> pulled = table.pull(table.keys(keys()), arena.allocate(4L * KEYS));
@@ -93,9 +93,9 @@ class LentMemoryTest {
   @Test
   void aListOfKeysOfAnotherTableIsRefused() throws Exception {
     try (KvJob job = job()) {
-      KeyValueStore store = job.member(0).store();
-      KvTable hashed = store.register(TableSpec.rows("hashed", 1));
-      KvTable ranged = store.register(TableSpec.rows("ranged", 1).with(Slicer.ranges(0, 1000)));
+      KvWorker worker = job.member(0).worker();
+      KvTable hashed = worker.register(TableSpec.rows("hashed", 1));
+      KvTable ranged = worker.register(TableSpec.rows("ranged", 1).with(Slicer.ranges(0, 1000)));
       assertThatIllegalArgumentException()
           .isThrownBy(
               () -> ranged.push(hashed.keys(keys()), MemorySegment.ofArray(new float[KEYS])))

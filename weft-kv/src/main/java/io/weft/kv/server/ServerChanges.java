@@ -11,9 +11,9 @@ import java.util.TreeSet;
 ///
 /// @param lost ranks that are lost
 /// @param returned processes that take the place of a lost server, by position in the replica set
-record ServerNews(Set<Integer> lost, Map<Integer, Integer> returned) {
+record ServerChanges(Set<Integer> lost, Map<Integer, Integer> returned) {
 
-  ServerNews() {
+  ServerChanges() {
     this(new TreeSet<>(), new TreeMap<>());
   }
 }

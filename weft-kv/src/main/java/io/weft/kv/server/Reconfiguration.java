@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// to it while pushes continue. The primary then stops serving, waits until all forwarded requests
 /// are answered, and announces the new replica set first to its mirror and then to all other
 /// processes. Confined to the shard's thread.
-final class Handover {
+final class Reconfiguration {
 
   private final int rank;
   private final Replicas ring;
@@ -29,7 +29,7 @@ final class Handover {
   /// @param rank of the process
   /// @param ring the new replica set, which contains the process
   /// @param copy to the process; null if the process gets nothing of the shard
-  Handover(int rank, Replicas ring, @Nullable Mirror copy) {
+  Reconfiguration(int rank, Replicas ring, @Nullable Mirror copy) {
     this.rank = rank;
     this.ring = ring;
     this.copy = copy;

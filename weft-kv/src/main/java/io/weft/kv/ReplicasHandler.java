@@ -6,11 +6,11 @@ import io.weft.cluster.channel.RequestHandler;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
-import io.weft.kv.server.RingNews;
+import io.weft.kv.server.ReplicasNotice;
 import io.weft.kv.worker.WorkerLinks;
 
 /// A worker's handler of unsolicited announcements of a shard's replica set.
-record RingHearer(Layout layout, int rank, WorkerLinks links) implements RequestHandler {
+record ReplicasHandler(Layout layout, int rank, WorkerLinks links) implements RequestHandler {
 
   @Override
   public void onRequest(IncomingRequest request) {
@@ -21,7 +21,7 @@ record RingHearer(Layout layout, int rank, WorkerLinks links) implements Request
         throw new IllegalArgumentException(
             "rank %d is a worker; all ranks need the same servers and workers".formatted(rank));
       }
-      links.ring(head.shard(), RingNews.text(request.payload()));
+      links.ring(head.shard(), ReplicasNotice.text(request.payload()));
     } catch (IllegalArgumentException wrong) {
       reply = KvReply.refused(String.valueOf(wrong.getMessage()));
     }

@@ -11,13 +11,13 @@ import io.weft.kv.worker.TableClock;
 import java.util.Objects;
 
 /// A table or tensor that a worker has registered. Any thread.
-public abstract sealed class KvStored permits KvTable, KvTensor, KvValues {
+public abstract sealed class KvObject permits KvTable, KvTensor, KvValues {
 
   private final TableSpec spec;
   private final TableClock all;
 
   /// @param all the requests to all its shards
-  KvStored(TableSpec spec, TableClock all) {
+  KvObject(TableSpec spec, TableClock all) {
     this.spec = spec;
     this.all = all;
   }
@@ -27,8 +27,8 @@ public abstract sealed class KvStored permits KvTable, KvTensor, KvValues {
     return spec;
   }
 
-  /// Registers the table again on all shards. `KeyValueStore` has already registered it once. After
-  /// a restore of a synchronous table, this sets the worker's clock to that of the checkpoint.
+  /// Registers the table again on all shards. `KvWorker` has already registered it once. After a
+  /// restore of a synchronous table, this sets the worker's clock to that of the checkpoint.
   public final Handle<Void> register() throws InterruptedException {
     return all.register();
   }

@@ -17,28 +17,28 @@ import org.jspecify.annotations.Nullable;
 ///
 /// ```java
 /// try (Weft weft = Weft.init();
-///     KeyValue kv = KeyValue.over(weft, KvOptions.servers(1))) {
+///     KvNode kv = KvNode.open(weft, KvOptions.servers(1))) {
 ///   if (kv.serve()) {
 ///     return; // a server whose workers have left
 ///   }
-///   KvTable table = kv.store().register(TableSpec.rows("embedding", 64).withRule("adagrad"));
+///   KvTable table = kv.worker().register(TableSpec.rows("embedding", 64).withRule("adagrad"));
 ///   table.push(keys, gradients).await();
 ///   table.pull(keys, values).await();
 /// }
 /// ```
 ///
 /// Any thread.
-public final class KeyValue implements AutoCloseable {
+public final class KvNode implements AutoCloseable {
 
   /// A limit that no wait reaches, because each worker leaves or is declared lost.
   private static final Duration FOREVER = Duration.ofDays(365);
 
   private final @Nullable KvServer server;
-  private final @Nullable KeyValueStore store;
+  private final @Nullable KvWorker worker;
 
-  private KeyValue(@Nullable KvServer server, @Nullable KeyValueStore store) {
+  private KvNode(@Nullable KvServer server, @Nullable KvWorker worker) {
     this.server = server;
-    this.store = store;
+    this.worker = worker;
   }
 
   /// Starts the server on this rank, if it is a server rank, with its own threads. In a process
@@ -47,26 +47,26 @@ public final class KeyValue implements AutoCloseable {
   /// `IllegalArgumentException` if no rank is left to be a worker, or if this process has joined
   /// and shards have no mirrors. Throws `CommException.Setup` if another rank has other options, or
   /// if this process has joined and no server is lost.
-  public static KeyValue over(Weft weft, KvOptions options) {
-    return over(weft, options, KvServer.RunBy.THREADS);
+  public static KvNode open(Weft weft, KvOptions options) {
+    return open(weft, options, KvServer.RunBy.THREADS);
   }
 
   /// Starts the server on its own threads or on those of the program. With `RunBy.PROGRAM` the
   /// program must call `KvServer.work` or `join` on a server rank.
-  public static KeyValue over(Weft weft, KvOptions options, KvServer.RunBy runBy) {
+  public static KvNode open(Weft weft, KvOptions options, KvServer.RunBy runBy) {
     Objects.requireNonNull(runBy, "runBy");
-    return over(weft, options, options.workersOf(weft.size()), runBy);
+    return open(weft, options, options.workersOf(weft.size()), runBy);
   }
 
   /// Starts the server for a subset of the worker ranks.
-  static KeyValue over(Weft weft, KvOptions options, List<Integer> workers) {
-    return over(weft, options, workers, KvServer.RunBy.THREADS);
+  static KvNode open(Weft weft, KvOptions options, List<Integer> workers) {
+    return open(weft, options, workers, KvServer.RunBy.THREADS);
   }
 
-  private static KeyValue over(
+  private static KvNode open(
       Weft weft, KvOptions options, List<Integer> workers, KvServer.RunBy runBy) {
     Layout layout = Layout.of(weft, options, workers);
-    SameOptions.check(weft, layout, options);
+    KvOptionsCheck.check(weft, layout, options);
     Duration limit = options.deadline().orElse(weft.config().deadline());
     if (weft.rank() >= weft.size()) {
       return returning(weft, layout, options, runBy);
@@ -75,15 +75,13 @@ public final class KeyValue implements AutoCloseable {
         layout.servers().contains(weft.rank())
             ? new KvServer(weft, layout, limit, options, runBy, null)
             : null;
-    KeyValueStore store =
-        layout.workers().contains(weft.rank())
-            ? new KeyValueStore(weft, layout, options, server)
-            : null;
-    return new KeyValue(server, store);
+    KvWorker worker =
+        layout.workers().contains(weft.rank()) ? new KvWorker(weft, layout, options, server) : null;
+    return new KvNode(server, worker);
   }
 
   /// Makes this process, which joined after the job began, take the place of a lost server.
-  static KeyValue returning(Weft weft, Layout layout, KvOptions options, KvServer.RunBy runBy) {
+  static KvNode returning(Weft weft, Layout layout, KvOptions options, KvServer.RunBy runBy) {
     Duration limit = options.deadline().orElse(weft.config().deadline());
     if (!layout.replicas().isMirrored()) {
       throw new IllegalArgumentException(
@@ -94,7 +92,7 @@ public final class KeyValue implements AutoCloseable {
       ServerPlace place = ServerPlace.take(weft, layout, options.application(), limit);
       var server = new KvServer(weft, layout, limit, options, runBy, place);
       place.tell(weft, layout, limit);
-      return new KeyValue(server, null);
+      return new KvNode(server, null);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CommException.Setup("interrupted while it took the place of a server", e);
@@ -115,7 +113,7 @@ public final class KeyValue implements AutoCloseable {
   /// shards, the calling thread serves them. Throws `CommException.Excluded` if the other ranks
   /// have excluded this server.
   public boolean serve() throws InterruptedException {
-    if (server == null || store != null) {
+    if (server == null || worker != null) {
       return false;
     }
     boolean unused = server.join(FOREVER);
@@ -123,12 +121,12 @@ public final class KeyValue implements AutoCloseable {
   }
 
   /// Returns the worker side. Throws `IllegalStateException` if this rank is only a server.
-  public KeyValueStore store() {
-    if (store == null) {
+  public KvWorker worker() {
+    if (worker == null) {
       throw new IllegalStateException(
           "this rank is a server: only workers push and pull; see KvOptions.servers");
     }
-    return store;
+    return worker;
   }
 
   /// Stops the server's threads, if any.

@@ -17,7 +17,7 @@ import java.util.TreeSet;
 
 /// Announces the new replica set of a shard to servers and workers. Only the latest version is
 /// sent. Confined to the shard's thread.
-public final class RingNews {
+public final class ReplicasNotice {
 
   private static final int MOST_BYTES = 1 << 16;
 
@@ -26,7 +26,7 @@ public final class RingNews {
   private final Set<Integer> owed = new TreeSet<>();
   private MemorySegment text = MemorySegment.NULL;
 
-  RingNews(int shard, ShardContext context) {
+  ReplicasNotice(int shard, ShardContext context) {
     this.shard = shard;
     this.context = context;
   }

@@ -6,7 +6,7 @@ import io.weft.memory.UserMemory;
 import java.lang.foreign.MemorySegment;
 
 /// The use of a worker's memory that is lent until a handle is done.
-enum LentMemory {
+enum BorrowedMemory {
   /// Values to send.
   VALUES("values"),
   /// Values of `init` to send.
@@ -16,7 +16,7 @@ enum LentMemory {
 
   private final String words;
 
-  LentMemory(String words) {
+  BorrowedMemory(String words) {
     this.words = words;
   }
 

@@ -33,7 +33,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// The worker side of a parameter server. Any thread.
-public final class KeyValueStore {
+public final class KvWorker {
 
   private static final long NONE_USABLE = -1;
 
@@ -43,10 +43,10 @@ public final class KeyValueStore {
   private final Communicator workers;
   private final Slicer parts;
   private final boolean first;
-  private final List<KvStored> stored = new CopyOnWriteArrayList<>();
+  private final List<KvObject> stored = new CopyOnWriteArrayList<>();
   private final ReentrantLock registering = new ReentrantLock();
 
-  KeyValueStore(Weft weft, Layout layout, KvOptions options, @Nullable KvServer local) {
+  KvWorker(Weft weft, Layout layout, KvOptions options, @Nullable KvServer local) {
     this.weft = weft;
     this.layout = layout;
     this.workers = weft.communicator(new ProcessSet(layout.workers()));
@@ -66,12 +66,12 @@ public final class KeyValueStore {
                 weft.config().required(KvConfig.IN_FLIGHT),
                 limit),
             layout.replicas(),
-            KeyValue.staging(weft),
+            KvNode.staging(weft),
             local == null ? null : local::serve);
     if (local != null) {
       local.worker(links);
     } else if (layout.replicas().isMirrored()) {
-      weft.channel().serve(layout.kind(), new RingHearer(layout, weft.rank(), links));
+      weft.channel().serve(layout.kind(), new ReplicasHandler(layout, weft.rank(), links));
     }
   }
 
@@ -91,7 +91,7 @@ public final class KeyValueStore {
     require(spec, TableSpec.Kind.TENSOR, "register");
     TableSpec cut = spec.slicer() instanceof Slicer.Parts ? spec : spec.with(parts);
     return registered(
-        cut, KvTensor.class, () -> new KvTensor(links, cut, KeyValue.staging(weft), first));
+        cut, KvTensor.class, () -> new KvTensor(links, cut, KvNode.staging(weft), first));
   }
 
   /// Registers a table of values of any length, as `register` does one of rows.
@@ -100,7 +100,7 @@ public final class KeyValueStore {
     return registered(spec, KvValues.class, () -> new KvValues(links, spec));
   }
 
-  private <T extends KvStored> T registered(TableSpec spec, Class<T> kind, Supplier<T> maker)
+  private <T extends KvObject> T registered(TableSpec spec, Class<T> kind, Supplier<T> maker)
       throws InterruptedException {
     int backup = spec.consistency().backupWorkers();
     if (backup >= workers.size()) {
@@ -110,7 +110,7 @@ public final class KeyValueStore {
     }
     registering.lockInterruptibly();
     try {
-      for (KvStored each : stored) {
+      for (KvObject each : stored) {
         if (each.spec().text().equals(spec.text())) {
           var unused = each.register().await();
           return kind.cast(each);
@@ -139,7 +139,7 @@ public final class KeyValueStore {
   /// of its tables.
   public void clock() throws InterruptedException {
     List<Handle<Void>> told = new ArrayList<>();
-    for (KvStored each : stored) {
+    for (KvObject each : stored) {
       if (!each.spec().consistency().isSynchronous()) {
         told.add(each.clock());
       }
@@ -151,7 +151,7 @@ public final class KeyValueStore {
 
   /// Returns the sum of this worker's counters over all of its registered tables.
   public TableCounts counts() {
-    return stored.stream().map(KvStored::counts).reduce(TableCounts.NONE, TableCounts::plus);
+    return stored.stream().map(KvObject::counts).reduce(TableCounts.NONE, TableCounts::plus);
   }
 
   /// Sends a text to every server that is not lost, waits for the answers, and returns them by
@@ -236,7 +236,7 @@ public final class KeyValueStore {
           "%s was not restored: %d of %d workers could not load their share; see their errors"
               .formatted(restored.path(), failed, layout.workers().size()));
     }
-    for (KvStored each : stored) {
+    for (KvObject each : stored) {
       var unused = each.register().await(); // sets the clock
     }
     barrier();
@@ -249,7 +249,7 @@ public final class KeyValueStore {
   }
 
   private List<TableSpec> specs() {
-    return stored.stream().map(KvStored::spec).toList();
+    return stored.stream().map(KvObject::spec).toList();
   }
 
   /// Returns the sum of the values of all workers.
