@@ -75,7 +75,8 @@ final class SystemRules {
             .should()
             .accessTargetWhere(REAL_WAIT)
             .because(
-                "servers and workers take threads and waits from AgentRunners, to run in simulated time"),
+                "servers and workers take threads and waits from AgentRunners, to run in simulated"
+                    + " time"),
         noClasses()
             .that()
             .doNotHaveFullyQualifiedName("io.weft.transport.limit.ClampedDuration")

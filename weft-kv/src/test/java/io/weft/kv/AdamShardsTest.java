@@ -35,7 +35,7 @@ class AdamShardsTest {
         new KvJob("inproc", 3, KvOptions.servers(1), it -> it.set(KvConfig.SHARDS, "" + shards))) {
       TableSpec spec = adam(TableSpec.rows("t", 2), consistency);
       KvTable[] workers = {
-        job.member(1).worker().register(spec), job.member(2).store().register(spec)
+        job.member(1).worker().register(spec), job.member(2).worker().register(spec)
       };
       for (int i = 0; i < PUSHES; i++) {
         long[] keys = random.longs(1 + random.nextInt(2), 0, KEYS.length).toArray();
@@ -57,7 +57,7 @@ class AdamShardsTest {
         new KvJob("inproc", 2, KvOptions.servers(1), it -> it.set(KvConfig.SHARDS, "" + shards))) {
       KvValues values =
           job.member(1)
-              .store()
+              .worker()
               .registerValues(adam(TableSpec.values("v", 3), Consistency.asynchronous()));
       for (int i = 0; i < PUSHES; i++) {
         int key = random.nextInt(KEYS.length);
@@ -78,7 +78,7 @@ class AdamShardsTest {
         new KvJob("inproc", 2, KvOptions.servers(1), it -> it.set(KvConfig.SHARDS, "" + shards))) {
       KvTensor tensor =
           job.member(1)
-              .store()
+              .worker()
               .registerTensor(
                   adam(TableSpec.tensor("w", 9000), Consistency.asynchronous())
                       .with(Slicer.parts(partElements)));

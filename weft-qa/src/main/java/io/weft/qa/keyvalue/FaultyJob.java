@@ -172,7 +172,7 @@ record FaultyJob(
         if (from != to) {
           faults.add(
               new SimFault.Delay(
-                  at(Math.max(0, when - millis(0, 10))),
+                  at(Math.max(JOINED_NANOS, when - millis(0, 10))),
                   at(millis(10, 200)),
                   from,
                   to,
@@ -199,6 +199,7 @@ record FaultyJob(
   @Override
   public String toString() {
     return "seed %d: %d servers, %d workers, %d shards, %s, until %d ms, faults %s"
-        .formatted(seed, servers, workers, shards, content, ClampedDuration.millis(end), script.faults());
+        .formatted(
+            seed, servers, workers, shards, content, ClampedDuration.millis(end), script.faults());
   }
 }

@@ -6,8 +6,8 @@ import io.weft.WeftConfig;
 import io.weft.cluster.JobConfig;
 import io.weft.cluster.elastic.ElasticConfig;
 import io.weft.comm.CommException;
-import io.weft.kv.KeyValue;
 import io.weft.kv.KvConfig;
+import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvServer;
 import io.weft.qa.keyvalue.FaultyWorker.Counts;
@@ -79,8 +79,8 @@ public final class FaultyJobs implements LongFunction<List<String>> {
             .build();
     var options = KvOptions.servers(job.servers()).withMirrors();
     try (Weft weft = self.join(config);
-        KeyValue kv = KeyValue.over(weft, options, KvServer.RunBy.PROGRAM)) {
-      return kv.serve() ? 0 : new FaultyWorker(job, self, kv.store(), counts).run();
+        KvNode kv = KvNode.open(weft, options, KvServer.RunBy.PROGRAM)) {
+      return kv.serve() ? 0 : new FaultyWorker(job, self, kv.worker(), counts).run();
     }
   }
 

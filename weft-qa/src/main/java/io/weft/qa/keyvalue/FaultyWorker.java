@@ -2,8 +2,8 @@
 package io.weft.qa.keyvalue;
 
 import io.weft.comm.Handle;
-import io.weft.kv.KeyValueStore;
 import io.weft.kv.KvTable;
+import io.weft.kv.KvWorker;
 import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvChanges;
 import io.weft.kv.spec.Consistency;
@@ -26,7 +26,7 @@ final class FaultyWorker {
 
   private final FaultyJob job;
   private final SimRank self;
-  private final KeyValueStore store;
+  private final KvWorker store;
   private final Counts counts;
   private final int worker;
   private final int width;
@@ -42,7 +42,7 @@ final class FaultyWorker {
   /// @param rounds of the synchronous table, which has a row for each worker
   record Counts(FaultyJobModel rows, FaultyJobModel rounds) {}
 
-  FaultyWorker(FaultyJob job, SimRank self, KeyValueStore store, Counts counts) {
+  FaultyWorker(FaultyJob job, SimRank self, KvWorker store, Counts counts) {
     this.job = job;
     this.self = self;
     this.store = store;

@@ -47,10 +47,10 @@ class EmbeddingRowsTest {
                   }
                 }
                 for (long id = 0; id < (long) threads * each; id++) {
-                  EmbeddingRows.Ahead ahead = rows.take(table.keys(new long[] {id}));
-                  if (ahead != null) {
-                    var unused = ahead.handle().await();
-                    ahead.memory().close();
+                  EmbeddingRows.Prefetched prefetched = rows.take(table.keys(new long[] {id}));
+                  if (prefetched != null) {
+                    var unused = prefetched.handle().await();
+                    prefetched.memory().close();
                   }
                 }
                 return rows.used();
