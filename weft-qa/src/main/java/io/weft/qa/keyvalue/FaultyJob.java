@@ -37,13 +37,16 @@ record FaultyJob(
     Harm harm) {
 
   /// The time without any byte after which a rank is lost.
-  static final Duration SILENCE = Duration.ofMillis(100);
+  static final Duration SILENCE = Duration.ofMillis(60);
 
   /// The time within which all ranks have joined and the workers have begun.
   private static final long JOINED_NANOS = 10_000_000;
 
   /// The time within which a loss is noticed and the shards are copied to another server.
-  private static final long MENDED_NANOS = 300_000_000;
+  private static final long MENDED_NANOS = 140_000_000;
+
+  /// The length in milliseconds of a pause or delay that must not cause a loss.
+  private static final int MOST_HOLD = 15;
 
   private static final long MILLI = 1_000_000;
   private static final int MOST_LOSSES = 3;
@@ -88,7 +91,7 @@ record FaultyJob(
         workers,
         shards,
         content,
-        Duration.ofNanos(drawn.last + 50 * MILLI),
+        Duration.ofNanos(drawn.last + 20 * MILLI),
         new FaultScript(drawn.faults),
         new Harm(Set.copyOf(drawn.harmed), drawn.losesShards));
   }
@@ -132,12 +135,12 @@ record FaultyJob(
         long over = lose(rank, when);
         lateNews(rank, when);
         if (random.nextInt(3) > 0) {
-          over += millis(hasty ? 0 : 130, 250);
+          over += millis(hasty ? 0 : 75, 110);
           faults.add(new SimFault.Restart(at(over), rank, SimFault.Memory.NOTHING));
           alive.add(rank);
         }
         last = Math.max(last, over + MENDED_NANOS);
-        when = hasty ? when + millis(0, 200) : last + millis(0, 30);
+        when = hasty ? when + millis(0, 80) : last + millis(0, 30);
       }
       losesShards = hasty && losses > 1;
     }
@@ -148,12 +151,12 @@ record FaultyJob(
       switch (random.nextInt(6)) {
         case 0 -> faults.add(new SimFault.HostCrash(at(when), rank));
         case 1 -> {
-          long length = millis(150, 400);
+          long length = millis(75, 160);
           faults.add(new SimFault.Pause(at(when), at(length), rank));
           return when + length;
         }
         case 2 -> {
-          long length = millis(150, 400);
+          long length = millis(75, 160);
           SimFault.Direction way =
               random.nextBoolean() ? SimFault.Direction.BOTH : SimFault.Direction.OUTWARD;
           faults.add(new SimFault.Partition(at(when), at(length), Set.of(rank), way, at(length)));
@@ -173,10 +176,10 @@ record FaultyJob(
           faults.add(
               new SimFault.Delay(
                   at(Math.max(JOINED_NANOS, when - millis(0, 10))),
-                  at(millis(10, 200)),
+                  at(millis(5, 80)),
                   from,
                   to,
-                  at(millis(0, 50))));
+                  at(millis(0, MOST_HOLD))));
         }
       }
     }
@@ -185,7 +188,7 @@ record FaultyJob(
     void others() {
       for (int i = random.nextInt(3); i > 0; i--) {
         long when = JOINED_NANOS + random.nextLong(last);
-        faults.add(new SimFault.Pause(at(when), at(millis(0, 50)), random.nextInt(ranks)));
+        faults.add(new SimFault.Pause(at(when), at(millis(0, MOST_HOLD)), random.nextInt(ranks)));
       }
       if (ranks - servers > 1 && random.nextInt(4) == 0) {
         int worker = servers + random.nextInt(ranks - servers);

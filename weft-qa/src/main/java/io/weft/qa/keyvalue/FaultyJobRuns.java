@@ -4,10 +4,18 @@ package io.weft.qa.keyvalue;
 import io.weft.testkit.sim.SimReport;
 import java.io.PrintStream;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongFunction;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// The program of `tools/simulate kv-faults`. It simulates parameter servers with mirrors under
 /// faults, one job for each seed, and prints a line for each seed with an error. With a mutation it
@@ -16,43 +24,78 @@ public final class FaultyJobRuns {
 
   private static final int LINES_BETWEEN = 1000;
 
-  private FaultyJobRuns() {}
+  private final long first;
+  private final int runs;
+  private final int traceLines;
+  private final PrintStream out;
+  private final long begin = System.nanoTime();
+  private final AtomicInteger next = new AtomicInteger();
+  private int done;
+  private int wrong;
 
-  /// Plays the jobs of `runs` seeds. Returns the exit code, 1 after an error.
+  private FaultyJobRuns(long first, int runs, int traceLines, PrintStream out) {
+    this.first = first;
+    this.runs = runs;
+    this.traceLines = traceLines;
+    this.out = out;
+  }
+
+  /// Plays the jobs of `runs` seeds, as many at a time as there are processors. Returns the exit
+  /// code, 1 after an error.
   ///
   /// @param traceLines number of last events that are printed after an error
   public static int run(long first, int runs, int traceLines, PrintStream out)
       throws InterruptedException {
-    long begin = System.nanoTime();
-    int wrong = 0;
-    for (int done = 0; done < runs; done++) {
-      if (done > 0 && done % LINES_BETWEEN == 0) {
-        summary(first, done, wrong, begin, out);
+    var series = new FaultyJobRuns(first, runs, traceLines, out);
+    int threads = Runtime.getRuntime().availableProcessors();
+    try (ExecutorService players = Executors.newFixedThreadPool(threads)) {
+      Callable<@Nullable Void> player =
+          () -> {
+            series.play();
+            return null;
+          };
+      for (Future<?> played : players.invokeAll(Collections.nCopies(threads, player))) {
+        var unused = played.get();
       }
-      FaultyJob job = FaultyJob.of(first + done);
-      SimReport<Integer> report = FaultyJobs.play(job, traceLines);
-      List<String> errors = FaultyJobs.errors(job, report);
-      if (!errors.isEmpty()) {
-        wrong++;
-        out.println(job + "; replay: tools/simulate kv-faults --runs 1 --seed " + job.seed());
-        errors.forEach(line -> out.println("  " + line));
-        if (traceLines > 0) {
-          out.println(report.summary() + report.trace());
-        }
-      }
+    } catch (ExecutionException broken) {
+      throw new IllegalStateException("a simulation has broken", broken);
     }
-    summary(first, runs, wrong, begin, out);
-    return wrong == 0 ? 0 : 1;
+    series.summary();
+    return series.wrong == 0 ? 0 : 1;
   }
 
-  private static void summary(long first, int runs, int wrong, long begin, PrintStream out) {
+  /// Plays the jobs of the seeds that no other thread plays.
+  private void play() throws InterruptedException {
+    for (int at = next.getAndIncrement(); at < runs; at = next.getAndIncrement()) {
+      FaultyJob job = FaultyJob.of(first + at);
+      SimReport<Integer> report = FaultyJobs.play(job, traceLines);
+      played(job, report, FaultyJobs.errors(job, report));
+    }
+  }
+
+  private synchronized void played(FaultyJob job, SimReport<Integer> report, List<String> errors) {
+    done++;
+    if (!errors.isEmpty()) {
+      wrong++;
+      out.println(job + "; replay: tools/simulate kv-faults --runs 1 --seed " + job.seed());
+      errors.forEach(line -> out.println("  " + line));
+      if (traceLines > 0) {
+        out.println(report.summary() + report.trace());
+      }
+    }
+    if (done % LINES_BETWEEN == 0 && done < runs) {
+      summary();
+    }
+  }
+
+  private void summary() {
     out.printf(
         Locale.ROOT,
-        "%d runs, seeds %d to %d: %d correct, %d wrong; %.0f s%n",
-        runs,
+        "%d runs of seeds %d to %d: %d correct, %d wrong; %.0f s%n",
+        done,
         first,
         first + runs - 1,
-        runs - wrong,
+        done - wrong,
         wrong,
         (System.nanoTime() - begin) / 1e9);
   }

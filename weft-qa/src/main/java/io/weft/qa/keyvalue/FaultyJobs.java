@@ -29,6 +29,8 @@ import java.util.function.LongFunction;
 public final class FaultyJobs implements LongFunction<List<String>> {
 
   private static final Duration DEADLINE = Duration.ofSeconds(3);
+  private static final Duration HEARTBEAT = Duration.ofMillis(20);
+  private static final Duration IDLE = Duration.ofMillis(5);
   private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final int MOST_JITTER_NANOS = 100_000;
 
@@ -60,6 +62,7 @@ public final class FaultyJobs implements LongFunction<List<String>> {
         .seed(job.seed())
         .between(SimLink.ETHERNET.jittered(jitter))
         .faults(job.script())
+        .idle(IDLE)
         .limit(LIMIT)
         .traceLines(traceLines)
         .runRanks(self -> take(job, self, counts));
@@ -68,7 +71,7 @@ public final class FaultyJobs implements LongFunction<List<String>> {
   private static int take(FaultyJob job, SimRank self, Counts counts) throws InterruptedException {
     WeftConfig config =
         WeftConfig.builder()
-            .heartbeat(Duration.ofMillis(20))
+            .heartbeat(HEARTBEAT)
             .silenceLimit(FaultyJob.SILENCE)
             .startDeadline(Duration.ofSeconds(1))
             .deadline(DEADLINE)
