@@ -36,7 +36,23 @@ public enum Mutation {
       ""),
 
   /// A server executes a push that it has already received.
-  REPEATED_PUSH("server/NumberWindow", "    return first;\n", "    return true;\n");
+  REPEATED_PUSH("server/NumberWindow", "    return first;\n", "    return true;\n"),
+
+  /// A worker repeats a push at another server with another number.
+  REPEATED_WITH_OTHER_NUMBER(
+      "worker/ServerLink",
+      "    if (it.isPush() && it.number() == 0) {\n",
+      "    if (it.isPush()) {\n"),
+
+  /// A mirror does not execute every eighth push that it receives.
+  MIRRORED_PUSH_DROPPED(
+      "server/Shard",
+      "        case PUSH -> push(it);\n        case CLOCK",
+      "        case PUSH -> {\n"
+          + "          if (head.number() % 8 == 7) { ShardAnswers.done(it, 0); } else { push(it);"
+          + " }\n"
+          + "        }\n"
+          + "        case CLOCK");
 
   private final String type;
   private final String before;
