@@ -28,7 +28,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,7 +38,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Checks that another process can take the place of a lost server while workers push. Here it is a
-/// rank that belongs to the job from the start and is at first neither server nor worker.
+/// rank that belongs to the job from the start and is at first neither server nor worker. The
+/// simulation of `tools/simulate kv-faults` covers the moments and combinations of losses.
 @Timeout(180)
 class ReturnTest {
 
@@ -207,8 +209,15 @@ class ReturnTest {
     }
   }
 
+  /// Returns one transport by default, all in the long tier.
+  private static Stream<String> transports() {
+    return Boolean.getBoolean("weft.test.long")
+        ? Stream.of("inproc", "tcp", "shm")
+        : Stream.of("tcp");
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"inproc", "tcp", "shm"})
+  @MethodSource("transports")
   void noPushIsLostOrDoubledWhenServersAreReplacedInTurn(String transport) throws Exception {
     try (var job = new Job(transport, KvOptions.servers(SERVERS).withMirrors(), "7")) {
       List<KvTable> tables =
@@ -247,14 +256,10 @@ class ReturnTest {
     }
   }
 
-  /// Returns one seed by default, three in the long tier.
-  private static IntStream seeds() {
-    return IntStream.rangeClosed(1, Boolean.getBoolean("weft.test.long") ? 3 : 1);
-  }
-
   /// One of the servers, possibly the returning one, is lost at a random moment of the return.
+  @Tag("long")
   @ParameterizedTest
-  @MethodSource("seeds")
+  @ValueSource(ints = {1, 2, 3})
   void aServerLostDuringAReturnLosesNoPush(int seed) throws Exception {
     var random = new Random(seed);
     try (var job = new Job("tcp", KvOptions.servers(SERVERS).withMirrors(), "7")) {
@@ -304,6 +309,7 @@ class ReturnTest {
                 .collect(Collectors.joining("; ")));
   }
 
+  @Tag("long")
   @Test
   void replacementsOfBothServersServeTheWholeTable() throws Exception {
     try (var job = new Job("tcp", KvOptions.servers(2).withMirrors(), "4")) {

@@ -17,14 +17,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Checks that no acknowledged push is lost when server processes are killed or stopped.
+/// Checks that no acknowledged push is lost when server processes are killed or stopped. The
+/// simulation of `tools/simulate kv-faults` covers the moments and combinations of losses; these
+/// tests cover the processes and their transports.
 @Timeout(240)
 class FailoverTest {
 
   private static final Logger LOG = LoggerFactory.getLogger(FailoverTest.class);
 
   private static final Duration STOPPED =
-      Duration.ofSeconds(Boolean.getBoolean("weft.test.long") ? 30 : 3);
+      Duration.ofSeconds(Boolean.getBoolean("weft.test.long") ? 30 : 1);
 
   /// The seed of the moments at which servers are killed.
   private static final long SEED = Long.getLong("weft.test.seed", System.nanoTime());
@@ -53,9 +55,9 @@ class FailoverTest {
   private void kill(int server, String transport) throws Exception {
     try (var job = new FailoverJob(directory, 3, 2, transport, "5s")) {
       job.awaitReady();
-      job.work(Duration.ofMillis(new Random(SEED).nextInt(800)));
+      job.work(Duration.ofMillis(new Random(SEED).nextInt(300)));
       job.kill(server);
-      job.work(Duration.ofSeconds(2));
+      job.work(Duration.ofMillis(500));
       judge(job, job.results(job.workers()));
     }
   }
@@ -113,7 +115,7 @@ class FailoverTest {
       job.signal(0, "STOP");
       job.work(STOPPED);
       job.signal(0, "CONT");
-      job.work(Duration.ofSeconds(1));
+      job.work(Duration.ofMillis(300));
       List<String> results = job.results(job.workers());
       judge(job, results);
       // A reply that was in flight when the server stopped shortens the wait.
