@@ -24,7 +24,6 @@ final class FileRules {
           "io.weft.cluster.watch.ProcessIdentity",
           "io.weft.launch.doctor.SystemFiles",
           "io.weft.launch.process.JobProcesses",
-          "io.weft.perf.report.BenchmarkHost",
           "io.weft.perf.rank.CompilerWatch",
           "io.weft.shm.ExtentPool",
           "io.weft.shm.ProcessDomain",
@@ -32,7 +31,7 @@ final class FileRules {
           "io.weft.transport.limit.OpenFiles",
           "io.weft.verbs.device.MemoryLock",
           "io.weft.verbs.ffm.Ibverbs",
-          "io.weft.workloads.report.TrainingHost");
+          "io.weft.workloads.report.MeasuredHost");
 
   /// The classes that write to directories that they have created for their user only.
   private static final Set<String> IN_PRIVATE_DIRECTORIES =

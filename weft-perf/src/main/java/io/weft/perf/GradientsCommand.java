@@ -16,10 +16,10 @@ import io.weft.perf.process.CProgram;
 import io.weft.perf.process.CarrierOptions;
 import io.weft.perf.process.SearchPath;
 import io.weft.perf.process.UsableTransport;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Picture;
 import io.weft.perf.report.RankReport;
+import io.weft.workloads.report.MeasuredHost;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -237,7 +237,7 @@ final class GradientsCommand extends Experiment {
 
   private List<Figure> compare(ExperimentOutput output) throws InterruptedException {
     GradientsPlan plan = plan(models.getFirst());
-    BenchmarkHost host = BenchmarkHost.here();
+    MeasuredHost host = MeasuredHost.here();
     List<Contestant> contestants = new ArrayList<>(List.of(weft(plan)));
     peer(plan).ifPresent(contestants::add);
     List<ContestantRounds> ran = output.rounds("", rounds, contestants);
@@ -256,7 +256,7 @@ final class GradientsCommand extends Experiment {
 
   private void tune(ExperimentOutput output) throws InterruptedException {
     GradientsPlan plan = plan(models.getFirst()).tuned();
-    BenchmarkHost host = BenchmarkHost.here();
+    MeasuredHost host = MeasuredHost.here();
     RankReport report =
         output.rounds("autotuning: ", 1, List.of(weft(plan))).getFirst().reports().getFirst();
     Figure figure = GradientsFigures.tuning(plan, carrier(), report, host);
@@ -272,7 +272,7 @@ final class GradientsCommand extends Experiment {
 
   private void record(ExperimentOutput output) throws InterruptedException {
     for (GradientsPlan plan : plan(models.getFirst()).recorded()) {
-      BenchmarkHost host = BenchmarkHost.here();
+      MeasuredHost host = MeasuredHost.here();
       ContestantRounds ran = output.rounds("", rounds, List.of(weft(plan))).getFirst();
       Figure figure = GradientsFigures.recording(plan, carrier(), ran, host);
       output.add(List.of(figure), GradientsFigures.recordingText(figure));

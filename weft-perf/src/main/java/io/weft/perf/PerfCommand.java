@@ -11,11 +11,11 @@ import io.weft.perf.process.CProgram;
 import io.weft.perf.process.CarrierOptions;
 import io.weft.perf.process.SearchPath;
 import io.weft.perf.rank.RankArguments.RankCase;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Picture;
 import io.weft.perf.traffic.TrafficCommand;
 import io.weft.perf.training.TrainingCommand;
+import io.weft.workloads.report.MeasuredHost;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -247,7 +247,7 @@ public final class PerfCommand extends Experiment {
     Duration wait = LONGEST_WAIT_FOR_PROCESSORS;
     List<Figure> figures =
         new Rounds(plan, rounds, handover, Handover::nanos, wait, output::progress)
-            .run(contestants, BenchmarkHost.here());
+            .run(contestants, MeasuredHost.here());
     output.add(figures, new RatioTable(figures).text());
     figures.stream().filter(Figure::isWrong).forEach(each -> output.warn(wrong(each)));
   }

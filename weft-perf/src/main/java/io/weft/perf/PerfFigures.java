@@ -3,11 +3,11 @@ package io.weft.perf;
 
 import io.weft.perf.experiment.ContestantRounds;
 import io.weft.perf.rank.RankArguments.RankCase;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Panel;
 import io.weft.perf.report.Picture;
 import io.weft.perf.report.RankReport.Sample;
+import io.weft.workloads.report.MeasuredHost;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
@@ -45,7 +45,7 @@ final class PerfFigures {
       String peer,
       List<Sample> samples,
       Handovers handovers,
-      BenchmarkHost host) {
+      MeasuredHost host) {
     Benchmark benchmark = plan.benchmark();
     List<Latencies> rounds =
         samples.stream().map(each -> Latencies.of(each, benchmark.callsPerIteration())).toList();
@@ -157,7 +157,7 @@ final class PerfFigures {
         first.number("rounds") == 1
             ? "one round"
             : "medians of %s interleaved rounds".formatted(first.text("rounds"));
-    return new Picture(panels, ((BenchmarkHost) first.value("host")).words() + "; " + rounds);
+    return new Picture(panels, ((MeasuredHost) first.value("host")).words() + "; " + rounds);
   }
 
   private static Panel panel(

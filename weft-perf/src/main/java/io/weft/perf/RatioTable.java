@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
+import io.weft.workloads.report.MeasuredHost;
 import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
@@ -120,7 +120,7 @@ record RatioTable(List<Figure> measurements) {
     } else if (first.has("registered")) {
       how = ", " + first.text("memory") + " memory";
     }
-    BenchmarkHost host = (BenchmarkHost) first.value("host");
+    MeasuredHost host = (MeasuredHost) first.value("host");
     return "%s, %s ranks, %s%s, %s; %s, %d cores, load %.2f%n"
         .formatted(
             first.text("benchmark"),

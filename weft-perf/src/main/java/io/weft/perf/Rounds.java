@@ -2,12 +2,12 @@
 package io.weft.perf;
 
 import io.weft.perf.process.PerfException;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.RankReport;
 import io.weft.perf.turns.TurnScheduler;
 import io.weft.perf.turns.Turns;
 import io.weft.transport.limit.ClampedDuration;
+import io.weft.workloads.report.MeasuredHost;
 import java.io.Serial;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,7 +46,7 @@ record Rounds(
   /// Returns the figures of each contestant in the given order, by ascending size. Blocks. Throws
   /// `PerfException.Failed` with the contestant's output, or if the processors do not remain near
   /// each other, and `PerfException.Missing` if a handover cannot be measured.
-  List<Figure> run(List<RoundContestant> contestants, BenchmarkHost host)
+  List<Figure> run(List<RoundContestant> contestants, MeasuredHost host)
       throws InterruptedException {
     List<Round> ran = new ArrayList<>();
     String names =
@@ -101,7 +101,7 @@ record Rounds(
         : MeasuredPeer.PeerSetup.ALONE;
   }
 
-  private List<Figure> measurements(List<Round> ran, int contestant, BenchmarkHost host) {
+  private List<Figure> measurements(List<Round> ran, int contestant, MeasuredHost host) {
     List<RankReport> reports = ran.stream().map(round -> round.reports().get(contestant)).toList();
     List<Integer> told = ran.stream().map(Round::handover).filter(Objects::nonNull).toList();
     Integer moved =

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.weft.perf.rank.RankArguments.RankCase;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.RankReport;
+import io.weft.workloads.report.MeasuredHost;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 
 final class RatioTableTest {
 
-  private static final BenchmarkHost HOST =
-      new BenchmarkHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
+  private static final MeasuredHost HOST =
+      new MeasuredHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
   private static final MeasuringPlan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "1048576:3");
 
   private static final PerfFigures.Handovers NEVER_MOVED = new PerfFigures.Handovers(null, null);

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.perf.Rounds.RoundContestant;
 import io.weft.perf.process.PerfException;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.RankReport;
+import io.weft.workloads.report.MeasuredHost;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 final class RoundsTest {
 
   private static final MeasuringPlan PLAN = Plans.of(Benchmark.ALLREDUCE, 2, "4:1");
-  private static final BenchmarkHost HOST =
-      new BenchmarkHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
+  private static final MeasuredHost HOST =
+      new MeasuredHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
 
   private final List<String> order = new ArrayList<>();
   private final List<String> lines = new ArrayList<>();

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.perf.Rounds.RoundContestant;
 import io.weft.perf.process.SearchPath;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.testkit.program.Needs;
 import io.weft.testkit.program.OptionalProgram;
+import io.weft.workloads.report.MeasuredHost;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -20,8 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 final class TurnsTest {
 
-  private static final BenchmarkHost HOST =
-      new BenchmarkHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
+  private static final MeasuredHost HOST =
+      new MeasuredHost("a CPU", 2, 1L << 34, "Linux 6", "25", 0.5);
 
   @TempDir private static Path cache;
 

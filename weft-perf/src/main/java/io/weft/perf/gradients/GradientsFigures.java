@@ -2,13 +2,13 @@
 package io.weft.perf.gradients;
 
 import io.weft.perf.experiment.ContestantRounds;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Panel;
 import io.weft.perf.report.Picture;
 import io.weft.perf.report.RankReport;
 import io.weft.perf.report.RankReport.Sample;
 import io.weft.transport.limit.ClampedDuration;
+import io.weft.workloads.report.MeasuredHost;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -65,7 +65,7 @@ public final class GradientsFigures {
   /// Summarizes the rounds of Weft: one figure for each setting of fusion. `bytesPerStep` are the
   /// bytes that rank 0 sends, payload and protocol, and reads and writes in mapped memory.
   public static List<Figure> weft(
-      GradientsPlan plan, Carrier carrier, ContestantRounds ran, BenchmarkHost host) {
+      GradientsPlan plan, Carrier carrier, ContestantRounds ran, MeasuredHost host) {
     List<Figure> figures = new ArrayList<>();
     for (boolean fused : plan.fusion()) {
       String key = GradientsPlan.word(fused);
@@ -83,7 +83,7 @@ public final class GradientsFigures {
 
   /// Summarizes the rounds of a peer, which reduces each tensor separately.
   public static Figure peer(
-      GradientsPlan plan, Carrier carrier, ContestantRounds ran, BenchmarkHost host) {
+      GradientsPlan plan, Carrier carrier, ContestantRounds ran, MeasuredHost host) {
     String key = ran.reports().getFirst().samples().getFirst().key();
     return of(ran.peer(), plan.gradients(), null, carrier, medianMicros(ran, key))
         .with("simulated", false)
@@ -95,7 +95,7 @@ public final class GradientsFigures {
   /// The cost is the increase as a fraction; a negative value is due to chance. Throws
   /// `PerfException.Failed` if steps with or without recording are missing.
   public static Figure recording(
-      GradientsPlan plan, Carrier carrier, ContestantRounds ran, BenchmarkHost host) {
+      GradientsPlan plan, Carrier carrier, ContestantRounds ran, MeasuredHost host) {
     double off = medianMicros(ran, GradientsPlan.word(false));
     double on = medianMicros(ran, GradientsPlan.word(true));
     boolean right =
@@ -130,7 +130,7 @@ public final class GradientsFigures {
   /// Returns the result of an autotuner: the time of a step with the smallest sizes, with the sizes
   /// found, where 0 stands for the rule table, and with the best fusion threshold by hand.
   public static Figure tuning(
-      GradientsPlan plan, Carrier carrier, RankReport report, BenchmarkHost host) {
+      GradientsPlan plan, Carrier carrier, RankReport report, MeasuredHost host) {
     Sample tuned = report.sample("tuned");
     Sample hand =
         report.samples().stream()

@@ -14,10 +14,10 @@ import io.weft.perf.kv.KvPlan.Subject;
 import io.weft.perf.process.CarrierOptions;
 import io.weft.perf.process.LocalRanks;
 import io.weft.perf.process.UsableTransport;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Picture;
 import io.weft.perf.report.RankReport;
+import io.weft.workloads.report.MeasuredHost;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -226,7 +226,7 @@ public final class KvCommand extends Experiment {
         String transport = transports.get(i / plans.size());
         KvPlan plan = plans.get(i % plans.size());
         others.forEach(KvPeer::prepare);
-        BenchmarkHost host = BenchmarkHost.here();
+        MeasuredHost host = MeasuredHost.here();
         String words =
             "%d of %d: %s over %s, window %d, workers: %d, "
                 .formatted(i + 1, all, plan.op().word(), transport, plan.window(), plan.workers());

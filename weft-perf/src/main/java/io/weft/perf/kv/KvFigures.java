@@ -2,10 +2,10 @@
 package io.weft.perf.kv;
 
 import io.weft.perf.kv.KvPlan.Subject;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Panel;
 import io.weft.perf.report.Picture;
+import io.weft.workloads.report.MeasuredHost;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -141,7 +141,7 @@ final class KvFigures {
   /// number of simulated servers.
   static Optional<Picture> picture(List<Figure> figures, List<Figure> simulated) {
     List<Figure> drawn = new ArrayList<>(figures.stream().filter(it -> it.has("checked")).toList());
-    @Nullable BenchmarkHost host = drawn.isEmpty() ? null : drawn.getFirst().host();
+    @Nullable MeasuredHost host = drawn.isEmpty() ? null : drawn.getFirst().host();
     drawn.addAll(simulated);
     if (drawn.isEmpty()) {
       return Optional.empty();

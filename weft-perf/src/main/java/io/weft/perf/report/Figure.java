@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonValue;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
 import io.weft.transport.limit.IoErrors;
+import io.weft.workloads.report.MeasuredHost;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
@@ -93,8 +94,8 @@ public record Figure(@JsonValue Map<String, Object> values) {
   }
 
   /// Returns the machine, null for simulated figures.
-  public @Nullable BenchmarkHost host() {
-    return (BenchmarkHost) values.get("host");
+  public @Nullable MeasuredHost host() {
+    return (MeasuredHost) values.get("host");
   }
 
   /// Returns whether a compared result was wrong.

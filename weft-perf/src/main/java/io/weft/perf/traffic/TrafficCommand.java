@@ -9,13 +9,13 @@ import io.weft.perf.experiment.ExperimentOutput;
 import io.weft.perf.process.CarrierOptions;
 import io.weft.perf.process.JavaProgram;
 import io.weft.perf.process.LocalRanks;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Panel;
 import io.weft.perf.report.Picture;
 import io.weft.perf.report.RankReport;
 import io.weft.rendezvous.RendezvousConfig;
 import io.weft.transport.limit.ClampedDuration;
+import io.weft.workloads.report.MeasuredHost;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -151,7 +151,7 @@ public final class TrafficCommand extends Experiment {
   protected void measure(ExperimentOutput output) throws InterruptedException {
     TrafficPlan plan = plan();
     List<Figure> unused = simulatedFigures();
-    BenchmarkHost host = BenchmarkHost.here();
+    MeasuredHost host = MeasuredHost.here();
     List<ContestantRounds> ran = output.rounds("", rounds, contestants(plan));
     List<Figure> figures = new ArrayList<>();
     for (int count : plan.workers()) {
@@ -215,7 +215,7 @@ public final class TrafficCommand extends Experiment {
   }
 
   /// Summarizes the rounds of one contestant for one number of workers by medians.
-  private Figure figure(TrafficPlan plan, int count, ContestantRounds ran, BenchmarkHost host) {
+  private Figure figure(TrafficPlan plan, int count, ContestantRounds ran, MeasuredHost host) {
     String key = "" + count;
     return Figure.of(BENCHMARK)
         .with("peer", ran.peer())
@@ -253,7 +253,7 @@ public final class TrafficCommand extends Experiment {
                 first.integer("tensors"),
                 first.integer("bytes"),
                 first.text("computeMicros"),
-                ((BenchmarkHost) first.value("host")).words()));
+                ((MeasuredHost) first.value("host")).words()));
     text.append(
         "%8s  %-36s %10s %10s %10s %10s %12s%n"
             .formatted("workers", "", "steps/s", "of Weft", "p50 ms", "p99 ms", "requests"));
@@ -295,7 +295,7 @@ public final class TrafficCommand extends Experiment {
     if (!measured.isEmpty()) {
       panels.add(panel(what + ": a step", "p50, milliseconds", false, drawn, "p50Millis"));
     }
-    BenchmarkHost host = first.host();
+    MeasuredHost host = first.host();
     return Optional.of(
         new Picture(
             panels,

@@ -7,8 +7,8 @@ import io.weft.perf.experiment.Contestant;
 import io.weft.perf.experiment.ContestantRounds;
 import io.weft.perf.experiment.Experiment;
 import io.weft.perf.experiment.ExperimentOutput;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
+import io.weft.workloads.report.MeasuredHost;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -95,7 +95,7 @@ public final class TrainingCommand extends Experiment {
           "--seconds: " + seconds + " is out of range; allowed: 6 to 3600");
     }
     for (String workload : workloads) {
-      BenchmarkHost host = BenchmarkHost.here();
+      MeasuredHost host = MeasuredHost.here();
       var run = new TrainingRun(workload, batchPerRank, seconds, transport, limit());
       List<ContestantRounds> ran =
           output.rounds(
@@ -118,7 +118,7 @@ public final class TrainingCommand extends Experiment {
       int ranks,
       ContestantRounds alone,
       ContestantRounds together,
-      BenchmarkHost host) {
+      MeasuredHost host) {
     List<Double> rates = together.numbers(STEADY, "samplesPerSecond");
     List<Double> ones = alone.numbers(STEADY, "samplesPerSecond");
     double one = alone.median(STEADY, "meanMicros");

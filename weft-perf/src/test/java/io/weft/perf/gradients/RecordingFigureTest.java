@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.cluster.SecureMode;
 import io.weft.perf.experiment.ContestantRounds;
 import io.weft.perf.process.PerfException;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.RankReport;
+import io.weft.workloads.report.MeasuredHost;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -58,7 +58,7 @@ class RecordingFigureTest {
 
   private static Figure figure(List<String> lines) {
     var ran = new ContestantRounds("weft", List.of(RankReport.parse(lines)));
-    return GradientsFigures.recording(plan(3), TWO, ran, BenchmarkHost.here());
+    return GradientsFigures.recording(plan(3), TWO, ran, MeasuredHost.here());
   }
 
   @Tag("long")
@@ -68,7 +68,7 @@ class RecordingFigureTest {
     GradientsPlan plan = plan(2);
     var ranks = new GradientsContestant(plan, TWO, SecureMode.OFF, Duration.ofSeconds(100));
     var ran = new ContestantRounds("weft", List.of(ranks.round()));
-    Figure figure = GradientsFigures.recording(plan, TWO, ran, BenchmarkHost.here());
+    Figure figure = GradientsFigures.recording(plan, TWO, ran, MeasuredHost.here());
     assertThat(figure.value("checked")).isEqualTo(true);
     assertThat(figure.number("steps")).isEqualTo(2 * GradientsPlan.TURNS);
     assertThat(figure.number("offMicros")).isPositive();

@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.weft.perf.experiment.ContestantRounds;
 import io.weft.perf.process.PerfException;
-import io.weft.perf.report.BenchmarkHost;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.RankReport;
+import io.weft.workloads.report.MeasuredHost;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,7 +51,7 @@ class TrainingFigureTest {
             2,
             new ContestantRounds("1", List.of(turn(1, 1000), turn(1, 2000), turn(1, 1000))),
             new ContestantRounds("2", List.of(turn(2, 1000), turn(2, 1000), turn(2, 1600))),
-            BenchmarkHost.here());
+            MeasuredHost.here());
 
     assertThat(figure.number("efficiency")).isEqualTo(0.5);
     assertThat(figure.number("samplesPerSecond")).isEqualTo(1000);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.report;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.weft.file.NewFile;
@@ -81,7 +82,7 @@ public record TrainReport(
     @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Goodput> goodput,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong optimizerBytes,
     @JsonUnwrapped @Nullable ServingFacts serving,
-    TrainingHost host,
+    @JsonIgnoreProperties({"memory", "loadAverage"}) MeasuredHost host,
     String weftVersion) {
 
   /// The median and the 99th percentile.
@@ -160,7 +161,7 @@ public record TrainReport(
         outcome.goodput(),
         outcome.optimizerBytes(),
         serving,
-        TrainingHost.here(),
+        MeasuredHost.here(),
         version());
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.perf.report;
+package io.weft.workloads.report;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -7,21 +7,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/// The machine on which a figure was measured.
+/// The machine and the JVM of a measurement or a training.
 ///
 /// @param cpu model name
 /// @param cores number of processors of this process
 /// @param memory size of the machine's memory in bytes, -1 if unknown
 /// @param kernel name and release
 /// @param jdk version of the JVM
-/// @param loadAverage runnable threads over the last minute before the measurement, -1 if unknown
-public record BenchmarkHost(
+/// @param loadAverage runnable threads over the minute before `here` was called, -1 if unknown
+public record MeasuredHost(
     String cpu, int cores, long memory, String kernel, String jdk, double loadAverage) {
 
   /// Returns this machine in its present state.
-  public static BenchmarkHost here() {
+  public static MeasuredHost here() {
     String kibibytes = field(Path.of("/proc/meminfo"), "MemTotal").replaceAll("\\D", "");
-    return new BenchmarkHost(
+    return new MeasuredHost(
         field(Path.of("/proc/cpuinfo"), "model name"),
         Runtime.getRuntime().availableProcessors(),
         kibibytes.isEmpty() ? -1 : Long.parseLong(kibibytes) << 10,
