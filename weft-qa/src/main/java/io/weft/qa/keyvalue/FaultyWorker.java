@@ -82,7 +82,7 @@ final class FaultyWorker {
     }
     check(rows);
     float[] sums = new float[own.length];
-    var pulled = changed.pull(own, sums).await();
+    var unusedPull = changed.pull(own, sums).await();
     for (float sum : sums) {
       if (sum != changes) {
         throw new IllegalStateException(
