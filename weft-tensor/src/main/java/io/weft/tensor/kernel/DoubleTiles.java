@@ -2,7 +2,6 @@
 package io.weft.tensor.kernel;
 
 import static io.weft.tensor.DType.FLOAT64;
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
@@ -12,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 /// Binary64 on heap tiles. NaNs are made canonical on the bits, because the JIT does not vectorise
 /// a loop that tests each element for NaN. The bits are copied, because the JIT does not vectorise
 /// a loop that reinterprets each element either.
-final class DoubleTiles {
+final class DoubleTiles extends HeapTile<double[]> {
 
   /// Elements per tile: 8 KiB per operand.
   private static final int TILE = 1024;
@@ -20,60 +19,34 @@ final class DoubleTiles {
   private static final long INFINITY = 0x7ff0000000000000L;
   private static final long NAN = 0x7ff8000000000000L;
 
-  private static final ThreadLocal<DoubleTiles> TILES = ThreadLocal.withInitial(DoubleTiles::new);
+  static final ThreadLocal<DoubleTiles> TILES = ThreadLocal.withInitial(DoubleTiles::new);
 
-  private final double[] a = new double[TILE];
-  private final double[] b = new double[TILE];
   private final long[] bits = new long[TILE];
-  private final MemorySegment aBytes = MemorySegment.ofArray(a);
 
-  private DoubleTiles() {}
-
-  static void reduce(
-      ReduceOp op,
-      MemorySegment into,
-      long at,
-      MemorySegment left,
-      long p,
-      MemorySegment right,
-      long q,
-      long elements) {
-    long bytes = Runs.bytes(FLOAT64, into, at, left, p, right, q, elements);
-    DoubleTiles tile = TILES.get();
-    for (long i = 0; i < bytes; i += TILE * 8L) {
-      int n = (int) Math.min(TILE, (bytes - i) / 8);
-      MemorySegment.copy(left, JAVA_DOUBLE_UNALIGNED, p + i, tile.a, 0, n);
-      MemorySegment.copy(right, JAVA_DOUBLE_UNALIGNED, q + i, tile.b, 0, n);
-      combine(op, tile.a, tile.b, n);
-      tile.store(into, at + i, n);
-    }
+  private DoubleTiles() {
+    super(FLOAT64, new double[TILE], new double[TILE], MemorySegment::ofArray);
   }
 
-  static void divide(MemorySegment data, long p, long elements, int divisor) {
-    long bytes = Runs.bytes(FLOAT64, data, p, elements);
-    DoubleTiles tile = TILES.get();
-    for (long i = 0; i < bytes; i += TILE * 8L) {
-      int n = (int) Math.min(TILE, (bytes - i) / 8);
-      MemorySegment.copy(data, JAVA_DOUBLE_UNALIGNED, p + i, tile.a, 0, n);
-      quotient(tile.a, divisor, n);
-      tile.store(data, p + i, n);
-    }
-  }
-
-  private void store(MemorySegment into, long offset, int n) {
-    MemorySegment.copy(aBytes, JAVA_LONG, 0, bits, 0, n);
-    canonical(bits, n);
-    MemorySegment.copy(bits, 0, into, JAVA_LONG_UNALIGNED, offset, n);
-  }
-
-  /// Combines two arrays of binary64 without making NaNs canonical.
-  private static void combine(ReduceOp op, double[] a, double[] b, int n) {
+  @Override
+  void combine(ReduceOp op, int n) {
     switch (op) {
       case SUM, AVERAGE -> sum(a, b, n);
       case MIN -> min(a, b, n);
       case MAX -> max(a, b, n);
       case PRODUCT -> product(a, b, n);
     }
+  }
+
+  @Override
+  void divide(int divisor, int n) {
+    quotient(a, divisor, n);
+  }
+
+  @Override
+  void store(MemorySegment into, long offset, int n) {
+    MemorySegment.copy(aBytes, JAVA_LONG, 0, bits, 0, n);
+    canonical(bits, n);
+    MemorySegment.copy(bits, 0, into, JAVA_LONG_UNALIGNED, offset, n);
   }
 
   private static void sum(double[] a, double[] b, int n) {

@@ -11,7 +11,7 @@ import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
 
 /// Loops on heap tiles that scale floating elements, convert them between binary32 and the 16-bit
-/// types, and find elements that are not finite. `TileKernels` explains the use of heap tiles.
+/// types, and find elements that are not finite. `HeapTile` explains the use of heap tiles.
 final class ElementwiseTiles {
 
   /// Elements per tile: 16 KiB of the widest type.

@@ -2,7 +2,6 @@
 package io.weft.tensor.kernel;
 
 import static io.weft.tensor.DType.FLOAT32;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
@@ -12,52 +11,31 @@ import java.lang.foreign.MemorySegment;
 /// Binary32 on heap tiles. NaNs are made canonical on the bits, because the JIT does not vectorise
 /// a loop that tests each element for NaN. The bits are copied, because the JIT does not vectorise
 /// a loop that reinterprets each element either.
-final class FloatTiles {
+final class FloatTiles extends HeapTile<float[]> {
 
   /// Elements per tile: 8 KiB per operand.
   private static final int TILE = 2048;
 
-  private static final ThreadLocal<FloatTiles> TILES = ThreadLocal.withInitial(FloatTiles::new);
+  static final ThreadLocal<FloatTiles> TILES = ThreadLocal.withInitial(FloatTiles::new);
 
-  private final float[] a = new float[TILE];
-  private final float[] b = new float[TILE];
   private final int[] bits = new int[TILE];
-  private final MemorySegment aBytes = MemorySegment.ofArray(a);
 
-  private FloatTiles() {}
-
-  static void reduce(
-      ReduceOp op,
-      MemorySegment into,
-      long at,
-      MemorySegment left,
-      long p,
-      MemorySegment right,
-      long q,
-      long elements) {
-    long bytes = Runs.bytes(FLOAT32, into, at, left, p, right, q, elements);
-    FloatTiles tile = TILES.get();
-    for (long i = 0; i < bytes; i += TILE * 4L) {
-      int n = (int) Math.min(TILE, (bytes - i) / 4);
-      MemorySegment.copy(left, JAVA_FLOAT_UNALIGNED, p + i, tile.a, 0, n);
-      MemorySegment.copy(right, JAVA_FLOAT_UNALIGNED, q + i, tile.b, 0, n);
-      combine(op, tile.a, tile.b, n);
-      tile.store(into, at + i, n);
-    }
+  private FloatTiles() {
+    super(FLOAT32, new float[TILE], new float[TILE], MemorySegment::ofArray);
   }
 
-  static void divide(MemorySegment data, long p, long elements, int divisor) {
-    long bytes = Runs.bytes(FLOAT32, data, p, elements);
-    FloatTiles tile = TILES.get();
-    for (long i = 0; i < bytes; i += TILE * 4L) {
-      int n = (int) Math.min(TILE, (bytes - i) / 4);
-      MemorySegment.copy(data, JAVA_FLOAT_UNALIGNED, p + i, tile.a, 0, n);
-      quotient(tile.a, divisor, n);
-      tile.store(data, p + i, n);
-    }
+  @Override
+  void combine(ReduceOp op, int n) {
+    combine(op, a, b, n);
   }
 
-  private void store(MemorySegment into, long offset, int n) {
+  @Override
+  void divide(int divisor, int n) {
+    quotient(a, divisor, n);
+  }
+
+  @Override
+  void store(MemorySegment into, long offset, int n) {
     MemorySegment.copy(aBytes, JAVA_INT, 0, bits, 0, n);
     canonical(bits, n);
     MemorySegment.copy(bits, 0, into, JAVA_INT_UNALIGNED, offset, n);

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 /// Binary16 on heap tiles. One loop widens each element to binary32, combines it and rounds it
 /// back; the JIT uses the machine's conversion instructions for it. NaNs are made canonical
 /// afterwards, while the tile is still in the first-level cache.
-final class HalfTiles {
+final class HalfTiles extends HeapTile<short[]> {
 
   /// Elements per tile: 4 KiB per operand.
   private static final int TILE = 2048;
@@ -19,13 +19,14 @@ final class HalfTiles {
   /// The bits of infinity; a larger magnitude is a NaN.
   static final int INFINITY = 0x7c00;
 
-  private static final ThreadLocal<HalfTiles> TILES = ThreadLocal.withInitial(HalfTiles::new);
+  private static final ThreadLocal<int[]> PAIRS = ThreadLocal.withInitial(() -> new int[TILE / 2]);
 
-  private final short[] a = new short[TILE];
-  private final short[] b = new short[TILE];
-  private final int[] pairs = new int[TILE / 2];
+  private final Canonical nans;
 
-  private HalfTiles() {}
+  private HalfTiles(Canonical nans) {
+    super(FLOAT16, new short[TILE], new short[TILE], MemorySegment::ofArray);
+    this.nans = nans;
+  }
 
   /// A function that makes the NaNs of a stored tile canonical, in place.
   @FunctionalInterface
@@ -35,61 +36,36 @@ final class HalfTiles {
     void apply(MemorySegment data, long offset, int elements);
   }
 
-  /// Returns a reducer that applies `nans` after each tile.
-  static ReduceKernel reducer(ReduceOp op, Canonical nans) {
-    return (into, at, left, p, right, q, elements) ->
-        reduce(op, nans, into, at, left, p, right, q, elements);
+  /// Returns tiles that apply `nans` after each store.
+  static ThreadLocal<HalfTiles> tiles(Canonical nans) {
+    return ThreadLocal.withInitial(() -> new HalfTiles(nans));
   }
 
-  /// Returns a divider that applies `nans` after each tile.
-  static Divider divider(Canonical nans) {
-    return (data, p, elements, divisor) -> divide(nans, data, p, elements, divisor);
-  }
-
-  private static void reduce(
-      ReduceOp op,
-      Canonical nans,
-      MemorySegment into,
-      long at,
-      MemorySegment left,
-      long p,
-      MemorySegment right,
-      long q,
-      long elements) {
-    long bytes = Runs.bytes(FLOAT16, into, at, left, p, right, q, elements);
-    HalfTiles tile = TILES.get();
-    for (long i = 0; i < bytes; i += TILE * 2L) {
-      int n = (int) Math.min(TILE, (bytes - i) / 2);
-      MemorySegment.copy(left, JAVA_SHORT_UNALIGNED, p + i, tile.a, 0, n);
-      MemorySegment.copy(right, JAVA_SHORT_UNALIGNED, q + i, tile.b, 0, n);
-      switch (op) {
-        case SUM, AVERAGE -> sum(tile.a, tile.b, n);
-        case MIN -> min(tile.a, tile.b, n);
-        case MAX -> max(tile.a, tile.b, n);
-        case PRODUCT -> product(tile.a, tile.b, n);
-      }
-      MemorySegment.copy(tile.a, 0, into, JAVA_SHORT_UNALIGNED, at + i, n);
-      nans.apply(into, at + i, n);
+  @Override
+  void combine(ReduceOp op, int n) {
+    switch (op) {
+      case SUM, AVERAGE -> sum(a, b, n);
+      case MIN -> min(a, b, n);
+      case MAX -> max(a, b, n);
+      case PRODUCT -> product(a, b, n);
     }
   }
 
-  private static void divide(
-      Canonical nans, MemorySegment data, long p, long elements, int divisor) {
-    long bytes = Runs.bytes(FLOAT16, data, p, elements);
-    HalfTiles tile = TILES.get();
-    for (long i = 0; i < bytes; i += TILE * 2L) {
-      int n = (int) Math.min(TILE, (bytes - i) / 2);
-      MemorySegment.copy(data, JAVA_SHORT_UNALIGNED, p + i, tile.a, 0, n);
-      quotient(tile.a, divisor, n);
-      MemorySegment.copy(tile.a, 0, data, JAVA_SHORT_UNALIGNED, p + i, n);
-      nans.apply(data, p + i, n);
-    }
+  @Override
+  void divide(int divisor, int n) {
+    quotient(a, divisor, n);
+  }
+
+  @Override
+  void store(MemorySegment into, long offset, int n) {
+    super.store(into, offset, n);
+    nans.apply(into, offset, n);
   }
 
   /// Makes NaNs canonical on the heap, two elements at a time; an odd last element is handled
   /// alone.
   static void canonical(MemorySegment data, long offset, int elements) {
-    int[] pairs = TILES.get().pairs;
+    int[] pairs = PAIRS.get();
     int n = elements / 2;
     MemorySegment.copy(data, JAVA_INT_UNALIGNED, offset, pairs, 0, n);
     canonical(pairs, n);

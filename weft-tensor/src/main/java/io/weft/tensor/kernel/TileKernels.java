@@ -4,10 +4,19 @@ package io.weft.tensor.kernel;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 
-/// Kernels on heap tiles. A piece of each run is copied to an array that stays in the first-level
-/// cache, combined there by a plain loop, and copied back. The JIT compiles such a loop to vector
-/// instructions, but not a loop whose operands are both native memory.
+/// Kernels on heap tiles, which `HeapTile` explains.
 final class TileKernels implements KernelSet {
+
+  private final ThreadLocal<HalfTiles> half;
+
+  TileKernels() {
+    this(HalfTiles::canonical);
+  }
+
+  /// Creates kernels whose binary16 NaNs are made canonical by `nans`.
+  TileKernels(HalfTiles.Canonical nans) {
+    half = HalfTiles.tiles(nans);
+  }
 
   @Override
   public String description() {
@@ -16,36 +25,24 @@ final class TileKernels implements KernelSet {
 
   @Override
   public ReduceKernel reducer(DType dtype, ReduceOp op) {
-    return switch (dtype) {
-      case FLOAT16 -> HalfTiles.reducer(op, HalfTiles::canonical);
-      case BFLOAT16 ->
-          (into, at, left, p, right, q, n) ->
-              BfloatTiles.reduce(op, into, at, left, p, right, q, n);
-      case FLOAT32 ->
-          (into, at, left, p, right, q, n) -> FloatTiles.reduce(op, into, at, left, p, right, q, n);
-      case FLOAT64 ->
-          (into, at, left, p, right, q, n) ->
-              DoubleTiles.reduce(op, into, at, left, p, right, q, n);
-      case UINT8, INT8 ->
-          (into, at, left, p, right, q, n) ->
-              ByteTiles.reduce(dtype, op, into, at, left, p, right, q, n);
-      case INT32 ->
-          (into, at, left, p, right, q, n) -> IntTiles.reduce(op, into, at, left, p, right, q, n);
-      case INT64 ->
-          (into, at, left, p, right, q, n) -> LongTiles.reduce(op, into, at, left, p, right, q, n);
-    };
+    return HeapTile.reducer(tiles(dtype), op);
   }
 
   @Override
   public Divider divider(DType dtype) {
+    return HeapTile.divider(tiles(dtype));
+  }
+
+  private ThreadLocal<? extends HeapTile<?>> tiles(DType dtype) {
     return switch (dtype) {
-      case FLOAT16 -> HalfTiles.divider(HalfTiles::canonical);
-      case BFLOAT16 -> BfloatTiles::divide;
-      case FLOAT32 -> FloatTiles::divide;
-      case FLOAT64 -> DoubleTiles::divide;
-      case UINT8, INT8 -> (data, p, n, divisor) -> ByteTiles.divide(dtype, data, p, n, divisor);
-      case INT32 -> IntTiles::divide;
-      case INT64 -> LongTiles::divide;
+      case FLOAT16 -> half;
+      case BFLOAT16 -> BfloatTiles.TILES;
+      case FLOAT32 -> FloatTiles.TILES;
+      case FLOAT64 -> DoubleTiles.TILES;
+      case UINT8 -> ByteTiles.UNSIGNED;
+      case INT8 -> ByteTiles.SIGNED;
+      case INT32 -> IntTiles.TILES;
+      case INT64 -> LongTiles.TILES;
     };
   }
 }

@@ -9,7 +9,7 @@ import io.weft.tensor.ReduceOp;
 /// API, binary16 arithmetic and integer division, and all memory on the heap, which has no address.
 final class VectorKernels implements KernelSet {
 
-  private final KernelSet tiles = new TileKernels();
+  private final KernelSet tiles = new TileKernels(HalfVectors::canonical);
 
   @Override
   public String description() {
@@ -19,7 +19,7 @@ final class VectorKernels implements KernelSet {
   @Override
   public ReduceKernel reducer(DType dtype, ReduceOp op) {
     return dtype == DType.FLOAT16
-        ? HalfTiles.reducer(op, HalfVectors::canonical)
+        ? tiles.reducer(dtype, op)
         : anywhere(dtype, op, loop(dtype, op), tiles.reducer(dtype, op));
   }
 
@@ -39,11 +39,10 @@ final class VectorKernels implements KernelSet {
   @Override
   public Divider divider(DType dtype) {
     return switch (dtype) {
-      case FLOAT16 -> HalfTiles.divider(HalfVectors::canonical);
       case BFLOAT16 -> anywhere(dtype, BfloatVectors::divide, tiles.divider(dtype));
       case FLOAT32 -> anywhere(dtype, FloatVectors::divide, tiles.divider(dtype));
       case FLOAT64 -> anywhere(dtype, DoubleVectors::divide, tiles.divider(dtype));
-      case UINT8, INT8, INT32, INT64 -> tiles.divider(dtype);
+      case FLOAT16, UINT8, INT8, INT32, INT64 -> tiles.divider(dtype);
     };
   }
 
