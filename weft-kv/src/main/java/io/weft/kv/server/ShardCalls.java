@@ -12,12 +12,10 @@ final class ShardCalls {
 
   private final ShardContext context;
   private final ShardTables tables;
-  private final ShardMirror mirror;
 
-  ShardCalls(ShardContext context, ShardTables tables, ShardMirror mirror) {
+  ShardCalls(ShardContext context, ShardTables tables) {
     this.context = context;
     this.tables = tables;
-    this.mirror = mirror;
   }
 
   private static KvCall called(Pending it) throws Refusal {
@@ -67,10 +65,8 @@ final class ShardCalls {
   }
 
   /// Runs a change. Returns the reason of its failure, or null. The mirror runs it too, even if it
-  /// fails, so that both servers have equal values. The rest of a copy is sent first, because the
-  /// change may read it on the mirror.
+  /// fails, so that both servers have equal values.
   @Nullable String change(Pending it, ShardTable table) throws Refusal {
-    mirror.finishCopy();
     table.changed();
     KvCall call = called(it);
     KvChange change = context.functions().change(call);

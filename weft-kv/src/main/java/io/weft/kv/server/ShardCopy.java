@@ -11,7 +11,6 @@ import io.weft.kv.server.ShardTable.KeptPush;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -31,36 +30,25 @@ final class ShardCopy {
   private final MirrorLink to;
   private final List<Part> parts = new ArrayList<>();
 
-  /// The content to copy.
-  interface Source {
-
-    Collection<ShardTable> tables();
-
-    /// Returns the received pushes of each worker, as written by `NumberWindow.export`.
-    List<byte[]> windows();
-
-    boolean hasLeft(int worker);
-  }
-
   /// @param version of the replica set by which the shard is served
   /// @param ring the replica set, as written by `ReplicasNotice.bytes`, in which the mirror is to
   ///   have the shard; the current one or the next version
-  ShardCopy(int shard, MirrorLink to, Source source, int version, byte[] ring) {
+  ShardCopy(int shard, MirrorLink to, ShardContent source, int version, byte[] ring) {
     this.shard = shard;
     this.to = to;
     send(ReplicasNotice.head(KvOp.BEGIN, shard, version), 0, ring, ring.length);
-    List<byte[]> windows = source.windows();
-    for (ShardTable table : source.tables()) {
+    List<byte[]> windows = source.pushes().windows();
+    for (ShardTable table : source.tables().all()) {
       state(table, windows.size());
     }
     for (int worker = 0; worker < windows.size(); worker++) {
       byte[] window = windows.get(worker);
       send(head(KvOp.WINDOW, shard, 0, 0), worker, window, window.length);
-      if (source.hasLeft(worker)) {
+      if (source.tables().hasLeft(worker)) {
         send(head(KvOp.LEAVE, shard, 0, 0), worker, NOTHING, 0);
       }
     }
-    for (ShardTable table : source.tables()) {
+    for (ShardTable table : source.tables().all()) {
       if (!table.hasEnded()) {
         parts.add(new Part(table));
       }

@@ -53,6 +53,20 @@ final class ShardPushes {
     }
   }
 
+  /// Applies a push that is new, or keeps it until all workers have pushed at its clock. Returns
+  /// the number of applied clocks, or 0 for a table that is not synchronous.
+  long push(Pending it, ShardTable table, Subject subject, MemorySegment values) throws Refusal {
+    boolean isNew = isNew(it);
+    table.changed();
+    if (table.spec().consistency().isSynchronous()) {
+      return keep(it, table, subject, isNew ? values : null);
+    }
+    if (isNew) {
+      table.apply(subject, values);
+    }
+    return 0;
+  }
+
   /// Drops the waiting pushes of a table that has ended.
   void end(ShardTable table) {
     for (PushRounds<KeptPush> rounds : table.allRounds()) {
@@ -76,7 +90,7 @@ final class ShardPushes {
   /// the number of applied clocks.
   ///
   /// @param values null if they were kept before
-  long keep(Pending it, ShardTable table, Subject subject, @Nullable MemorySegment values)
+  private long keep(Pending it, ShardTable table, Subject subject, @Nullable MemorySegment values)
       throws Refusal {
     PushRounds<KeptPush> rounds = table.rounds(subject);
     if (values == null) {

@@ -9,7 +9,7 @@ import java.util.Locale;
 public enum Mutation {
   /// A server does not acknowledge every eighth push.
   LOST_ACKNOWLEDGEMENT(
-      "server/Shard",
+      "server/PrimaryRole",
       "      ShardAnswers.done(it, told);\n",
       "      if (it.head().number() % 8 != 7) { ShardAnswers.done(it, told); }\n"),
 
@@ -24,10 +24,11 @@ public enum Mutation {
 
   /// A server acknowledges a push before the mirror has it.
   PUSH_NOT_AWAITED(
-      "server/Shard",
-      "      mirror.forwardPush(it, table, subject, values, why -> mirrored(it, table, why, at));",
-      "      mirror.forwardPush(it, table, subject, values, why -> {});\n"
-          + "      answerPush(it, at);"),
+      "server/PrimaryRole",
+      "      replication.forwardPush(it, table, subject, values, why -> mirrored(it, table, why,"
+          + " told));",
+      "      replication.forwardPush(it, table, subject, values, why -> {});\n"
+          + "      answerPush(it, told);"),
 
   /// The copy of a shard lacks the numbers of the received pushes.
   NUMBERS_NOT_COPIED(
@@ -46,13 +47,11 @@ public enum Mutation {
 
   /// A mirror does not execute every eighth push that it receives.
   MIRRORED_PUSH_DROPPED(
-      "server/Shard",
-      "        case PUSH -> push(it);\n        case CLOCK",
-      "        case PUSH -> {\n"
-          + "          if (head.number() % 8 == 7) { ShardAnswers.done(it, 0); } else { push(it);"
-          + " }\n"
-          + "        }\n"
-          + "        case CLOCK");
+      "server/MirrorRole",
+      "    ShardAnswers.done(it, content.pushes().push(it, table, subject, values));\n",
+      "    boolean drops = it.head().number() % 8 == 7;\n"
+          + "    ShardAnswers.done(it, drops ? 0 : content.pushes().push(it, table, subject,"
+          + " values));\n");
 
   private final String type;
   private final String before;
