@@ -556,6 +556,13 @@ public final class Weft implements AutoCloseable {
     return mesh.transport().address().scheme();
   }
 
+  /// Returns how this rank's payloads have moved so far. Any thread.
+  public TransferCounts transfers() {
+    return TransferCounts.of(
+        mesh.transport().counters(),
+        channel.copiedBytes() + rendezvous.counts().totals().copiedBytes());
+  }
+
   /// Number of connections made with other ranks, on all progress threads: one per rank and thread,
   /// unless `WeftConfig.connections` is `USED`.
   public int connections() {

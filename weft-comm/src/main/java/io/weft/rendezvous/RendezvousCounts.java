@@ -32,7 +32,7 @@ public record RendezvousCounts(
 
   /// The counts of a rank that has received and published nothing.
   public static final RendezvousCounts NONE =
-      new RendezvousCounts(0, 0, 0, 0, 0, 0, 0, new Totals(0, 0, 0, 0));
+      new RendezvousCounts(0, 0, 0, 0, 0, 0, 0, new Totals(0, 0, 0, 0, 0));
 
   /// The totals since the rank's start.
   ///
@@ -40,7 +40,9 @@ public record RendezvousCounts(
   /// @param requests messages that request at least one tensor
   /// @param messages messages sent, including requests
   /// @param registrations registrations of memory, excluding reuses of an earlier one
-  public record Totals(long received, long requests, long messages, long registrations) {}
+  /// @param copiedBytes bytes of published tensors that were copied into registered memory
+  public record Totals(
+      long received, long requests, long messages, long registrations, long copiedBytes) {}
 
   /// Returns whether no state of any step is left.
   public boolean isEmpty() {

@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 ///   or reads in flight.
 /// - `memory` is the memory of the tensors. `tensors` is the number of tensors of `bytes` in a step
 ///   of `sendrecv`, and `requestsPerStep` the number of messages that request them.
+/// - `oneSidedShare` is the share of the bytes of longer tensors that a device has moved between
+///   both memories directly, `copiesPerByte` how often each byte was copied into registered memory.
 /// - `registered` is rank 0's registered memory in an average round of `registration`.
 final class PerfFigures {
   /// The name of Weft as a contestant.
@@ -72,7 +74,10 @@ final class PerfFigures {
             benchmark == Benchmark.MESSAGES ? Figure.rounded(1e6 / Math.max(p50, 1e-6)) : null)
         .with("outstanding", benchmark.isStream() ? plan.outstanding() : null)
         .with("tensors", benchmark == Benchmark.SENDRECV ? one.tensors() : null)
-        .with("requestsPerStep", requests(samples))
+        .with("requestsPerStep", median(samples, "requests"))
+        .with("oneSidedShare", median(samples, "oneSidedShare"))
+        .with("copiesPerByte", median(samples, "copiesPerByte"))
+        .with("registrationsPerStep", median(samples, "registrationsPerStep"))
         .with("registered", registered(samples))
         .with("memory", (isWeft ? plan.memory() : TensorMemory.PRIVATE).label())
         .with(
@@ -89,10 +94,9 @@ final class PerfFigures {
   }
 
   /// Returns the median of the rounds, null if a round has no count.
-  private static @Nullable Double requests(List<Sample> samples) {
-    return haveAll(samples, "requests")
-        ? Figure.rounded(
-            Figure.median(samples.stream().map(each -> each.number("requests")).toList()))
+  private static @Nullable Double median(List<Sample> samples, String name) {
+    return haveAll(samples, name)
+        ? Figure.rounded(Figure.median(samples.stream().map(each -> each.number(name)).toList()))
         : null;
   }
 

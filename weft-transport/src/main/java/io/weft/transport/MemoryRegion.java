@@ -31,9 +31,17 @@ public interface MemoryRegion extends AutoCloseable {
     return false;
   }
 
-  /// Withdraws the registration, so that later remote accesses are refused. Throws
+  /// Withdraws the registration, so that later remote accesses are refused. A peer's device may
+  /// then still access the memory for a moment; `isVisited` tells when it no longer does. Throws
   /// `IllegalStateException` while posted work of this process uses the region. A second call has
   /// no effect.
   @Override
   void close();
+
+  /// Closes a region that no peer accesses any more, because each peer that received its export has
+  /// said so: as `close`, but without asking the peers' devices. If a peer accesses it
+  /// nevertheless, that access has an undefined result.
+  default void release() {
+    close();
+  }
 }

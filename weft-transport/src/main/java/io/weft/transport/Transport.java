@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
 /// An open device. It is confined to its polling thread, except that any thread may call `address`,
-/// `capabilities`, `allocate`, `register`, `wake`, `bytesSent` and `counters`.
+/// `capabilities`, `allocate`, `register`, `isForeign`, `wake`, `bytesSent` and `counters`.
 public interface Transport extends AutoCloseable {
 
   /// Returns the address at which peers reach this transport; the caller distributes it out of
@@ -27,6 +27,14 @@ public interface Transport extends AutoCloseable {
   /// Registers foreign native memory in place. `owner` is kept reachable until close, and its
   /// memory must outlive the region. Throws `TransportException.Registration`.
   MemoryRegion register(MemorySegment segment, Object owner);
+
+  /// Returns whether peers could read and write this native memory directly only if it were part of
+  /// memory that `allocate` returned, which it is not. A transfer then costs a copy at either end,
+  /// so that a caller that owns memory of `allocate` copies the bytes there once. Returns false if
+  /// the transport knows no difference, or the length is not worth a copy.
+  default boolean isForeign(MemorySegment segment) {
+    return false;
+  }
 
   /// Runs one duty cycle and returns the amount of work done (0 = idle). Never blocks. The
   /// transport measures timeouts only by `nowNanos`, so that a simulator controls time.

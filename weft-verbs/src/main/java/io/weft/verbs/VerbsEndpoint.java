@@ -11,7 +11,6 @@ import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
 import io.weft.verbs.device.VerbsException;
-import io.weft.verbs.memory.Pin;
 import io.weft.verbs.ring.Grants;
 import io.weft.verbs.ring.VerbsFault;
 import io.weft.verbs.ring.VerbsInbound;
@@ -78,7 +77,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     try {
       QueuePairLink made = transport.link(number);
       VerbsOutbound out = new VerbsOutbound(made, transport.pins(), transport.oneSided());
-      Grants granted = new Grants(transport.pins(), out, number);
+      Grants granted = new Grants(out, number);
       link = made;
       outbound = out;
       grants = granted;
@@ -115,6 +114,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
   void connect() {
     if (!connected && !closed) {
       connected = true;
+      transport.offerAll(this);
       transport.connected(this);
     }
   }
@@ -164,7 +164,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     if (!connected || out == null) {
       return PostResult.BACK_PRESSURED;
     }
-    transport.tellWithdrawn();
+    transport.tellMemory();
     try {
       return out.send(message) ? PostResult.POSTED : PostResult.BACK_PRESSURED;
     } catch (VerbsException | IllegalStateException e) {
@@ -210,7 +210,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     if (region.incarnation() != meeting.peerIncarnation()) {
       return peer.refused(kind, "another one");
     }
-    return out.isWithdrawn(region.key()) ? peer.refused(kind, "an earlier one") : null;
+    return out.isClosed(region.key()) ? peer.refused(kind, "an earlier one") : null;
   }
 
   private int push(VerbsOutbound out) {
@@ -253,12 +253,10 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
     return work + (open.tell() ? 1 : 0);
   }
 
-  /// Withdraws a closed region that the peer's device may access.
-  void withdraw(Pin pin) {
-    Grants granted = grants;
-    if (granted != null) {
-      granted.withdraw(pin);
-    }
+  /// Returns the peer's access to this side's memory; null before the connection is made and after
+  /// it has ended.
+  @Nullable Grants grants() {
+    return connected && !closed ? grants : null;
   }
 
   /// Posts pending operations to the device as far as they fit.
@@ -373,6 +371,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
   private void end(TransportException cause) {
     bytesReceived = bytesReceived();
     bytesSent = bytesSent();
+    transport.tellMemory(); // so that regions closed before this end do not wait for the peer
     transport.forget(this);
     closed = true;
     QueuePairLink open = link;

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 sealed interface VerbsGreeting {
 
   int MAGIC = 0x42524556;
-  int VERSION = 2;
+  int VERSION = 3;
   int HEADER_BYTES = 8;
   int HELLO_BYTES = 72;
   int MAX_TEXT = 512;

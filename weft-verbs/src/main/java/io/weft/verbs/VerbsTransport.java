@@ -17,8 +17,10 @@ import io.weft.verbs.device.AsyncEvent;
 import io.weft.verbs.device.Registration;
 import io.weft.verbs.memory.Pin;
 import io.weft.verbs.memory.Pins;
+import io.weft.verbs.memory.PoolBlock;
 import io.weft.verbs.model.Completions;
 import io.weft.verbs.model.Polling;
+import io.weft.verbs.ring.Grants;
 import io.weft.verbs.ring.OneSided;
 import io.weft.verbs.ring.VerbsOutbound;
 import java.lang.System.Logger.Level;
@@ -26,6 +28,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /// Queue pairs of one device, to peers that were contacted over TCP. A duty cycle polls the two
 /// completion queues that all queue pairs share, runs each endpoint, and periodically polls the
@@ -124,6 +127,11 @@ final class VerbsTransport implements Transport, FrameSink {
     return pins.register(segment, owner);
   }
 
+  @Override
+  public boolean isForeign(MemorySegment segment) {
+    return pins.isForeign(segment);
+  }
+
   // Progress.
 
   @Override
@@ -132,7 +140,7 @@ final class VerbsTransport implements Transport, FrameSink {
       return 0;
     }
     nowNanos = now;
-    tellWithdrawn();
+    tellMemory();
     int work = takeSends() + takeReceives();
     // A callback may open or close endpoints, which replaces the array.
     for (VerbsEndpoint endpoint : roster.all()) {
@@ -215,17 +223,53 @@ final class VerbsTransport implements Transport, FrameSink {
     return EVENTS_PER_CYCLE;
   }
 
-  /// Tells peers about closed regions that their devices may access.
+  /// Tells peers about new blocks, and about closed regions and discarded blocks that their devices
+  /// may access.
   ///
   /// Hot path.
-  void tellWithdrawn() {
-    for (Pin pin = pins.nextWithdrawn(); pin != null; pin = pins.nextWithdrawn()) {
-      for (int number : pin.offeredTo()) {
-        VerbsEndpoint endpoint = roster.at(number);
-        if (endpoint != null) {
-          endpoint.withdraw(pin);
+  void tellMemory() {
+    for (PoolBlock block = pins.nextAdded(); block != null; block = pins.nextAdded()) {
+      for (VerbsEndpoint endpoint : roster.all()) {
+        Grants grants = endpoint.grants();
+        if (grants != null) {
+          grants.offer(block);
         }
       }
+    }
+    for (Pin region = pins.nextWithdrawn(); region != null; region = pins.nextWithdrawn()) {
+      for (int number : region.remaining()) {
+        Grants grants = grants(number);
+        if (grants == null) {
+          region.left(number);
+        } else {
+          grants.close(region);
+        }
+      }
+    }
+    for (PoolBlock block = pins.nextDiscarded(); block != null; block = pins.nextDiscarded()) {
+      for (int number = block.offeredTo().nextSetBit(0);
+          number >= 0;
+          number = block.offeredTo().nextSetBit(number + 1)) {
+        Grants grants = grants(number);
+        if (grants == null) {
+          block.left(number);
+        } else {
+          grants.withdraw(block);
+        }
+      }
+    }
+  }
+
+  private @Nullable Grants grants(int number) {
+    VerbsEndpoint endpoint = roster.at(number);
+    return endpoint == null ? null : endpoint.grants();
+  }
+
+  /// Offers all blocks of the pool to a peer that has connected.
+  void offerAll(VerbsEndpoint endpoint) {
+    Grants grants = endpoint.grants();
+    if (grants != null) {
+      pins.blocks().forEach(grants::offer);
     }
   }
 
@@ -302,7 +346,8 @@ final class VerbsTransport implements Transport, FrameSink {
         "pinnedBytes", counts.pinnedBytes(),
         "cachedRegistrations", pins.hits(),
         "oneSidedWrittenBytes", oneSided.writtenBytes(),
-        "oneSidedReadBytes", oneSided.readBytes());
+        "oneSidedReadBytes", oneSided.readBytes(),
+        "ringBytes", oneSided.ringBytes());
   }
 
   void countSent(long bytes) {

@@ -60,7 +60,7 @@ class OneSidedTest {
     return done;
   }
 
-  /// Writes until the peer has offered the region.
+  /// Waits for the peer's offer of the region's block.
   private RemoteSlice offered(MemoryRegion region) {
     RemoteSlice all = new RemoteSlice(region.export(), 0, BYTES);
     long before = counted(here, "oneSidedWrittenBytes");
@@ -74,13 +74,13 @@ class OneSidedTest {
   }
 
   @Test
-  void theThirdWriteIsOneSided() {
+  void writesIntoTransportMemoryAreOneSided() {
     MemoryRegion region = there.transport.allocate(BYTES);
-    RemoteSlice all = new RemoteSlice(region.export(), 0, BYTES);
+    RemoteSlice all = offered(region);
+    long before = counted(here, "oneSidedWrittenBytes");
     for (int i = 0; i < 4; i++) {
       change();
-      assertThat(counted(here, "oneSidedWrittenBytes"))
-          .isEqualTo(Math.max(0, i - 2) * (long) BYTES);
+      assertThat(counted(here, "oneSidedWrittenBytes") - before).isEqualTo(i * (long) BYTES);
       assertThat(write(all, i).failure()).isNull();
       parties.until(() -> !there.heardOf(0).isEmpty(), "it has landed");
       assertThat(there.heardOf(0).remove()).isEqualTo(new Heard.Notice(i));
@@ -90,12 +90,13 @@ class OneSidedTest {
   }
 
   @Test
-  void theThirdReadIsOneSided() {
+  void readsFromTransportMemoryAreOneSided() {
     MemoryRegion region = there.transport.allocate(BYTES);
+    RemoteSlice unused = offered(region);
     RemoteSlice part = new RemoteSlice(region.export(), 5, BYTES - 9);
     for (int i = 0; i < 4; i++) {
       region.segment().fill((byte) (i + 1));
-      assertThat(counted(here, "oneSidedReadBytes")).isEqualTo(Math.max(0, i - 2) * (BYTES - 9L));
+      assertThat(counted(here, "oneSidedReadBytes")).isEqualTo(i * (BYTES - 9L));
       assertThat(read(part).failure()).isNull();
       assertThat(own.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) (i + 1));
       assertThat(own.segment().get(ValueLayout.JAVA_BYTE, BYTES - 10)).isEqualTo((byte) (i + 1));
@@ -139,6 +140,45 @@ class OneSidedTest {
       assertThat(counted(here, "oneSidedWrittenBytes")).isZero();
       foreign.close();
     }
+  }
+
+  /// A service registers a part of the memory for each transfer.
+  @Test
+  void aPartOfTransportMemoryIsOneSidedAtOnce() {
+    MemoryRegion whole = there.transport.allocate(2 * BYTES);
+    RemoteSlice unused = offered(whole);
+    for (int i = 0; i < 3; i++) {
+      change();
+      MemoryRegion part =
+          there.transport.register(whole.segment().asSlice(1000L + i, BYTES), whole);
+      long before = counted(here, "oneSidedWrittenBytes");
+      assertThat(write(new RemoteSlice(part.export(), 0, BYTES), i).failure()).isNull();
+      parties.until(() -> !there.heardOf(0).isEmpty(), "it has landed");
+      there.heardOf(0).clear();
+      assertThat(counted(here, "oneSidedWrittenBytes") - before).isEqualTo(BYTES);
+      assertThat(part.segment().mismatch(own.segment())).isEqualTo(-1);
+      part.release();
+      assertThat(part.isVisited()).isFalse();
+    }
+  }
+
+  /// The peer may still access the part, so that its pages must not be reused.
+  @Test
+  void memoryThatIsFreedBeforeItsPartIsNotReused() {
+    MemoryRegion whole = there.transport.allocate(BYTES);
+    long address = whole.segment().address();
+    RemoteSlice unused = offered(whole);
+    MemoryRegion part = there.transport.register(whole.segment().asSlice(0, BYTES / 2), whole);
+    RemoteSlice slice = new RemoteSlice(part.export(), 0, BYTES / 2);
+    whole.release();
+    MemoryRegion other = there.transport.allocate(BYTES);
+    assertThat(other.segment().address()).isNotEqualTo(address);
+    assertThat(write(slice, 3).failure()).isNull();
+    part.close();
+    assertThat(part.isVisited()).as("the peer has not left").isTrue();
+    parties.until(() -> !part.isVisited(), "the peer leaves");
+    assertThat(there.transport.allocate(BYTES).segment().address()).isEqualTo(address);
+    assertThat(write(slice, 4).failure()).isInstanceOf(TransportException.Refused.class);
   }
 
   @Test

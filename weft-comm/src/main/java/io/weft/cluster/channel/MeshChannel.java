@@ -9,6 +9,7 @@ import io.weft.cluster.ServiceIds;
 import io.weft.cluster.item.MessageWriter;
 import io.weft.cluster.item.PeerQueue;
 import io.weft.cluster.item.ReceivePool;
+import io.weft.cluster.item.SendPool;
 import io.weft.cluster.item.SubmissionQueue;
 import io.weft.comm.CommException;
 import io.weft.observer.OperationObserver;
@@ -16,6 +17,7 @@ import io.weft.observer.OperationStage;
 import io.weft.transport.Capabilities;
 import io.weft.transport.Endpoint;
 import io.weft.transport.MemoryRegion;
+import io.weft.transport.Slice;
 import io.weft.transport.pool.SliceLease;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -62,6 +64,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       ChannelMessages messages,
       ChannelPeer[] peers,
       ReceivePool payloads,
+      SendPool copies,
       PeerQueue.Form<ChannelFrame.Writer> form,
       MemorySegment joined,
       Capabilities transport) {
@@ -69,7 +72,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     Connected with(ChannelPeer peer) {
       ChannelPeer[] more = Arrays.copyOf(peers, peers.length + 1);
       more[peers.length] = peer;
-      return new Connected(mesh, messages, more, payloads, form, joined, transport);
+      return new Connected(mesh, messages, more, payloads, copies, form, joined, transport);
     }
 
     long inlineBytes() {
@@ -152,6 +155,35 @@ public final class MeshChannel implements MeshService, RequestChannel {
   }
 
   // --- for the parts of this channel
+
+  /// Copies a payload that peers cannot read where it lies. Returns null if they can, or if there
+  /// is no room for the copy.
+  @Nullable SliceLease copy(MemorySegment payload) {
+    SendPool copies = connected().copies();
+    SliceLease lease = copies.takes(payload) ? copies.tryLease(payload.byteSize()) : null;
+    if (lease != null) {
+      try {
+        Slice all = lease.slice();
+        MemorySegment into = all.region().segment().asSlice(all.offset(), payload.byteSize());
+        copies.copy(payload, into);
+      } catch (RuntimeException | Error freed) {
+        copies.free(lease);
+        throw freed;
+      }
+    }
+    return lease;
+  }
+
+  @Override
+  public long copiedBytes() {
+    Connected on = connected;
+    return on == null ? 0 : on.copies().copiedBytes();
+  }
+
+  /// Frees the copy of a payload that no peer accesses.
+  void free(SliceLease copy) {
+    connected().copies().free(copy);
+  }
 
   MemoryRegion register(MemorySegment memory) {
     return connected().mesh().transport().register(memory, memory);
@@ -382,6 +414,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
             new ChannelMessages(mesh),
             peers,
             new ReceivePool(mesh.transport(), memoryBytes),
+            new SendPool(mesh.transport(), memoryBytes),
             form(Arena.ofAuto().allocate(transport.maxMessageBytes(), 64)),
             Arena.ofAuto().allocate(transport.maxMessageBytes(), 64),
             transport);
@@ -592,6 +625,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private void closePool() {
     removeIf(draining, this::isTold);
     removeIf(abandoned, this::isFreed);
+    connected().copies().end();
     if (leases == 0) {
       connected().payloads().close();
     }

@@ -10,7 +10,9 @@ import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationStage;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
+import io.weft.transport.Slice;
 import io.weft.transport.limit.ClampedDuration;
+import io.weft.transport.pool.SliceLease;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -35,6 +37,7 @@ final class OutboundRequest
   private boolean heard;
   private boolean written;
   private boolean ended;
+  private @Nullable SliceLease copy;
   private @Nullable MemoryRegion payload;
   private @Nullable MemoryRegion into;
   private @Nullable RequestOutcome outcome;
@@ -87,13 +90,19 @@ final class OutboundRequest
     deadline = deadlineNanos;
     MemorySegment place = request.into();
     if (request.payload().byteSize() > inlineBytes) {
-      payload = channel.register(request.payload());
+      copy = channel.copy(request.payload());
+      payload = channel.register(copy == null ? request.payload() : memory(copy));
     }
     if (place != null && place.byteSize() > 0) {
       into = channel.register(place);
     }
     peer.asked().add(this);
     peer.post(this);
+  }
+
+  private MemorySegment memory(SliceLease lease) {
+    Slice all = lease.slice();
+    return all.region().segment().asSlice(all.offset(), request.payload().byteSize());
   }
 
   @Override
@@ -151,11 +160,19 @@ final class OutboundRequest
   void end(RequestOutcome with) {
     ended = true;
     outcome = with;
-    if (payload != null) {
-      payload.close();
+    close(payload);
+    close(into);
+  }
+
+  /// Closes a region; a peer that has answered has left it.
+  private void close(@Nullable MemoryRegion region) {
+    if (region == null) {
+      return;
     }
-    if (into != null) {
-      into.close();
+    if (heard) {
+      region.release();
+    } else {
+      region.close();
     }
   }
 
@@ -182,6 +199,11 @@ final class OutboundRequest
 
   void tell() {
     RequestOutcome known = outcome;
+    SliceLease copied = copy;
+    if (copied != null) {
+      copy = null;
+      channel.free(copied);
+    }
     if (known != null) {
       peer.close();
       channel

@@ -58,4 +58,10 @@ public interface RequestChannel {
           "requests of kind " + kind + "; expected kinds from 0 to " + MAX_KIND);
     }
   }
+
+  /// Returns the total bytes of payloads that were copied into registered memory, because peers
+  /// could not access them where they lie. Any thread.
+  default long copiedBytes() {
+    return 0;
+  }
 }

@@ -24,7 +24,7 @@ public final class ReceiveBuffers {
   private final Routes routes;
   private final AtomicReference<@Nullable ReceivedTensor> returned = new AtomicReference<>();
   private final AtomicInteger leases = new AtomicInteger();
-  private final List<ReceiveBuffer> leaving = new ArrayList<>();
+  private final List<RouteBuffer> leaving = new ArrayList<>();
   private volatile long registrations;
   private volatile boolean ended;
 
@@ -44,8 +44,8 @@ public final class ReceiveBuffers {
   }
 
   /// Returns memory for a tensor that fits the pool; null while the pool has no room.
-  public @Nullable ReceiveBuffer take(Route route, long bytes) {
-    ReceiveBuffer kept = route.takeKept();
+  public @Nullable RouteBuffer take(Route route, long bytes) {
+    RouteBuffer kept = route.takeKept();
     if (kept != null) {
       if (kept.memory().byteSize() == bytes) {
         return kept;
@@ -56,13 +56,13 @@ public final class ReceiveBuffers {
     if (piece.isEmpty() && discardKept()) {
       piece = pool.tryLease(bytes);
     }
-    return piece.isEmpty() ? null : new ReceiveBuffer(piece.get(), bytes);
+    return piece.isEmpty() ? null : new RouteBuffer(piece.get(), bytes);
   }
 
   private boolean discardKept() {
     boolean found = false;
     for (Route route : routes.all()) {
-      ReceiveBuffer kept = route.takeKept();
+      RouteBuffer kept = route.takeKept();
       if (kept != null) {
         discard(kept);
         found = true;
@@ -73,7 +73,7 @@ public final class ReceiveBuffers {
 
   /// Returns the handle that a peer needs to write into the buffer.
   @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
-  public RemoteRegion export(ReceiveBuffer receiveBuffer) {
+  public RemoteRegion export(RouteBuffer receiveBuffer) {
     if (!receiveBuffer.isRegistered()) {
       registrations++;
     }
@@ -81,13 +81,13 @@ public final class ReceiveBuffers {
   }
 
   /// Gives a received tensor to its consumer.
-  public ReceivedTensor give(Route route, ReceiveBuffer receiveBuffer, TensorSpec signature) {
+  public ReceivedTensor give(Route route, RouteBuffer receiveBuffer, TensorSpec signature) {
     leases.getAndIncrement();
     return new ReceivedTensor(this, route, receiveBuffer, signature);
   }
 
   /// Discards a buffer that no consumer has seen. It is freed when no peer can write it any more.
-  public void discard(ReceiveBuffer receiveBuffer) {
+  public void discard(RouteBuffer receiveBuffer) {
     if (receiveBuffer.withdraw()) {
       leaving.add(receiveBuffer);
     } else {
@@ -126,7 +126,7 @@ public final class ReceiveBuffers {
     return collected;
   }
 
-  private static boolean hasLeft(ReceiveBuffer receiveBuffer) {
+  private static boolean hasLeft(RouteBuffer receiveBuffer) {
     boolean left = !receiveBuffer.withdraw();
     if (left) {
       receiveBuffer.free();

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class ReceivedTensor implements TensorLease {
 
   final Route route;
-  final ReceiveBuffer receiveBuffer;
+  final RouteBuffer receiveBuffer;
 
   /// The next tensor in the queue of returned ones.
   @Nullable ReceivedTensor next;
@@ -21,10 +21,7 @@ public final class ReceivedTensor implements TensorLease {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   public ReceivedTensor(
-      ReceiveBuffers receiveBuffers,
-      Route route,
-      ReceiveBuffer receiveBuffer,
-      TensorSpec signature) {
+      ReceiveBuffers receiveBuffers, Route route, RouteBuffer receiveBuffer, TensorSpec signature) {
     this.receiveBuffers = receiveBuffers;
     this.route = route;
     this.receiveBuffer = receiveBuffer;

@@ -20,8 +20,11 @@ public final class Route {
   /// The signature of the last received tensor.
   private @Nullable TensorSpec expected;
 
-  /// The memory for the next tensor.
-  private @Nullable ReceiveBuffer kept;
+  /// The memory for the next received tensor.
+  private @Nullable RouteBuffer kept;
+
+  /// The memory for the copy of the next published tensor.
+  private @Nullable RouteBuffer keptToSend;
 
   public Route(Edge edge, int number) {
     this.edge = edge;
@@ -58,14 +61,30 @@ public final class Route {
   }
 
   /// Removes and returns the kept memory.
-  @Nullable ReceiveBuffer takeKept() {
-    ReceiveBuffer taken = kept;
+  @Nullable RouteBuffer takeKept() {
+    RouteBuffer taken = kept;
     kept = null;
     return taken;
   }
 
+  /// Removes and returns the kept memory of a published tensor.
+  @Nullable RouteBuffer takeKeptToSend() {
+    RouteBuffer taken = keptToSend;
+    keptToSend = null;
+    return taken;
+  }
+
+  /// Keeps the buffer for the next published tensor if none is kept. Returns whether it did.
+  boolean keepToSend(RouteBuffer buffer) {
+    if (keptToSend != null) {
+      return false;
+    }
+    keptToSend = buffer;
+    return true;
+  }
+
   /// Keeps the buffer if none is kept. Returns whether it did.
-  public boolean keep(ReceiveBuffer receiveBuffer) {
+  public boolean keep(RouteBuffer receiveBuffer) {
     if (kept != null) {
       return false;
     }

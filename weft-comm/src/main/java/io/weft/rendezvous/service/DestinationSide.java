@@ -7,9 +7,9 @@ import io.weft.observer.OperationStage;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.TransferProtocol;
 import io.weft.rendezvous.frame.TensorSpec;
-import io.weft.rendezvous.route.ReceiveBuffer;
 import io.weft.rendezvous.route.ReceiveBuffers;
 import io.weft.rendezvous.route.Route;
+import io.weft.rendezvous.route.RouteBuffer;
 import io.weft.rendezvous.service.PendingReceive.Stand;
 import io.weft.transport.Capabilities;
 import io.weft.transport.RemoteRegion;
@@ -63,7 +63,7 @@ final class DestinationSide {
     return protocol == TransferProtocol.WRITE;
   }
 
-  RemoteRegion export(ReceiveBuffer receiveBuffer) {
+  RemoteRegion export(RouteBuffer receiveBuffer) {
     return receiveBuffers.export(receiveBuffer);
   }
 
@@ -250,7 +250,7 @@ final class DestinationSide {
   /// Provides memory for the tensor. Returns whether there is any.
   private boolean place(PendingReceive it, TensorSpec like) {
     it.signature = like;
-    ReceiveBuffer receiveBuffer = it.receiveBuffer;
+    RouteBuffer receiveBuffer = it.receiveBuffer;
     if (receiveBuffer != null && receiveBuffer.memory().byteSize() != like.bytes()) {
       giveUpReceiveBuffer(it);
       receiveBuffer = null;
@@ -263,7 +263,7 @@ final class DestinationSide {
   }
 
   private void giveUpReceiveBuffer(PendingReceive it) {
-    ReceiveBuffer receiveBuffer = it.receiveBuffer;
+    RouteBuffer receiveBuffer = it.receiveBuffer;
     if (receiveBuffer != null) {
       it.receiveBuffer = null;
       receiveBuffers.discard(receiveBuffer);
@@ -343,7 +343,7 @@ final class DestinationSide {
   // --- completion
 
   private void arrive(PendingReceive it) {
-    ReceiveBuffer receiveBuffer = it.there();
+    RouteBuffer receiveBuffer = it.there();
     it.receiveBuffer = null;
     owner.traffic().received();
     owner.reached(it, OperationStage.REDUCED);

@@ -24,6 +24,7 @@ import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.route.LocalLease;
 import io.weft.rendezvous.route.ReceiveBuffers;
 import io.weft.rendezvous.route.Routes;
+import io.weft.rendezvous.route.SendBuffers;
 import io.weft.tensor.TensorView;
 import io.weft.transport.Capabilities;
 import io.weft.transport.Endpoint;
@@ -74,6 +75,7 @@ public final class MeshRendezvous implements MeshService {
       RendezvousMessages words,
       RendezvousPeer[] peers,
       ReceiveBuffers receiveBuffers,
+      SendBuffers sendBuffers,
       SourceSide source,
       DestinationSide destination,
       PeerQueue.Form<ItemWriter> form) {
@@ -81,7 +83,8 @@ public final class MeshRendezvous implements MeshService {
     Connected with(RendezvousPeer peer) {
       RendezvousPeer[] more = Arrays.copyOf(peers, peers.length + 1);
       more[peers.length] = peer;
-      return new Connected(mesh, words, more, receiveBuffers, source, destination, form);
+      return new Connected(
+          mesh, words, more, receiveBuffers, sendBuffers, source, destination, form);
     }
   }
 
@@ -150,7 +153,8 @@ public final class MeshRendezvous implements MeshService {
             traffic.tensors(),
             traffic.requests(),
             traffic.messages(),
-            connected().receiveBuffers().registrations()));
+            connected().receiveBuffers().registrations(),
+            connected().sendBuffers().copiedBytes()));
   }
 
   @Override
@@ -280,6 +284,7 @@ public final class MeshRendezvous implements MeshService {
       peers[rank] = new RendezvousPeer(rank, talking);
     }
     var receiveBuffers = new ReceiveBuffers(mesh.transport(), options.memoryBytes(), routes);
+    var sendBuffers = new SendBuffers(mesh.transport(), options.memoryBytes(), routes);
     MemorySegment message = Arena.ofAuto().allocate(transport.maxMessageBytes(), 64);
     connected =
         new Connected(
@@ -287,7 +292,8 @@ public final class MeshRendezvous implements MeshService {
             new RendezvousMessages(mesh),
             peers,
             receiveBuffers,
-            new SourceSide(this, mesh.tokens(), transport),
+            sendBuffers,
+            new SourceSide(this, mesh.tokens(), sendBuffers, transport),
             new DestinationSide(this, mesh.tokens(), receiveBuffers, options.protocol(), transport),
             form(message));
   }
@@ -309,7 +315,7 @@ public final class MeshRendezvous implements MeshService {
     if (on == null) {
       return 0;
     }
-    int work = on.receiveBuffers().collect() + enterAll();
+    int work = on.receiveBuffers().collect() + on.sendBuffers().collect() + enterAll();
     work += on.source().retry() + on.destination().retry();
     for (int attempts = later.size(); attempts > 0; attempts--) {
       later.remove().run();
@@ -368,7 +374,11 @@ public final class MeshRendezvous implements MeshService {
   private void count(Connected on) {
     SourceSide source = on.source();
     DestinationSide destination = on.destination();
-    int draining = source.draining() + destination.draining() + on.receiveBuffers().leaving();
+    int draining =
+        source.draining()
+            + destination.draining()
+            + on.receiveBuffers().leaving()
+            + on.sendBuffers().leaving();
     busy = destination.waiting() > 0 || source.isBusy() || draining > 0 || !talking.isEmpty();
     RendezvousCounts seen = counts;
     if (seen.steps() != steps.size()
@@ -442,6 +452,7 @@ public final class MeshRendezvous implements MeshService {
     if (on != null) {
       submissions.end(leftRunner);
       on.receiveBuffers().end();
+      on.sendBuffers().end();
     }
   }
 

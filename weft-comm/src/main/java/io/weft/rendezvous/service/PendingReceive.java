@@ -9,8 +9,8 @@ import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSpec;
-import io.weft.rendezvous.route.ReceiveBuffer;
 import io.weft.rendezvous.route.Route;
+import io.weft.rendezvous.route.RouteBuffer;
 import io.weft.transport.Completion;
 import io.weft.transport.RemoteRegion;
 import io.weft.transport.TransportException;
@@ -45,7 +45,7 @@ final class PendingReceive extends PendingSide
   /// The deadline, by the time in which the progress thread polled.
   long deadline;
 
-  @Nullable ReceiveBuffer receiveBuffer;
+  @Nullable RouteBuffer receiveBuffer;
   @Nullable TensorSpec signature;
 
   /// The tensor, in `AWAITS_MEMORY`.
@@ -121,7 +121,7 @@ final class PendingReceive extends PendingSide
     return Objects.requireNonNull(signature, "not known");
   }
 
-  ReceiveBuffer there() {
+  RouteBuffer there() {
     return Objects.requireNonNull(receiveBuffer, "no memory");
   }
 

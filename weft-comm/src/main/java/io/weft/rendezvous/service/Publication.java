@@ -9,6 +9,7 @@ import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.rendezvous.route.Route;
+import io.weft.rendezvous.route.RouteBuffer;
 import io.weft.tensor.TensorView;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
@@ -59,6 +60,8 @@ final class Publication extends PendingSide
   private int id;
   private int token;
   private @Nullable MemoryRegion region;
+  private @Nullable RouteBuffer copy;
+  private boolean left;
   private @Nullable RemoteSlice into;
   private @Nullable Completion written;
   private byte[] why = {};
@@ -155,6 +158,31 @@ final class Publication extends PendingSide
 
   void registered(MemoryRegion as) {
     region = as;
+  }
+
+  /// Records the copy of the tensor, whose region peers read.
+  void copied(RouteBuffer to, MemoryRegion as) {
+    copy = to;
+    region = as;
+  }
+
+  /// Removes and returns the copy; null if the tensor was not copied.
+  @Nullable RouteBuffer takeCopy() {
+    RouteBuffer taken = copy;
+    copy = null;
+    if (taken != null) {
+      region = null;
+    }
+    return taken;
+  }
+
+  /// Records that the consumer no longer accesses the region.
+  void left() {
+    left = true;
+  }
+
+  boolean hasLeft() {
+    return left;
   }
 
   void goesInto(RemoteSlice slice) {

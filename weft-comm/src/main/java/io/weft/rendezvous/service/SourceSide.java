@@ -6,7 +6,10 @@ import io.weft.comm.CommException;
 import io.weft.observer.OperationStage;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSpec;
+import io.weft.rendezvous.route.RouteBuffer;
+import io.weft.rendezvous.route.SendBuffers;
 import io.weft.rendezvous.service.Publication.Delivery;
+import io.weft.tensor.TensorView;
 import io.weft.transport.Capabilities;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
@@ -29,15 +32,17 @@ final class SourceSide {
   private final int eagerBytes;
   private final long maxTransferBytes;
   private final TokenTable tokens;
+  private final SendBuffers buffers;
   private final List<Publication> stalled = new ArrayList<>();
   private final List<Publication> draining = new ArrayList<>();
   private long held;
   private long parked;
   private int writing;
 
-  SourceSide(MeshRendezvous owner, TokenTable tokens, Capabilities transport) {
+  SourceSide(MeshRendezvous owner, TokenTable tokens, SendBuffers buffers, Capabilities transport) {
     this.owner = owner;
     this.tokens = tokens;
+    this.buffers = buffers;
     this.eagerBytes = eagerBytes(transport);
     this.maxTransferBytes = transport.maxTransferBytes();
   }
@@ -171,10 +176,17 @@ final class SourceSide {
     }
   }
 
-  /// Registers the tensor. Returns false, after failing it, if that is impossible.
+  /// Registers the tensor, or its copy if peers cannot read it where it lies. Returns false, after
+  /// failing it, if that is impossible.
   private boolean register(Publication it) {
     try {
-      it.registered(owner.register(Objects.requireNonNull(it.tensor)));
+      TensorView tensor = Objects.requireNonNull(it.tensor);
+      RouteBuffer copy = buffers.copy(it.route, tensor.data());
+      if (copy == null) {
+        it.registered(owner.register(tensor));
+      } else {
+        it.copied(copy, buffers.region(copy));
+      }
       return true;
     } catch (RuntimeException | Error refused) {
       owner.leave(it);
@@ -226,6 +238,7 @@ final class SourceSide {
   void onRelease(RendezvousPeer from, int token) {
     Publication it = tokens.find(token, Publication.class);
     if (it != null && it.peer() == from && it.delivery != Delivery.WRITE) {
+      it.left();
       finish(it);
     }
   }
@@ -237,6 +250,7 @@ final class SourceSide {
     if (it.step == null) {
       draining.remove(it);
     }
+    it.left();
     finish(it);
   }
 
@@ -251,8 +265,15 @@ final class SourceSide {
       tokens.free(it.token());
     }
     it.delivery = Delivery.ENDED;
+    RouteBuffer copy = it.takeCopy();
     MemoryRegion region = it.region();
-    if (region != null) {
+    if (copy != null && it.hasLeft()) {
+      buffers.keep(it.route, copy);
+    } else if (copy != null) {
+      buffers.discard(copy);
+    } else if (region != null && it.hasLeft()) {
+      region.release();
+    } else if (region != null) {
       region.close();
       if (region.isVisited()) {
         draining.add(it);

@@ -43,6 +43,12 @@ public record ContestantRounds(String name, List<RankReport> reports) {
     return Figure.median(numbers(key, name));
   }
 
+  /// Returns the rounded median over the rounds of a figure of a case; null if a round lacks it.
+  public @Nullable Double medianIfKnown(String key, String name) {
+    boolean known = samples(key).stream().allMatch(each -> each.numbers().containsKey(name));
+    return known ? Figure.rounded(median(key, name)) : null;
+  }
+
   /// Returns whether all results of a case were right, null if the contestant compares nothing.
   public @Nullable Boolean checked(String key) {
     return allRight(samples(key));

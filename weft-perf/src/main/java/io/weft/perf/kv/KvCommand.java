@@ -289,6 +289,9 @@ public final class KvCommand extends Experiment {
             weft && shareOneProcess() ? "threads" : "processes",
             ran.nanos(KvPlan.CASE),
             total)
+        .with("oneSidedShare", ran.medianIfKnown(KvPlan.CASE, "oneSidedShare"))
+        .with("copiesPerByte", ran.medianIfKnown(KvPlan.CASE, "copiesPerByte"))
+        .with("registrationsPerStep", ran.medianIfKnown(KvPlan.CASE, "registrationsPerStep"))
         .with("checked", ran.checked(KvPlan.CASE));
   }
 

@@ -3,6 +3,7 @@ package io.weft.perf.kv;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
+import io.weft.TransferCounts;
 import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.comm.Handle;
@@ -14,6 +15,7 @@ import io.weft.kv.KvWorker;
 import io.weft.perf.plain.PlainWay;
 import io.weft.perf.rank.RankMaximum;
 import io.weft.perf.rank.RankProgram;
+import io.weft.perf.rank.TransferTotals;
 import io.weft.perf.report.RankPrinter;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
@@ -34,13 +36,16 @@ public final class KvRank {
   private final Weft weft;
   private final KvPlan plan;
   private final KvWorker store;
+  private final TransferTotals transfers;
   private final KvTraffic traffic;
   private final KvTarget target;
 
-  private KvRank(Weft weft, KvPlan plan, KvWorker store) throws InterruptedException {
+  private KvRank(Weft weft, KvPlan plan, KvWorker store, TransferTotals transfers)
+      throws InterruptedException {
     this.weft = weft;
     this.plan = plan;
     this.store = store;
+    this.transfers = transfers;
     this.traffic = new KvTraffic(plan, store.workers().rank());
     this.target = KvTarget.of(plan, traffic, store);
   }
@@ -71,13 +76,14 @@ public final class KvRank {
 
   /// Runs this rank to its end.
   static void take(Weft weft, KvPlan plan, PrintStream out) throws InterruptedException {
+    TransferTotals transfers = TransferTotals.serve(weft);
     try (KvNode kv = KvNode.open(weft, KvOptions.servers(plan.servers()))) {
       Optional<KvServer> server = kv.server();
       if (server.isPresent()) {
         boolean unused = server.get().join(LONGEST);
         return;
       }
-      new KvRank(weft, plan, kv.worker()).run(out);
+      new KvRank(weft, plan, kv.worker(), transfers).run(out);
     }
   }
 
@@ -93,14 +99,17 @@ public final class KvRank {
       target.load(from);
       time(0, from, into, new long[plan.warmUp()]);
       long[] nanos = new long[plan.requests()];
+      boolean isFirst = store.workers().rank() == 0;
+      TransferCounts before = isFirst ? transfers.now() : TransferCounts.NONE;
       long total = time(plan.warmUp(), from, into, nanos);
+      TransferCounts moved = isFirst ? transfers.now().minus(before) : TransferCounts.NONE;
       into.fill((byte) 0xff);
       boolean right = target.check(plan.warmUp() + plan.requests(), into);
       store.barrier();
       long[] all = {total, right ? 0 : 1};
       RankMaximum.largest(store.workers(), all);
       RankMaximum.largest(store.workers(), nanos);
-      if (store.workers().rank() == 0) {
+      if (isFirst) {
         long copy = PlainWay.copyNanos(from, into);
         long loopback = weft.transport().equals("tcp") ? PlainWay.loopbackNanos(from) : 0;
         var printer = new RankPrinter(out, 0);
@@ -109,6 +118,8 @@ public final class KvRank {
         printer.figure("total", (double) all[0]);
         printer.figure("copy", (double) copy);
         printer.figure("loopback", (double) loopback);
+        double bytes = (double) plan.bytes() * plan.workers() * plan.requests();
+        TransferTotals.print(printer, moved, bytes, plan.requests());
         printer.done();
       }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.sendrecv;
 
+import io.weft.TransferCounts;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.session.Fetched;
@@ -10,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import org.tensorflow.types.TFloat32;
 
 /// One case in its session: a warm-up followed by timed steps. Each step's result is compared. The
@@ -21,14 +23,22 @@ final class CaseRun implements AutoCloseable {
   private final ExchangeGraph exchange;
   private final GraphSession session;
   private final Duration limit;
+  private final Callable<TransferCounts> transfers;
+  private TransferCounts moved = TransferCounts.NONE;
   private int generation;
   private boolean right = true;
 
   /// @param limit the time limit of each step
-  CaseRun(ExchangeGraph exchange, GraphSession session, Duration limit) {
+  /// @param transfers returns the counts of all ranks so far
+  CaseRun(
+      ExchangeGraph exchange,
+      GraphSession session,
+      Duration limit,
+      Callable<TransferCounts> transfers) {
     this.exchange = exchange;
     this.session = session;
     this.limit = limit;
+    this.transfers = transfers;
   }
 
   /// The times of a case.
@@ -36,7 +46,8 @@ final class CaseRun implements AutoCloseable {
   /// @param nanos time of each step
   /// @param right true if every result was right
   /// @param requests number of requests of one step, -1 if unknown
-  record StepTimes(long[] nanos, boolean right, double requests) {}
+  /// @param transfers the counts of all steps
+  record StepTimes(long[] nanos, boolean right, double requests, TransferCounts transfers) {}
 
   /// Runs untimed steps for `duration`, at least three.
   void warmUp(Duration duration) throws InterruptedException {
@@ -55,20 +66,33 @@ final class CaseRun implements AutoCloseable {
   StepTimes measure(int steps) throws InterruptedException {
     long[] nanos = new long[steps];
     int half = (steps + 1) / 2;
+    moved = TransferCounts.NONE;
     long requests = measure(nanos, 0, half) + measure(nanos, half, steps);
     compare();
-    return new StepTimes(nanos, right, requests < 0 ? -1 : (double) requests / steps);
+    return new StepTimes(nanos, right, requests < 0 ? -1 : (double) requests / steps, moved);
   }
 
   /// Times the steps `from` to `to`. Returns their number of requests, -1 if unknown.
   private long measure(long[] nanos, int from, int to) throws InterruptedException {
     write();
     step();
+    TransferCounts begun = transfers();
     long before = session.requests();
     for (int t = from; t < to; t++) {
       nanos[t] = step();
     }
+    moved = moved.plus(transfers().minus(begun));
     return before < 0 ? -1 : session.requests() - before;
+  }
+
+  private TransferCounts transfers() throws InterruptedException {
+    try {
+      return transfers.call();
+    } catch (InterruptedException | RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private long step() throws InterruptedException {

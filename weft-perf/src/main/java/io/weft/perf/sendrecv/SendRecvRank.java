@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.sendrecv;
 
+import io.weft.TransferCounts;
 import io.weft.Weft;
 import io.weft.cluster.LaunchEnvironment;
 import io.weft.perf.rank.RankArguments;
 import io.weft.perf.rank.RankArguments.RankCase;
 import io.weft.perf.rank.RankProgram;
+import io.weft.perf.rank.TransferTotals;
 import io.weft.perf.report.RankPrinter;
 import io.weft.perf.tensorflow.GrpcServer;
 import io.weft.perf.tensorflow.GrpcSession;
@@ -20,6 +22,7 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.TensorFlow;
@@ -113,6 +116,7 @@ public final class SendRecvRank {
     ClusterSpec cluster = Tasks.cluster(NO_PORT, NO_PORT + 1);
     try (Weft weft = Weft.init();
         WeftServer server = WeftServer.start(weft, cluster)) {
+      TransferTotals totals = TransferTotals.serve(weft);
       if (weft.rank() > 0) {
         server.join(SERVING);
         return;
@@ -124,6 +128,7 @@ public final class SendRecvRank {
               new GraphSession.OfWeft(
                   WeftSession.open(server, graph, limit),
                   () -> weft.rendezvous().counts().totals().requests()),
+          totals::now,
           printer);
     }
   }
@@ -139,20 +144,27 @@ public final class SendRecvRank {
         return;
       }
       printer.peer("grpc tensorflow " + TensorFlow.version());
-      measure(arguments, (graph, limit) -> GrpcSession.open(server, graph, limit), printer);
+      measure(
+          arguments,
+          (graph, limit) -> GrpcSession.open(server, graph, limit),
+          () -> TransferCounts.NONE,
+          printer);
       end.run(List.of(EndSignal.LEAVE), limit(arguments));
     }
   }
 
   private static void measure(
-      RankArguments arguments, GraphSession.Opener opener, RankPrinter printer)
+      RankArguments arguments,
+      GraphSession.Opener opener,
+      Callable<TransferCounts> transfers,
+      RankPrinter printer)
       throws InterruptedException {
     Duration limit = limit(arguments);
     List<CaseRun> runs = new ArrayList<>();
     try {
       for (RankCase one : arguments.cases()) {
         ExchangeGraph exchange = ExchangeGraph.of(one.tensors(), (int) one.bytes() / Float.BYTES);
-        CaseRun run = new CaseRun(exchange, opener.open(exchange.graph(), limit), limit);
+        CaseRun run = new CaseRun(exchange, opener.open(exchange.graph(), limit), limit, transfers);
         runs.add(run);
       }
       Duration warmUp = Duration.ofNanos(arguments.warmUpNanos());
@@ -193,5 +205,8 @@ public final class SendRecvRank {
     if (times.requests() >= 0) {
       printer.figure("requests", times.requests());
     }
+    int steps = times.nanos().length;
+    double bytes = (double) one.bytes() * one.tensors() * steps;
+    TransferTotals.print(printer, times.transfers(), bytes, steps);
   }
 }

@@ -62,7 +62,7 @@ class CaseRunTest {
           new GraphSession.OfWeft(
               WeftSession.open(server, exchange.graph(), LONG),
               () -> weft.rendezvous().counts().totals().requests());
-      try (var run = new CaseRun(exchange, session, LONG)) {
+      try (var run = new CaseRun(exchange, session, LONG, weft::transfers)) {
         run.warmUp(Duration.ZERO);
         return List.of(run.measure(STEPS));
       }

@@ -42,6 +42,7 @@ public final class VerbsFramesTarget implements FuzzTarget {
   private static final int LARGE = 0x10001;
   private static final int CLOSED = 0x10002;
   private static final int THEIRS = 0x20005;
+  private static final int BLOCK = 0x99;
 
   private static final byte LEAVE = 0;
   private static final byte COME = 1;
@@ -74,11 +75,14 @@ public final class VerbsFramesTarget implements FuzzTarget {
                 0, frame(VerbsFrame.ANSWER, READ_BYTES, 0, 0, 0, READ_BYTES), new byte[READ_BYTES]),
             come(2, frame(VerbsFrame.REFUSAL, 0, 0, 0, 0, READ_BYTES))),
         input(
-            come(0, frame(VerbsFrame.OFFER, 0, THEIRS, 0x99, 1L << 40, 1 << 20)),
-            come(1, frame(VerbsFrame.WITHDRAW, 0, THEIRS, 0, 0, 0)),
+            come(0, frame(VerbsFrame.OFFER, 0, BLOCK, 0, 1L << 40, 1 << 20)),
+            come(1, frame(VerbsFrame.CLOSED, 0, THEIRS, 0, 0, 0)),
+            come(2, frame(VerbsFrame.WITHDRAW, 0, BLOCK, 0, 0, 0)),
             new byte[] {LEAVE},
-            come(2, frame(VerbsFrame.OFFER, 0, THEIRS + (1 << 16), 0x99, 1L << 40, 1 << 20))),
-        input(come(0, frame(VerbsFrame.WITHDRAWN, 0, OPEN, 0, 0, 0))));
+            come(3, frame(VerbsFrame.CLOSED, 0, THEIRS + (1 << 16), 0, 0, 0)),
+            come(4, frame(VerbsFrame.OFFER, 0, BLOCK + 1, 0, 1L << 40, 1 << 20))),
+        input(come(0, frame(VerbsFrame.WITHDRAWN, 0, BLOCK, 0, 0, 0))),
+        input(come(0, frame(VerbsFrame.LEFT, 0, OPEN, 0, 0, 0))));
   }
 
   @Override
@@ -89,8 +93,10 @@ public final class VerbsFramesTarget implements FuzzTarget {
         come(0, frame(VerbsFrame.PLACED, 8, LARGE, 1, 0, 16)),
         come(0, frame(VerbsFrame.READ, 0, OPEN, 0, 0, 8)),
         come(0, frame(VerbsFrame.REFUSAL, 0, 0, 0, 0, READ_BYTES)),
-        come(0, frame(VerbsFrame.OFFER, 0, THEIRS, 0, 64, 64)),
-        come(0, frame(VerbsFrame.WITHDRAW, 0, THEIRS, 0, 0, 0)),
+        come(0, frame(VerbsFrame.OFFER, 0, BLOCK, 0, 64, 64)),
+        come(0, frame(VerbsFrame.WITHDRAW, 0, BLOCK, 0, 0, 0)),
+        come(0, frame(VerbsFrame.CLOSED, 0, THEIRS, 0, 0, 0)),
+        come(0, frame(VerbsFrame.LEFT, 0, THEIRS, 0, 0, 0)),
         credit(2),
         new byte[] {LEAVE});
   }
@@ -177,7 +183,7 @@ public final class VerbsFramesTarget implements FuzzTarget {
     private final Pins pins = new Pins(table, new NoDevice(), new MemorySettings(0, 0));
     private final Wire wire = new Wire(ring, sendBuffer);
     private final VerbsOutbound outbound = new VerbsOutbound(wire, pins, new OneSided());
-    private final Grants grants = new Grants(pins, outbound, 0);
+    private final Grants grants = new Grants(outbound, 0);
     private final VerbsInbound inbound =
         new VerbsInbound(wire, outbound, grants, table, messages, this);
     private final List<Counted> posted = List.of(new Counted(), new Counted());

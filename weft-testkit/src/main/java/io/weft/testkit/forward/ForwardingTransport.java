@@ -45,6 +45,11 @@ public class ForwardingTransport implements Transport {
   }
 
   @Override
+  public boolean isForeign(MemorySegment segment) {
+    return real.isForeign(segment);
+  }
+
+  @Override
   public int poll(long nowNanos) {
     return real.poll(nowNanos);
   }

@@ -54,7 +54,8 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
 
   @Override
   public RemoteRegion export() {
-    return new RemoteRegion(0, segment.byteSize(), key, table.incarnation());
+    long address = regionOwner == null ? 0 : regionOwner.exportedAddress();
+    return new RemoteRegion(address, segment.byteSize(), key, table.incarnation());
   }
 
   /// Returns the key, which consists of a slot index and the slot's generation.
@@ -141,10 +142,36 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
 
   @Override
   public void close() {
+    if (end()) {
+      if (regionOwner != null) {
+        regionOwner.withdrawn();
+      }
+      freeArena();
+    }
+  }
+
+  @Override
+  public void release() {
+    if (end()) {
+      if (regionOwner != null) {
+        regionOwner.released();
+      }
+      freeArena();
+    }
+  }
+
+  private void freeArena() {
+    if (arena != null) {
+      arena.close();
+    }
+  }
+
+  /// Ends the region. Returns false if it had ended before.
+  private boolean end() {
     while (true) {
       long seen = claims.get();
       if (seen < 0) {
-        return;
+        return false;
       }
       long posted = seen >>> 32;
       if (posted > 0) {
@@ -162,12 +189,7 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
       Thread.onSpinWait();
     }
     owner = null;
-    if (regionOwner != null) {
-      regionOwner.withdrawn();
-    }
-    if (arena != null) {
-      arena.close();
-    }
+    return true;
   }
 
   /// Returns the owner of the memory, which is kept reachable until the region is closed.

@@ -9,6 +9,16 @@ public interface RegionOwner {
   /// transport no longer accesses it.
   void withdrawn();
 
+  /// Called in place of `withdrawn` when the region is closed and no peer accesses its memory.
+  default void released() {
+    withdrawn();
+  }
+
+  /// Returns the address that an exported region carries (`RemoteRegion`). Called on each export.
+  default long exportedAddress() {
+    return 0;
+  }
+
   /// Implements `MemoryRegion.isMappable`.
   boolean isMappable();
 

@@ -74,7 +74,7 @@ public final class RegionTable {
 
   /// Implements `Transport.register`. An owner that is a `RegionOwner` decides if peers may map the
   /// region, and is notified when the region closes.
-  public MemoryRegion register(MemorySegment segment, Object owner) {
+  public LocalRegion register(MemorySegment segment, Object owner) {
     check(segment);
     return add(segment, null, isInOwnMemory(segment), owner);
   }

@@ -3,6 +3,7 @@ package io.weft.verbs.memory;
 
 import io.weft.verbs.device.Registration;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// One region's claim on registered memory, which remains registered until the claim is released.
 interface Holding {
@@ -18,9 +19,9 @@ interface Holding {
     return memory().address() - registration().memory().address();
   }
 
-  /// Returns whether this claim is exclusive until its release, so that the memory may be offered
-  /// to peers' devices.
-  boolean isOwn();
+  /// Returns the block of the transport's memory that contains the region, which may be offered to
+  /// peers' devices; null for foreign memory.
+  @Nullable PoolBlock block();
 
   /// Releases the claim. Must be called once.
   void release();

@@ -5,9 +5,11 @@ import io.weft.transport.TransportException;
 import io.weft.verbs.device.Registration;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// The transport's own memory in registered blocks. Short regions share blocks of 16 MiB; a long
@@ -23,18 +25,26 @@ final class MemoryPool {
   private final Registrar registrar;
   private final ReentrantLock lock;
   private final long maxIdleBytes;
+  private final Blocks listener;
   private final TreeMap<Long, PoolBlock> byAddress = new TreeMap<>();
   // The longest idle block first.
   private final ArrayDeque<PoolBlock> idle = new ArrayDeque<>();
   private long idleBytes;
   private boolean closed;
 
+  /// The listeners to changes of the pool, which are called with the lock.
+  ///
+  /// @param added called for a new block
+  /// @param discarded called for a discarded block that peers must leave before its memory is freed
+  record Blocks(Consumer<PoolBlock> added, Consumer<PoolBlock> discarded) {}
+
   /// @param lock also held during calls of the registrar
   /// @param maxIdleBytes bound of idle registered memory
-  MemoryPool(Registrar registrar, ReentrantLock lock, long maxIdleBytes) {
+  MemoryPool(Registrar registrar, ReentrantLock lock, long maxIdleBytes, Blocks listener) {
     this.registrar = registrar;
     this.lock = lock;
     this.maxIdleBytes = maxIdleBytes;
+    this.listener = listener;
   }
 
   /// Allocates zeroed memory for one region. Throws `VerbsException` if it cannot be registered,
@@ -67,11 +77,15 @@ final class MemoryPool {
       int page = fits ? block.take(pages) : -1;
       if (page >= 0) {
         wake(block);
-        return new Pages(this, block, page, pages, bytes);
+        return pages(block, page, bytes);
       }
     }
     PoolBlock block = add(isLong ? pages : (int) (SHARED_BYTES / PAGE), bytes);
-    return new Pages(this, block, block.take(pages), pages, bytes);
+    return pages(block, block.take(pages), bytes);
+  }
+
+  private Pages pages(PoolBlock block, int page, long bytes) {
+    return new Pages(this, block, page, block.memory().asSlice((long) page * PAGE, bytes));
   }
 
   private static boolean isSpare(PoolBlock block, long bytes) {
@@ -82,6 +96,7 @@ final class MemoryPool {
     try {
       PoolBlock block = new PoolBlock(registrar, pages);
       byAddress.put(block.memory().address(), block);
+      listener.added().accept(block);
       return block;
     } catch (OutOfMemoryError e) {
       throw new TransportException.Registration(
@@ -94,18 +109,39 @@ final class MemoryPool {
     }
   }
 
-  /// Returns a claim on a region within this pool's memory; null if the memory is not in the pool.
+  /// Returns a claim on a region within another region of this pool; null if the memory is not in
+  /// the pool.
   @Nullable Holding within(MemorySegment memory) {
     lock.lock();
     try {
-      Map.Entry<Long, PoolBlock> found = byAddress.floorEntry(memory.address());
-      if (found == null || !found.getValue().contains(memory)) {
-        return null;
-      }
-      PoolBlock block = found.getValue();
-      wake(block);
-      block.share();
-      return new PooledMemory(this, block, memory);
+      PoolBlock block = block(memory);
+      int page = block == null ? -1 : block.share(memory);
+      return block == null || page < 0 ? null : new Pages(this, block, page, memory);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Returns whether the memory lies in this pool.
+  boolean contains(MemorySegment memory) {
+    lock.lock();
+    try {
+      return block(memory) != null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private @Nullable PoolBlock block(MemorySegment memory) {
+    Map.Entry<Long, PoolBlock> found = byAddress.floorEntry(memory.address());
+    return found == null || !found.getValue().contains(memory) ? null : found.getValue();
+  }
+
+  /// Returns all blocks.
+  List<PoolBlock> blocks() {
+    lock.lock();
+    try {
+      return List.copyOf(byAddress.values());
     } finally {
       lock.unlock();
     }
@@ -132,7 +168,9 @@ final class MemoryPool {
       PoolBlock block = idle.remove();
       idleBytes -= block.bytes();
       byAddress.remove(block.memory().address());
-      block.close();
+      if (!block.discard()) {
+        listener.discarded().accept(block);
+      }
     }
     return before - idleBytes;
   }
@@ -158,46 +196,9 @@ final class MemoryPool {
     }
   }
 
-  /// The pages of one region.
-  private record Pages(MemoryPool pool, PoolBlock block, int page, int pages, long bytes)
+  /// A region's claim on a run of pages, which is free when all its regions have been released.
+  private record Pages(MemoryPool pool, PoolBlock block, int page, MemorySegment memory)
       implements Holding {
-
-    @Override
-    public Registration registration() {
-      return block.registration();
-    }
-
-    @Override
-    public MemorySegment memory() {
-      return block.memory().asSlice((long) page * PAGE, bytes);
-    }
-
-    @Override
-    public boolean isOwn() {
-      return true;
-    }
-
-    @Override
-    public void release() {
-      pool.lock.lock();
-      try {
-        block.give(page, pages);
-        pool.released(block);
-      } finally {
-        pool.lock.unlock();
-      }
-    }
-  }
-
-  /// A region inside another region's pages.
-  private record PooledMemory(MemoryPool pool, PoolBlock block, MemorySegment memory)
-      implements Holding {
-
-    @Override
-    public boolean isOwn() {
-      // The other region decides when its pages are reused.
-      return false;
-    }
 
     @Override
     public Registration registration() {
@@ -208,7 +209,7 @@ final class MemoryPool {
     public void release() {
       pool.lock.lock();
       try {
-        block.unshare();
+        block.give(page);
         pool.released(block);
       } finally {
         pool.lock.unlock();

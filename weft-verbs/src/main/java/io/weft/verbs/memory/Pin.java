@@ -13,20 +13,20 @@ public final class Pin implements RegionOwner {
   private final Pins pins;
   private final Holding holding;
   private final Registration registration;
+  private final @Nullable PoolBlock block;
   private final long offset;
-  private final boolean isOwn;
   private @Nullable Object owner;
   private volatile int key;
-  // The numbers of the endpoints whose peers may access the memory. Guarded by this.
-  private final BitSet offered = new BitSet();
-  private boolean withdrawn;
+  private volatile boolean exported;
+  // After the close: the endpoints whose peers may still access the memory. Guarded by this.
+  private BitSet remaining = new BitSet();
 
   Pin(Pins pins, Holding holding, @Nullable Object owner) {
     this.pins = pins;
     this.holding = holding;
     registration = holding.registration();
+    block = holding.block();
     offset = holding.offset();
-    isOwn = holding.isOwn();
     this.owner = owner;
   }
 
@@ -45,10 +45,12 @@ public final class Pin implements RegionOwner {
     return offset;
   }
 
-  /// Returns whether the memory belongs to the transport, so that it may be offered to peers'
-  /// devices.
-  public boolean isOwn() {
-    return isOwn;
+  /// Returns the block of the transport's memory that contains the region; null for foreign memory,
+  /// which is not offered to peers' devices.
+  ///
+  /// Hot path.
+  public @Nullable PoolBlock block() {
+    return block;
   }
 
   /// Returns the key of the region; 0 before it has one.
@@ -60,51 +62,56 @@ public final class Pin implements RegionOwner {
     key = itsKey;
   }
 
-  /// Permits the device of an endpoint's peer to access the memory; returns false if the region is
-  /// closed.
-  public synchronized boolean offer(int endpoint) {
-    if (!withdrawn) {
-      offered.set(endpoint);
+  /// Returns the address by which a peer recognizes a block that contains the region; 0 if peers
+  /// use the region only through the rings.
+  @Override
+  public long exportedAddress() {
+    if (block == null) {
+      return 0;
     }
-    return !withdrawn;
+    exported = true;
+    return registration.memory().address() + offset;
   }
 
-  /// Returns whether the region is closed.
-  public synchronized boolean isWithdrawn() {
-    return withdrawn;
+  /// Returns the endpoints whose peers have not left the closed region.
+  public synchronized int[] remaining() {
+    return remaining.stream().toArray();
   }
 
-  /// Returns the endpoints whose peers may still access the memory.
-  public synchronized int[] offeredTo() {
-    return offered.stream().toArray();
-  }
-
-  /// Records that the peer of this endpoint no longer accesses the memory.
+  /// Records that the peer of this endpoint has left the closed region, or is lost.
   public void left(int endpoint) {
     boolean ended;
     synchronized (this) {
-      offered.clear(endpoint);
-      ended = withdrawn && offered.isEmpty();
+      boolean last = remaining.get(endpoint) && remaining.cardinality() == 1;
+      remaining.clear(endpoint);
+      ended = last;
     }
     if (ended) {
       holding.release();
     }
   }
 
+  /// Handles the close: the peers that may access the block must leave the region first.
   @Override
   public void withdrawn() {
     pins.forget(this);
-    boolean ended;
-    synchronized (this) {
-      withdrawn = true;
-      ended = offered.isEmpty();
-    }
     owner = null;
-    if (ended) {
+    BitSet peers = block == null || !exported ? new BitSet() : block.offeredTo();
+    synchronized (this) {
+      remaining = peers;
+    }
+    if (peers.isEmpty()) {
       holding.release();
     } else {
       pins.withdraw(this);
     }
+  }
+
+  @Override
+  public void released() {
+    pins.forget(this);
+    owner = null;
+    holding.release();
   }
 
   @Override
@@ -113,8 +120,8 @@ public final class Pin implements RegionOwner {
   }
 
   @Override
-  public boolean isVisited() {
-    return false;
+  public synchronized boolean isVisited() {
+    return !remaining.isEmpty();
   }
 
   @Override

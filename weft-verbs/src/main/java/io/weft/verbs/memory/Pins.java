@@ -9,6 +9,7 @@ import io.weft.verbs.device.ProtectionDomain;
 import io.weft.verbs.device.Registration;
 import io.weft.verbs.device.VerbsException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
@@ -16,7 +17,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// The regions of a transport with the memory that devices may access. The local device may access
-/// all of it, the devices of peers only the transport's own memory. Thread-safe.
+/// all of it, the devices of peers only the transport's own memory (`allocate`). Thread-safe.
 public final class Pins {
 
   /// The payload up to which copying into the ring is cheaper than a separate work request. Foreign
@@ -32,6 +33,8 @@ public final class Pins {
   private final AtomicReferenceArray<@Nullable Pin> pins = new AtomicReferenceArray<>(PLACES);
   // At most one entry for each region of the transport.
   private final ConcurrentLinkedQueue<Pin> withdrawn = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<PoolBlock> added = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<PoolBlock> discarded = new ConcurrentLinkedQueue<>();
 
   /// The registration of memory with a device.
   public interface Registry {
@@ -67,7 +70,10 @@ public final class Pins {
     ReentrantLock lock = new ReentrantLock();
     pool =
         new MemoryPool(
-            memory -> pin(memory, Registration.Access.REMOTE), lock, settings.poolBytes());
+            memory -> pin(memory, Registration.Access.REMOTE),
+            lock,
+            settings.poolBytes(),
+            new MemoryPool.Blocks(added::add, discarded::add));
     cache =
         new RegistrationCache(
             memory -> pin(memory, Registration.Access.LOCAL), lock, settings.cacheBytes());
@@ -98,6 +104,11 @@ public final class Pins {
     return enter(segment, new Pin(this, holding, owner));
   }
 
+  /// Implements `Transport.isForeign`.
+  public boolean isForeign(MemorySegment segment) {
+    return segment.byteSize() > COPIED_BYTES && !pool.contains(segment);
+  }
+
   private static Holding held(Supplier<Holding> take) {
     try {
       return take.get();
@@ -107,14 +118,14 @@ public final class Pins {
   }
 
   private MemoryRegion enter(MemorySegment segment, Pin pin) {
-    MemoryRegion region;
+    LocalRegion region;
     try {
       region = table.register(segment, pin);
     } catch (RuntimeException e) {
-      pin.withdrawn();
+      pin.released();
       throw e;
     }
-    int key = region.export().key();
+    int key = region.key();
     pin.entered(key);
     pins.set(place(key), pin);
     return region;
@@ -155,6 +166,22 @@ public final class Pins {
   /// none is left.
   public @Nullable Pin nextWithdrawn() {
     return withdrawn.poll();
+  }
+
+  /// Returns the next new block, each only once; null if none is left.
+  public @Nullable PoolBlock nextAdded() {
+    return added.poll();
+  }
+
+  /// Returns the blocks of the pool.
+  public List<PoolBlock> blocks() {
+    return pool.blocks();
+  }
+
+  /// Returns the next discarded block whose memory peers may still access, each only once; null if
+  /// none is left.
+  public @Nullable PoolBlock nextDiscarded() {
+    return discarded.poll();
   }
 
   /// Returns the index of a key in the table, below 65,536.

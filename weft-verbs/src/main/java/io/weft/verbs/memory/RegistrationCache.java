@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /// A cache of registrations of foreign memory for later regions of the same memory. The scope of a
 /// segment identifies the memory: a registration serves only segments of the same scope, and none
@@ -184,8 +185,8 @@ final class RegistrationCache {
     }
 
     @Override
-    public boolean isOwn() {
-      return false;
+    public @Nullable PoolBlock block() {
+      return null;
     }
 
     @Override

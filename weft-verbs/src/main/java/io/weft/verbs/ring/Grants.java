@@ -1,89 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.ring;
 
-import io.weft.transport.region.LocalRegion;
 import io.weft.verbs.memory.Pin;
-import io.weft.verbs.memory.Pins;
-import java.util.Arrays;
-import java.util.BitSet;
-import org.jspecify.annotations.Nullable;
+import io.weft.verbs.memory.PoolBlock;
+import java.util.HashMap;
+import java.util.Map;
 
-/// The regions that this side has offered to one peer: regions in memory of this transport that the
-/// peer has used twice. Their memory is not reused until the peer has confirmed that it no longer
-/// accesses it, or is lost. Polling thread only.
+/// The transport's memory as one peer's device may access it: each block of the pool is offered to
+/// the peer. The memory of a closed region, and of a discarded block, is not reused until the peer
+/// has confirmed that it no longer accesses it, or is lost. Polling thread only.
 public final class Grants {
 
-  private final Pins pins;
   private final RegionNotices notes;
   private final int endpoint;
-  // Indexed as the region table: the regions used at least once, and whether they are offered.
-  private @Nullable Pin[] seen = new @Nullable Pin[64];
-  private final BitSet offered = new BitSet();
+  // By the remote key of the device.
+  private final Map<Integer, PoolBlock> blocks = new HashMap<>();
+  // The closed regions that the peer has not left, by key.
+  private final Map<Integer, Pin> closing = new HashMap<>();
 
   /// Creates an empty set of offers.
   ///
   /// @param outbound sends the offers to the peer
   /// @param endpoint number under which memory records the peer's access
-  public Grants(Pins pins, VerbsOutbound outbound, int endpoint) {
-    this.pins = pins;
+  public Grants(VerbsOutbound outbound, int endpoint) {
     notes = outbound.notes();
     this.endpoint = endpoint;
   }
 
-  /// Records that the peer has used an open region through the rings.
-  ///
-  /// Hot path.
-  void used(LocalRegion region) {
-    Pin pin = pins.of(region);
-    if (pin == null || !pin.isOwn()) {
-      return;
-    }
-    int place = Pins.place(region.key());
-    if (offered.get(place)) {
-      return;
-    }
-    if (place >= seen.length) {
-      seen = Arrays.copyOf(seen, Math.max(place + 1, 2 * seen.length));
-    }
-    if (seen[place] != pin) {
-      seen[place] = pin;
-    } else if (pin.offer(endpoint)) {
-      offered.set(place);
-      notes.add(
-          VerbsFrame.OFFER,
-          region.key(),
-          pin.registration().remoteKey(),
-          region.segment().address(),
-          region.segment().byteSize());
+  /// Offers a block of the pool, if it was not offered before.
+  public void offer(PoolBlock block) {
+    int key = block.registration().remoteKey();
+    if (!blocks.containsKey(key) && block.offer(endpoint)) {
+      blocks.put(key, block);
+      notes.add(VerbsFrame.OFFER, key, block.memory().address(), block.memory().byteSize());
     }
   }
 
-  /// Withdraws an offered region that was closed.
-  public void withdraw(Pin pin) {
-    notes.add(VerbsFrame.WITHDRAW, pin.key());
+  /// Withdraws a block that the pool has discarded.
+  public void withdraw(PoolBlock block) {
+    notes.add(VerbsFrame.WITHDRAW, block.registration().remoteKey());
+  }
+
+  /// Handles the peer's confirmation that it no longer accesses the block.
+  void withdrawn(int key) throws VerbsFault {
+    PoolBlock block = blocks.get(key);
+    if (block == null || !block.isDiscarded()) {
+      throw new VerbsFault("leave of block " + Integer.toHexString(key) + ", not withdrawn");
+    }
+    blocks.remove(key);
+    block.left(endpoint);
+  }
+
+  /// Tells the peer that a region is closed.
+  public void close(Pin region) {
+    closing.put(region.key(), region);
+    notes.add(VerbsFrame.CLOSED, region.key());
   }
 
   /// Handles the peer's confirmation that it no longer accesses the region.
-  void withdrawn(int key) throws VerbsFault {
-    int place = Pins.place(key);
-    Pin pin = place < seen.length ? seen[place] : null;
-    if (pin == null || pin.key() != key || !offered.get(place) || !pin.isWithdrawn()) {
-      throw new VerbsFault(
-          "leave of region " + Integer.toHexString(key) + ", which was not withdrawn");
+  void left(int key) throws VerbsFault {
+    Pin region = closing.remove(key);
+    if (region == null) {
+      throw new VerbsFault("leave of region " + Integer.toHexString(key) + ", not closed");
     }
-    offered.clear(place);
-    seen[place] = null;
-    pin.left(endpoint);
+    region.left(endpoint);
   }
 
   /// Ends all offers, because the peer can no longer access this side's memory.
   public void end() {
-    for (int place = offered.nextSetBit(0); place >= 0; place = offered.nextSetBit(place + 1)) {
-      Pin pin = seen[place];
-      if (pin != null) {
-        pin.left(endpoint);
-      }
-    }
-    offered.clear();
+    closing.values().forEach(region -> region.left(endpoint));
+    closing.clear();
+    blocks.values().forEach(block -> block.left(endpoint));
+    blocks.clear();
   }
 }

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.ring;
 
-/// A region of the peer that the local device may access directly.
+/// A block of the peer's memory that the local device may access directly.
 final class PeerGrant {
 
-  private final int key;
   private final long address;
   private final long bytes;
   private final int deviceKey;
   private int claims;
   private boolean withdrawn;
-  private boolean answered;
 
-  /// @param key of the region
   /// @param deviceKey key that the local device presents to the peer's
-  PeerGrant(int key, long address, long bytes, int deviceKey) {
-    this.key = key;
+  PeerGrant(long address, long bytes, int deviceKey) {
     this.address = address;
     this.bytes = bytes;
     this.deviceKey = deviceKey;
-  }
-
-  int key() {
-    return key;
   }
 
   long address() {
@@ -34,28 +26,16 @@ final class PeerGrant {
   }
 
   /// Hot path.
-  boolean contains(long offset, long length) {
+  boolean contains(long from, long length) {
+    long offset = from - address;
     return offset >= 0 && length >= 0 && length <= bytes && offset <= bytes - length;
-  }
-
-  boolean isWithdrawn() {
-    return withdrawn;
   }
 
   void withdraw() {
     withdrawn = true;
   }
 
-  /// Records that the peer was told that this side no longer accesses the region.
-  void answer() {
-    answered = true;
-  }
-
-  boolean isAnswered() {
-    return answered;
-  }
-
-  /// Counts an operation that uses the region.
+  /// Counts an operation that uses the block.
   ///
   /// Hot path.
   void claim() {
@@ -69,7 +49,11 @@ final class PeerGrant {
     claims--;
   }
 
-  /// Returns whether no operation of this side will access the region again.
+  boolean isWithdrawn() {
+    return withdrawn;
+  }
+
+  /// Returns whether no operation of this side will access the block again.
   boolean isEnded() {
     return withdrawn && claims == 0;
   }

@@ -2,36 +2,31 @@
 package io.weft.verbs.ring;
 
 import java.util.ArrayDeque;
-import org.jspecify.annotations.Nullable;
 
-/// The queue of notices to one peer about regions that are offered, withdrawn, or no longer
-/// accessed. Each is sent as a frame, before any message or write that is posted later. The queue
-/// contains at most three notices for each region of both sides. Polling thread only.
+/// The queue of notices to one peer about blocks that are offered or withdrawn, and regions that
+/// are closed or left. Each is sent as a frame, before any message or write that is posted later.
+/// Polling thread only.
 final class RegionNotices {
+
+  private static final int MAX_NOTES = 1 << 18;
 
   private final Carrier carrier;
   private final ArrayDeque<Note> notes = new ArrayDeque<>();
 
-  private record Note(
-      int kind, int key, int deviceKey, long address, long bytes, @Nullable PeerGrant answered) {}
+  private record Note(int kind, int key, long address, long bytes) {}
 
   RegionNotices(Carrier carrier) {
     this.carrier = carrier;
   }
 
-  /// Adds a notice of this kind about the region with this key, which is local or the peer's.
+  /// Adds a notice of this kind about the block or region with this key.
   void add(int kind, int key) {
-    notes.add(new Note(kind, key, 0, 0, 0, null));
+    notes.add(new Note(kind, key, 0, 0));
   }
 
-  /// Adds a notice that includes the location of the region and the key for a device.
-  void add(int kind, int key, int deviceKey, long address, long bytes) {
-    notes.add(new Note(kind, key, deviceKey, address, bytes, null));
-  }
-
-  /// Adds the answer to a withdrawal; the offer is marked as answered when the frame is posted.
-  void answer(PeerGrant offer) {
-    notes.add(new Note(VerbsFrame.WITHDRAWN, offer.key(), 0, 0, 0, offer));
+  /// Adds a notice that includes the location of the block.
+  void add(int kind, int key, long address, long bytes) {
+    notes.add(new Note(kind, key, address, bytes));
   }
 
   /// Returns whether all notices are posted.
@@ -39,6 +34,14 @@ final class RegionNotices {
   /// Hot path.
   boolean isEmpty() {
     return notes.isEmpty();
+  }
+
+  /// Throws `VerbsFault` if a peer that receives nothing causes more answers than a correct one
+  /// can.
+  void check() throws VerbsFault {
+    if (notes.size() > MAX_NOTES) {
+      throw new VerbsFault("more than " + MAX_NOTES + " notices that it does not receive");
+    }
   }
 
   /// Posts notices to the device as far as they fit; returns the number of frames.
@@ -52,20 +55,9 @@ final class RegionNotices {
         break;
       }
       VerbsFrame.header(
-          carrier.sendBuffer(),
-          place,
-          note.kind,
-          0,
-          note.key,
-          note.deviceKey,
-          note.address,
-          note.bytes);
+          carrier.sendBuffer(), place, note.kind, 0, note.key, 0, note.address, note.bytes);
       carrier.post(place, 0, false);
       notes.remove();
-      PeerGrant answered = note.answered;
-      if (answered != null) {
-        answered.answer();
-      }
       frames++;
     }
     return frames;

@@ -45,14 +45,20 @@ final class VerbsFrame {
   /// The last part of a directly placed write, which notifies.
   static final int LAST_PLACED = 8;
 
-  /// The offer of a region that the peer's device may access directly.
+  /// The offer of a block that the peer's device may access directly.
   static final int OFFER = 9;
 
-  /// The withdrawal of an offered region, which was closed.
+  /// The withdrawal of an offered block, which was discarded.
   static final int WITHDRAW = 10;
 
-  /// The answer to a withdrawal: the region is no longer accessed.
+  /// The answer to a withdrawal: the block is no longer accessed.
   static final int WITHDRAWN = 11;
+
+  /// The close of a region in an offered block.
+  static final int CLOSED = 12;
+
+  /// The answer to a close: the region is no longer accessed.
+  static final int LEFT = 13;
 
   static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -4,7 +4,6 @@ package io.weft.verbs.ring;
 import io.weft.transport.region.LocalRegion;
 import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
-import io.weft.verbs.memory.Pins;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +35,7 @@ public final class VerbsInbound {
   /// Creates the receiver for this carrier.
   ///
   /// @param outbound the send queue, which handles answers, offers and the peer's reads
-  /// @param grants the regions offered to the peer
+  /// @param grants the blocks offered to the peer
   /// @param table finds regions by key
   /// @param messages buffer of a message during the listener's callback
   public VerbsInbound(
@@ -99,7 +98,6 @@ public final class VerbsInbound {
         boolean landed = land(key, offset, from, payload);
         carrier.consumed(payload);
         if (landed) {
-          offer(key, length);
           listener.notified(value);
         }
       }
@@ -115,15 +113,23 @@ public final class VerbsInbound {
         }
       }
       case VerbsFrame.OFFER -> {
-        outbound.offers().add(new PeerGrant(key, offset, length, value));
+        outbound.offers().add(new PeerGrant(offset, length, key));
         carrier.consumed(payload);
       }
       case VerbsFrame.WITHDRAW -> {
-        outbound.offers().withdraw(key);
+        outbound.withdraw(key);
         carrier.consumed(payload);
       }
       case VerbsFrame.WITHDRAWN -> {
         grants.withdrawn(key);
+        carrier.consumed(payload);
+      }
+      case VerbsFrame.CLOSED -> {
+        outbound.closed(key);
+        carrier.consumed(payload);
+      }
+      case VerbsFrame.LEFT -> {
+        grants.left(key);
         carrier.consumed(payload);
       }
       case VerbsFrame.READ -> {
@@ -131,7 +137,6 @@ public final class VerbsInbound {
           throw new VerbsFault("a read of " + length + " bytes at " + offset);
         }
         outbound.serve(key, offset, length);
-        offer(key, length);
         carrier.consumed(payload);
       }
       case VerbsFrame.ANSWER -> answer(from, payload, length);
@@ -142,14 +147,6 @@ public final class VerbsInbound {
         listener.readDone(true);
       }
       default -> throw new VerbsFault("a frame of unknown kind " + kind);
-    }
-  }
-
-  /// Records the peer's use of a local region, which is offered to the peer after the second use.
-  private void offer(int key, long length) {
-    LocalRegion region = length > Pins.COPIED_BYTES ? table.find(key) : null;
-    if (region != null) {
-      grants.used(region);
     }
   }
 

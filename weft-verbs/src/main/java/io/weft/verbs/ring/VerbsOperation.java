@@ -21,6 +21,8 @@ final class VerbsOperation {
   // The part of `bytes` that was sent or received.
   long moved;
   int key;
+  // The address of the region at the peer, if the device may access it there.
+  long remoteAddress;
   long remoteOffset;
   int immediate;
   @Nullable Completion done;

@@ -3,6 +3,7 @@ package io.weft.verbs.ring;
 
 import io.weft.transport.Completion;
 import io.weft.transport.PostResult;
+import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.TransportException;
 import io.weft.transport.region.LocalRegion;
@@ -14,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /// The send queue to one peer: messages, writes and read requests in posting order, and
 /// independently the answers to the peer's reads. The device reads long payloads from pinned
-/// memory; other payloads are copied into the send buffer. If the peer has offered its region, the
-/// device writes and reads the region directly.
+/// memory; other payloads are copied into the send buffer. If the peer has offered the block of its
+/// region, the device writes and reads the region directly.
 public final class VerbsOutbound {
 
   /// The maximum number of concurrent reads and writes of one side.
@@ -79,15 +80,34 @@ public final class VerbsOutbound {
     return true;
   }
 
-  /// Returns the regions that the peer has offered.
+  /// Returns the blocks that the peer has offered.
   PeerGrants offers() {
     return offers;
   }
 
-  /// Returns whether the peer has closed the region with this key after offering it.
-  public boolean isWithdrawn(int key) {
-    PeerGrant offer = offers.find(key);
-    return offer != null && offer.isWithdrawn();
+  /// Returns whether the peer has told that it has closed the region with this key.
+  public boolean isClosed(int key) {
+    return offers.isClosed(key);
+  }
+
+  /// Handles the withdrawal of a block.
+  void withdraw(int deviceKey) throws VerbsFault {
+    notes.check();
+    offers.withdraw(deviceKey);
+  }
+
+  /// Handles the close of a region.
+  void closed(int key) throws VerbsFault {
+    notes.check();
+    offers.close(key, inFlight(posted, key) + inFlight(leaving, key) + inFlight(fetching, key));
+  }
+
+  private static int inFlight(ArrayDeque<VerbsOperation> ops, int key) {
+    int count = 0;
+    for (VerbsOperation op : ops) {
+      count += op.offer != null && op.key == key ? 1 : 0;
+    }
+    return count;
   }
 
   /// Returns the bytes of direct reads.
@@ -127,6 +147,7 @@ public final class VerbsOutbound {
     op.offset = offset;
     op.bytes = remote.bytes();
     op.key = remote.region().key();
+    op.remoteAddress = remote.region().address();
     op.remoteOffset = remote.offset();
     op.immediate = immediate;
     op.done = done;
@@ -142,11 +163,14 @@ public final class VerbsOutbound {
 
   /// Claims the offer by which a slice can be accessed directly; returns null if it does not exist.
   private @Nullable PeerGrant claimed(RemoteSlice remote) {
-    PeerGrant offer = offers.find(remote.region().key());
-    if (offer == null || !offer.contains(remote.offset(), remote.bytes())) {
-      return null;
+    RemoteRegion region = remote.region();
+    PeerGrant offer =
+        region.address() == 0
+            ? null
+            : offers.find(region.address() + remote.offset(), remote.bytes());
+    if (offer != null) {
+      offer.claim();
     }
-    offer.claim();
     return offer;
   }
 
@@ -195,7 +219,7 @@ public final class VerbsOutbound {
               into.registration(),
               into.offset() + op.offset + op.moved,
               part,
-              offer.address() + op.remoteOffset + op.moved,
+              op.remoteAddress + op.remoteOffset + op.moved,
               offer.deviceKey())) {
         break;
       }
@@ -266,7 +290,7 @@ public final class VerbsOutbound {
           payload,
           pinned.registration(),
           pinned.offset() + op.offset + op.moved,
-          offer.address() + op.remoteOffset + op.moved,
+          op.remoteAddress + op.remoteOffset + op.moved,
           offer.deviceKey(),
           last);
       oneSided.wrote(payload);
@@ -278,6 +302,9 @@ public final class VerbsOutbound {
     } else {
       breakOff(op, place, payload);
       return payload;
+    }
+    if (offer == null && op.bytes > Pins.COPIED_BYTES) {
+      oneSided.sentByRing(payload);
     }
     op.moved += payload;
     if (last) {
@@ -348,6 +375,9 @@ public final class VerbsOutbound {
       retire(served.remove());
       return payload;
     }
+    if (op.bytes > Pins.COPIED_BYTES) {
+      oneSided.sentByRing(payload);
+    }
     header(place, VerbsFrame.ANSWER, payload, 0, 0, op.moved, op.bytes);
     carrier.post(place, payload, false);
     op.moved += payload;
@@ -396,7 +426,7 @@ public final class VerbsOutbound {
   private void finish(VerbsOperation op, @Nullable TransportException error) {
     PeerGrant offer = op.offer;
     if (offer != null) {
-      offers.settle(offer);
+      offers.settle(offer, op.key);
     }
     op.finish(error);
     free.add(op);

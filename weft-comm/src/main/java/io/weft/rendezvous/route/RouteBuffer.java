@@ -9,16 +9,16 @@ import io.weft.transport.pool.SliceLease;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Memory of the pool for one incoming tensor. If a peer writes it, it has a separate registration,
-/// so that the permission can be withdrawn before the memory is reused for another tensor. Confined
-/// to the progress thread, except its memory.
-public final class ReceiveBuffer {
+/// Memory of a pool for the tensors of one edge. If a peer reads or writes it, it is a region of
+/// its own, so that the permission can be withdrawn before the memory is reused for another edge.
+/// Confined to the progress thread, except its memory.
+public final class RouteBuffer {
 
   private final SliceLease piece;
   private final MemorySegment memory;
   private @Nullable MemoryRegion region;
 
-  public ReceiveBuffer(SliceLease piece, long bytes) {
+  public RouteBuffer(SliceLease piece, long bytes) {
     this.piece = piece;
     this.memory = piece.slice().region().segment().asSlice(piece.slice().offset(), bytes);
   }
@@ -38,15 +38,20 @@ public final class ReceiveBuffer {
 
   /// Returns the handle that a peer needs to write into it, registering it if necessary.
   public RemoteRegion export(Transport transport) {
+    return region(transport).export();
+  }
+
+  /// Returns its region, registering it if necessary.
+  MemoryRegion region(Transport transport) {
     MemoryRegion known = region;
     if (known == null) {
       known = transport.register(memory, piece);
       region = known;
     }
-    return known.export();
+    return known;
   }
 
-  /// Withdraws the permission to write. Returns true if a peer may still access the memory; the
+  /// Withdraws the permission of peers. Returns true if a peer may still access the memory; the
   /// caller must then call this again.
   public boolean withdraw() {
     MemoryRegion known = region;
@@ -59,6 +64,11 @@ public final class ReceiveBuffer {
     }
     region = null;
     return false;
+  }
+
+  /// Returns its part of the pool.
+  SliceLease piece() {
+    return piece;
   }
 
   /// Returns the memory to the pool.
