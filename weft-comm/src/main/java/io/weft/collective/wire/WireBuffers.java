@@ -187,15 +187,26 @@ final class WireBuffers {
     return !apart && moved < Math.max(1, Math.min(end, until) - from);
   }
 
-  /// Ends the registrations.
+  /// Ends the registrations of memory that no peer accesses any more.
   void release() {
     if (source != null) {
-      source.close();
+      source.release();
     }
     if (target != null) {
-      target.close();
+      target.release();
     }
     source = null;
     target = null;
+  }
+
+  /// Withdraws the permission of peers to write. Returns whether a peer may still access the
+  /// memory; the caller must then call this again.
+  boolean withdraw() {
+    MemoryRegion written = target;
+    if (written == null) {
+      return false;
+    }
+    written.close();
+    return written.isVisited();
   }
 }

@@ -156,11 +156,12 @@ final class WireTask implements StageTask, TokenOwner {
     exchange.memory().release();
   }
 
-  /// Waits until the transport has read the memory of all posted writes. Peers may still write into
-  /// the staging windows, so these are not used again.
+  /// Waits until the transport has read the memory of all posted writes, and no peer writes into
+  /// the caller's memory. Peers may still write into the staging windows, so these are not used
+  /// again.
   @Override
   public boolean tryAbandon() {
-    if (Arrays.stream(outgoing).anyMatch(SendStream::writesOut)) {
+    if (Arrays.stream(outgoing).anyMatch(SendStream::writesOut) || exchange.memory().withdraw()) {
       return false;
     }
     for (ReceiveStream from : incoming) {
