@@ -44,6 +44,7 @@ final class QueuePairLink implements Carrier {
   private final QueuePairAddress address;
   private final RingCredits flow;
   private final @Nullable Registration[] claims = new @Nullable Registration[SENDS];
+  private final @Nullable Registration[] payloads = new @Nullable Registration[SENDS];
   private final BitSet fetching = new BitSet(SENDS);
   private long peerRing;
   private int peerKey;
@@ -200,17 +201,10 @@ final class QueuePairLink implements Carrier {
 
   @Override
   public void post(int place, int payload, Registration from, long offset, boolean signal) {
-    count(
-        pair.tryWrite(
-            id(posted + 1),
-            Flag.NONE,
-            from,
-            offset,
-            payload,
-            peerRing + index + RingCredits.HEADER_BYTES,
-            peerKey),
-        from);
-    postFrame(place, RingCredits.HEADER_BYTES, signal);
+    pair.append(from, offset, payload);
+    int request = (int) posted & (SENDS - 1);
+    postFrame(place, RingCredits.HEADER_BYTES, Flag.NONE, signal);
+    payloads[request] = from;
     sent(payload);
   }
 
@@ -238,7 +232,10 @@ final class QueuePairLink implements Carrier {
   }
 
   private void postFrame(int place, int bytes, boolean signal) {
-    int flags = bytes <= pair.inlineBytes() ? Flag.INLINE : Flag.NONE;
+    postFrame(place, bytes, bytes <= pair.inlineBytes() ? Flag.INLINE : Flag.NONE, signal);
+  }
+
+  private void postFrame(int place, int bytes, int flags, boolean signal) {
     count(
         pair.tryWriteImmediate(
             id(posted + 1),
@@ -308,6 +305,11 @@ final class QueuePairLink implements Carrier {
       if (claim != null) {
         claim.settle();
         claims[place] = null;
+      }
+      Registration payload = payloads[place];
+      if (payload != null) {
+        payload.settle();
+        payloads[place] = null;
       }
       fetching.clear(place);
       places.ended(retired);

@@ -13,6 +13,8 @@ import io.weft.transport.TransportException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +24,8 @@ public abstract class MemoryContract extends MessageContract {
   private static final long[] LENGTHS = {
     0, 1, 7, 4095, 4096, 4097, 65_537, 262_143, 262_144, 262_145, 1_000_003, 8 << 20
   };
+
+  private static final long PART_BYTES = 100_000;
 
   /// Constructor for subclasses.
   protected MemoryContract() {}
@@ -64,6 +68,70 @@ public abstract class MemoryContract extends MessageContract {
       assertThat(into.segment().get(ValueLayout.JAVA_BYTE, offset - 1)).isZero();
       assertThat(into.segment().get(ValueLayout.JAVA_BYTE, offset + bytes)).isZero();
     }
+  }
+
+  /// Services copy foreign memory once, so memory of `allocate` must not count as foreign.
+  @Test
+  final void partsOfAllocatedMemoryAreNotForeign() {
+    Node a = net().node(0);
+    for (int bytes : new int[] {1, 5000, 3 << 20}) {
+      MemorySegment memory = a.region(bytes).segment();
+      assertThat(a.transport().isForeign(memory)).isFalse();
+      assertThat(a.transport().isForeign(memory.asSlice(bytes / 3, bytes / 2))).isFalse();
+    }
+  }
+
+  /// Transfers parts of allocated memory, as services do. A transport that tells one-sided
+  /// transfers from others must move all bytes one-sided and register nothing.
+  @Test
+  final void partsOfAllocatedMemoryMoveOneSided() {
+    Node a = net().node(0);
+    Node b = net().node(1);
+    Endpoint endpoint = net().connect(a, b, 1);
+    MemoryRegion own = a.region(1 << 20, new Random(5));
+    MemoryRegion whole = b.region(1 << 20);
+    move(endpoint, b, own, whole, 0);
+    Map<String, Long> before = a.transport().counters();
+    long registered = before.getOrDefault("registrations", 0L);
+    long served = b.transport().counters().getOrDefault("ringBytes", 0L);
+    for (int i = 1; i <= 3; i++) {
+      move(endpoint, b, own, whole, i);
+    }
+    Map<String, Long> after = a.transport().counters();
+    if (after.containsKey("oneSidedWrittenBytes")) {
+      for (String name : List.of("oneSidedWrittenBytes", "oneSidedReadBytes")) {
+        assertThat(after.get(name) - before.get(name)).as(name).isEqualTo(3 * PART_BYTES);
+      }
+      assertThat(after.get("ringBytes")).isEqualTo(before.get("ringBytes"));
+      assertThat(b.transport().counters().get("ringBytes")).isEqualTo(served);
+    }
+    assertThat(after.getOrDefault("registrations", 0L)).isEqualTo(registered);
+  }
+
+  /// Writes to a part of the peer's memory, reads it back, and releases the part.
+  private void move(Endpoint endpoint, Node b, MemoryRegion own, MemoryRegion whole, int at) {
+    MemorySegment memory = whole.segment().asSlice(64L * at, PART_BYTES);
+    MemoryRegion part = b.transport().register(memory, whole);
+    CompletionRecord written = new CompletionRecord();
+    int heard = b.heard(SinkEvent.Notified.class).size() + 1;
+    net()
+        .post(
+            () -> endpoint.tryWrite(own.slice(at, PART_BYTES), Transfers.whole(part), at, written));
+    net().until(() -> b.heard(SinkEvent.Notified.class).size() == heard, "the write lands");
+    net().until(written::isDone, "the write completes");
+    assertThat(Transfers.mismatch(own, at, part, 0, PART_BYTES)).isEqualTo(-1);
+    CompletionRecord read = new CompletionRecord();
+    net()
+        .post(
+            () ->
+                endpoint.tryRead(
+                    own.slice(PART_BYTES + at, PART_BYTES), Transfers.whole(part), read));
+    net().until(read::isDone, "the read completes");
+    assertThat(read.succeeded()).isTrue();
+    assertThat(Transfers.mismatch(own, PART_BYTES + at, part, 0, PART_BYTES)).isEqualTo(-1);
+    part.release();
+    part.release();
+    assertThat(part.isVisited()).isFalse();
   }
 
   @Test

@@ -56,7 +56,7 @@ public final class QueuePair extends Owned {
       init.set(JAVA_LONG, initial("recv_cq"), receives.address());
       init.set(JAVA_INT, initial("max_send_wr"), settings.sends());
       init.set(JAVA_INT, initial("max_recv_wr"), settings.receives());
-      init.set(JAVA_INT, initial("max_send_sge"), 1);
+      init.set(JAVA_INT, initial("max_send_sge"), WorkRequests.PARTS);
       init.set(JAVA_INT, initial("max_recv_sge"), 1);
       init.set(JAVA_INT, initial("max_inline_data"), settings.inlineBytes());
       init.set(JAVA_INT, initial("qp_type"), RELIABLE_CONNECTED);
@@ -199,6 +199,14 @@ public final class QueuePair extends Owned {
   public boolean tryWrite(
       long id, int flags, Registration from, long offset, int bytes, long remote, int key) {
     return requests.local(id, flags, from, offset, bytes) && requests.write(remote, key);
+  }
+
+  /// Adds memory to the next request, which the device sends after the request's own memory. The
+  /// caller settles the claim on the registration with the request's.
+  ///
+  /// Hot path.
+  public void append(Registration from, long offset, int bytes) {
+    requests.append(from, offset, bytes);
   }
 
   /// Writes into the peer's memory and notifies the peer through one of its receives.

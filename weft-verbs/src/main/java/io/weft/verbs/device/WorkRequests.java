@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 /// allocates nothing. Only one thread at a time may use it.
 final class WorkRequests {
 
+  /// The most parts of local memory of one request.
+  static final int PARTS = 2;
+
   private static final int WRITE = 0;
   private static final int WRITE_IMMEDIATE = 1;
   private static final int SEND = 2;
@@ -47,12 +50,13 @@ final class WorkRequests {
   private final MemorySegment receivePart;
   private final MemorySegment bad;
   private @Nullable Registration claimed;
+  private @Nullable Registration appended;
 
   WorkRequests(DataPath path, long queuePair, Arena arena) {
     this.path = path;
     this.queuePair = queuePair;
     request = arena.allocate(Structs.SEND_WR);
-    part = arena.allocate(Structs.SGE);
+    part = arena.allocate(Structs.SGE, PARTS);
     receive = arena.allocate(Structs.RECV_WR);
     receivePart = arena.allocate(Structs.SGE);
     bad = arena.allocate(JAVA_LONG);
@@ -66,12 +70,25 @@ final class WorkRequests {
     Objects.checkFromIndexSize(offset, bytes, memory.memory().byteSize());
     request.set(JAVA_LONG, ID, id);
     request.set(JAVA_INT, FLAGS, flags);
-    request.set(JAVA_INT, COUNT, 1);
-    part.set(JAVA_LONG, ADDRESS, memory.memory().address() + offset);
-    part.set(JAVA_INT, LENGTH, bytes);
-    part.set(JAVA_INT, LOCAL_KEY, memory.localKey());
+    request.set(JAVA_INT, COUNT, appended == null ? 1 : PARTS);
+    part(0, memory, offset, bytes);
     claimed = memory;
     return true;
+  }
+
+  /// Adds memory after the local part of the next request.
+  ///
+  /// Hot path.
+  void append(Registration memory, long offset, int bytes) {
+    Objects.checkFromIndexSize(offset, bytes, memory.memory().byteSize());
+    part(Structs.SGE.byteSize(), memory, offset, bytes);
+    appended = memory;
+  }
+
+  private void part(long at, Registration memory, long offset, int bytes) {
+    part.set(JAVA_LONG, at + ADDRESS, memory.memory().address() + offset);
+    part.set(JAVA_INT, at + LENGTH, bytes);
+    part.set(JAVA_INT, at + LOCAL_KEY, memory.localKey());
   }
 
   /// Sets the local part of the next request, which has no memory. Returns true.
@@ -124,8 +141,13 @@ final class WorkRequests {
 
   private boolean post() {
     Registration memory = claimed;
+    Registration second = appended;
+    appended = null;
     if (memory != null) {
       memory.claim();
+    }
+    if (second != null) {
+      second.claim();
     }
     int result = path.postSend(queuePair, request, bad);
     if (result == 0) {
@@ -133,6 +155,9 @@ final class WorkRequests {
     }
     if (memory != null) {
       memory.settle();
+    }
+    if (second != null) {
+      second.settle();
     }
     return refused(result, "send");
   }
