@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// The requests between this rank and another one, in both directions. Bounded by the limit of open
@@ -123,5 +124,16 @@ final class ChannelPeer {
   /// Hot path.
   int flush(Mesh mesh, PeerQueue.Form<ChannelFrame.Writer> form) {
     return queue.flush(mesh, form, NOBODY);
+  }
+
+  /// Removes the ended elements; the test may add and remove others. Returns their number.
+  static <T> int removeIf(List<T> all, Predicate<T> isEnded) {
+    int before = all.size();
+    for (T it : before == 0 ? List.<T>of() : List.copyOf(all)) {
+      if (isEnded.test(it)) {
+        all.remove(it);
+      }
+    }
+    return Math.max(0, before - all.size());
   }
 }

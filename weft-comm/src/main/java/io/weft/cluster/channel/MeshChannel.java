@@ -17,7 +17,6 @@ import io.weft.observer.OperationStage;
 import io.weft.transport.Capabilities;
 import io.weft.transport.Endpoint;
 import io.weft.transport.MemoryRegion;
-import io.weft.transport.Slice;
 import io.weft.transport.pool.SliceLease;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -27,7 +26,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,10 +44,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private final List<ChannelPeer> active = new ArrayList<>();
   private final List<OutboundRequest> draining = new ArrayList<>();
   private final List<InboundRequest.ReplyWrite> writing = new ArrayList<>();
-
-  /// Ended requests of peers, for which a read of the payload is still posted.
+  // Ended requests of peers, for which a read of the payload is still posted.
   private final List<InboundRequest> abandoned = new ArrayList<>();
-
   private final ChannelEvents events = new ChannelEvents();
   private volatile @Nullable Connected connected;
   private @Nullable CommException failure;
@@ -66,7 +62,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
       ReceivePool payloads,
       SendPool copies,
       PeerQueue.Form<ChannelFrame.Writer> form,
-      MemorySegment joined,
+      JoinBuffer joined,
       Capabilities transport) {
 
     Connected with(ChannelPeer peer) {
@@ -156,33 +152,15 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   // --- for the parts of this channel
 
-  /// Copies a payload that peers cannot read where it lies. Returns null if they can, or if there
-  /// is no room for the copy.
-  @Nullable SliceLease copy(MemorySegment payload) {
-    SendPool copies = connected().copies();
-    SliceLease lease = copies.takes(payload) ? copies.tryLease(payload.byteSize()) : null;
-    if (lease != null) {
-      try {
-        Slice all = lease.slice();
-        MemorySegment into = all.region().segment().asSlice(all.offset(), payload.byteSize());
-        copies.copy(payload, into);
-      } catch (RuntimeException | Error freed) {
-        copies.free(lease);
-        throw freed;
-      }
-    }
-    return lease;
+  /// Returns the memory for payloads that peers cannot read where they lie.
+  SendPool copies() {
+    return connected().copies();
   }
 
   @Override
   public long copiedBytes() {
     Connected on = connected;
     return on == null ? 0 : on.copies().copiedBytes();
-  }
-
-  /// Frees the copy of a payload that no peer accesses.
-  void free(SliceLease copy) {
-    connected().copies().free(copy);
   }
 
   MemoryRegion register(MemorySegment memory) {
@@ -197,12 +175,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
     return connected().mesh().endpoint(peer.rank());
   }
 
-  /// Concatenates both into a buffer that is valid until the next call.
-  MemorySegment joined(MemorySegment head, MemorySegment payload) {
-    MemorySegment both = connected().joined();
-    MemorySegment.copy(head, 0, both, 0, head.byteSize());
-    MemorySegment.copy(payload, 0, both, head.byteSize(), payload.byteSize());
-    return both.asSlice(0, head.byteSize() + payload.byteSize());
+  JoinBuffer joined() {
+    return connected().joined();
   }
 
   @Override
@@ -416,7 +390,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
             new ReceivePool(mesh.transport(), memoryBytes),
             new SendPool(mesh.transport(), memoryBytes),
             form(Arena.ofAuto().allocate(transport.maxMessageBytes(), 64)),
-            Arena.ofAuto().allocate(transport.maxMessageBytes(), 64),
+            new JoinBuffer(transport.maxMessageBytes()),
             transport);
   }
 
@@ -438,8 +412,11 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
     int work = submissions.enterAll();
     checkDeadlines(on.mesh().attention().nanos());
-    work += removeIf(draining, this::isTold) + removeIf(abandoned, this::isFreed);
-    work += removeIf(writing, it -> it.advance(this, on.transport().maxTransferBytes()));
+    work +=
+        ChannelPeer.removeIf(draining, this::isTold)
+            + ChannelPeer.removeIf(abandoned, this::isFreed);
+    work +=
+        ChannelPeer.removeIf(writing, it -> it.advance(this, on.transport().maxTransferBytes()));
     boolean pending = false;
     int kept = 0;
     for (int i = 0; i < active.size(); i++) {
@@ -461,16 +438,6 @@ public final class MeshChannel implements MeshService, RequestChannel {
             || !writing.isEmpty()
             || !abandoned.isEmpty();
     return work;
-  }
-
-  private static <T> int removeIf(List<T> all, Predicate<T> isEnded) {
-    int before = all.size();
-    for (T it : before == 0 ? List.<T>of() : List.copyOf(all)) {
-      if (isEnded.test(it)) {
-        all.remove(it);
-      }
-    }
-    return Math.max(0, before - all.size());
   }
 
   private boolean isTold(OutboundRequest it) {
@@ -623,8 +590,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
   /// Closes the pool of payloads after the transport has closed, unless a handler still uses a
   /// payload.
   private void closePool() {
-    removeIf(draining, this::isTold);
-    removeIf(abandoned, this::isFreed);
+    ChannelPeer.removeIf(draining, this::isTold);
+    ChannelPeer.removeIf(abandoned, this::isFreed);
     connected().copies().end();
     if (leases == 0) {
       connected().payloads().close();

@@ -90,7 +90,7 @@ final class OutboundRequest
     deadline = deadlineNanos;
     MemorySegment place = request.into();
     if (request.payload().byteSize() > inlineBytes) {
-      copy = channel.copy(request.payload());
+      copy = channel.copies().tryCopy(request.payload());
       payload = channel.register(copy == null ? request.payload() : memory(copy));
     }
     if (place != null && place.byteSize() > 0) {
@@ -116,7 +116,7 @@ final class OutboundRequest
     MemorySegment body = head.asSlice(0, headBytes);
     if (from == null && there.byteSize() > 0) {
       try {
-        body = channel.joined(body, there);
+        body = channel.joined().join(body, there);
       } catch (RuntimeException | Error closed) {
         fail(channel.messages().unreadable(this, closed));
         return true;
@@ -202,7 +202,7 @@ final class OutboundRequest
     SliceLease copied = copy;
     if (copied != null) {
       copy = null;
-      channel.free(copied);
+      channel.copies().free(copied);
     }
     if (known != null) {
       peer.close();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.cluster.item;
 
+import io.weft.transport.Slice;
 import io.weft.transport.Transport;
 import io.weft.transport.pool.SliceLease;
 import java.lang.foreign.MemorySegment;
@@ -26,6 +27,22 @@ public final class SendPool {
   /// the pool.
   public boolean takes(MemorySegment payload) {
     return transport.isForeign(payload) && pool.fits(payload.byteSize());
+  }
+
+  /// Copies a payload that peers cannot access where it lies. Returns null if they can, or if the
+  /// pool has no room.
+  public @Nullable SliceLease tryCopy(MemorySegment payload) {
+    SliceLease lease = takes(payload) ? tryLease(payload.byteSize()) : null;
+    if (lease != null) {
+      try {
+        Slice all = lease.slice();
+        copy(payload, all.region().segment().asSlice(all.offset(), payload.byteSize()));
+      } catch (RuntimeException | Error freed) {
+        free(lease);
+        throw freed;
+      }
+    }
+    return lease;
   }
 
   /// Leases memory of this length; null if the pool has no room.
