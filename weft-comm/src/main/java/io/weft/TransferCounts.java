@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft;
 
-import java.util.Map;
+import io.weft.cluster.ProgressThreads;
+import io.weft.cluster.channel.RequestChannel;
+import io.weft.rendezvous.Rendezvous;
 
 /// How payloads have moved since a rank's start: between the memory where they lie and the memory
 /// where they are used, or over copies. Short payloads, which travel in messages, do not count. All
@@ -17,14 +19,13 @@ public record TransferCounts(
   /// The counts of a rank that has transferred nothing.
   public static final TransferCounts NONE = new TransferCounts(0, 0, 0, 0);
 
-  /// Returns the counts of a transport, and the copied bytes.
-  static TransferCounts of(Map<String, Long> counters, long copiedBytes) {
+  /// Returns the counts of a rank with these services.
+  static TransferCounts of(ProgressThreads threads, RequestChannel channel, Rendezvous rendezvous) {
     return new TransferCounts(
-        counters.getOrDefault("registrations", 0L),
-        counters.getOrDefault("oneSidedWrittenBytes", 0L)
-            + counters.getOrDefault("oneSidedReadBytes", 0L),
-        counters.getOrDefault("ringBytes", 0L),
-        copiedBytes);
+        threads.counter("registrations"),
+        threads.counter("oneSidedWrittenBytes") + threads.counter("oneSidedReadBytes"),
+        threads.counter("ringBytes"),
+        channel.copiedBytes() + rendezvous.counts().totals().copiedBytes());
   }
 
   /// Returns the sum of two ranks' counts.

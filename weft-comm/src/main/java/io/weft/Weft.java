@@ -74,15 +74,12 @@ public final class Weft implements AutoCloseable {
   private final TensorPool tensors;
   private final Attachments attachments = new Attachments();
   private final int size;
-
-  /// Null while this rank is not in an epoch.
-  private volatile @Nullable Epoch epoch;
-
-  private volatile @Nullable Communicator all;
   private final Store store;
   private final AgentRunners runners;
-
-  /// The action that closes the store if this rank serves it. `close` runs it once.
+  // Null while this rank is not in an epoch.
+  private volatile @Nullable Epoch epoch;
+  private volatile @Nullable Communicator all;
+  // The action that closes the store if this rank serves it. `close` runs it once.
   private final AtomicReference<Runnable> storeEnd = new AtomicReference<>(() -> {});
 
   private Weft(
@@ -512,9 +509,8 @@ public final class Weft implements AutoCloseable {
     observers.remove(observer);
   }
 
-  /// Allocates a tensor in memory of the transport. If the transport shares memory, ranks on one
-  /// host operate on the tensor in place. See `TensorPool.allocate`. The tensor may outlive this
-  /// `Weft`. Any thread.
+  /// Allocates a tensor in memory of the transport, which shared memory and RDMA access in place.
+  /// See `TensorPool.allocate`. The tensor may outlive this `Weft`. Any thread.
   public TensorLease allocate(DType dtype, Shape shape) {
     return tensors.allocate(dtype, shape);
   }
@@ -527,8 +523,7 @@ public final class Weft implements AutoCloseable {
     return attachments.of(type, () -> open.apply(this));
   }
 
-  /// The rendezvous, which keeps the tensors of a distributed graph until the rank of their
-  /// consumer requests them. It is closed with this `Weft`.
+  /// The rendezvous, which keeps a distributed graph's tensors until their consumer requests them.
   public Rendezvous rendezvous() {
     return rendezvous;
   }
@@ -558,9 +553,7 @@ public final class Weft implements AutoCloseable {
 
   /// Returns how this rank's payloads have moved so far. Any thread.
   public TransferCounts transfers() {
-    return TransferCounts.of(
-        mesh.transport().counters(),
-        channel.copiedBytes() + rendezvous.counts().totals().copiedBytes());
+    return TransferCounts.of(threads, channel, rendezvous);
   }
 
   /// Number of connections made with other ranks, on all progress threads: one per rank and thread,

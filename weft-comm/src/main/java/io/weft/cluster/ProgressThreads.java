@@ -132,6 +132,13 @@ public final class ProgressThreads implements AutoCloseable {
     return meshes.stream().mapToLong(mesh -> mesh.transport().bytesSent()).sum();
   }
 
+  /// Returns the sum over all transports of a counter (`Transport.counters`). Any thread.
+  public long counter(String name) {
+    return meshes.stream()
+        .mapToLong(mesh -> mesh.transport().counters().getOrDefault(name, 0L))
+        .sum();
+  }
+
   /// Returns whether the calling thread is inside one of the agents, as in a callback.
   public boolean isInside() {
     return runners.stream().anyMatch(AgentRunner::isInside);
