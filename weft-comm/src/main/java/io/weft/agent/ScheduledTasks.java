@@ -2,6 +2,7 @@
 package io.weft.agent;
 
 import java.util.Comparator;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,6 +32,7 @@ public final class ScheduledTasks {
 
   /// Adds a task for this moment. Returns false after `end`; the task then never runs.
   public synchronized boolean add(long atNanos, Runnable task) {
+    Objects.requireNonNull(task, "task");
     if (ended) {
       return false;
     }

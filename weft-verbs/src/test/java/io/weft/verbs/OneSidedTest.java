@@ -11,6 +11,7 @@ import io.weft.verbs.Parties.Party;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -207,6 +208,28 @@ class OneSidedTest {
     parties.until(() -> !there.heardOf(0).isEmpty(), "the endpoint lives");
     assertThat(there.heardOf(0).remove()).isInstanceOf(Heard.Message.class);
     assertThat(next.segment().mismatch(MemorySegment.ofArray(new byte[BYTES]))).isEqualTo(-1);
+  }
+
+  /// The memory already belongs to another region.
+  @Test
+  void earlierRegionsOfAPlaceAreRefused() {
+    RemoteSlice unused = offered(there.transport.allocate(BYTES));
+    MemoryRegion first = there.transport.allocate(BYTES);
+    RemoteSlice early = new RemoteSlice(first.export(), 0, BYTES);
+    MemoryRegion hidden = there.transport.allocate(BYTES);
+    first.close();
+    hidden.close();
+    RemoteSlice late = new RemoteSlice(hidden.export(), 0, BYTES);
+    for (int i = 0; i < 3; i++) {
+      MemoryRegion next = there.transport.allocate(BYTES);
+      assertThat(next.export().bytes()).isEqualTo(BYTES);
+      next.close();
+      parties.until(() -> !next.isVisited(), "the peer leaves");
+    }
+    for (RemoteSlice closed : List.of(early, late)) {
+      assertThat(read(closed).failure()).isInstanceOf(TransportException.Refused.class);
+    }
+    assertThat(write(early, 9).failure()).isInstanceOf(TransportException.Refused.class);
   }
 
   @Test

@@ -8,6 +8,7 @@ import io.weft.transport.spi.Availability;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -25,7 +26,7 @@ public final class OwnMemoryProvider implements TransportProvider {
 
   /// Creates a provider whose transports use those of `real`.
   public OwnMemoryProvider(TransportProvider real) {
-    this.real = real;
+    this.real = Objects.requireNonNull(real, "real");
   }
 
   /// Returns the count of allocations.
@@ -50,6 +51,8 @@ public final class OwnMemoryProvider implements TransportProvider {
 
   @Override
   public Transport open(TransportConfig config, FrameSink sink) {
+    Objects.requireNonNull(config, "config");
+    Objects.requireNonNull(sink, "sink");
     return new Own(real.open(config, sink));
   }
 

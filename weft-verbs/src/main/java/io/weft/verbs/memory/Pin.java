@@ -18,6 +18,7 @@ public final class Pin implements RegionOwner {
   private @Nullable Object owner;
   private volatile int key;
   private volatile boolean exported;
+  private volatile boolean closed;
   // After the close: the endpoints whose peers may still access the memory. Guarded by this.
   private BitSet remaining = new BitSet();
 
@@ -63,13 +64,13 @@ public final class Pin implements RegionOwner {
   }
 
   /// Returns the address by which a peer recognizes a block that contains the region; 0 if peers
-  /// use the region only through the rings.
+  /// use the region only through the rings, or it is closed.
   @Override
   public long exportedAddress() {
-    if (block == null) {
+    exported = true; // before the look at `closed`, so that a close sees it
+    if (block == null || closed) {
       return 0;
     }
-    exported = true;
     return registration.memory().address() + offset;
   }
 
@@ -94,6 +95,7 @@ public final class Pin implements RegionOwner {
   /// Handles the close: the peers that may access the block must leave the region first.
   @Override
   public void withdrawn() {
+    closed = true;
     pins.forget(this);
     owner = null;
     BitSet peers = block == null || !exported ? new BitSet() : block.offeredTo();
@@ -109,6 +111,7 @@ public final class Pin implements RegionOwner {
 
   @Override
   public void released() {
+    closed = true;
     pins.forget(this);
     owner = null;
     holding.release();

@@ -17,7 +17,7 @@ final class PeerGrants {
   private final RegionNotices notes;
   // In the order of the addresses.
   private PeerGrant[] blocks = {};
-  // The keys of closed regions, indexed as in the peer's table.
+  // The key of the last closed region of each place of the peer's table; 0 if there is none.
   private int[] closed = new int[64];
   // The operations in flight on each closed region, by key; the peer is told after the last one.
   private final Map<Integer, Integer> leaving = new HashMap<>();
@@ -88,7 +88,7 @@ final class PeerGrants {
     if (place >= closed.length) {
       closed = Arrays.copyOf(closed, Math.max(place + 1, 2 * closed.length));
     }
-    if (key == 0 || closed[place] == key) {
+    if (key == 0 || isClosed(key)) {
       throw new VerbsFault("a second close of region " + Integer.toHexString(key));
     }
     closed[place] = key;
@@ -99,12 +99,13 @@ final class PeerGrants {
     }
   }
 
-  /// Returns whether the peer has closed the region with this key.
+  /// Returns whether the peer has closed the region with this key, or a later region of its place.
   ///
   /// Hot path.
   boolean isClosed(int key) {
     int place = Pins.place(key);
-    return place < closed.length && closed[place] == key && key != 0;
+    int last = place < closed.length ? closed[place] : 0;
+    return last != 0 && key - last <= 0; // by generation, which wraps
   }
 
   /// Counts a direct operation on a region as ended.

@@ -92,6 +92,9 @@ class PeerGrantsTest {
     assertThat(offers.isClosed(next)).isFalse();
     offers.close(next, 0);
     assertThat(offers.isClosed(next)).isTrue();
+    assertThat(offers.isClosed(REGION)).as("an earlier region of the place").isTrue();
+    assertThat(offers.isClosed(next + (1 << 16))).isFalse();
+    assertThat(offers.isClosed(next + 1)).as("a region of another place").isFalse();
     assertThatThrownBy(() -> offers.close(next, 0)).isInstanceOf(VerbsFault.class);
   }
 
