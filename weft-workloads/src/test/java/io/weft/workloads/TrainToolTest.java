@@ -33,7 +33,7 @@ class TrainToolTest {
   void theWorkloadsAreListed() {
     assertThat(run("--list")).isZero();
     assertThat(out.toString().lines())
-        .hasSize(7)
+        .hasSize(9)
         .anyMatch(l -> l.startsWith("mnist-dnn "))
         .anyMatch(l -> l.startsWith("mnist-cnn "))
         .anyMatch(l -> l.startsWith("adult-dnn "));

@@ -64,6 +64,20 @@ public record DataFile(Path path, String remedy) {
     }
   }
 
+  /// Returns whether the file begins with gzip's magic number. Throws `Missing` if the file cannot
+  /// be opened or is not a regular file.
+  public boolean isCompressed() {
+    try (InputStream in = ForeignFile.named(path).open()) {
+      return isGzip(in.readNBytes(2));
+    } catch (IOException e) {
+      throw unreadable(e);
+    }
+  }
+
+  private static boolean isGzip(byte[] magic) {
+    return magic.length == 2 && magic[0] == 0x1f && magic[1] == (byte) 0x8b;
+  }
+
   /// A consumer of lines of text.
   @FunctionalInterface
   public interface LineReader {
@@ -129,8 +143,7 @@ public record DataFile(Path path, String remedy) {
       var peekable = new PushbackInputStream(new BufferedInputStream(file, 1 << 16), 2);
       byte[] magic = peekable.readNBytes(2);
       peekable.unread(magic);
-      boolean gzip = magic.length == 2 && magic[0] == 0x1f && magic[1] == (byte) 0x8b;
-      return gzip
+      return isGzip(magic)
           ? new BufferedInputStream(new GZIPInputStream(peekable, 1 << 16), 1 << 16)
           : peekable;
     } catch (IOException | RuntimeException e) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.data;
 
+import java.util.Optional;
+
 /// A source of a workload's examples. Reading takes memory and time; `check` does not.
 public interface DataSource {
 
@@ -28,5 +30,11 @@ public interface DataSource {
   /// Returns the test examples without reporting progress.
   default Examples test() {
     return test(ReadProgress.SILENT);
+  }
+
+  /// Returns the reader of parts; empty if the examples are not in files, or if a part costs as
+  /// much as the whole.
+  default Optional<PartReader> parts() {
+    return Optional.empty();
   }
 }

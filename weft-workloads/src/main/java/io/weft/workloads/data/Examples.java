@@ -4,9 +4,9 @@ package io.weft.workloads.data;
 import java.util.Arrays;
 import java.util.Objects;
 
-/// Labelled examples in memory. Each feature and each label is one byte. The value of a feature is
-/// its unsigned byte times `scale`. Immutable by convention: the arrays must not change after
-/// construction.
+/// Labelled examples in memory. Each feature and each label is one byte, or a workload encodes its
+/// features in several bytes (`Floats`, `clicks.Ids`). The value of a feature byte is its unsigned
+/// byte times `scale`. Immutable by convention: the arrays must not change after construction.
 ///
 /// @param features per example
 /// @param classes the number of classes, at most 128; labels are below it

@@ -2,6 +2,7 @@
 package io.weft.workloads.model;
 
 import io.weft.workloads.clicks.Ids;
+import io.weft.workloads.data.Floats;
 import java.util.List;
 import java.util.Optional;
 import org.tensorflow.Graph;
@@ -55,13 +56,25 @@ public record Model(
     var labels =
         tf.withName("labels")
             .placeholder(TInt32.class, Placeholder.shape(Shape.of(Shape.UNKNOWN_SIZE)));
-    var x = tf.math.mul(tf.dtypes.cast(bytes, TFloat32.class), tf.constant(scale));
+    Operand<TFloat32> x =
+        switch (workload) {
+          case ACOUSTIC_DNN, HIGGS_DNN -> numbers(tf, bytes, features / Floats.BYTES);
+          case MNIST_DNN, MNIST_CNN, CIFAR10_DNN, CIFAR10_CNN, ADULT_DNN, ALEXNET, WIDE_DEEP ->
+              tf.math.mul(tf.dtypes.cast(bytes, TFloat32.class), tf.constant(scale));
+        };
     Operand<TFloat32> logits =
         switch (workload) {
           case MNIST_DNN, CIFAR10_DNN, ADULT_DNN ->
               hidden == Hidden.ENLARGED
                   ? dense(layers, x, features, 2048, 1024, workload.classes())
                   : dense(layers, x, features, 200, 100, workload.classes());
+          case ACOUSTIC_DNN ->
+              dense(layers, x, features / Floats.BYTES, 200, 100, workload.classes());
+          case HIGGS_DNN -> {
+            int numbers = features / Floats.BYTES;
+            var hiddenUnits = tf.nn.relu(layers.dense("dense1", x, numbers, 1024));
+            yield layers.dense("dense2", hiddenUnits, 1024, workload.classes());
+          }
           case MNIST_CNN ->
               twoConvolutions(
                   layers,
@@ -90,6 +103,12 @@ public record Model(
     var one = tf.nn.relu(layers.dense("dense1", x, inputs, first));
     var two = tf.nn.relu(layers.dense("dense2", one, first, second));
     return layers.dense("dense3", two, second, classes);
+  }
+
+  /// Takes the bytes of `Floats` as numbers, without a conversion.
+  private static Operand<TFloat32> numbers(Ops tf, Operand<TUint8> bytes, int count) {
+    var each = tf.reshape(bytes, tf.constant(new int[] {-1, count, Floats.BYTES}));
+    return tf.bitcast(each, TFloat32.class);
   }
 
   /// Moves the colours of a picture, which are separate planes in the data, to the last dimension.

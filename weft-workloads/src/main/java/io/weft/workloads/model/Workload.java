@@ -5,11 +5,15 @@ import io.weft.workloads.census.CensusFiles;
 import io.weft.workloads.census.SyntheticCensus;
 import io.weft.workloads.clicks.CriteoFiles;
 import io.weft.workloads.clicks.SyntheticClicks;
+import io.weft.workloads.collisions.HiggsFiles;
 import io.weft.workloads.data.DataSource;
+import io.weft.workloads.data.Floats;
 import io.weft.workloads.data.MnistFiles;
+import io.weft.workloads.data.SyntheticNumbers;
 import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.pictures.CifarFiles;
 import io.weft.workloads.pictures.SyntheticPictures;
+import io.weft.workloads.vehicles.AcousticFiles;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
@@ -28,6 +32,10 @@ public enum Workload {
       "cifar10-cnn", "small pictures, conv 5x5x32, conv 5x5x64, 1024-10", 3072, 10, 5, 0.01f),
   /// A network of 123-200-100-2 units for census data.
   ADULT_DNN("adult-dnn", "census income, 123-200-100-2", 123, 2, 5, 0.02f),
+  /// A network of 50-200-100-3 units for sounds of vehicles, in numbers.
+  ACOUSTIC_DNN("acoustic-dnn", "sounds of vehicles, 50-200-100-3", 50 * Floats.BYTES, 3, 4, 0.02f),
+  /// A network of 28-1024-2 units for collisions of particles, in numbers.
+  HIGGS_DNN("higgs-dnn", "collisions of particles, 28-1024-2", 28 * Floats.BYTES, 2, 3, 0.01f),
   /// A network of five convolutions, three dense layers and 50 million weights for random pixels of
   /// 224x224 in three colours, with 24 images in a step [JIA17 §4]. It measures the speed of steps
   /// because random pixels teach a network nothing.
@@ -87,7 +95,7 @@ public enum Workload {
   public boolean isEnlargeable() {
     return switch (this) {
       case MNIST_DNN, MNIST_CNN, CIFAR10_DNN, CIFAR10_CNN -> true;
-      case ADULT_DNN, ALEXNET, WIDE_DEEP -> false;
+      case ADULT_DNN, ACOUSTIC_DNN, HIGGS_DNN, ALEXNET, WIDE_DEEP -> false;
     };
   }
 
@@ -122,6 +130,8 @@ public enum Workload {
       case MNIST_DNN, MNIST_CNN -> Optional.of(new MnistFiles(directory));
       case CIFAR10_DNN, CIFAR10_CNN -> Optional.of(new CifarFiles(directory));
       case ADULT_DNN -> Optional.of(new CensusFiles(directory));
+      case ACOUSTIC_DNN -> Optional.of(new AcousticFiles(directory));
+      case HIGGS_DNN -> Optional.of(new HiggsFiles(directory));
       case ALEXNET -> Optional.empty();
       case WIDE_DEEP -> Optional.of(new CriteoFiles(directory));
     };
@@ -133,6 +143,11 @@ public enum Workload {
       case MNIST_DNN, MNIST_CNN -> SyntheticDigits.standard(seed);
       case CIFAR10_DNN, CIFAR10_CNN -> SyntheticPictures.standard(seed);
       case ADULT_DNN -> new SyntheticCensus(seed);
+      case ACOUSTIC_DNN ->
+          new SyntheticNumbers("synthetic sounds", "sounds", 50, classes, 20_000, 4_000, seed);
+      case HIGGS_DNN ->
+          new SyntheticNumbers(
+              "synthetic collisions", "collisions", 28, classes, 20_000, 4_000, seed);
       case ALEXNET -> new RandomPixels(features, seed);
       case WIDE_DEEP -> SyntheticClicks.standard(seed);
     };

@@ -19,6 +19,8 @@ class ModelTest {
     "CIFAR10_DNN,635710,6",
     "CIFAR10_CNN,4259274,8",
     "ADULT_DNN,45102,6",
+    "ACOUSTIC_DNN,30603,6",
+    "HIGGS_DNN,31746,4",
     "ALEXNET,50303912,16"
   })
   void theNetworksHaveTheSizesOfThePaper(Workload workload, long parameters, int tensors) {
