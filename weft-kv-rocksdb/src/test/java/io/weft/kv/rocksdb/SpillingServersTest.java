@@ -107,8 +107,8 @@ class SpillingServersTest {
   private static void isSpilled(KvTable table) throws Exception {
     TableStatistics its = table.statistics().await();
     assertThat(its.rows()).isEqualTo(KEYS);
-    assertThat(its.rows() - its.spilled()).isBetween(100L, 3 * (1100L + IN_REQUEST));
-    assertThat(its.returned()).isPositive();
+    assertThat(its.rows() - its.spilled().rows()).isBetween(100L, 3 * (1100L + IN_REQUEST));
+    assertThat(its.spilled().returned()).isPositive();
   }
 
   private static long files(Path in) throws IOException {
@@ -138,7 +138,7 @@ class SpillingServersTest {
             }
             compare(plain, spilled);
             isSpilled(spilled);
-            assertThat(spilled.statistics().await().diskBytes()).isPositive();
+            assertThat(spilled.statistics().await().spilled().bytes()).isPositive();
             double norm = plain.call(KvFunctions.norm()).await();
             assertThat(spilled.call(KvFunctions.norm()).await()).isCloseTo(norm, within(norm));
             store.barrier();
@@ -194,7 +194,7 @@ class SpillingServersTest {
               assertThat(rows).isEqualTo(all[0]); // read in parts that fit into memory
               TableStatistics its = table.statistics().await();
               assertThat(its.rows()).isEqualTo(KEYS);
-              assertThat(its.spilled() > KEYS / 2).isEqualTo(retention.spills());
+              assertThat(its.spilled().rows() > KEYS / 2).isEqualTo(retention.spills());
             });
       }
     }
@@ -251,7 +251,7 @@ class SpillingServersTest {
             for (int first = 0; first < KEYS; first += 5 * IN_REQUEST) {
               table.push(keys(first, 5 * IN_REQUEST), ones(5 * IN_REQUEST)).await();
             }
-            assertThat(table.statistics().await().spilled()).isGreaterThan(KEYS / 2);
+            assertThat(table.statistics().await().spilled().rows()).isGreaterThan(KEYS / 2);
             for (int i = 0; i < 100; i++) {
               table.push(keys(0, 1000), ones(1000)).await();
             }

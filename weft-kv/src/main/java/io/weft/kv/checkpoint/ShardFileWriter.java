@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.file.NewFile;
+import io.weft.kv.table.TableSink;
 import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /// A writer of a shard's file. The shard's thread collects rows and elements into blocks, and
 /// another thread writes them. Additions never wait. Callers that can postpone an addition check
 /// `hasRoom` first. The file appears under its name only when it is completely on disk.
-public final class ShardFileWriter {
+public final class ShardFileWriter implements TableSink {
 
   private static final int MOST_WAITING = 8;
 
@@ -84,8 +85,8 @@ public final class ShardFileWriter {
     return failure != null;
   }
 
-  /// Adds a row.
-  public void addRow(MemorySegment from, long at, int rowBytes) {
+  @Override
+  public void row(MemorySegment from, long at, int rowBytes) {
     if (filled + rowBytes > filling.length) {
       flush();
       filling = new byte[Math.max(Block.PAYLOAD_BYTES, rowBytes)];
@@ -105,9 +106,8 @@ public final class ShardFileWriter {
   }
 
   /// Adds bytes of a tensor's part as a separate block.
-  ///
-  /// @param at offset of the first byte in the part's bytes
-  public void addElements(int part, long at, byte[] content, int count) {
+  @Override
+  public void elements(int part, long at, byte[] content, int count) {
     hand(Block.Type.ELEMENTS, part, 0, at, content, count);
   }
 

@@ -3,27 +3,21 @@ package io.weft.kv.server;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
-import io.weft.kv.checkpoint.Block;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.frame.Finite;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.function.ShardValues.ValuesVisitor;
-import io.weft.kv.rule.InitialValues;
-import io.weft.kv.rule.UpdateRule;
-import io.weft.kv.rule.UpdateRules;
-import io.weft.kv.spec.Slicer;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.spec.TensorParts;
 import io.weft.kv.table.TensorPart;
+import io.weft.kv.table.TensorTable;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.kernel.Kernels;
 import io.weft.tensor.quantize.Quantizer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,10 +26,8 @@ import java.util.Map;
 /// shard's thread.
 final class PartsTable extends ShardTable {
 
+  private final TensorTable tensor;
   private final TensorParts cut;
-  private final UpdateRule rule;
-  private final InitialValues initial;
-  private final long seed;
   private final Map<Integer, Part> parts = new HashMap<>();
 
   /// The rounds of the existing parts and, once a checkpoint has begun, of all parts of this shard.
@@ -43,24 +35,14 @@ final class PartsTable extends ShardTable {
 
   private final Halves conversion = new Halves();
 
-  /// The copies in progress.
-  private final List<PartsCut> cuts = new ArrayList<>();
-
   /// The buffer in which compressed pushes are decoded.
   private MemorySegment floats = MemorySegment.NULL;
 
   /// Throws `IllegalArgumentException` for an invalid specification.
   PartsTable(TableSpec spec, ShardContext context) {
     super(spec, context);
-    this.cut = TensorParts.of(spec);
-    this.rule = UpdateRules.parse(spec.rule());
-    if (rule.rowSlots() > 0) {
-      throw new IllegalArgumentException(
-          "update rule '" + spec.rule() + "' is for rows of tables; a tensor has none");
-    }
-    int width = (int) Math.min(Integer.MAX_VALUE, spec.width());
-    this.initial = InitialValues.parse(spec.initial(), width);
-    this.seed = InitialValues.seed(spec.seed(), spec.name());
+    this.tensor = new TensorTable(spec, context.budget());
+    this.cut = tensor.cut();
   }
 
   private static final class Part {
@@ -102,9 +84,13 @@ final class PartsTable extends ShardTable {
     if (index >= cut.count()) {
       throw new Refusal("part %d of %d".formatted(index, cut.count()));
     }
+    return part(index);
+  }
+
+  private Part part(int index) {
     Part part = parts.get(index);
     if (part == null) {
-      part = make(index);
+      part = new Part(index, tensor.part(index), roundsOf(index));
       parts.put(index, part);
     }
     return part;
@@ -126,22 +112,6 @@ final class PartsTable extends ShardTable {
       rounds.put(index, its);
     }
     return its;
-  }
-
-  private Part make(int index) {
-    var values =
-        new TensorPart(
-            spec().name() + "', part '" + index, cut.elements(index), rule, context().budget());
-    if (!initial.isZero()) {
-      var block = new float[Slicer.Parts.BLOCK_ELEMENTS];
-      MemorySegment from = MemorySegment.ofArray(block);
-      for (long at = 0; at < values.elements(); at += block.length) {
-        int count = (int) Math.min(block.length, values.elements() - at);
-        initial.fill(seed, (cut.begin(index) + at) / block.length, block, 0, count);
-        values.assign(at, count, from, 0);
-      }
-    }
-    return new Part(index, values, roundsOf(index));
   }
 
   @Override
@@ -187,10 +157,11 @@ final class PartsTable extends ShardTable {
     return into;
   }
 
-  /// Sets the first values, if the request is from the first worker. Returns whether the part now
-  /// has its first values. A part that already has them keeps them, because the request was
-  /// repeated or the part was restored.
-  boolean init(Pending it, Subject subject) throws Refusal {
+  /// A part that already has its first values keeps them, because the request was repeated or the
+  /// part was restored.
+  @Override
+  boolean init(Pending it) throws Refusal {
+    Subject subject = subject(it.head(), it.request().payload());
     Part part = ofPart(subject);
     if (part.initialized) {
       return true;
@@ -206,7 +177,7 @@ final class PartsTable extends ShardTable {
       throw new Refusal("part " + part.index + " was pushed to before its first values came");
     }
     MemorySegment values = values(it.head(), subject, it.request().payload());
-    cuts.forEach(each -> each.before(part));
+    tensor.beforeChange(part.index);
     part.values.assign(0, part.values.elements(), values, 0);
     part.initialized = true;
     return true;
@@ -225,7 +196,7 @@ final class PartsTable extends ShardTable {
   @Override
   void apply(Subject subject, MemorySegment values) {
     Part part = ofPart(subject);
-    cuts.forEach(it -> it.before(part));
+    tensor.beforeChange(part.index);
     part.step++;
     part.values.update(0, part.values.elements(), values, 0, part.step);
   }
@@ -257,16 +228,8 @@ final class PartsTable extends ShardTable {
   }
 
   @Override
-  Cut cut(String id, Content content, ShardSink into) {
-    return copy(into);
-  }
-
-  /// Copies only the existing parts. The others have their initial values.
-  @Override
-  Cut copy(ShardSink into) {
-    var begun = new PartsCut(into, List.copyOf(parts.values()));
-    cuts.add(begun);
-    return begun;
+  TensorTable storage() {
+    return tensor;
   }
 
   @Override
@@ -292,14 +255,8 @@ final class PartsTable extends ShardTable {
       part.values.read(first, elements, there, 0);
       stretch = sum(there, values);
     }
-    cuts.forEach(it -> it.before(part));
+    tensor.beforeChange(part.index);
     part.values.assign(first, elements, stretch, 0);
-  }
-
-  @Override
-  TableStatistics statistics() {
-    long bytes = parts.values().stream().mapToLong(it -> it.values.bytes()).sum();
-    return new TableStatistics(parts.size(), bytes, 0, parts.size(), 0, 0);
   }
 
   @Override
@@ -332,60 +289,8 @@ final class PartsTable extends ShardTable {
 
   @Override
   void restored(int index) {
-    Part part = parts.get(index);
-    if (part != null) {
-      part.initialized = true;
-    }
-  }
-
-  /// The values and slots of all parts as of one moment. A part that is about to change is written
-  /// first.
-  private final class PartsCut implements Cut {
-    private final ShardSink into;
-    private final List<Part> all;
-    private final long[] written;
-    private int next;
-
-    PartsCut(ShardSink into, List<Part> all) {
-      this.into = into;
-      this.all = all;
-      this.written = new long[all.size()];
-    }
-
-    private boolean isWritten(int position) {
-      return written[position] == all.get(position).values.bytes();
-    }
-
-    private void block(int position) {
-      Part part = all.get(position);
-      long left = part.values.bytes() - written[position];
-      byte[] content = new byte[(int) Math.min(Block.PAYLOAD_BYTES, left)];
-      part.values.export(written[position], MemorySegment.ofArray(content), 0);
-      into.elements(part.index, written[position], content, content.length);
-      written[position] += content.length;
-    }
-
-    void before(Part part) {
-      int position = all.indexOf(part);
-      while (position >= 0 && !isWritten(position)) {
-        block(position);
-      }
-    }
-
-    @Override
-    public boolean advance() {
-      while (next < all.size() && isWritten(next)) {
-        next++;
-      }
-      if (next < all.size()) {
-        block(next);
-      }
-      return next == all.size();
-    }
-
-    @Override
-    public void close() {
-      boolean unused = cuts.remove(this);
+    if (tensor.find(index) != null) {
+      part(index).initialized = true;
     }
   }
 
@@ -397,23 +302,5 @@ final class PartsTable extends ShardTable {
   @Override
   void step(long atLeast) {
     parts.values().forEach(it -> it.step = Math.max(it.step, atLeast));
-  }
-
-  @Override
-  void load(int index, long at, MemorySegment content) throws Refusal {
-    if (content.byteSize() == 0) {
-      return;
-    }
-    Part part = atIndex(index);
-    try {
-      part.values.importBytes(at, content, 0, content.byteSize());
-    } catch (IndexOutOfBoundsException wrong) {
-      throw new Refusal(String.valueOf(wrong.getMessage()));
-    }
-  }
-
-  @Override
-  void close() {
-    parts.values().forEach(it -> it.values.close());
   }
 }

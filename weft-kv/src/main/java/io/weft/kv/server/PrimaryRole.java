@@ -123,7 +123,7 @@ final class PrimaryRole implements ShardRole {
       case CALL -> content.calls().call(it);
       case CHANGE -> change(it);
       case STATISTICS ->
-          it.request().reply(KvReply.done(0, table(it).statistics().text()).encode());
+          it.request().reply(KvReply.done(0, table(it).storage().statistics().text()).encode());
       case END -> {
         content.end(it);
         resume(tables.known(it.head()));

@@ -4,7 +4,6 @@ package io.weft.kv.server;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.frame.Finite;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvHead.Values;
@@ -14,16 +13,13 @@ import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.Retention;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.spill.RowStore;
 import io.weft.kv.table.Eviction;
 import io.weft.kv.table.EvictionScan;
 import io.weft.kv.table.Missing;
 import io.weft.kv.table.RowList;
-import io.weft.kv.table.RowSnapshot;
 import io.weft.kv.table.RowTable;
 import io.weft.kv.table.RowTableSpec;
-import io.weft.kv.table.RowTableStatistics;
 import io.weft.kv.table.Spilling;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +31,6 @@ import org.jspecify.annotations.Nullable;
 /// One shard's rows of a table. Confined to the shard's thread.
 final class RowsTable extends KeyedTable {
 
-  private static final int SLICE_BYTES = 64 << 10;
   private static final int EVICTED_AT_LEAST = 256;
 
   /// The number of times within the eviction age at which the pull of a row may be recorded.
@@ -52,12 +47,6 @@ final class RowsTable extends KeyedTable {
 
   private final Halves conversion = new Halves();
   private MemorySegment floats = MemorySegment.NULL;
-
-  /// The id and the table's step of the last checkpoint, and the number of rows removed before it.
-  private String cutId = "";
-
-  private long cutStep;
-  private long cutRemoved;
 
   /// Throws `Refusal` if rows are to be stored on disk and cannot be.
   RowsTable(TableSpec spec, ShardContext context) throws Refusal {
@@ -101,10 +90,6 @@ final class RowsTable extends KeyedTable {
     public long valueBytes() {
       return format.bytes((long) width * list.count());
     }
-  }
-
-  RowTable rows() {
-    return rows;
   }
 
   @Override
@@ -323,40 +308,8 @@ final class RowsTable extends KeyedTable {
   }
 
   @Override
-  Content contentAfter(String base) {
-    return !base.isEmpty() && base.equals(cutId) && cutRemoved == rows.removed()
-        ? Content.CHANGED
-        : Content.FULL;
-  }
-
-  @Override
-  Cut cut(String id, Content content, ShardSink into) {
-    Cut cut = cut(content == Content.FULL ? 0 : cutStep + 1, into);
-    cutId = id;
-    cutStep = step();
-    cutRemoved = rows.removed();
-    return cut;
-  }
-
-  @Override
-  Cut copy(ShardSink into) {
-    return cut(0, into);
-  }
-
-  private Cut cut(long since, ShardSink into) {
-    RowSnapshot snapshot = rows.snapshot(since, into::row);
-    int places = Math.clamp(SLICE_BYTES / rows.rowBytes(), 16, 1024);
-    return new Cut() {
-      @Override
-      public boolean advance() {
-        return snapshot.advance(places);
-      }
-
-      @Override
-      public void close() {
-        snapshot.close();
-      }
-    };
+  RowTable storage() {
+    return rows;
   }
 
   @Override
@@ -385,21 +338,6 @@ final class RowsTable extends KeyedTable {
   }
 
   @Override
-  TableStatistics statistics() {
-    RowTableStatistics its = rows.statistics();
-    return new TableStatistics(
-        its.rows(),
-        its.bytes(),
-        its.lookups(),
-        its.made(),
-        its.declined(),
-        its.evicted(),
-        its.spilled(),
-        its.returned(),
-        its.diskBytes());
-  }
-
-  @Override
   int keyCount(Subject subject) {
     return keys(subject).list().count();
   }
@@ -410,25 +348,5 @@ final class RowsTable extends KeyedTable {
     for (int i = 0; i < list.count(); i++) {
       into.set(JAVA_LONG_UNALIGNED, 8L * i, list.key(i));
     }
-  }
-
-  @Override
-  void load(int part, long at, MemorySegment content) throws Refusal {
-    long count = content.byteSize() / rows.rowBytes();
-    if (content.byteSize() % rows.rowBytes() != 0) {
-      throw new Refusal(
-          "%d bytes are not rows of %d bytes; is its rule another one?"
-              .formatted(content.byteSize(), rows.rowBytes()));
-    }
-    try {
-      rows.importRows(content, 0, Math.toIntExact(count));
-    } catch (IllegalArgumentException wrong) {
-      throw new Refusal(String.valueOf(wrong.getMessage()));
-    }
-  }
-
-  @Override
-  void close() {
-    rows.close();
   }
 }

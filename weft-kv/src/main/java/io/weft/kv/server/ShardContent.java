@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
-import io.weft.kv.frame.KvHead;
 import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.server.ShardTable.Subject;
 import java.util.function.Consumer;
@@ -87,11 +86,7 @@ final class ShardContent {
   /// Sets the first values of a tensor's part, if they are from the first worker. Returns whether
   /// the part has its first values.
   boolean init(Pending it) throws Refusal {
-    KvHead head = it.head();
-    if (!(tables.of(head) instanceof PartsTable table)) {
-      throw new Refusal("rows have the initial values that their table was registered with");
-    }
-    return table.init(it, table.subject(head, it.request().payload()));
+    return tables.of(it.head()).init(it);
   }
 
   /// Returns the table of a change. Throws `Refusal` for a change that cannot be run.

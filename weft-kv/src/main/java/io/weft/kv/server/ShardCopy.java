@@ -6,8 +6,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
-import io.weft.kv.server.ShardTable.Cut;
 import io.weft.kv.server.ShardTable.KeptPush;
+import io.weft.kv.table.TableSink;
+import io.weft.kv.table.TableSnapshot;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -130,15 +131,15 @@ final class ShardCopy {
         this::arrived);
   }
 
-  private final class Part implements ShardSink {
+  private final class Part implements TableSink {
     private final ShardTable table;
-    private final Cut cut;
+    private final TableSnapshot cut;
     private byte[] block = new byte[0];
     private int filled;
 
     Part(ShardTable table) {
       this.table = table;
-      this.cut = table.copy(this);
+      this.cut = table.storage().snapshot(0, this);
     }
 
     @Override

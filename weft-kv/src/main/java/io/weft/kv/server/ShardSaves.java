@@ -9,10 +9,9 @@ import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.checkpoint.ShardFileWriter;
 import io.weft.kv.checkpoint.ShardFileWriter.Written;
 import io.weft.kv.frame.KvReply;
-import io.weft.kv.server.ShardTable.Cut;
 import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.spill.RowStoreException;
-import java.lang.foreign.MemorySegment;
+import io.weft.kv.table.TableSnapshot;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -49,7 +48,7 @@ final class ShardSaves {
   }
 
   /// A file that is being written.
-  private record Save(ShardTable table, Cut cut, ShardFileWriter writer) {}
+  private record Save(ShardTable table, TableSnapshot cut, ShardFileWriter writer) {}
 
   /// Prevents a synchronous table from applying further clocks until `release` or its cut. Returns
   /// its current clock.
@@ -182,21 +181,7 @@ final class ShardSaves {
               answer(it, table, content, written);
             });
     writer.begin(new ShardFile(id, table.spec().text(), shard, content, table.step(), clock));
-    open.add(new Save(table, table.cut(id, content, into(writer)), writer));
-  }
-
-  private static ShardSink into(ShardFileWriter writer) {
-    return new ShardSink() {
-      @Override
-      public void row(MemorySegment memory, long at, int bytes) {
-        writer.addRow(memory, at, bytes);
-      }
-
-      @Override
-      public void elements(int part, long at, byte[] content, int count) {
-        writer.addElements(part, at, content, count);
-      }
-    };
+    open.add(new Save(table, table.cut(id, content, writer), writer));
   }
 
   private void answer(Pending it, ShardTable table, Content content, Written written) {

@@ -6,7 +6,9 @@ import io.weft.kv.frame.KvHead;
 import io.weft.kv.function.ShardValues.ValuesVisitor;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.spec.TableStatistics;
+import io.weft.kv.table.TableSink;
+import io.weft.kv.table.TableSnapshot;
+import io.weft.kv.table.TableStorage;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.kernel.Kernels;
@@ -26,6 +28,12 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   private final ArrayDeque<Pending> parked = new ArrayDeque<>();
   private boolean changed;
   private @Nullable String ended;
+
+  /// The id and the table's step of the last checkpoint, and the number of rows removed before it.
+  private String cutId = "";
+
+  private long cutStep;
+  private long cutRemoved;
 
   ShardTable(TableSpec spec, ShardContext context) {
     this.spec = spec;
@@ -89,6 +97,12 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   /// Makes `allRounds` complete, by adding the rounds of all parts of this shard, used or not.
   void complete(int shard) {}
 
+  /// Sets the first values of a tensor's part, if the request is from the first worker. Returns
+  /// whether the part now has its first values.
+  boolean init(Pending it) throws Refusal {
+    throw new Refusal("rows have the initial values that their table was registered with");
+  }
+
   abstract void apply(Subject subject, MemorySegment values) throws Refusal;
 
   /// Applies the pushes of one clock, which were acknowledged when they were kept. If they cannot
@@ -149,17 +163,27 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   /// Writes the current values to `into`, of `valueBytes` bytes.
   abstract void read(Subject subject, MemorySegment into) throws Refusal;
 
+  /// Returns the content, of which checkpoints, mirrors, restore and statistics are made.
+  abstract TableStorage storage();
+
   /// Returns the rows that a file must contain to be complete together with the checkpoint of this
   /// id.
-  abstract Content contentAfter(String base);
+  Content contentAfter(String base) {
+    return !base.isEmpty() && base.equals(cutId) && cutRemoved == storage().removed()
+        ? Content.CHANGED
+        : Content.FULL;
+  }
 
   /// Begins a copy of the content for a file, which is written in parts while the table changes.
   ///
   /// @param id of the checkpoint, which later ones may be based on
-  abstract Cut cut(String id, Content content, ShardSink into);
-
-  /// Begins a copy of the whole content, which is emitted in parts while the table changes.
-  abstract Cut copy(ShardSink into);
+  final TableSnapshot cut(String id, Content content, TableSink into) {
+    TableSnapshot cut = storage().snapshot(content == Content.FULL ? 0 : cutStep + 1, into);
+    cutId = id;
+    cutStep = step();
+    cutRemoved = storage().removed();
+    return cut;
+  }
 
   /// Visits the rows, or the parts that were pushed, pulled or given first values.
   abstract void forEach(ValuesVisitor visitor);
@@ -184,8 +208,6 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     return there;
   }
 
-  abstract TableStatistics statistics();
-
   abstract int keyCount(Subject subject);
 
   /// Writes the keys, 8 bytes each.
@@ -199,9 +221,6 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
 
   /// Raises the number of the last update to at least this number.
   abstract void step(long atLeast);
-
-  /// Loads content of a file. Throws `Refusal` if it cannot belong to this table.
-  abstract void load(int part, long at, MemorySegment content) throws Refusal;
 
   /// Records that a checkpoint contained values of this part.
   void restored(int part) {}
@@ -217,17 +236,6 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
 
     /// @param initialized true if the part has its first values
     void state(int part, boolean initialized, long step, PushRounds<KeptPush> rounds);
-  }
-
-  /// The content of a table as of one moment.
-  interface Cut {
-
-    /// Emits some of it. Returns whether that was all. Throws `RowStoreException` if rows on disk
-    /// cannot be read.
-    boolean advance();
-
-    /// Ends the copy.
-    void close();
   }
 
   final boolean isChanged() {
@@ -278,8 +286,6 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
         ? rounds(subject).applied()
         : Math.min(clock, clocks.slowest());
   }
-
-  abstract void close();
 
   /// A push that waits for those of other workers, in separate memory.
   ///

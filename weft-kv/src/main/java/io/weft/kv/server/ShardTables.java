@@ -40,7 +40,7 @@ final class ShardTables {
 
   /// Closes all tables and frees their memory.
   void clear() {
-    tables.values().forEach(ShardTable::close);
+    tables.values().forEach(table -> table.storage().close());
     tables.clear();
   }
 
@@ -158,8 +158,12 @@ final class ShardTables {
   private static void takeContent(Pending it, ShardTable table) throws Refusal {
     checkPayload(it, LOAD_HEAD_BYTES);
     MemorySegment payload = it.request().payload();
-    table.load(
-        it.head().part(), payload.get(JAVA_LONG_UNALIGNED, 0), payload.asSlice(LOAD_HEAD_BYTES));
+    long at = payload.get(JAVA_LONG_UNALIGNED, 0);
+    try {
+      table.storage().load(it.head().part(), at, payload.asSlice(LOAD_HEAD_BYTES));
+    } catch (IllegalArgumentException | IndexOutOfBoundsException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
   }
 
   /// Takes over clock and step of rows or of a part.

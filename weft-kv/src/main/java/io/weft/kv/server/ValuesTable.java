@@ -3,18 +3,13 @@ package io.weft.kv.server;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
-import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.frame.Finite;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.ValueList;
 import io.weft.kv.function.ShardValues.ValuesVisitor;
-import io.weft.kv.rule.InitialValues;
-import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.spec.TableStatistics;
-import io.weft.kv.table.ValueSnapshot;
 import io.weft.kv.table.ValueTable;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
@@ -25,28 +20,12 @@ import java.util.Map;
 /// because the payload contains keys and lengths. Confined to the shard's thread.
 final class ValuesTable extends KeyedTable {
 
-  private static final int PLACES_AT_ONCE = 256;
-
   private final ValueTable values;
-  private long lookups;
-
-  /// The id and the table's step of the last checkpoint.
-  private String cutId = "";
-
-  private long cutStep;
 
   /// Throws `IllegalArgumentException` for an invalid specification.
   ValuesTable(TableSpec spec, ShardContext context) {
     super(spec, context);
-    int most = (int) spec.width();
-    this.values =
-        new ValueTable(
-            spec.name(),
-            UpdateRules.parse(spec.rule()),
-            InitialValues.parse(spec.initial(), most),
-            spec.seed(),
-            most,
-            context.budget());
+    this.values = new ValueTable(spec, context.budget());
   }
 
   /// The keys and lengths of one request.
@@ -113,7 +92,6 @@ final class ValuesTable extends KeyedTable {
   void apply(Subject subject, MemorySegment payload) {
     ValueList list = listOf(payload);
     nextStep();
-    lookups += list.count();
     long at = list.valuesAt();
     for (int i = 0; i < list.count(); i++) {
       values.update(list.key(i), payload, at, step());
@@ -152,14 +130,12 @@ final class ValuesTable extends KeyedTable {
       }
     }
     nextStep();
-    lookups += sums.size();
     sums.forEach((key, sum) -> values.update(key, MemorySegment.ofArray(sum), 0, step()));
   }
 
   @Override
   void read(Subject subject, MemorySegment into) throws Refusal {
     ValueList list = ((Listed) subject).list();
-    lookups += list.count();
     if (list.asksLengths()) {
       for (int i = 0; i < list.count(); i++) {
         into.setAtIndex(JAVA_INT_UNALIGNED, i, values.length(list.key(i)));
@@ -178,36 +154,8 @@ final class ValuesTable extends KeyedTable {
   }
 
   @Override
-  Content contentAfter(String base) {
-    return !base.isEmpty() && base.equals(cutId) ? Content.CHANGED : Content.FULL;
-  }
-
-  @Override
-  Cut cut(String id, Content content, ShardSink into) {
-    Cut cut = cut(content == Content.FULL ? 0 : cutStep + 1, into);
-    cutId = id;
-    cutStep = step();
-    return cut;
-  }
-
-  @Override
-  Cut copy(ShardSink into) {
-    return cut(0, into);
-  }
-
-  private Cut cut(long since, ShardSink into) {
-    ValueSnapshot snapshot = values.snapshot(since, into::row);
-    return new Cut() {
-      @Override
-      public boolean advance() {
-        return snapshot.advance(PLACES_AT_ONCE);
-      }
-
-      @Override
-      public void close() {
-        snapshot.close();
-      }
-    };
+  ValueTable storage() {
+    return values;
   }
 
   @Override
@@ -229,29 +177,10 @@ final class ValuesTable extends KeyedTable {
   }
 
   @Override
-  TableStatistics statistics() {
-    return new TableStatistics(values.count(), values.bytes(), lookups, values.count(), 0, 0);
-  }
-
-  @Override
   int keyCount(Subject subject) {
     return 0;
   }
 
   @Override
   void writeKeys(Subject subject, MemorySegment into) {}
-
-  @Override
-  void load(int part, long at, MemorySegment content) throws Refusal {
-    try {
-      values.importValues(content);
-    } catch (IllegalArgumentException wrong) {
-      throw new Refusal(String.valueOf(wrong.getMessage()));
-    }
-  }
-
-  @Override
-  void close() {
-    values.close();
-  }
 }

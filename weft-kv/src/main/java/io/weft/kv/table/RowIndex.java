@@ -33,7 +33,6 @@ final class RowIndex implements AutoCloseable {
   private final int[] capacity = new int[PARTITIONS];
   private final int[] used = new int[PARTITIONS];
   private long entries;
-  private long size;
 
   RowIndex(String owner, MemoryBudget budget, RowMemory rows) {
     this.owner = owner;
@@ -113,7 +112,6 @@ final class RowIndex implements AutoCloseable {
     int partition = partition(hash);
     place(partition, (hash << 32) | (row + 1));
     used[partition]++;
-    size++;
   }
 
   private void place(int partition, long entry) {
@@ -173,16 +171,6 @@ final class RowIndex implements AutoCloseable {
     }
     put(partition, hole, 0);
     used[partition]--;
-    size--;
-  }
-
-  long size() {
-    return size;
-  }
-
-  /// Returns the number of entries, used or not.
-  long capacity() {
-    return entries;
   }
 
   long bytes() {

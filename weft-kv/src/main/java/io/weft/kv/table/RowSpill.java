@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.table;
 
+import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.spill.RowStore;
 import io.weft.kv.spill.RowStoreException;
 import java.lang.foreign.Arena;
@@ -105,13 +106,8 @@ final class RowSpill implements AutoCloseable {
     return spilled;
   }
 
-  /// Returns how often a row was loaded.
-  long returned() {
-    return returned;
-  }
-
-  long diskBytes() {
-    return store.diskBytes();
+  TableStatistics.Spilled statistics() {
+    return new TableStatistics.Spilled(spilled, returned, store.diskBytes());
   }
 
   /// Returns the maximum number of rows per read or write of the store.
@@ -401,9 +397,8 @@ final class RowSpill implements AutoCloseable {
       holds = false;
       MemorySegment buffer = own.allocate((long) batch * rowBytes, Long.BYTES);
       while (!rest.isDone()) {
-        int unused =
-            rest.next(
-                buffer, 0, (in, at, bytes) -> visitor.row(key(in, at), step(in, at), row(in, at)));
+        rest.next(
+            buffer, 0, (in, at, bytes) -> visitor.row(key(in, at), step(in, at), row(in, at)));
       }
     } finally {
       holds = false;
@@ -448,24 +443,21 @@ final class RowSpill implements AutoCloseable {
     }
 
     /// Emits at most `most` of the next rows, after all rows that were in memory have passed.
-    /// Returns the number of emitted rows. `isDone` tells whether rows remain.
-    int next(int most, int since, RowSink sink) {
-      return next(rows(Math.min(batch, most)), since, sink);
+    /// `isDone` tells whether rows remain.
+    void next(int most, int since, TableSink sink) {
+      next(rows(Math.min(batch, most)), since, sink);
     }
 
-    private int next(MemorySegment buffer, int since, RowSink sink) {
-      int shown = 0;
+    private void next(MemorySegment buffer, int since, TableSink sink) {
       int n = view == null ? 0 : view.next(buffer);
       for (int i = 0; i < n; i++) {
         long at = (long) i * rowBytes;
         if (step(buffer, at) >= since && inMemory.find(key(buffer, at)) < 0) {
           RowMemory.withoutPull(buffer, at);
           sink.row(buffer, at, rowBytes);
-          shown++;
         }
       }
       done = n == 0;
-      return shown;
     }
 
     boolean isDone() {

@@ -3,8 +3,9 @@ package io.weft.kv.table;
 
 import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRules;
+import io.weft.kv.spec.TableStatistics;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
+import java.util.Objects;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -16,10 +17,13 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Confined to the thread that created it. Other threads get `WrongThreadException`. A method that
 /// throws leaves the table unchanged, except for rows that it created before it ran out of memory.
-public final class RowTable implements AutoCloseable {
+public final class RowTable implements TableStorage {
 
   /// The number of keys whose index entries are fetched together.
   private static final int BLOCK = 32;
+
+  /// The approximate bytes that a part of a snapshot emits.
+  private static final int SLICE_BYTES = 64 << 10;
 
   /// The position of a sweep that has visited all rows in memory.
   private static final long OUTSIDE = 1L << 32;
@@ -43,7 +47,7 @@ public final class RowTable implements AutoCloseable {
   /// The sum of the prefetched entries, which keeps the JIT from eliminating the reads.
   private final long[] sink = new long[1];
 
-  private RowSnapshot[] snapshots = {};
+  private final TableSnapshot.Open snapshots = new TableSnapshot.Open();
   private long version;
   private long lookups;
   private long made;
@@ -119,7 +123,7 @@ public final class RowTable implements AutoCloseable {
     return spill == null ? Integer.MAX_VALUE : spill.mostAtOnce();
   }
 
-  /// Returns the number of rows that were removed or evicted.
+  @Override
   public long removed() {
     return evicted;
   }
@@ -256,9 +260,7 @@ public final class RowTable implements AutoCloseable {
   private int place(long key, long hash, int step) {
     index.ensureRoom(hash);
     int row = memory.allocate(key, step);
-    for (RowSnapshot each : snapshots) {
-      each.made(row);
-    }
+    snapshots.made(row);
     index.insert(hash, row);
     return row;
   }
@@ -331,9 +333,7 @@ public final class RowTable implements AutoCloseable {
 
   /// Prepares snapshots and store for the change of rows.
   private void before(int[] rows, int first, int count) {
-    for (RowSnapshot each : snapshots) {
-      each.before(rows, first, count);
-    }
+    snapshots.before(rows, first, count);
     if (spill != null) {
       spill.changed(rows, first, count);
     }
@@ -397,9 +397,7 @@ public final class RowTable implements AutoCloseable {
   }
 
   private void takeOut(int row, long key, long hash) {
-    for (RowSnapshot each : snapshots) {
-      each.before(row);
-    }
+    snapshots.before(row);
     index.remove(key, hash);
     memory.free(row);
     version++;
@@ -471,22 +469,24 @@ public final class RowTable implements AutoCloseable {
     }
   }
 
-  /// Returns a snapshot of the current rows, which is emitted in parts while the table changes.
-  ///
-  /// @param since rows that were last used before this step are omitted; 0 = none are
-  /// @param sink receives each row once, here or in the calls that change rows
-  public RowSnapshot snapshot(long since, RowSink sink) {
+  @Override
+  public TableSnapshot snapshot(long since, TableSink sink) {
+    Objects.requireNonNull(sink, "sink");
     checkUse();
-    var begun =
-        new RowSnapshot(
-            memory, shortened(since), sink, spill == null ? null : spill.freeze(), this::end);
-    snapshots = Arrays.copyOf(snapshots, snapshots.length + 1);
-    snapshots[snapshots.length - 1] = begun;
-    return begun;
+    return snapshots.begin(
+        memory.end(),
+        Math.clamp(SLICE_BYTES / rowBytes(), 16, 1024),
+        new RowSource(memory, shortened(since), sink, spill == null ? null : spill.freeze()));
   }
 
-  private void end(RowSnapshot over) {
-    snapshots = Arrays.stream(snapshots).filter(it -> !it.equals(over)).toArray(RowSnapshot[]::new);
+  @Override
+  public void load(int part, long at, MemorySegment content) {
+    if (content.byteSize() % rowBytes() != 0) {
+      throw new IllegalArgumentException(
+          "%d bytes are not rows of %d bytes; is its rule another one?"
+              .formatted(content.byteSize(), rowBytes()));
+    }
+    importRows(content, 0, Math.toIntExact(content.byteSize() / rowBytes()));
   }
 
   /// Imports rows from a snapshot of a table of the same width and rule. They replace rows of the
@@ -521,9 +521,7 @@ public final class RowTable implements AutoCloseable {
     long key = RowMemory.writtenKey(from, at);
     long hash = KeyHash.of(key);
     int row = index.find(key, hash);
-    for (RowSnapshot each : snapshots) {
-      each.before(row);
-    }
+    snapshots.before(row);
     if (row < 0) {
       row = add(key, hash, 0);
     }
@@ -556,22 +554,17 @@ public final class RowTable implements AutoCloseable {
     }
   }
 
-  /// Returns the statistics of this table.
-  public RowTableStatistics statistics() {
+  @Override
+  public TableStatistics statistics() {
     checkUse();
-    long capacity = index.capacity();
-    double load = capacity == 0 ? 0 : (double) index.size() / capacity;
-    return new RowTableStatistics(
+    return new TableStatistics(
         rows(),
         bytes(),
-        load,
         lookups,
         made,
         declined,
         evicted,
-        spill == null ? 0 : spill.spilled(),
-        spill == null ? 0 : spill.returned(),
-        spill == null ? 0 : spill.diskBytes());
+        spill == null ? TableStatistics.Spilled.NONE : spill.statistics());
   }
 
   private long bytes() {
@@ -581,7 +574,6 @@ public final class RowTable implements AutoCloseable {
         + (spill == null ? 0 : spill.bytes());
   }
 
-  /// Frees all rows and returns their memory to the budget.
   @Override
   public void close() {
     if (!closed) {

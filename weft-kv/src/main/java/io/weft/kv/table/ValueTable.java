@@ -9,11 +9,15 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRule;
+import io.weft.kv.rule.UpdateRules;
+import io.weft.kv.spec.TableSpec;
+import io.weft.kv.spec.TableStatistics;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /// One shard's values of a table: FLOAT32 values of any length by any 64-bit key, with the slots of
 /// their update rule, in native memory. A key's value keeps its first length. An exported value
@@ -21,7 +25,7 @@ import java.util.List;
 /// values, then each slot. The index takes about another 100 bytes per value.
 ///
 /// One thread.
-public final class ValueTable implements AutoCloseable {
+public final class ValueTable implements TableStorage {
 
   /// The bytes of an exported value before its floats.
   public static final int HEAD_BYTES = 16;
@@ -29,6 +33,9 @@ public final class ValueTable implements AutoCloseable {
   private static final int STEP_AT = 8;
   private static final int LENGTH_AT = 12;
   private static final int CHUNK_BYTES = 256 << 10;
+
+  /// The number of values that a part of a snapshot visits.
+  private static final int PLACES_AT_ONCE = 256;
 
   /// The approximate heap bytes per key.
   private static final int ENTRY_BYTES = 96;
@@ -48,26 +55,18 @@ public final class ValueTable implements AutoCloseable {
   private long chunkUsed;
   private long bytes;
   private long made;
-  private final List<ValueSnapshot> snapshots = new ArrayList<>();
+  private long lookups;
+  private final TableSnapshot.Open snapshots = new TableSnapshot.Open();
 
-  /// Creates an empty table. Throws `IllegalArgumentException` if the rule has row slots.
-  ///
-  /// @param name for messages and for the initial values
-  /// @param seed of initial values
-  /// @param most the maximum number of floats of a value
-  public ValueTable(
-      String name,
-      UpdateRule rule,
-      InitialValues initial,
-      long seed,
-      int most,
-      MemoryBudget budget) {
-    this.owner = "table '" + name + "'";
-    this.rule = rule;
-    this.initial = initial;
-    this.seed = InitialValues.seed(seed, name);
-    this.most = most;
-    this.budget = budget;
+  /// Creates an empty table. Throws `IllegalArgumentException` for an invalid rule or initial
+  /// values, and for a rule with row slots.
+  public ValueTable(TableSpec spec, MemoryBudget budget) {
+    this.owner = "table '" + spec.name() + "'";
+    this.rule = UpdateRules.parse(spec.rule());
+    this.most = (int) spec.width();
+    this.initial = InitialValues.parse(spec.initial(), most);
+    this.seed = InitialValues.seed(spec.seed(), spec.name());
+    this.budget = Objects.requireNonNull(budget, "budget");
     this.updates = new ElementUpdates(owner, rule, most);
   }
 
@@ -83,6 +82,7 @@ public final class ValueTable implements AutoCloseable {
 
   /// Returns the number of floats of a key's value; 0 = it has none.
   public int length(long key) {
+    lookups++;
     int number = index.find(key);
     return number < 0 || isAbsent(number) ? 0 : lengths[number];
   }
@@ -131,6 +131,7 @@ public final class ValueTable implements AutoCloseable {
   /// @param gradient FLOAT32 from `offset` in bytes, of any alignment and the value's length
   /// @param step number of this update of the table, from 1
   public void update(long key, MemorySegment gradient, long offset, long step) {
+    lookups++;
     MemorySegment value = changing(key, step);
     int length = lengths[index.find(key)];
     updates.apply(value, HEAD_BYTES, (long) length * Float.BYTES, length, gradient, offset, step);
@@ -153,7 +154,7 @@ public final class ValueTable implements AutoCloseable {
     if (isAbsent(number)) {
       make(number, key);
     } else {
-      snapshots.forEach(each -> each.before(number));
+      snapshots.before(number);
     }
     MemorySegment value = values.get(number);
     value.set(JAVA_INT, STEP_AT, shortened(step));
@@ -178,7 +179,7 @@ public final class ValueTable implements AutoCloseable {
     updates.initialize(value, HEAD_BYTES, (long) length * Float.BYTES, length);
     values.set(number, value);
     made++;
-    snapshots.forEach(each -> each.made(number));
+    snapshots.made(number);
   }
 
   private MemorySegment allocate(long size) {
@@ -204,6 +205,7 @@ public final class ValueTable implements AutoCloseable {
   ///
   /// @param into FLOAT32 from `offset` in bytes, of any alignment
   public void read(long key, int length, MemorySegment into, long offset) {
+    lookups++;
     checkLength(key, length);
     int number = index.find(key);
     long size = (long) length * Float.BYTES;
@@ -216,14 +218,9 @@ public final class ValueTable implements AutoCloseable {
     }
   }
 
-  /// Returns the number of values.
-  public long count() {
-    return made;
-  }
-
-  /// Returns the memory in bytes.
-  public long bytes() {
-    return bytes;
+  @Override
+  public TableStatistics statistics() {
+    return new TableStatistics(made, bytes, lookups, made, 0, 0, TableStatistics.Spilled.NONE);
   }
 
   /// Visits all values, without their slots.
@@ -239,32 +236,22 @@ public final class ValueTable implements AutoCloseable {
     }
   }
 
-  /// Returns a snapshot of the current values, which is emitted in parts while the table changes.
-  ///
-  /// @param since values that were last used before this step are omitted; 0 = none are
-  /// @param sink receives each value once, here or in the calls that change it
-  public ValueSnapshot snapshot(long since, RowSink sink) {
-    var begun = new ValueSnapshot(this, values.size(), since, sink);
-    snapshots.add(begun);
-    return begun;
-  }
-
-  void end(ValueSnapshot over) {
-    boolean unused = snapshots.remove(over);
+  @Override
+  public TableSnapshot snapshot(long since, TableSink sink) {
+    Objects.requireNonNull(sink, "sink");
+    return snapshots.begin(values.size(), PLACES_AT_ONCE, number -> emit(number, since, sink));
   }
 
   /// Emits a value to a snapshot, if it exists and was used at this step or later.
-  void show(int number, long since, RowSink sink) {
+  private void emit(int number, long since, TableSink sink) {
     MemorySegment value = values.get(number);
     if (!isAbsent(number) && value.get(JAVA_INT, STEP_AT) >= since) {
       sink.row(value, 0, (int) value.byteSize());
     }
   }
 
-  /// Imports values that a table of the same rule has exported. They replace values of the same
-  /// keys. Throws `IllegalArgumentException`, before any change, if the bytes are not values, and
-  /// `MemoryBudgetException`.
-  public void importValues(MemorySegment from) {
+  @Override
+  public void load(int part, long offset, MemorySegment from) {
     for (long at = 0; at < from.byteSize(); at += exported(from, at)) {
       checkExported(from, at);
     }
@@ -275,7 +262,7 @@ public final class ValueTable implements AutoCloseable {
       if (isAbsent(number)) {
         make(number, key);
       } else {
-        snapshots.forEach(each -> each.before(number));
+        snapshots.before(number);
       }
       MemorySegment value = values.get(number);
       MemorySegment.copy(from, at, value, 0, value.byteSize());
@@ -300,7 +287,6 @@ public final class ValueTable implements AutoCloseable {
     }
   }
 
-  /// Frees all values and returns their memory to the budget.
   @Override
   public void close() {
     if (arena.scope().isAlive()) {

@@ -54,7 +54,7 @@ class DamageTest {
     byte[] rows = new byte[ROW_BYTES * ROWS];
     new Random(5).nextBytes(rows);
     for (int i = 0; i < ROWS; i++) {
-      writer.addRow(MemorySegment.ofArray(rows), (long) i * ROW_BYTES, ROW_BYTES);
+      writer.row(MemorySegment.ofArray(rows), (long) i * ROW_BYTES, ROW_BYTES);
     }
     writer.end();
     Written written = said.getFirst();

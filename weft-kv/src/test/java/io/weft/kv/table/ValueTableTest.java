@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRules;
+import io.weft.kv.spec.TableSpec;
 import io.weft.property.Property;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
@@ -25,7 +25,7 @@ class ValueTableTest {
 
   private ValueTable table(String rule) {
     return new ValueTable(
-        "v", UpdateRules.parse(rule), InitialValues.parse("uniform", MOST), 7, MOST, budget);
+        TableSpec.values("v", MOST).withRule(rule).withInitial("uniform", 7), budget);
   }
 
   private static float[] read(ValueTable table, long key, int length) {
@@ -76,7 +76,7 @@ class ValueTableTest {
     var later = new Taken();
     try (ValueTable table = table("adam:lr=0.1");
         ValueTable other = table("adam:lr=0.1")) {
-      ValueSnapshot snapshot = null;
+      TableSnapshot snapshot = null;
       Map<Long, float[]> then = new HashMap<>();
       for (int step = 1; step <= 300; step++) {
         long key = key(random.nextInt(90));
@@ -102,18 +102,18 @@ class ValueTableTest {
         assertThat(read(table, key, length)).isEqualTo(read(part));
         assertThat(table.length(key)).isEqualTo(length);
       }
-      assertThat(table.count()).isEqualTo(model.size());
+      assertThat(table.statistics().rows()).isEqualTo(model.size());
       while (!snapshot.advance(5)) {
-        assertThat(table.count()).isPositive();
+        assertThat(table.statistics().rows()).isPositive();
       }
       snapshot.close();
-      other.importValues(before.all());
-      assertThat(other.count()).isEqualTo(then.size());
+      other.load(0, 0, before.all());
+      assertThat(other.statistics().rows()).isEqualTo(then.size());
       then.forEach((key, values) -> assertThat(read(other, key, values.length)).isEqualTo(values));
-      try (ValueSnapshot changed = table.snapshot(150, later::row)) {
+      try (TableSnapshot changed = table.snapshot(150, later::row)) {
         assertThat(changed.advance(Integer.MAX_VALUE)).isTrue();
       }
-      other.importValues(later.all()); // the later changes overwrite the earlier state
+      other.load(0, 0, later.all()); // the later changes overwrite the earlier state
       for (Map.Entry<Long, TensorPart> each : model.entrySet()) {
         long key = each.getKey();
         float[] gradient = random(random, length(key));
@@ -161,7 +161,7 @@ class ValueTableTest {
       table.reserve(5, 3);
       table.update(5, MemorySegment.ofArray(new float[] {1, 2, 3}), 0, 1);
       var taken = new Taken();
-      try (ValueSnapshot snapshot = table.snapshot(0, taken::row)) {
+      try (TableSnapshot snapshot = table.snapshot(0, taken::row)) {
         assertThat(snapshot.advance(10)).isTrue();
       }
       byte[] bytes = taken.all().toArray(JAVA_BYTE);
@@ -170,11 +170,11 @@ class ValueTableTest {
         MemorySegment torn = MemorySegment.ofArray(Arrays.copyOf(bytes, end));
         assertThatIllegalArgumentException()
             .as("torn at %d", end)
-            .isThrownBy(() -> table.importValues(torn));
+            .isThrownBy(() -> table.load(0, 0, torn));
       }
       assertThatIllegalArgumentException()
-          .isThrownBy(() -> other.importValues(MemorySegment.ofArray(bytes)));
-      assertThat(other.count()).isZero();
+          .isThrownBy(() -> other.load(0, 0, MemorySegment.ofArray(bytes)));
+      assertThat(other.statistics().rows()).isZero();
     }
   }
 
@@ -184,8 +184,7 @@ class ValueTableTest {
         .isThrownBy(() -> table("rowwise-adagrad"))
         .withMessageContaining("needs rows");
     var small = new MemoryBudget(1000);
-    try (var table =
-        new ValueTable("v", UpdateRules.parse("sum"), InitialValues.zero(), 0, MOST, small)) {
+    try (var table = new ValueTable(TableSpec.values("v", MOST), small)) {
       table.reserve(1, 1000);
       assertThatThrownBy(() -> table.update(1, MemorySegment.ofArray(new float[1000]), 0, 1))
           .isInstanceOf(MemoryBudgetException.class)

@@ -6,14 +6,12 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.weft.kv.frame.KvHead.Values;
-import io.weft.kv.rule.InitialValues;
-import io.weft.kv.rule.UpdateRule;
-import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.server.ReplicasNotice;
 import io.weft.kv.spec.Replicas;
+import io.weft.kv.spec.TableSpec;
 import io.weft.kv.table.MemoryBudget;
-import io.weft.kv.table.RowSink;
-import io.weft.kv.table.ValueSnapshot;
+import io.weft.kv.table.TableSink;
+import io.weft.kv.table.TableSnapshot;
 import io.weft.kv.table.ValueTable;
 import io.weft.qa.fuzz.FuzzTarget;
 import io.weft.tensor.quantize.Quantizer;
@@ -132,21 +130,22 @@ public final class KvFramesTarget implements FuzzTarget {
 
   /// Checks that a stored table can be read, written and read by another table.
   private static void decodeStored(MemorySegment bytes) {
-    UpdateRule rule = UpdateRules.parse("momentum");
+    TableSpec spec = TableSpec.values("v", 100).withRule("momentum");
     var budget = new MemoryBudget(4 << 20);
     var out = new ByteArrayOutputStream();
-    RowSink sink = (from, at, count) -> out.writeBytes(from.asSlice(at, count).toArray(JAVA_BYTE));
-    try (var table = new ValueTable("v", rule, InitialValues.zero(), 0, 100, budget);
-        var other = new ValueTable("v", rule, InitialValues.zero(), 0, 100, budget)) {
-      table.importValues(bytes);
-      try (ValueSnapshot all = table.snapshot(0, sink)) {
+    TableSink sink =
+        (from, at, count) -> out.writeBytes(from.asSlice(at, count).toArray(JAVA_BYTE));
+    try (var table = new ValueTable(spec, budget);
+        var other = new ValueTable(spec, budget)) {
+      table.load(0, 0, bytes);
+      try (TableSnapshot all = table.snapshot(0, sink)) {
         if (!all.advance(Integer.MAX_VALUE) || out.size() > bytes.byteSize()) {
           throw new AssertionError(out.size() + " bytes of " + bytes.byteSize());
         }
       }
-      other.importValues(MemorySegment.ofArray(out.toByteArray()));
-      if (other.count() != table.count()) {
-        throw new AssertionError(other.count() + " of " + table.count() + " values");
+      other.load(0, 0, MemorySegment.ofArray(out.toByteArray()));
+      if (other.statistics().rows() != table.statistics().rows()) {
+        throw new AssertionError(other.statistics() + ", not " + table.statistics());
       }
     }
     if (budget.usedBytes() != 0) {
