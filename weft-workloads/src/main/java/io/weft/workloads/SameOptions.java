@@ -77,7 +77,9 @@ final class SameOptions {
     facts.put("--servers", options.servers().map(s -> "" + s.servers()).orElse("none"));
     facts.put("--backup", options.servers().map(s -> "" + s.backup()).orElse("none"));
     facts.put("--dense", options.servers().map(s -> s.dense().toString()).orElse("none"));
-    facts.put("--enlarged", settings.hidden().toString());
+    facts.put("--enlarged", settings.hidden().size().toString());
+    facts.put("--activation", settings.hidden().activation().toString());
+    facts.put("--dropout", "" + settings.hidden().dropout());
     facts.put("--epochs", "" + settings.epochs());
     facts.put("--minutes", settings.limit().map(Duration::toString).orElse("none"));
     facts.put("--batch", "" + settings.batch());

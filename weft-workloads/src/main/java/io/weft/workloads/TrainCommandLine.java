@@ -8,6 +8,7 @@ import io.weft.telemetry.timeline.TimelineFile;
 import io.weft.transport.limit.IoErrors;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.workloads.data.DataSource;
+import io.weft.workloads.model.Activation;
 import io.weft.workloads.model.Hidden;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
@@ -38,6 +39,8 @@ import picocli.CommandLine.ParseResult;
 final class TrainCommandLine {
 
   private static final String ENLARGED = "--enlarged";
+  private static final String ACTIVATION = "--activation";
+  private static final String DROPOUT = "--dropout";
   private static final String MINUTES = "--minutes";
   private static final double MOST_MINUTES = 1_000_000;
   private static final int MOST_EPOCHS = 1_000_000;
@@ -88,6 +91,9 @@ final class TrainCommandLine {
             .type(boolean.class)
             .description("hidden layers of 2048 and 1024 units, of mnist-* and cifar10-*")
             .build());
+    option(
+        spec, ACTIVATION, "F", "relu (default) or sigmoid, in hidden dense layers of *-dnn, *-cnn");
+    option(spec, DROPOUT, "P", "each step leaves out this fraction of their neurons; default 0");
     option(spec, "--seed", "S", "seed of weights, order and embedded data; default 1");
     option(spec, "--transport", "T", "auto (default) or a scheme, such as tcp");
     option(spec, SyncFlag.NAME, "HOW", SyncFlag.DESCRIPTION);
@@ -175,7 +181,7 @@ final class TrainCommandLine {
             path(parsed, "--checkpoint"),
             WeightCheckFlag.parse(text(parsed, WeightCheckFlag.NAME)),
             GradientFlags.parse(parsed, System.getenv()),
-            hidden(parsed, workload),
+            hidden(parsed, workload, servers.isPresent()),
             limit);
     WeightCheckFlag.requireFits(settings, servers.isPresent());
     GradientFlags.requireFits(settings, servers.isPresent());
@@ -213,7 +219,36 @@ final class TrainCommandLine {
     throw BadOption.of(MINUTES, text.orElse(""), "a number above 0 and at most 1000000");
   }
 
-  private static Hidden hidden(ParseResult parsed, Workload workload) {
+  private static Hidden hidden(ParseResult parsed, Workload workload, boolean servers) {
+    for (String option : List.of(ACTIVATION, DROPOUT)) {
+      if (parsed.hasMatchedOption(option) && !workload.isFullyConnected()) {
+        throw new BadOption(
+            option + " with " + workload.title() + ": only *-dnn and *-cnn take it");
+      }
+    }
+    float dropout = dropout(parsed);
+    if (dropout > 0 && servers) {
+      throw BadOption.of(DROPOUT, "" + dropout, "no --via weft, grpc or ps with it");
+    }
+    return sized(parsed, workload)
+        .with(choice(parsed, ACTIVATION, Activation.values(), Activation.RELU))
+        .with(dropout);
+  }
+
+  private static float dropout(ParseResult parsed) {
+    Optional<String> text = text(parsed, DROPOUT);
+    try {
+      float dropout = text.map(Float::parseFloat).orElse(0f);
+      if (dropout >= 0 && dropout < 1) {
+        return dropout;
+      }
+    } catch (NumberFormatException e) {
+      // A malformed number is reported below, like a number out of range.
+    }
+    throw BadOption.of(DROPOUT, text.orElse(""), "a number from 0 to below 1");
+  }
+
+  private static Hidden sized(ParseResult parsed, Workload workload) {
     if (!parsed.hasMatchedOption(ENLARGED)) {
       return Hidden.STANDARD;
     }

@@ -3,6 +3,7 @@ package io.weft.workloads.model;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.tensorflow.Graph;
 import org.tensorflow.Operand;
@@ -22,19 +23,31 @@ final class Layers {
   private final Ops tf;
   private final long seed;
   private final UnaryOperator<Output<TFloat32>> readings;
+  private final Activation activation;
+  private final Optional<Dropout> dropout;
   private final List<Variable<TFloat32>> variables = new ArrayList<>();
   private final List<SparseTable> tables = new ArrayList<>();
 
   Layers(Graph graph, long seed) {
-    this(graph, seed, value -> value);
+    this(graph, seed, Hidden.STANDARD);
+  }
+
+  Layers(Graph graph, long seed, Hidden hidden) {
+    this(graph, seed, hidden, value -> value);
   }
 
   /// @param readings maps the value of a weight or bias to the tensor that layers use instead
   Layers(Graph graph, long seed, UnaryOperator<Output<TFloat32>> readings) {
+    this(graph, seed, Hidden.STANDARD, readings);
+  }
+
+  private Layers(Graph graph, long seed, Hidden hidden, UnaryOperator<Output<TFloat32>> readings) {
     this.graph = graph;
     this.tf = Ops.create(graph);
     this.seed = seed;
     this.readings = readings;
+    this.activation = hidden.activation();
+    this.dropout = hidden.dropout() == 0 ? Optional.empty() : Optional.of(new Dropout(tf));
   }
 
   Ops tf() {
@@ -55,6 +68,17 @@ final class Layers {
   Operand<TFloat32> dense(String name, Operand<TFloat32> x, int inputs, int outputs) {
     var weights = value(weights(name, inputs, inputs, outputs));
     return tf.nn.biasAdd(tf.linalg.matMul(x, weights), value(bias(name, outputs)));
+  }
+
+  /// Returns a hidden layer: the activation of `x W + b`, of shape batch by outputs.
+  Operand<TFloat32> hidden(String name, Operand<TFloat32> x, int inputs, int outputs) {
+    Operand<TFloat32> sums = dense(name, x, inputs, outputs);
+    Operand<TFloat32> active =
+        switch (activation) {
+          case RELU -> tf.nn.relu(sums);
+          case SIGMOID -> tf.math.sigmoid(sums);
+        };
+    return dropout.isPresent() ? dropout.get().of(active) : active;
   }
 
   /// A square that slides over images: its side, its stride, and TensorFlow's padding mode.

@@ -48,7 +48,7 @@ public record Model(
   /// @param scale the factor by which a feature byte is multiplied
   public static Model of(Workload workload, Hidden hidden, int features, long seed, float scale) {
     var graph = new Graph();
-    var layers = new Layers(graph, seed);
+    var layers = new Layers(graph, seed, hidden);
     Ops tf = layers.tf();
     var bytes =
         tf.withName("features")
@@ -65,15 +65,15 @@ public record Model(
     Operand<TFloat32> logits =
         switch (workload) {
           case MNIST_DNN, CIFAR10_DNN, ADULT_DNN ->
-              hidden == Hidden.ENLARGED
+              hidden.size() == Hidden.Size.ENLARGED
                   ? dense(layers, x, features, 2048, 1024, workload.classes())
                   : dense(layers, x, features, 200, 100, workload.classes());
           case ACOUSTIC_DNN ->
               dense(layers, x, features / Floats.BYTES, 200, 100, workload.classes());
           case HIGGS_DNN -> {
             int numbers = features / Floats.BYTES;
-            var hiddenUnits = tf.nn.relu(layers.dense("dense1", x, numbers, 1024));
-            yield layers.dense("dense2", hiddenUnits, 1024, workload.classes());
+            var full = layers.hidden("dense1", x, numbers, 1024);
+            yield layers.dense("dense2", full, 1024, workload.classes());
           }
           case MNIST_CNN ->
               twoConvolutions(
@@ -99,9 +99,8 @@ public record Model(
 
   private static Operand<TFloat32> dense(
       Layers layers, Operand<TFloat32> x, int inputs, int first, int second, int classes) {
-    Ops tf = layers.tf();
-    var one = tf.nn.relu(layers.dense("dense1", x, inputs, first));
-    var two = tf.nn.relu(layers.dense("dense2", one, first, second));
+    var one = layers.hidden("dense1", x, inputs, first);
+    var two = layers.hidden("dense2", one, first, second);
     return layers.dense("dense3", two, second, classes);
   }
 
@@ -131,10 +130,10 @@ public record Model(
         layers.pool(layers.convolution("conv2", first, Layers.Window.same(5), 32, 64), halves);
     int count = side / 4 * (side / 4) * 64;
     var flat = tf.reshape(second, tf.constant(new int[] {-1, count}));
-    if (hidden == Hidden.ENLARGED) {
+    if (hidden.size() == Hidden.Size.ENLARGED) {
       return dense(layers, flat, count, 2048, 1024, classes);
     }
-    var full = tf.nn.relu(layers.dense("dense1", flat, count, 1024));
+    var full = layers.hidden("dense1", flat, count, 1024);
     return layers.dense("dense2", full, 1024, classes);
   }
 

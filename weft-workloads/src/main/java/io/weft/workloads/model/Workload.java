@@ -99,6 +99,15 @@ public enum Workload {
     };
   }
 
+  /// Returns whether the activation and dropout of its hidden layers can be chosen.
+  public boolean isFullyConnected() {
+    return switch (this) {
+      case MNIST_DNN, MNIST_CNN, CIFAR10_DNN, CIFAR10_CNN, ADULT_DNN, ACOUSTIC_DNN, HIGGS_DNN ->
+          true;
+      case ALEXNET, WIDE_DEEP -> false;
+    };
+  }
+
   /// Returns the width of its output.
   public int classes() {
     return classes;

@@ -174,7 +174,7 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
         feed.fill(step);
       }
       input = timeline.nanos() - input;
-      lossSum = model.step(feed, rate * weight(width));
+      lossSum = model.step(feed, rate * weight(width), progress.steps());
       boolean last = step + 1 == shard.columns().steps();
       progress.step(lossSum, width, !averages(progress.steps() + 1, last));
       averageWeights();

@@ -34,6 +34,11 @@ public final class RankFeed implements AutoCloseable {
     return shards.width();
   }
 
+  /// Returns the number of the first of this rank's shards in the batch.
+  int firstShard() {
+    return shards.shards()[0];
+  }
+
   /// Loads the order of this epoch; epochs count from 0.
   public void begin(int epoch) {
     orders = shards.orders(epoch);

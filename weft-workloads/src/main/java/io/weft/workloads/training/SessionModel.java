@@ -12,9 +12,11 @@ import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.WeightsDigest;
 import io.weft.workloads.batch.Feed;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.model.Dropout;
 import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.model.Model;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -34,6 +36,7 @@ import org.tensorflow.types.TInt32;
 /// and restores its state. Confined to one thread. Owns graph and session.
 final class SessionModel implements AutoCloseable {
 
+  private final Optional<Dropout.Draws> draws;
   private final Model model;
   private final Updating updating;
   private final Placeholder<TFloat32> factor;
@@ -61,11 +64,15 @@ final class SessionModel implements AutoCloseable {
   }
 
   private SessionModel(
+      TrainingSettings settings,
       Model model,
       Updating updating,
       Placeholder<TFloat32> factor,
       ModelState state,
       Session session) {
+    float dropout = settings.hidden().dropout();
+    this.draws =
+        dropout == 0 ? Optional.empty() : Optional.of(new Dropout.Draws(dropout, settings.seed()));
     this.model = model;
     this.updating = updating;
     this.factor = factor;
@@ -89,7 +96,7 @@ final class SessionModel implements AutoCloseable {
     var session =
         new Session(model.graph(), OpLibrary.load().sessionConfig(model.graph(), job.threads()));
     session.initialize();
-    return new SessionModel(model, updating, factor, state, session);
+    return new SessionModel(settings, model, updating, factor, state, session);
   }
 
   private static Updating updating(
@@ -190,28 +197,30 @@ final class SessionModel implements AutoCloseable {
   /// slice.
   ///
   /// @param lossFactor the factor by which the sum of the losses is multiplied
-  double step(RankFeed feed, float lossFactor) {
+  /// @param number of the step since the first epoch
+  double step(RankFeed feed, float lossFactor, long number) {
     try (TFloat32 scalar = TFloat32.scalarOf(lossFactor)) {
       return switch (updating) {
-        case Updating.AtOnce whole -> atOnce(feed.feeds().getFirst(), scalar, whole.train());
-        case Updating.Layered by -> atOnce(feed.feeds().getFirst(), scalar, by.train());
-        case Updating.Tuned tuned -> atOnce(feed.feeds().getFirst(), scalar, tuned.train());
-        case Updating.ByShards parts -> byShards(feed.feeds(), scalar, parts.gradients());
+        case Updating.AtOnce whole -> atOnce(feed, scalar, whole.train(), number);
+        case Updating.Layered by -> atOnce(feed, scalar, by.train(), number);
+        case Updating.Tuned tuned -> atOnce(feed, scalar, tuned.train(), number);
+        case Updating.ByShards parts -> byShards(feed, scalar, parts.gradients(), number);
       };
     }
   }
 
-  private double atOnce(Feed feed, TFloat32 lossFactor, Op train) {
-    Session.Runner runner = runner(feed, lossFactor).addTarget(train);
+  private double atOnce(RankFeed feed, TFloat32 lossFactor, Op train, long number) {
+    Session.Runner runner = runner(feed, 0, lossFactor, number).addTarget(train);
     try (Result result = runner.fetch(model.lossSum()).run()) {
       return ((TFloat32) result.get(0)).getFloat();
     }
   }
 
-  private double byShards(List<Feed> feeds, TFloat32 lossFactor, ShardGradients gradients) {
-    double[] losses = new double[feeds.size()];
+  private double byShards(
+      RankFeed feed, TFloat32 lossFactor, ShardGradients gradients, long number) {
+    double[] losses = new double[feed.feeds().size()];
     for (int shard = 0; shard < losses.length; shard++) {
-      Session.Runner runner = runner(feeds.get(shard), lossFactor);
+      Session.Runner runner = runner(feed, shard, lossFactor, number);
       gradients.fetch(runner);
       try (Result result = runner.fetch(model.lossSum()).run()) {
         gradients.add(result, shard);
@@ -222,12 +231,16 @@ final class SessionModel implements AutoCloseable {
     return ShardTree.sum(losses);
   }
 
-  private Session.Runner runner(Feed feed, TFloat32 lossFactor) {
-    return session
-        .runner()
-        .feed(factor, lossFactor)
-        .feed(model.features(), feed.features())
-        .feed(model.labels(), feed.labels());
+  private Session.Runner runner(RankFeed feeds, int shard, TFloat32 lossFactor, long number) {
+    Feed feed = feeds.feeds().get(shard);
+    Session.Runner runner =
+        session
+            .runner()
+            .feed(factor, lossFactor)
+            .feed(model.features(), feed.features())
+            .feed(model.labels(), feed.labels());
+    draws.ifPresent(each -> each.feed(runner, number, feeds.firstShard() + shard));
+    return runner;
   }
 
   /// Evaluates examples without training on them.
@@ -267,6 +280,7 @@ final class SessionModel implements AutoCloseable {
   @Override
   public void close() {
     session.close();
+    draws.ifPresent(Dropout.Draws::close);
     state.close();
     switch (updating) {
       case Updating.ByShards parts -> parts.gradients().close();

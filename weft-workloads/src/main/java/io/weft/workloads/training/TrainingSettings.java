@@ -129,7 +129,7 @@ public record TrainingSettings(
     facts.put("optimizer", optimizer.toString());
     facts.put("seed", Long.toString(seed));
     facts.put("sync", sync.toString());
-    if (hidden != Hidden.STANDARD) {
+    if (!hidden.equals(Hidden.STANDARD)) {
       facts.put("hidden", hidden.toString());
     }
     return new Manifest(epochs, facts);
