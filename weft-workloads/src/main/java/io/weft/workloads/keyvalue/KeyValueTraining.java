@@ -46,7 +46,7 @@ public record KeyValueTraining(ServedTraining of) {
     try (var engine = new TableEngine(of, store, shard)) {
       var observer = index == 0 ? of.observer() : TrainingObserver.SILENT;
       new TrainingLoop(settings, of.source().name(), shard.columns(), observer).run(engine);
-      WorkerRow row = engine.steps().row(-1, of.weft().bytesSent(), engine.model().counts());
+      WorkerRow row = engine.steps().row(-1, of.weft(), engine.model().counts());
       List<WorkerRow> rows =
           exchange.gather("told", row.numbers()).stream().map(WorkerRow::of).toList();
       engine.model().finish();

@@ -219,7 +219,7 @@ final class GraphEngine implements TrainingEngine, AutoCloseable {
   /// Returns the result of this worker.
   WorkerRow row() {
     long requests = requestsBefore < 0 ? -1 : session.requests() - requestsBefore;
-    return steps.row(requests, training.weft().bytesSent(), TableCounts.NONE);
+    return steps.row(requests, training.weft(), TableCounts.NONE);
   }
 
   /// Tests the model and returns the result of the training.

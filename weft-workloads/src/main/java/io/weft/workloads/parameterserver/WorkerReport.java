@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.parameterserver;
 
+import io.weft.TransferCounts;
 import io.weft.kv.spec.TableCounts;
 import io.weft.workloads.batch.RankShards;
 import io.weft.workloads.checkpoint.History;
@@ -8,6 +9,7 @@ import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Timing;
+import io.weft.workloads.training.Traffic;
 import io.weft.workloads.training.TrainingEngine;
 import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.TrainingSettings;
@@ -83,13 +85,19 @@ public record WorkerReport(ServedTraining training, RankShards share, List<Worke
             new History(losses, accuracies).finalLoss(),
             digests,
             Timing.ofWorkers(speed, own.nanos()),
-            rows.stream().mapToLong(WorkerRow::bytesSent).sum(),
-            OptionalDouble.empty(),
+            traffic(),
             List.of(),
             OptionalLong.empty(),
             Optional.empty(),
             OptionalLong.empty());
     return new ServedResult(outcome, facts(dropped));
+  }
+
+  private Traffic traffic() {
+    return Traffic.of(
+        rows.stream().mapToLong(WorkerRow::bytesSent).sum(),
+        OptionalDouble.empty(),
+        rows.stream().map(WorkerRow::transfers).reduce(TransferCounts.NONE, TransferCounts::plus));
   }
 
   private ServingFacts facts(long dropped) {

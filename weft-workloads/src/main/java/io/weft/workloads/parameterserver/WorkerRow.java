@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.parameterserver;
 
+import io.weft.TransferCounts;
 import io.weft.kv.spec.TableCounts;
 import java.util.Arrays;
 
@@ -11,6 +12,7 @@ import java.util.Arrays;
 /// @param seconds that its steps took
 /// @param requests in which it requested tensors; negative if unknown
 /// @param bytesSent by the worker
+/// @param transfers of the worker
 /// @param tables the counts of requests to tables
 /// @param losses of its steps, each summed over its share of the batch; NaN for a step that it did
 ///   not take
@@ -20,10 +22,11 @@ public record WorkerRow(
     double seconds,
     long requests,
     long bytesSent,
+    TransferCounts transfers,
     TableCounts tables,
     double[] losses) {
 
-  private static final int FACTS = 8;
+  private static final int FACTS = 12;
 
   /// Returns the length of a row with this number of losses.
   static int width(int losses) {
@@ -38,7 +41,9 @@ public record WorkerRow(
         numbers[2],
         (long) numbers[3],
         (long) numbers[4],
-        new TableCounts((long) numbers[5], (long) numbers[6], (long) numbers[7]),
+        new TransferCounts(
+            (long) numbers[5], (long) numbers[6], (long) numbers[7], (long) numbers[8]),
+        new TableCounts((long) numbers[9], (long) numbers[10], (long) numbers[11]),
         Arrays.copyOfRange(numbers, FACTS, numbers.length));
   }
 
@@ -50,9 +55,13 @@ public record WorkerRow(
     numbers[2] = seconds;
     numbers[3] = requests;
     numbers[4] = bytesSent;
-    numbers[5] = tables.pushes();
-    numbers[6] = tables.pulls();
-    numbers[7] = tables.staleness();
+    numbers[5] = transfers.registrations();
+    numbers[6] = transfers.oneSidedBytes();
+    numbers[7] = transfers.ringBytes();
+    numbers[8] = transfers.copiedBytes();
+    numbers[9] = tables.pushes();
+    numbers[10] = tables.pulls();
+    numbers[11] = tables.staleness();
     System.arraycopy(losses, 0, numbers, FACTS, losses.length);
     return numbers;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.parameterserver;
 
+import io.weft.Weft;
 import io.weft.kv.spec.TableCounts;
 import io.weft.workloads.batch.RankShards;
 import io.weft.workloads.training.TrainingEngine;
@@ -77,9 +78,17 @@ public final class WorkerSteps {
   ///
   /// @param requests in which it requested tensors; negative if unknown
   /// @param tables the counts of requests to tables
-  public WorkerRow row(long requests, long bytesSent, TableCounts tables) {
+  public WorkerRow row(long requests, Weft weft, TableCounts tables) {
     double seconds = nanos.stream().mapToLong(Long::longValue).sum() / 1e9;
     long examples = (long) share.width() * nanos.size();
-    return new WorkerRow(true, examples, seconds, requests, bytesSent, tables, losses.clone());
+    return new WorkerRow(
+        true,
+        examples,
+        seconds,
+        requests,
+        weft.bytesSent(),
+        weft.transfers(),
+        tables,
+        losses.clone());
   }
 }

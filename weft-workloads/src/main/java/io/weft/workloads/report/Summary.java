@@ -5,6 +5,7 @@ import io.weft.telemetry.metrics.Goodput;
 import io.weft.workloads.parameterserver.ServingFacts;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.Timing;
+import io.weft.workloads.training.Traffic;
 import io.weft.workloads.training.TrainingOutcome;
 import java.util.List;
 import java.util.Locale;
@@ -45,12 +46,30 @@ public final class Summary {
         report.stepMillis().p50(),
         report.stepMillis().p99(),
         shares(timing) + goodput(outcome),
-        bytes(report.bytesSent()),
-        report.bytesPerStep().isPresent()
-            ? ", " + bytes((long) report.bytesPerStep().getAsDouble()) + " a step"
-            : "",
+        bytes(report.traffic().bytesSent()),
+        eachStep(report.traffic()) + oneSided(report.traffic()),
         digests(report.weightsDigest()),
         losses(report.shrinks()) + serving(report.serving()));
+  }
+
+  private static String eachStep(Traffic traffic) {
+    return traffic.bytesPerStep().isPresent()
+        ? ", " + bytes((long) traffic.bytesPerStep().getAsDouble()) + " a step"
+        : "";
+  }
+
+  private static String oneSided(Traffic traffic) {
+    return traffic
+        .transfers()
+        .map(
+            moved ->
+                String.format(
+                    Locale.ROOT,
+                    "; of longer payloads %.1f %% one-sided, %s copied, %d registrations",
+                    100 * moved.oneSidedShare(),
+                    bytes(moved.copiedBytes()),
+                    moved.registrations()))
+        .orElse("");
   }
 
   private static String tasks(TrainReport report) {

@@ -10,6 +10,7 @@ import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServingFacts;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.Timing;
+import io.weft.workloads.training.Traffic;
 import io.weft.workloads.training.TrainingJob;
 import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.TrainingSettings;
@@ -45,10 +46,9 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param communicationSeconds not hidden behind computing
 /// @param waitSeconds because another rank was later
 /// @param steady the steps that began 5 s or more after the first step; left out if there are none
-/// @param bytesSent by all ranks; with parameter servers, by the workers, over shm without the
-///   bytes that servers read out of their memory
-/// @param bytesPerStep sent by all ranks in a step, without the bytes at the ends of epochs; left
-///   out for one rank and with parameter servers
+/// @param traffic the bytes that moved, as fields of this object; `bytesPerStep` without the bytes
+///   at the ends of epochs, left out for one rank and with parameter servers; with parameter
+///   servers, the workers' bytes, over shm without the bytes that servers read out of their memory
 /// @param outerSteps of local SGD; left out for other kinds of training
 /// @param transport scheme, "none" for one rank
 /// @param goodput the use of the job's time; left out if unknown
@@ -75,8 +75,7 @@ public record TrainReport(
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble communicationSeconds,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble waitSeconds,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Steady> steady,
-    long bytesSent,
-    @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalDouble bytesPerStep,
+    @JsonUnwrapped Traffic traffic,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong outerSteps,
     String transport,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Goodput> goodput,
@@ -154,8 +153,7 @@ public record TrainReport(
         known(timing.communicationSeconds()),
         known(timing.waitSeconds()),
         timing.steady().map(Steady::of),
-        outcome.bytesSent(),
-        outcome.bytesPerStep(),
+        outcome.traffic(),
         outcome.outerSteps(),
         transport,
         outcome.goodput(),

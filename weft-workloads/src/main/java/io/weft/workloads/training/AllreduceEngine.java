@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.TransferCounts;
 import io.weft.agent.Ticker;
 import io.weft.telemetry.metrics.Goodput;
 import io.weft.telemetry.metrics.TimeUse;
@@ -283,7 +284,6 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
   TrainingOutcome outcome() throws InterruptedException {
     OptionalDouble auc = auc();
     endLocal();
-    double[] sent = exchange.combine("bytes", ReduceOp.SUM, (double) job.bytesSent(), stepBytes);
     return new TrainingOutcome(
         shard.dataset(),
         progress.history().losses(),
@@ -292,14 +292,31 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
         progress.history().finalLoss(),
         exchange.gather("digest", digest()),
         recorder.result(settings.batch()),
-        (long) sent[0],
-        exchange.alone() || stepsTaken == 0
-            ? OptionalDouble.empty()
-            : OptionalDouble.of(sent[1] / stepsTaken),
+        traffic(),
         recovery.shrinks(),
         settings.sync() instanceof Sync.Local ? OptionalLong.of(outerSteps) : OptionalLong.empty(),
         Optional.of(goodput()),
         OptionalLong.of(model.state().optimizerBytes(model.weights())));
+  }
+
+  private Traffic traffic() throws InterruptedException {
+    TransferCounts own = job.transfers();
+    double[] sums =
+        exchange.combine(
+            "bytes",
+            ReduceOp.SUM,
+            job.bytesSent(),
+            stepBytes,
+            own.registrations(),
+            own.oneSidedBytes(),
+            own.ringBytes(),
+            own.copiedBytes());
+    return Traffic.of(
+        (long) sums[0],
+        exchange.alone() || stepsTaken == 0
+            ? OptionalDouble.empty()
+            : OptionalDouble.of(sums[1] / stepsTaken),
+        new TransferCounts((long) sums[2], (long) sums[3], (long) sums[4], (long) sums[5]));
   }
 
   private OptionalDouble auc() throws InterruptedException {

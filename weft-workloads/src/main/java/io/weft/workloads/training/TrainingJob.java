@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.TransferCounts;
 import io.weft.Weft;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.collective.Communicator;
@@ -79,4 +80,7 @@ public interface TrainingJob {
   /// Returns the bytes that this rank has exchanged with other ranks: sent to them, or read and
   /// written in their mapped memory.
   long bytesSent();
+
+  /// Returns the transfers of this rank since its start.
+  TransferCounts transfers();
 }

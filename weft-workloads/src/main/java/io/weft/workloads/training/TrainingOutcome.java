@@ -16,8 +16,7 @@ import java.util.OptionalLong;
 /// @param finalLoss mean over the last 50 steps
 /// @param digests of the weights, by rank
 /// @param timing of the steps of this run
-/// @param bytesSent by all remaining ranks
-/// @param bytesPerStep sent by all remaining ranks in a step of this run; empty if unknown
+/// @param traffic of all remaining ranks
 /// @param shrinks in order of time; empty if no rank was lost
 /// @param outerSteps of local SGD; empty for other kinds of training
 /// @param goodput the use of the job's time; empty if unknown
@@ -30,8 +29,7 @@ public record TrainingOutcome(
     double finalLoss,
     List<String> digests,
     Timing timing,
-    long bytesSent,
-    OptionalDouble bytesPerStep,
+    Traffic traffic,
     List<Shrink> shrinks,
     OptionalLong outerSteps,
     Optional<Goodput> goodput,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.TransferCounts;
 import io.weft.Weft;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.collective.Communicator;
@@ -80,5 +81,10 @@ record WeftJob(
   @Override
   public long bytesSent() {
     return weft.bytesSent() + weft.bytesMapped();
+  }
+
+  @Override
+  public TransferCounts transfers() {
+    return weft.transfers();
   }
 }

@@ -3,6 +3,7 @@ package io.weft.workloads.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.weft.TransferCounts;
 import io.weft.telemetry.metrics.Goodput;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
@@ -11,6 +12,7 @@ import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.SoloJob;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Timing;
+import io.weft.workloads.training.Traffic;
 import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.TrainingSettings;
 import java.awt.image.BufferedImage;
@@ -59,8 +61,7 @@ class ReportTest {
               1,
               5,
               Optional.empty()),
-          2_000_000_000L,
-          OptionalDouble.empty(),
+          Traffic.of(2_000_000_000L, OptionalDouble.empty(), TransferCounts.NONE),
           List.of(new Shrink(1, 57, List.of(0, 3), 2, 1.25)),
           OptionalLong.empty(),
           Optional.empty(),
@@ -121,8 +122,7 @@ class ReportTest {
             0.5,
             List.of("0123456789abcdef"),
             OUTCOME.timing(),
-            0,
-            OptionalDouble.of(1_500_000),
+            Traffic.of(0, OptionalDouble.of(1_500_000), new TransferCounts(5, 3000, 1000, 2000)),
             List.of(),
             OptionalLong.of(9),
             Optional.of(new Goodput(10, 1, 6, 1, Map.of(1, 0.5), 0.25, 0.25, 0.5, 0.5)),
@@ -133,6 +133,12 @@ class ReportTest {
     JsonNode json = JsonMapper.builder().build().readTree(Files.readAllBytes(file));
     assertThat(json.get("testAuc").doubleValue()).isEqualTo(0.8125);
     assertThat(json.get("outerSteps").longValue()).isEqualTo(9);
+    assertThat(json.get("bytesPerStep").longValue()).isEqualTo(1_500_000);
+    JsonNode transfers = json.get("transfers");
+    assertThat(transfers.get("registrations").longValue()).isEqualTo(5);
+    assertThat(transfers.get("oneSidedBytes").longValue()).isEqualTo(3000);
+    assertThat(transfers.get("ringBytes").longValue()).isEqualTo(1000);
+    assertThat(transfers.get("copiedBytes").longValue()).isEqualTo(2000);
     assertThat(json.get("optimizerBytes").longValue()).isEqualTo(4096);
     assertThat(json.get("goodput").get("computeSeconds").doubleValue()).isEqualTo(6);
     assertThat(json.get("goodput").get("waitingSeconds").get("1").doubleValue()).isEqualTo(0.5);
@@ -221,8 +227,7 @@ class ReportTest {
             1,
             List.of("0123456789abcdef"),
             OUTCOME.timing(),
-            0,
-            OptionalDouble.empty(),
+            Traffic.of(0, OptionalDouble.empty(), TransferCounts.NONE),
             List.of(),
             OptionalLong.empty(),
             Optional.empty(),

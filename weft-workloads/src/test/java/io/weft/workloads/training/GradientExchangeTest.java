@@ -49,18 +49,18 @@ class GradientExchangeTest {
     assertThat(compressed.digests()).hasSize(2).containsOnly(compressed.digests().getFirst());
     assertThat(compressed.digests().getFirst()).isNotEqualTo(plain.digests().getFirst());
     assertThat(compressed.losses().getLast()).isLessThan(0.7 * compressed.losses().getFirst());
-    assertThat(compressed.bytesPerStep().orElseThrow())
+    assertThat(compressed.traffic().bytesPerStep().orElseThrow())
         .isPositive()
-        .isLessThan(part * plain.bytesPerStep().orElseThrow());
+        .isLessThan(part * plain.traffic().bytesPerStep().orElseThrow());
   }
 
   @Test
   void aStepSendsEachGradientOnceToEachOfTwoRanks() {
     TrainingOutcome plain = trained(2, GradientExchange.PLAIN);
     long parameters = 784 * 200 + 200 + 200 * 100 + 100 + 100 * 10 + 10;
-    assertThat(plain.bytesPerStep().orElseThrow())
+    assertThat(plain.traffic().bytesPerStep().orElseThrow())
         .isBetween(1.95 * 4 * parameters, 2.1 * 4 * parameters);
-    assertThat(Runs.alone(Runs.settings(1)).bytesPerStep()).isEmpty();
+    assertThat(Runs.alone(Runs.settings(1)).traffic().bytesPerStep()).isEmpty();
   }
 
   @ParameterizedTest

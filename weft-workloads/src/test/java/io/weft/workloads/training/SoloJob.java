@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.TransferCounts;
 import io.weft.Weft;
 import io.weft.agent.Ticker;
 import io.weft.cluster.elastic.OnFailure;
@@ -85,6 +86,11 @@ public record SoloJob(GoodputMeter goodput) implements TrainingJob {
   @Override
   public long bytesSent() {
     return 0;
+  }
+
+  @Override
+  public TransferCounts transfers() {
+    return TransferCounts.NONE;
   }
 
   @Override

@@ -57,7 +57,7 @@ class TrainerTest {
     for (TrainingOutcome outcome : together) {
       assertThat(outcome.losses()).isEqualTo(together.getFirst().losses());
       assertThat(outcome.digests()).hasSize(ranks).containsOnly(outcome.digests().getFirst());
-      assertThat(outcome.bytesSent()).isPositive();
+      assertThat(outcome.traffic().bytesSent()).isPositive();
     }
     for (int s = 0; s < alone.losses().size(); s++) {
       assertThat(together.getFirst().losses().get(s))
