@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 
 /// A check that all ranks of a training have equal values of the options that change its numbers or
 /// its messages. It runs once before any other message. Otherwise ranks would train different
@@ -81,7 +82,9 @@ final class SameOptions {
     facts.put("--activation", settings.hidden().activation().toString());
     facts.put("--dropout", "" + settings.hidden().dropout());
     facts.put("--epochs", "" + settings.epochs());
-    facts.put("--minutes", settings.limit().map(Duration::toString).orElse("none"));
+    facts.put("--minutes", settings.limit().time().map(Duration::toString).orElse("none"));
+    OptionalLong steps = settings.limit().steps();
+    facts.put("--steps", steps.isPresent() ? "" + steps.getAsLong() : "none");
     facts.put("--batch", "" + settings.batch());
     // The optimizer precedes the rate, whose default depends on it.
     facts.put("--optimizer", settings.optimizer().toString());

@@ -15,6 +15,7 @@ import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.report.Plot;
 import io.weft.workloads.training.GradientExchange;
+import io.weft.workloads.training.Limit;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.TrainingSettings;
 import java.io.IOException;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -42,9 +44,14 @@ final class TrainCommandLine {
   private static final String ACTIVATION = "--activation";
   private static final String DROPOUT = "--dropout";
   private static final String MINUTES = "--minutes";
+  private static final String STEPS = "--steps";
+  private static final String BATCH = "--batch";
+  private static final String BATCH_PER_RANK = "--batch-per-rank";
   private static final double MOST_MINUTES = 1_000_000;
   private static final int MOST_EPOCHS = 1_000_000;
   private static final int MOST_BATCH = 1 << 20;
+  private static final int MOST_BATCH_PER_RANK = 1 << 16;
+  private static final long MOST_STEPS = 1L << 40;
   private static final int MOST_THREADS = 1 << 10;
 
   private static final List<String> LAUNCHERS =
@@ -83,7 +90,9 @@ final class TrainCommandLine {
     option(spec, "--epochs", "E", "passes over the data");
     option(
         spec, MINUTES, "M", "end with the epoch in which M minutes have passed, for example 0.5");
-    option(spec, "--batch", "B", "examples in a step, over all ranks; default 128, alexnet 24");
+    option(spec, STEPS, "N", "end after N steps");
+    option(spec, BATCH, "B", "examples in a step, over all ranks; default 128, alexnet 24");
+    option(spec, BATCH_PER_RANK, "B", "examples of each rank or worker in a step, not --batch");
     option(spec, "--lr", "R", "learning rate; the default suits workload and optimizer");
     option(spec, "--optimizer", "O", "sgd, momentum (default), adam, adagrad");
     spec.addOption(
@@ -161,16 +170,14 @@ final class TrainCommandLine {
     if (transport.isPresent()) {
       requireOneOf(parsed, "--transport", schemes());
     }
-    Optional<Duration> limit = limit(parsed);
-    if (limit.isPresent() && servers.isPresent()) {
-      throw BadOption.of(MINUTES, text(parsed, MINUTES).orElse(""), "no --via with it");
-    }
+    Limit limit = limit(parsed, servers.isPresent());
+    OptionalInt batchPerRank = batchPerRank(parsed);
     long seed = whole(parsed, "--seed", 1, 0, Long.MAX_VALUE);
     TrainingSettings settings =
         new TrainingSettings(
             workload,
             epochs(parsed, limit.isPresent() ? MOST_EPOCHS : workload.defaultEpochs()),
-            (int) whole(parsed, "--batch", workload.defaultBatch(), 1, MOST_BATCH),
+            batchPerRank.orElse((int) whole(parsed, BATCH, workload.defaultBatch(), 1, MOST_BATCH)),
             rate(parsed, workload.defaultRate(optimizer)),
             optimizer,
             seed,
@@ -191,6 +198,7 @@ final class TrainCommandLine {
             .orElseGet(() -> workload.embedded(seed));
     return new TrainOptions(
         settings,
+        batchPerRank,
         servers,
         configured,
         source,
@@ -206,7 +214,31 @@ final class TrainCommandLine {
     return (int) whole(parsed, "--epochs", otherwise, 1, MOST_EPOCHS);
   }
 
-  private static Optional<Duration> limit(ParseResult parsed) {
+  private static OptionalInt batchPerRank(ParseResult parsed) {
+    Optional<String> text = text(parsed, BATCH_PER_RANK);
+    if (text.isEmpty()) {
+      return OptionalInt.empty();
+    }
+    if (text(parsed, BATCH).isPresent()) {
+      throw BadOption.of(BATCH_PER_RANK, text.get(), "it without " + BATCH);
+    }
+    return OptionalInt.of((int) whole(parsed, BATCH_PER_RANK, 1, 1, MOST_BATCH_PER_RANK));
+  }
+
+  private static Limit limit(ParseResult parsed, boolean servers) {
+    for (String option : List.of(MINUTES, STEPS)) {
+      if (servers && text(parsed, option).isPresent()) {
+        throw BadOption.of(option, text(parsed, option).orElse(""), "no --via with it");
+      }
+    }
+    return new Limit(
+        minutes(parsed),
+        text(parsed, STEPS).isEmpty()
+            ? OptionalLong.empty()
+            : OptionalLong.of(whole(parsed, STEPS, 1, 1, MOST_STEPS)));
+  }
+
+  private static Optional<Duration> minutes(ParseResult parsed) {
     Optional<String> text = text(parsed, MINUTES);
     try {
       Optional<Double> minutes = text.map(Double::parseDouble);

@@ -11,6 +11,8 @@ import java.util.OptionalInt;
 /// A complete and checked command line.
 ///
 /// @param settings of the training
+/// @param batchPerRank the examples of each rank or worker in a step, whose sum over all is the
+///   batch of the settings; empty if not given
 /// @param servers the numbers of servers and workers; empty if every rank has all variables
 /// @param task of this process, if `TF_CONFIG` assigns it
 /// @param source of its data
@@ -22,6 +24,7 @@ import java.util.OptionalInt;
 /// @param autotuneLog file for the samples of an autotuner
 record TrainOptions(
     TrainingSettings settings,
+    OptionalInt batchPerRank,
     Optional<Servers> servers,
     Optional<ConfiguredTask> task,
     DataSource source,
@@ -30,4 +33,26 @@ record TrainOptions(
     Optional<Path> plot,
     Optional<Path> json,
     Optional<Path> timeline,
-    Optional<Path> autotuneLog) {}
+    Optional<Path> autotuneLog) {
+
+  /// Returns these options in a job of this number of ranks, which determines the batch if it is
+  /// given for each rank.
+  TrainOptions of(int ranks) {
+    if (batchPerRank.isEmpty()) {
+      return this;
+    }
+    int training = servers.map(Servers::workers).orElse(ranks);
+    return new TrainOptions(
+        settings.withBatch(Math.multiplyExact(batchPerRank.getAsInt(), training)),
+        batchPerRank,
+        servers,
+        task,
+        source,
+        transport,
+        threads,
+        plot,
+        json,
+        timeline,
+        autotuneLog);
+  }
+}

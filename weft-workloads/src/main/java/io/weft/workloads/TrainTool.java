@@ -134,19 +134,20 @@ public final class TrainTool implements ToolProvider {
     return 0;
   }
 
-  private static void train(TrainOptions options, PrintWriter out, PrintWriter err)
+  private static void train(TrainOptions given, PrintWriter out, PrintWriter err)
       throws IOException {
-    if (options.settings().read() == ReadMode.SHARDED) {
+    if (given.settings().read() == ReadMode.SHARDED) {
       // Every rank reads, so each checks its data before any rank waits for another.
-      options.source().check();
+      given.source().check();
     }
     WeftConfig.Builder config = WeftConfig.builder();
-    options.transport().ifPresent(config::transport);
-    if (options.servers().isEmpty()) {
+    given.transport().ifPresent(config::transport);
+    if (given.servers().isEmpty()) {
       loadTensorFlow();
     }
-    try (Weft weft = join(options, config.build());
-        RankTimeline timeline = TrainTimeline.open(options, weft)) {
+    try (Weft weft = join(given, config.build());
+        RankTimeline timeline = TrainTimeline.open(given, weft)) {
+      TrainOptions options = given.of(weft.size());
       requireSameOptions(weft, options);
       TrainTimeline.begin(timeline);
       if (options.servers().isPresent()) {

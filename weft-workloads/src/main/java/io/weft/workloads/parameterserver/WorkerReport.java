@@ -10,11 +10,11 @@ import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Timing;
 import io.weft.workloads.training.Traffic;
+import io.weft.workloads.training.TrainingCost;
 import io.weft.workloads.training.TrainingEngine;
 import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.TrainingSettings;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -50,9 +50,7 @@ public record WorkerReport(ServedTraining training, RankShards share, List<Worke
 
   /// Returns the number of steps that all workers took.
   long taken() {
-    return rows.stream()
-        .mapToLong(row -> Arrays.stream(row.losses()).filter(Double::isFinite).count())
-        .sum();
+    return rows.stream().mapToLong(WorkerRow::steps).sum();
   }
 
   /// Tests the model and returns the result.
@@ -89,7 +87,8 @@ public record WorkerReport(ServedTraining training, RankShards share, List<Worke
             List.of(),
             OptionalLong.empty(),
             Optional.empty(),
-            OptionalLong.empty());
+            OptionalLong.empty(),
+            Optional.of(cost()));
     return new ServedResult(outcome, facts(dropped));
   }
 
@@ -98,6 +97,14 @@ public record WorkerReport(ServedTraining training, RankShards share, List<Worke
         rows.stream().mapToLong(WorkerRow::bytesSent).sum(),
         OptionalDouble.empty(),
         rows.stream().map(WorkerRow::transfers).reduce(TransferCounts.NONE, TransferCounts::plus));
+  }
+
+  private TrainingCost cost() {
+    List<WorkerRow> done = rows.stream().filter(WorkerRow::done).toList();
+    return new TrainingCost(
+        done.stream().mapToLong(WorkerRow::steps).max().orElse(0),
+        done.stream().mapToDouble(WorkerRow::seconds).max().orElse(0),
+        done.stream().mapToDouble(WorkerRow::cpuSeconds).sum());
   }
 
   private ServingFacts facts(long dropped) {

@@ -10,6 +10,7 @@ import java.util.Arrays;
 /// @param done true if the worker has completed its steps
 /// @param examples that the worker trained on
 /// @param seconds that its steps took
+/// @param cpuSeconds of the processors since the start of its process
 /// @param requests in which it requested tensors; negative if unknown
 /// @param bytesSent by the worker
 /// @param transfers of the worker
@@ -20,13 +21,19 @@ public record WorkerRow(
     boolean done,
     long examples,
     double seconds,
+    double cpuSeconds,
     long requests,
     long bytesSent,
     TransferCounts transfers,
     TableCounts tables,
     double[] losses) {
 
-  private static final int FACTS = 12;
+  private static final int FACTS = 13;
+
+  /// Returns the number of steps that the worker took.
+  long steps() {
+    return Arrays.stream(losses).filter(Double::isFinite).count();
+  }
 
   /// Returns the length of a row with this number of losses.
   static int width(int losses) {
@@ -39,6 +46,7 @@ public record WorkerRow(
         numbers[0] != 0,
         (long) numbers[1],
         numbers[2],
+        numbers[12],
         (long) numbers[3],
         (long) numbers[4],
         new TransferCounts(
@@ -62,6 +70,7 @@ public record WorkerRow(
     numbers[9] = tables.pushes();
     numbers[10] = tables.pulls();
     numbers[11] = tables.staleness();
+    numbers[12] = cpuSeconds;
     System.arraycopy(losses, 0, numbers, FACTS, losses.length);
     return numbers;
   }

@@ -4,6 +4,7 @@ package io.weft.workloads.parameterserver;
 import io.weft.Weft;
 import io.weft.kv.spec.TableCounts;
 import io.weft.workloads.batch.RankShards;
+import io.weft.workloads.training.TrainingCost;
 import io.weft.workloads.training.TrainingEngine;
 import io.weft.workloads.training.TrainingLoop;
 import io.weft.workloads.training.TrainingObserver;
@@ -85,6 +86,7 @@ public final class WorkerSteps {
         true,
         examples,
         seconds,
+        TrainingCost.ownCpuSeconds(),
         requests,
         weft.bytesSent(),
         weft.transfers(),

@@ -96,10 +96,12 @@ public final class ProgressPrinter implements TrainingObserver {
     shownAt = step.seconds();
     long done = steps(from, step, begun);
     double perStep = (step.seconds() - from.seconds()) / done;
-    long left = (long) (settings.epochs() - step.epoch() + 1) * begun.stepsPerEpoch() - step.step();
+    long before = (long) (step.epoch() - 1) * begun.stepsPerEpoch() + step.step();
+    long left = settings.limit().steps(settings.epochs(), begun.stepsPerEpoch()) - before;
     double secondsLeft =
         settings
             .limit()
+            .time()
             .map(
                 limit ->
                     Math.clamp(
@@ -142,7 +144,7 @@ public final class ProgressPrinter implements TrainingObserver {
             tested));
   }
 
-  /// Returns the epoch, without the number of epochs if a time limit ends the run.
+  /// Returns the epoch, without the number of epochs if a limit ends the run.
   private String ofEpochs(int epoch) {
     return settings.limit().isPresent() ? "" + epoch : epoch + "/" + settings.epochs();
   }

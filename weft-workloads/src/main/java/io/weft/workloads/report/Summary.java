@@ -6,6 +6,7 @@ import io.weft.workloads.parameterserver.ServingFacts;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.Timing;
 import io.weft.workloads.training.Traffic;
+import io.weft.workloads.training.TrainingCost;
 import io.weft.workloads.training.TrainingOutcome;
 import java.util.List;
 import java.util.Locale;
@@ -45,7 +46,7 @@ public final class Summary {
         report.samplesPerSecond(),
         report.stepMillis().p50(),
         report.stepMillis().p99(),
-        shares(timing) + goodput(outcome),
+        cost(report.cost()) + shares(timing) + goodput(outcome),
         bytes(report.traffic().bytesSent()),
         eachStep(report.traffic()) + oneSided(report.traffic()),
         digests(report.weightsDigest()),
@@ -144,6 +145,17 @@ public final class Summary {
                     shrink.survivors(),
                     shrink.seconds()))
         .collect(Collectors.joining());
+  }
+
+  private static String cost(@Nullable TrainingCost cost) {
+    return cost == null
+        ? ""
+        : String.format(
+            Locale.ROOT,
+            "  cost           %d steps in %.1f s; %.1f s of processor time%n",
+            cost.steps(),
+            cost.elapsedSeconds(),
+            cost.cpuSeconds());
   }
 
   private static String shares(Timing timing) {

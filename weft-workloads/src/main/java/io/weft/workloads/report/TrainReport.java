@@ -11,6 +11,7 @@ import io.weft.workloads.parameterserver.ServingFacts;
 import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.Timing;
 import io.weft.workloads.training.Traffic;
+import io.weft.workloads.training.TrainingCost;
 import io.weft.workloads.training.TrainingJob;
 import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.TrainingSettings;
@@ -54,6 +55,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param goodput the use of the job's time; left out if unknown
 /// @param optimizerBytes of the optimizer's state on the lowest rank, such as momenta; left out if
 ///   servers have it
+/// @param cost of the run, as fields of this object; left out if unknown
 /// @param serving the facts of a training with parameter servers, as fields of this object
 /// @param host of the lowest rank
 /// @param weftVersion of this library
@@ -80,6 +82,7 @@ public record TrainReport(
     String transport,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Goodput> goodput,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong optimizerBytes,
+    @JsonUnwrapped @Nullable TrainingCost cost,
     @JsonUnwrapped @Nullable ServingFacts serving,
     @JsonIgnoreProperties({"memory", "loadAverage"}) MeasuredHost host,
     String weftVersion) {
@@ -158,6 +161,7 @@ public record TrainReport(
         transport,
         outcome.goodput(),
         outcome.optimizerBytes(),
+        outcome.cost().orElse(null),
         serving,
         MeasuredHost.here(),
         version());

@@ -12,6 +12,7 @@ import io.weft.transport.limit.ClampedDuration;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.model.Ranking;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -42,6 +43,7 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
   private long sentBefore;
   private boolean hasBegun;
   private long begunNanos;
+  private double cpuBefore;
 
   /// Builds the model. Borrows the job.
   ///
@@ -149,10 +151,11 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
 
   /// Returns whether the time limit has passed on any rank. Collective if there is a limit.
   private boolean isOver() {
-    if (settings.limit().isEmpty() || !hasBegun) {
+    Optional<Duration> time = settings.limit().time();
+    if (time.isEmpty() || !hasBegun) {
       return false;
     }
-    long limit = ClampedDuration.nanos(settings.limit().get());
+    long limit = ClampedDuration.nanos(time.get());
     double over = Ticker.SYSTEM.nanos() - begunNanos >= limit ? 1 : 0;
     return exchange.combine("over", ReduceOp.MAX, over)[0] > 0;
   }
@@ -168,6 +171,7 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
     if (!hasBegun) {
       hasBegun = true;
       begunNanos = Ticker.SYSTEM.nanos();
+      cpuBefore = TrainingCost.ownCpuSeconds();
     }
     try (var _ = timeline.step(progress.steps())) {
       meter.begin();
@@ -176,7 +180,8 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
       }
       input = timeline.nanos() - input;
       lossSum = model.step(feed, rate * weight(width), progress.steps());
-      boolean last = step + 1 == shard.columns().steps();
+      int perEpoch = shard.columns().steps();
+      boolean last = step + 1 == perEpoch || progress.steps() + 1 == settings.steps(perEpoch);
       progress.step(lossSum, width, !averages(progress.steps() + 1, last));
       averageWeights();
       if (local != null) {
@@ -237,11 +242,13 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
 
   /// Returns the mean loss of each global batch of the epoch.
   private double[] losses() {
-    double[] losses = exchange.combine("losses", ReduceOp.SUM, progress.lossSums());
+    double[] sums = Arrays.copyOf(progress.lossSums(), progress.next());
+    double[] losses = exchange.combine("losses", ReduceOp.SUM, sums);
     double[] examples = new double[losses.length];
     Arrays.fill(examples, settings.batch());
     if (progress.isDisturbed()) {
-      examples = exchange.combine("examples", ReduceOp.SUM, progress.examples());
+      double[] own = Arrays.copyOf(progress.examples(), losses.length);
+      examples = exchange.combine("examples", ReduceOp.SUM, own);
     }
     for (int s = 0; s < losses.length; s++) {
       losses[s] /= examples[s];
@@ -296,7 +303,18 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
         recovery.shrinks(),
         settings.sync() instanceof Sync.Local ? OptionalLong.of(outerSteps) : OptionalLong.empty(),
         Optional.of(goodput()),
-        OptionalLong.of(model.state().optimizerBytes(model.weights())));
+        OptionalLong.of(model.state().optimizerBytes(model.weights())),
+        Optional.of(cost()));
+  }
+
+  private TrainingCost cost() {
+    if (!hasBegun) {
+      return new TrainingCost(0, 0, 0);
+    }
+    double seconds = (Ticker.SYSTEM.nanos() - begunNanos) / 1e9;
+    double cpu = TrainingCost.ownCpuSeconds() - cpuBefore;
+    double all = exchange.combine("processors", ReduceOp.SUM, cpu)[0];
+    return new TrainingCost(stepsTaken, seconds, all);
   }
 
   private Traffic traffic() throws InterruptedException {

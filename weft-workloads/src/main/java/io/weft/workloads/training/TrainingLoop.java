@@ -40,23 +40,32 @@ public final class TrainingLoop {
     }
     engine.begin();
     int step = from.step();
-    for (int epoch = from.epoch(); epoch < settings.epochs(); epoch++) {
+    long all = settings.steps(columns.steps());
+    for (int epoch = from.epoch(); taken(epoch, step) < all; epoch++) {
       if (!engine.beginEpoch(epoch)) {
         break;
       }
-      while (step < columns.steps()) {
+      while (step < columns.steps() && taken(epoch, step) < all) {
         step = step(engine, epoch, step);
       }
+      boolean whole = step >= columns.steps();
       step -= columns.steps();
       var trained = engine.endEpoch();
-      engine.save();
+      if (whole) {
+        engine.save();
+      }
       trained.ifPresent(observer::onEpoch);
     }
     engine.finish();
   }
 
+  /// Returns the number of steps before this step of an epoch.
+  private long taken(int epoch, int step) {
+    return (long) epoch * columns.steps() + step;
+  }
+
   private int step(TrainingEngine engine, int epoch, int step) throws InterruptedException {
-    TrainingEngine.Step taken = engine.step(step, rate((long) epoch * columns.steps() + step));
+    TrainingEngine.Step taken = engine.step(step, rate(taken(epoch, step)));
     seconds += taken.nanos() / NANOS;
     observer.onStep(new TrainingObserver.TrainedStep(epoch + 1, step + 1, taken.loss(), seconds));
     return taken.next();
@@ -65,7 +74,7 @@ public final class TrainingLoop {
   /// Returns a factor that falls linearly over the run if updates scale with the gradients, else 1.
   private float rate(long stepsDone) {
     return settings.optimizer().followsGradientScale()
-        ? (float) (1 - stepsDone / ((double) columns.steps() * settings.epochs()))
+        ? (float) (1 - stepsDone / (double) settings.steps(columns.steps()))
         : 1;
   }
 

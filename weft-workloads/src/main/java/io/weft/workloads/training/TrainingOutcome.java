@@ -21,6 +21,7 @@ import java.util.OptionalLong;
 /// @param outerSteps of local SGD; empty for other kinds of training
 /// @param goodput the use of the job's time; empty if unknown
 /// @param optimizerBytes of the optimizer's state on the lowest rank; empty if unknown
+/// @param cost of this run; empty if unknown
 public record TrainingOutcome(
     String dataset,
     List<Double> losses,
@@ -33,7 +34,8 @@ public record TrainingOutcome(
     List<Shrink> shrinks,
     OptionalLong outerSteps,
     Optional<Goodput> goodput,
-    OptionalLong optimizerBytes) {
+    OptionalLong optimizerBytes,
+    Optional<TrainingCost> cost) {
 
   /// Copies the lists.
   public TrainingOutcome {

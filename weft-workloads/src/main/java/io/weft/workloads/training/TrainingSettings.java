@@ -26,8 +26,7 @@ import java.util.Optional;
 /// @param check the comparison of weights between ranks; only with `Sync.Gradients`
 /// @param exchange of gradients; an exchange other than plain requires `Sync.Gradients`
 /// @param hidden layers of the network
-/// @param limit the time from the first step after which training ends with the current epoch; the
-///   run then has fewer epochs
+/// @param limit of the run, which may have fewer epochs then
 public record TrainingSettings(
     Workload workload,
     int epochs,
@@ -41,7 +40,7 @@ public record TrainingSettings(
     Optional<WeightCheck> check,
     GradientExchange exchange,
     Hidden hidden,
-    Optional<Duration> limit) {
+    Limit limit) {
 
   /// Creates settings with plain gradients and standard layers, without weight check or limit.
   public TrainingSettings(
@@ -67,7 +66,7 @@ public record TrainingSettings(
         Optional.empty(),
         GradientExchange.PLAIN,
         Hidden.STANDARD,
-        Optional.empty());
+        Limit.NONE);
   }
 
   /// Returns these settings with another check of weights.
@@ -87,14 +86,39 @@ public record TrainingSettings(
 
   /// Returns these settings with a time limit.
   public TrainingSettings with(Duration other) {
-    return of(check, exchange, hidden, Optional.of(other));
+    return with(new Limit(Optional.of(other), limit.steps()));
+  }
+
+  /// Returns these settings with other limits.
+  public TrainingSettings with(Limit other) {
+    return of(check, exchange, hidden, other);
+  }
+
+  /// Returns these settings with another number of examples in a step.
+  public TrainingSettings withBatch(int other) {
+    return new TrainingSettings(
+        workload,
+        epochs,
+        other,
+        rate,
+        optimizer,
+        seed,
+        sync,
+        read,
+        checkpoint,
+        check,
+        exchange,
+        hidden,
+        limit);
+  }
+
+  /// Returns the number of steps of a whole training without a limit of time.
+  long steps(int stepsPerEpoch) {
+    return limit.steps(epochs, stepsPerEpoch);
   }
 
   private TrainingSettings of(
-      Optional<WeightCheck> checks,
-      GradientExchange gradients,
-      Hidden layers,
-      Optional<Duration> time) {
+      Optional<WeightCheck> checks, GradientExchange gradients, Hidden layers, Limit limits) {
     return new TrainingSettings(
         workload,
         epochs,
@@ -108,7 +132,7 @@ public record TrainingSettings(
         checks,
         gradients,
         layers,
-        time);
+        limits);
   }
 
   /// Builds the network for examples like these.

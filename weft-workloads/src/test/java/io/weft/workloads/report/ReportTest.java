@@ -13,6 +13,7 @@ import io.weft.workloads.training.SoloJob;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.Timing;
 import io.weft.workloads.training.Traffic;
+import io.weft.workloads.training.TrainingCost;
 import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.TrainingSettings;
 import java.awt.image.BufferedImage;
@@ -65,7 +66,8 @@ class ReportTest {
           List.of(new Shrink(1, 57, List.of(0, 3), 2, 1.25)),
           OptionalLong.empty(),
           Optional.empty(),
-          OptionalLong.empty());
+          OptionalLong.empty(),
+          Optional.of(new TrainingCost(4, 1.5, 2.5)));
 
   @TempDir Path directory;
 
@@ -95,6 +97,9 @@ class ReportTest {
             "waitSeconds",
             "bytesSent",
             "transport",
+            "steps",
+            "elapsedSeconds",
+            "cpuSeconds",
             "host",
             "weftVersion");
     assertThat(json.get("stepMillis").propertyNames()).containsExactly("p50", "p99");
@@ -126,7 +131,8 @@ class ReportTest {
             List.of(),
             OptionalLong.of(9),
             Optional.of(new Goodput(10, 1, 6, 1, Map.of(1, 0.5), 0.25, 0.25, 0.5, 0.5)),
-            OptionalLong.of(4096));
+            OptionalLong.of(4096),
+            Optional.empty());
     TrainReport area = TrainReport.of(SETTINGS, ranked, new SoloJob());
     Path file = directory.resolve("ranked.json");
     area.write(file);
@@ -231,7 +237,8 @@ class ReportTest {
             List.of(),
             OptionalLong.empty(),
             Optional.empty(),
-            OptionalLong.empty());
+            OptionalLong.empty(),
+            Optional.empty());
     Curve loss = Curve.of(outcome, 10).getFirst();
     assertThat(loss.x()).hasSizeBetween(100, 200);
     assertThat(loss.y()).containsOnly(1.5);

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -148,6 +149,22 @@ class TrainerTest {
     assertThat(outcomes)
         .allSatisfy(outcome -> assertThat(outcome.accuracies()).hasSize(1))
         .allSatisfy(outcome -> assertThat(outcome.losses()).hasSize(20));
+  }
+
+  @Test
+  void trainingEndsAfterTheGivenSteps() {
+    Limit steps = new Limit(Optional.empty(), OptionalLong.of(27));
+    List<TrainingOutcome> outcomes = Runs.together(2, Runs.settings(1_000_000).with(steps));
+    TrainingOutcome alone = Runs.alone(Runs.settings(2));
+    assertThat(outcomes)
+        .allSatisfy(outcome -> assertThat(outcome.accuracies()).hasSize(2))
+        .allSatisfy(outcome -> assertThat(outcome.losses()).hasSize(27));
+    TrainingCost cost = outcomes.getFirst().cost().orElseThrow();
+    assertThat(cost.steps()).isEqualTo(27);
+    assertThat(cost.elapsedSeconds()).isPositive();
+    assertThat(cost.cpuSeconds()).isPositive();
+    assertThat(outcomes.getFirst().losses().getFirst())
+        .isCloseTo(alone.losses().getFirst(), within(1e-3));
   }
 
   @Test
