@@ -44,6 +44,16 @@ public record Columns(int examples, int batch, long seed) {
     return examples / batch + (column < examples % batch ? 1 : 0);
   }
 
+  /// Returns the column of each example.
+  public int[] byExample() {
+    int[] dealt = shuffled(examples, new SplittableRandom(seed));
+    int[] columns = new int[examples];
+    for (int i = 0; i < examples; i++) {
+      columns[dealt[i]] = i % batch;
+    }
+    return columns;
+  }
+
   /// Returns the examples of a rank: its columns in order, each from top to bottom.
   public int[] rows(int rank, int size) {
     int[] dealt = shuffled(examples, new SplittableRandom(seed));

@@ -28,6 +28,12 @@ public record RankShards(Columns columns, int count, int rank, int size) {
     return IntStream.range(rank * each, (rank + 1) * each).toArray();
   }
 
+  /// Returns the rank that has a column.
+  public int owner(int column) {
+    int shard = (int) (((column + 1L) * count - 1) / columns.batch());
+    return shard / (count / size);
+  }
+
   /// Returns the rank's share of each batch: the number of examples in all its shards.
   public int width() {
     return Arrays.stream(shards()).map(shard -> columns.width(shard, count)).sum();

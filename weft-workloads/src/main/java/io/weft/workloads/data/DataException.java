@@ -48,5 +48,10 @@ public abstract sealed class DataException extends RuntimeException {
     public Malformed(Path file, String expected, String found, String remedy) {
       super(file + ": expected " + expected + ", found " + found + "; " + remedy);
     }
+
+    /// Creates the exception for a file of another rank.
+    public Malformed(String message) {
+      super(message);
+    }
   }
 }

@@ -3,6 +3,7 @@ package io.weft.workloads.data;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -33,12 +34,50 @@ final class Idx {
     return file.within(() -> read(file, row));
   }
 
+  /// Returns the elements of one of several nearly equal parts of the rows of a plain file. No
+  /// other elements are read.
+  static byte[] part(DataFile file, List<Integer> row, int part, int parts) {
+    return file.within(
+        () -> {
+          try (InputStream in = file.open()) {
+            List<Integer> extents = rows(file, in, row);
+            long all = bytes(file, extents);
+            long found = Files.size(file.path()) - 4L * (extents.size() + 1);
+            if (found != all) {
+              throw wrongLength(file, extents, all, found);
+            }
+            long each = all / extents.getFirst();
+            long from = (long) extents.getFirst() * part / parts * each;
+            long to = (long) extents.getFirst() * (part + 1) / parts * each;
+            in.skipNBytes(from);
+            return in.readNBytes((int) (to - from));
+          } catch (IOException e) {
+            throw file.unreadable(e);
+          }
+        });
+  }
+
+  private static List<Integer> rows(DataFile file, InputStream in, List<Integer> row)
+      throws IOException {
+    List<Integer> extents = header(file, in, row.size() + 1);
+    if (!extents.subList(1, extents.size()).equals(row)) {
+      throw file.malformed("extents [count]" + row, "extents " + extents);
+    }
+    return extents;
+  }
+
+  private static DataException wrongLength(
+      DataFile file, List<Integer> extents, long expected, long found) {
+    return found > expected
+        ? file.malformed(expected + " bytes after the header", "more")
+        : file.malformed(
+            expected + " bytes after the header, as its extents " + extents + " say",
+            "only " + found + " (truncated)");
+  }
+
   private static byte[] read(DataFile file, List<Integer> row) {
     try (InputStream in = file.open()) {
-      List<Integer> extents = header(file, in, row.size() + 1);
-      if (!extents.subList(1, extents.size()).equals(row)) {
-        throw file.malformed("extents [count]" + row, "extents " + extents);
-      }
+      List<Integer> extents = rows(file, in, row);
       long expected = bytes(file, extents);
       byte[] data = new byte[(int) Math.min(expected, CHUNK)];
       int filled = 0;
@@ -48,14 +87,12 @@ final class Idx {
         }
         int n = in.read(data, filled, data.length - filled);
         if (n < 0) {
-          throw file.malformed(
-              expected + " bytes after the header, as its extents " + extents + " say",
-              "only " + filled + " (truncated)");
+          throw wrongLength(file, extents, expected, filled);
         }
         filled += n;
       }
       if (in.read() >= 0) {
-        throw file.malformed(expected + " bytes after the header", "more");
+        throw wrongLength(file, extents, expected, expected + 1);
       }
       return data;
     } catch (IOException e) {

@@ -3,6 +3,8 @@ package io.weft.workloads.data;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /// The four MNIST files in one directory under their standard names, compressed by gzip or not.
 ///
@@ -38,6 +40,35 @@ public record MnistFiles(Path directory) implements DataSource {
     return read("t10k", progress);
   }
 
+  @Override
+  public Optional<PartReader> parts() {
+    boolean plain =
+        Stream.of(images("train"), labels("train"), images("t10k"), labels("t10k"))
+            .noneMatch(DataFile::isCompressed);
+    return plain ? Optional.of(new Parts(this)) : Optional.empty();
+  }
+
+  private record Parts(MnistFiles files) implements PartReader {
+
+    @Override
+    public Examples train(int part, int parts, ReadProgress progress) {
+      return files.read("train", part, parts);
+    }
+
+    @Override
+    public Optional<Examples> test(int part, int parts, ReadProgress progress) {
+      return Optional.of(files.read("t10k", part, parts));
+    }
+  }
+
+  private Examples read(String name, int part, int parts) {
+    check(name);
+    byte[] answers = Idx.part(labels(name), List.of(), part, parts);
+    requireLabels(labels(name), answers);
+    byte[] pixels = Idx.part(images(name), List.of(SIDE, SIDE), part, parts);
+    return new Examples(SIDE * SIDE, CLASSES, 1f / 255, pixels, answers);
+  }
+
   private DataFile images(String part) {
     return find(part + "-images", "idx3-ubyte");
   }
@@ -65,15 +96,19 @@ public record MnistFiles(Path directory) implements DataSource {
     DataFile labels = labels(part);
     progress.at(0, 2, "files");
     byte[] answers = Idx.elements(labels, List.of());
+    requireLabels(labels, answers);
+    progress.at(1, 2, "files");
+    byte[] pixels = Idx.elements(images, List.of(SIDE, SIDE));
+    sameCount(images, pixels.length / (SIDE * SIDE), labels, answers.length);
+    return new Examples(SIDE * SIDE, CLASSES, 1f / 255, pixels, answers);
+  }
+
+  private static void requireLabels(DataFile labels, byte[] answers) {
     for (int i = 0; i < answers.length; i++) {
       if (answers[i] < 0 || answers[i] >= CLASSES) {
         throw labels.malformed("labels 0 to 9", (answers[i] & 0xff) + " at position " + i);
       }
     }
-    progress.at(1, 2, "files");
-    byte[] pixels = Idx.elements(images, List.of(SIDE, SIDE));
-    sameCount(images, pixels.length / (SIDE * SIDE), labels, answers.length);
-    return new Examples(SIDE * SIDE, CLASSES, 1f / 255, pixels, answers);
   }
 
   private static void sameCount(DataFile images, int imageCount, DataFile labels, int labelCount) {

@@ -6,6 +6,7 @@ import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.ReadProgress;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,6 +44,75 @@ final class BinaryBatches {
     return join(List.of(testFile(directory)), progress);
   }
 
+  /// Returns whether no file is compressed, so that a part can be read by itself.
+  static boolean isPlain(Path directory) {
+    return !testFile(directory).isCompressed()
+        && trainFiles(directory).stream().noneMatch(DataFile::isCompressed);
+  }
+
+  /// Returns one of several nearly equal parts of the training records of plain files.
+  static Examples train(Path directory, int part, int parts) {
+    return part(trainFiles(directory), part, parts);
+  }
+
+  /// Returns one of several nearly equal parts of the test records of a plain file.
+  static Examples test(Path directory, int part, int parts) {
+    return part(List.of(testFile(directory)), part, parts);
+  }
+
+  private static Examples part(List<DataFile> files, int part, int parts) {
+    long[] counts = new long[files.size()];
+    long all = 0;
+    for (int i = 0; i < counts.length; i++) {
+      counts[i] = count(files.get(i));
+      all += counts[i];
+    }
+    long from = all * part / parts;
+    long to = all * (part + 1) / parts;
+    List<byte[]> batches = new ArrayList<>();
+    long before = 0;
+    for (int i = 0; i < counts.length; i++) {
+      DataFile file = files.get(i);
+      long first = Math.max(from, before) - before;
+      long end = Math.min(to, before + counts[i]) - before;
+      if (first < end) {
+        batches.add(file.within(() -> records(file, first, end)));
+      }
+      before += counts[i];
+    }
+    return joined(batches);
+  }
+
+  /// Returns the number of records of a plain file.
+  private static long count(DataFile file) {
+    try {
+      long size = Files.size(file.path());
+      requireLength(file, size);
+      return size / RECORD;
+    } catch (IOException e) {
+      throw file.unreadable(e);
+    }
+  }
+
+  private static void requireLength(DataFile file, long bytes) {
+    if (bytes == 0 || bytes % RECORD != 0 || bytes > (long) MOST * RECORD) {
+      throw file.malformed("1 to " + MOST + " records of " + RECORD + " bytes", bytes + " bytes");
+    }
+  }
+
+  private static byte[] records(DataFile file, long first, long end) {
+    try (InputStream in = file.open()) {
+      in.skipNBytes(first * RECORD);
+      byte[] some = in.readNBytes((int) (end - first) * RECORD);
+      for (int i = 0; i < some.length / RECORD; i++) {
+        requireLabel(file, some[i * RECORD] & 0xff, (int) first + i);
+      }
+      return some;
+    } catch (IOException e) {
+      throw file.unreadable(e);
+    }
+  }
+
   private static List<DataFile> trainFiles(Path directory) {
     List<DataFile> files = new ArrayList<>();
     for (int i = 1; i <= BATCHES; i++) {
@@ -61,13 +131,15 @@ final class BinaryBatches {
 
   private static Examples join(List<DataFile> files, ReadProgress progress) {
     List<byte[]> batches = new ArrayList<>();
-    int count = 0;
     for (DataFile file : files) {
       progress.at(batches.size(), files.size(), "files");
-      byte[] batch = file.within(() -> records(file));
-      batches.add(batch);
-      count += batch.length / RECORD;
+      batches.add(file.within(() -> records(file)));
     }
+    return joined(batches);
+  }
+
+  private static Examples joined(List<byte[]> batches) {
+    int count = batches.stream().mapToInt(batch -> batch.length / RECORD).sum();
     byte[] values = new byte[Math.multiplyExact(count, CifarFiles.PICTURE)];
     byte[] labels = new byte[count];
     int at = 0;
@@ -84,10 +156,7 @@ final class BinaryBatches {
   private static byte[] records(DataFile file) {
     try (InputStream in = file.open()) {
       byte[] all = in.readNBytes(MOST * RECORD + 1);
-      if (all.length == 0 || all.length % RECORD != 0 || all.length > MOST * RECORD) {
-        throw file.malformed(
-            "1 to " + MOST + " records of " + RECORD + " bytes", all.length + " bytes");
-      }
+      requireLength(file, all.length);
       for (int i = 0; i < all.length / RECORD; i++) {
         requireLabel(file, all[i * RECORD] & 0xff, i);
       }

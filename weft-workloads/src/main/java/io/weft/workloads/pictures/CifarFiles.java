@@ -3,9 +3,11 @@ package io.weft.workloads.pictures;
 
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.data.PartReader;
 import io.weft.workloads.data.ReadProgress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /// CIFAR-10 in one directory: the binary batches under their standard names, compressed by gzip or
 /// not, or the folders `train` and `test` with a folder of images for each class.
@@ -44,6 +46,26 @@ public record CifarFiles(Path directory) implements DataSource {
       ImageFolders.check(directory);
     } else {
       BinaryBatches.check(directory);
+    }
+  }
+
+  @Override
+  public Optional<PartReader> parts() {
+    return isFolders() || !BinaryBatches.isPlain(directory)
+        ? Optional.empty()
+        : Optional.of(new Parts(directory));
+  }
+
+  private record Parts(Path directory) implements PartReader {
+
+    @Override
+    public Examples train(int part, int parts, ReadProgress progress) {
+      return BinaryBatches.train(directory, part, parts);
+    }
+
+    @Override
+    public Optional<Examples> test(int part, int parts, ReadProgress progress) {
+      return Optional.of(BinaryBatches.test(directory, part, parts));
     }
   }
 

@@ -9,6 +9,7 @@ import io.weft.workloads.data.Examples;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /// One rank's part of the data.
@@ -27,7 +28,10 @@ record DataShard(String dataset, Examples train, Examples test, Columns columns,
     requireRanks(settings, job);
     if (settings.read() == ReadMode.SHARDED || exchange.alone()) {
       try {
-        return local(settings, source, job);
+        Optional<PartedRows> parts = PartedRows.read(source, job, exchange);
+        return parts.isPresent()
+            ? parted(settings, parts.get(), job, exchange)
+            : local(settings, source, job);
       } catch (OutOfMemoryError noRoom) {
         throw new DataException.TooLarge(source.name(), noRoom);
       }
@@ -39,6 +43,35 @@ record DataShard(String dataset, Examples train, Examples test, Columns columns,
   String extent() {
     return "%d examples of %d values to train on and %d to test with"
         .formatted(columns.examples(), train.features(), testCount);
+  }
+
+  /// Exchanges the rows that the ranks have read.
+  private static DataShard parted(
+      TrainingSettings settings, PartedRows read, TrainingJob job, RankExchange exchange) {
+    Columns columns = columns(settings, read.trainCount());
+    RankShards mine = shards(settings, columns, job.rank(), job.size());
+    int[] byExample = columns.byExample();
+    var rows = new RowExchange(exchange, job.size());
+    Examples train =
+        rows.move(
+            read.train(),
+            read.numbers(0, read.trainCount()),
+            number -> mine.owner(byExample[number]),
+            mine.rows());
+    int tested = read.testCount();
+    Examples test =
+        read.test().isPresent()
+            ? read.test().get()
+            : rows.move(
+                read.train(),
+                read.numbers(read.trainCount(), read.trainCount() + tested),
+                number -> (int) (((number + 1L) * job.size() - 1) / tested),
+                range(tested, job.rank(), job.size()));
+    return new DataShard(read.dataset(), train, test, columns, tested);
+  }
+
+  private static int[] range(int count, int rank, int size) {
+    return IntStream.range(first(count, rank, size), first(count, rank + 1, size)).toArray();
   }
 
   private static DataShard local(TrainingSettings settings, DataSource source, TrainingJob job) {
@@ -146,8 +179,7 @@ record DataShard(String dataset, Examples train, Examples test, Columns columns,
   }
 
   private static Examples part(Examples all, int rank, int size) {
-    int from = first(all.count(), rank, size);
-    return all.select(IntStream.range(from, first(all.count(), rank + 1, size)).toArray());
+    return all.select(range(all.count(), rank, size));
   }
 
   private static int first(int count, int rank, int size) {

@@ -203,8 +203,8 @@ public final class RankExchange {
     }
   }
 
-  /// Scatters rank 0's rows, cut into a part for each rank. Returns this rank's part. Other ranks
-  /// pass no rows.
+  /// Sends each rank a part of this rank's rows, in order of rank. Returns the rows that this rank
+  /// receives, in order of sender.
   byte[] scatter(String what, int width, byte[] rows, List<Long> splits) {
     if (alone()) {
       return rows;

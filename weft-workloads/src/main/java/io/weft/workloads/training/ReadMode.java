@@ -7,7 +7,8 @@ import java.util.Locale;
 public enum ReadMode {
   /// Rank 0 reads and sends each rank its examples [VIS16 §3.3.1].
   ROOT,
-  /// Every rank reads all data and keeps its examples.
+  /// Every rank reads: a part of the files that it exchanges with the others, or, if a part costs
+  /// as much as the whole, all data, of which it keeps its examples.
   SHARDED;
 
   @Override
