@@ -91,6 +91,7 @@ final class SameOptions {
     facts.put("--lr", "" + settings.rate());
     facts.put("--seed", "" + settings.seed());
     facts.put("--sync", settings.sync().toString());
+    facts.put("--balance", settings.shares().toString());
     facts.putAll(GradientFlags.facts(settings, options.threads()));
     facts.put("--check-weights", settings.check().map(WeightCheck::toString).orElse("none"));
     facts.put("--read", settings.read().toString());

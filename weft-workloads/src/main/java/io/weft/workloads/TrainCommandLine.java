@@ -17,6 +17,8 @@ import io.weft.workloads.report.Plot;
 import io.weft.workloads.training.GradientExchange;
 import io.weft.workloads.training.Limit;
 import io.weft.workloads.training.ReadMode;
+import io.weft.workloads.training.Shares;
+import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingSettings;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -40,6 +42,7 @@ import picocli.CommandLine.ParseResult;
 /// The options of `weft train` and their values. Parsing has no side effects.
 final class TrainCommandLine {
 
+  private static final String BALANCE = "--balance";
   private static final String ENLARGED = "--enlarged";
   private static final String ACTIVATION = "--activation";
   private static final String DROPOUT = "--dropout";
@@ -105,6 +108,11 @@ final class TrainCommandLine {
     option(spec, DROPOUT, "P", "each step leaves out this fraction of their neurons; default 0");
     option(spec, "--seed", "S", "seed of weights, order and embedded data; default 1");
     option(spec, "--transport", "T", "auto (default) or a scheme, such as tcp");
+    spec.addOption(
+        OptionSpec.builder(BALANCE)
+            .type(boolean.class)
+            .description("shares of the batch that follow the measured speeds of the ranks")
+            .build());
     option(spec, SyncFlag.NAME, "HOW", SyncFlag.DESCRIPTION);
     GradientFlags.addTo(spec);
     option(spec, WeightCheckFlag.NAME, "K[,POLICY]", WeightCheckFlag.DESCRIPTION);
@@ -189,9 +197,11 @@ final class TrainCommandLine {
             WeightCheckFlag.parse(text(parsed, WeightCheckFlag.NAME)),
             GradientFlags.parse(parsed, System.getenv()),
             hidden(parsed, workload, servers.isPresent()),
+            parsed.hasMatchedOption(BALANCE) ? Shares.BALANCED : Shares.EQUAL,
             limit);
     WeightCheckFlag.requireFits(settings, servers.isPresent());
     GradientFlags.requireFits(settings, servers.isPresent());
+    requireBalanced(settings, servers.isPresent());
     DataSource source =
         path(parsed, "--data")
             .map(directory -> files(workload, directory))
@@ -208,6 +218,18 @@ final class TrainCommandLine {
         output(parsed, "--json"),
         directory(parsed, "--timeline"),
         autotuneLog(parsed, settings));
+  }
+
+  private static void requireBalanced(TrainingSettings settings, boolean servers) {
+    boolean averages =
+        settings.sync() instanceof Sync.Gradients
+            && settings.exchange() instanceof GradientExchange.Averaged;
+    if (settings.shares() == Shares.BALANCED && (servers || !averages)) {
+      throw new BadOption(
+          BALANCE
+              + ": expected it only with --sync gradients and --via allreduce, without --autotune,"
+              + " --optimizer-shares and --reproducible");
+    }
   }
 
   private static int epochs(ParseResult parsed, int otherwise) {

@@ -56,9 +56,12 @@ public record Columns(int examples, int batch, long seed) {
 
   /// Returns the examples of a rank: its columns in order, each from top to bottom.
   public int[] rows(int rank, int size) {
+    return rowsOf(first(rank, size), first(rank + 1, size));
+  }
+
+  /// Returns the examples of the columns `from` to below `to` in order, each from top to bottom.
+  int[] rowsOf(int from, int to) {
     int[] dealt = shuffled(examples, new SplittableRandom(seed));
-    int from = first(rank, size);
-    int to = first(rank + 1, size);
     int count = 0;
     for (int c = from; c < to; c++) {
       count += depth(c);
@@ -76,11 +79,16 @@ public record Columns(int examples, int batch, long seed) {
   /// Returns the positions in `rows(rank, size)` of the examples of an epoch's batches. Column c of
   /// batch s is at element `s * width + c`.
   public int[] order(int epoch, int rank, int size) {
-    int width = width(rank, size);
+    return orderOf(epoch, first(rank, size), first(rank + 1, size));
+  }
+
+  /// Returns the positions in `rowsOf(from, to)` of the examples of an epoch's batches, as `order`.
+  int[] orderOf(int epoch, int from, int to) {
+    int width = to - from;
     int[] order = new int[Math.multiplyExact(steps(), width)];
     int base = 0;
     for (int c = 0; c < width; c++) {
-      int column = first(rank, size) + c;
+      int column = from + c;
       var random = new SplittableRandom((seed * 31 + epoch) * 0x9e3779b97f4a7c15L + column);
       int[] depths = shuffled(depth(column), random);
       for (int s = 0; s < steps(); s++) {

@@ -88,7 +88,8 @@ public record WorkerReport(ServedTraining training, RankShards share, List<Worke
             OptionalLong.empty(),
             Optional.empty(),
             OptionalLong.empty(),
-            Optional.of(cost()));
+            Optional.of(cost()),
+            List.of());
     return new ServedResult(outcome, facts(dropped));
   }
 

@@ -6,6 +6,7 @@ import io.weft.workloads.training.Shrink;
 import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.TrainingSettings;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -163,6 +164,11 @@ public final class ProgressPrinter implements TrainingObserver {
   @Override
   public void onTuned(String what) {
     line(what);
+  }
+
+  @Override
+  public void onBalance(long step, List<Integer> shares) {
+    line("balance: examples of each rank after step " + step + ": " + shares);
   }
 
   /// Returns whether a checkpoint could not be written. Any thread may call it.

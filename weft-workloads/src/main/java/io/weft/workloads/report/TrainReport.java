@@ -56,6 +56,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param optimizerBytes of the optimizer's state on the lowest rank, such as momenta; left out if
 ///   servers have it
 /// @param cost of the run, as fields of this object; left out if unknown
+/// @param shares the examples of each rank in the last steps; left out without `--balance`
 /// @param serving the facts of a training with parameter servers, as fields of this object
 /// @param host of the lowest rank
 /// @param weftVersion of this library
@@ -83,6 +84,7 @@ public record TrainReport(
     @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Goodput> goodput,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong optimizerBytes,
     @JsonUnwrapped @Nullable TrainingCost cost,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Integer> shares,
     @JsonUnwrapped @Nullable ServingFacts serving,
     @JsonIgnoreProperties({"memory", "loadAverage"}) MeasuredHost host,
     String weftVersion) {
@@ -162,6 +164,7 @@ public record TrainReport(
         outcome.goodput(),
         outcome.optimizerBytes(),
         outcome.cost().orElse(null),
+        outcome.shares(),
         serving,
         MeasuredHost.here(),
         version());

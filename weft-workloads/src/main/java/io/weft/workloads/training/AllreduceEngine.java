@@ -9,6 +9,7 @@ import io.weft.telemetry.timeline.SpanCategory;
 import io.weft.telemetry.timeline.Timeline;
 import io.weft.tensor.ReduceOp;
 import io.weft.transport.limit.ClampedDuration;
+import io.weft.workloads.batch.RankShards;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.model.Ranking;
@@ -34,7 +35,10 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
   private final SessionModel model;
   private final TrainingProgress progress;
   private DataShard shard;
+  private RankShards shares;
   private RankFeed feed;
+  private final Optional<Balance> balance;
+  private int epoch;
   private @Nullable LocalTraining local;
   private @Nullable CheckedWeights checked;
   private long outerSteps;
@@ -63,20 +67,47 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
     this.model = SessionModel.start(settings, shard.train(), job);
     this.progress = new TrainingProgress(shard.columns().steps());
     this.shard = shard;
-    this.feed = feed();
+    this.shares = equalShares();
+    this.feed = new RankFeed(shard.train(), shares);
+    this.balance =
+        settings.shares() == Shares.BALANCED
+            ? Optional.of(new Balance(Ticker.SYSTEM))
+            : Optional.empty();
     job.observe(meter);
   }
 
-  private RankFeed feed() {
-    return new RankFeed(
-        shard.train(), DataShard.shards(settings, shard.columns(), job.rank(), job.size()));
+  private RankShards equalShares() {
+    return DataShard.shards(settings, shard.columns(), job.rank(), job.size());
   }
 
-  /// Continues with other examples, because the job has shrunk.
+  /// Continues with other examples and equal shares, because the job has shrunk.
   void use(DataShard other) {
-    feed.close();
     shard = other;
-    feed = feed();
+    use(equalShares());
+  }
+
+  private void use(RankShards next) {
+    feed.close();
+    shares = next;
+    feed = new RankFeed(shard.train(), shares);
+  }
+
+  /// Measures a step, and divides the batch again if that is due and shortens the next steps.
+  /// Collective if it is due.
+  private void balance(Balance measured, StepMeter.MeteredStep step) {
+    if (!measured.add(step) || exchange.alone()) {
+      return;
+    }
+    double[] nanos =
+        exchange.gather("balance", measured.take()).stream().mapToDouble(all -> all[0]).toArray();
+    Optional<List<Integer>> next = Balance.next(shares.widths(), nanos);
+    if (next.isPresent()) {
+      RankShards divided = RankShards.ofWidths(shard.columns(), next.get(), job.rank());
+      shard = shard.moved(shares, divided, exchange);
+      use(divided);
+      feed.begin(epoch);
+      observer.onBalance(progress.steps(), next.get());
+    }
   }
 
   /// Ends the current epoch, because a rank was lost.
@@ -134,8 +165,10 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
     if (isOver()) {
       return false;
     }
+    this.epoch = epoch;
     recorder.beginEpoch();
     feed.begin(epoch);
+    balance.ifPresent(Balance::beginEpoch);
     averageWeights();
     // All ranks have equal weights now, from which local SGD on a communicator must start.
     if (local == null && settings.sync() instanceof Sync.Local how && !exchange.alone()) {
@@ -166,6 +199,8 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
     Timeline timeline = job.timeline();
     double lossSum;
     StepMeter.MeteredStep measured;
+    int perEpoch = shard.columns().steps();
+    boolean last = step + 1 == perEpoch || progress.steps() + 1 == settings.steps(perEpoch);
     long input = timeline.nanos();
     job.goodput().start(input - job.begunNanos());
     if (!hasBegun) {
@@ -180,8 +215,6 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
       }
       input = timeline.nanos() - input;
       lossSum = model.step(feed, rate * weight(width), progress.steps());
-      int perEpoch = shard.columns().steps();
-      boolean last = step + 1 == perEpoch || progress.steps() + 1 == settings.steps(perEpoch);
       progress.step(lossSum, width, !averages(progress.steps() + 1, last));
       averageWeights();
       if (local != null) {
@@ -196,6 +229,9 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
     recorder.add(measured);
     stepsTaken++;
     model.stepEnded(measured.total(), observer);
+    if (balance.isPresent() && !last) {
+      balance(balance.get(), measured);
+    }
     return new Step(lossSum / width, measured.total(), step + 1);
   }
 
@@ -304,7 +340,8 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
         settings.sync() instanceof Sync.Local ? OptionalLong.of(outerSteps) : OptionalLong.empty(),
         Optional.of(goodput()),
         OptionalLong.of(model.state().optimizerBytes(model.weights())),
-        Optional.of(cost()));
+        Optional.of(cost()),
+        balance.isPresent() ? shares.widths() : List.of());
   }
 
   private TrainingCost cost() {

@@ -186,6 +186,18 @@ record DataShard(String dataset, Examples train, Examples test, Columns columns,
     return (int) ((long) rank * count / size);
   }
 
+  /// Returns this part of the data with other columns, whose examples other ranks send. Collective.
+  ///
+  /// @param from the present columns
+  /// @param to the next columns
+  DataShard moved(RankShards from, RankShards to, RankExchange exchange) {
+    int[] byExample = columns.byExample();
+    Examples moved =
+        new RowExchange(exchange, to.size())
+            .move(train, from.rows(), number -> to.owner(byExample[number]), to.rows());
+    return new DataShard(dataset, moved, test, columns, testCount);
+  }
+
   /// Returns the columns of a rank.
   static RankShards shards(TrainingSettings settings, Columns columns, int rank, int size) {
     int count = settings.exchange() instanceof GradientExchange.Shards fixed ? fixed.count() : size;

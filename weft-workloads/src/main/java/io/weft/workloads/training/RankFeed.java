@@ -24,7 +24,7 @@ public final class RankFeed implements AutoCloseable {
     int[] numbers = shards.shards();
     this.widths = new int[numbers.length];
     for (int i = 0; i < numbers.length; i++) {
-      widths[i] = shards.columns().width(numbers[i], shards.count());
+      widths[i] = shards.width(numbers[i]);
       feeds.add(new Feed(examples, widths[i]));
     }
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import java.util.List;
+
 /// A listener to the progress of a training, called on the training thread; must be quick.
 public interface TrainingObserver {
 
@@ -72,6 +74,12 @@ public interface TrainingObserver {
   ///
   /// @param what description of the sizes
   default void onTuned(String what) {}
+
+  /// Called when the ranks have divided the batch again.
+  ///
+  /// @param step the number of steps before
+  /// @param shares the examples of each rank in a step
+  default void onBalance(long step, List<Integer> shares) {}
 
   /// Called after an epoch with its test and checkpoint.
   void onEpoch(TrainedEpoch epoch);

@@ -22,6 +22,7 @@ import java.util.OptionalLong;
 /// @param goodput the use of the job's time; empty if unknown
 /// @param optimizerBytes of the optimizer's state on the lowest rank; empty if unknown
 /// @param cost of this run; empty if unknown
+/// @param shares the examples of each rank in the last steps; empty unless shares are balanced
 public record TrainingOutcome(
     String dataset,
     List<Double> losses,
@@ -35,7 +36,8 @@ public record TrainingOutcome(
     OptionalLong outerSteps,
     Optional<Goodput> goodput,
     OptionalLong optimizerBytes,
-    Optional<TrainingCost> cost) {
+    Optional<TrainingCost> cost,
+    List<Integer> shares) {
 
   /// Copies the lists.
   public TrainingOutcome {
@@ -43,5 +45,6 @@ public record TrainingOutcome(
     accuracies = List.copyOf(accuracies);
     digests = List.copyOf(digests);
     shrinks = List.copyOf(shrinks);
+    shares = List.copyOf(shares);
   }
 }

@@ -26,6 +26,8 @@ import java.util.Optional;
 /// @param check the comparison of weights between ranks; only with `Sync.Gradients`
 /// @param exchange of gradients; an exchange other than plain requires `Sync.Gradients`
 /// @param hidden layers of the network
+/// @param shares of the ranks of a batch; other than equal only with `Sync.Gradients` and
+///   `GradientExchange.Averaged`
 /// @param limit of the run, which may have fewer epochs then
 public record TrainingSettings(
     Workload workload,
@@ -40,6 +42,7 @@ public record TrainingSettings(
     Optional<WeightCheck> check,
     GradientExchange exchange,
     Hidden hidden,
+    Shares shares,
     Limit limit) {
 
   /// Creates settings with plain gradients and standard layers, without weight check or limit.
@@ -66,6 +69,7 @@ public record TrainingSettings(
         Optional.empty(),
         GradientExchange.PLAIN,
         Hidden.STANDARD,
+        Shares.EQUAL,
         Limit.NONE);
   }
 
@@ -109,6 +113,26 @@ public record TrainingSettings(
         check,
         exchange,
         hidden,
+        shares,
+        limit);
+  }
+
+  /// Returns these settings with other shares.
+  public TrainingSettings with(Shares other) {
+    return new TrainingSettings(
+        workload,
+        epochs,
+        batch,
+        rate,
+        optimizer,
+        seed,
+        sync,
+        read,
+        checkpoint,
+        check,
+        exchange,
+        hidden,
+        other,
         limit);
   }
 
@@ -132,6 +156,7 @@ public record TrainingSettings(
         checks,
         gradients,
         layers,
+        shares,
         limits);
   }
 

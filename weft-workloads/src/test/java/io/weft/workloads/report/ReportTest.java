@@ -67,7 +67,8 @@ class ReportTest {
           OptionalLong.empty(),
           Optional.empty(),
           OptionalLong.empty(),
-          Optional.of(new TrainingCost(4, 1.5, 2.5)));
+          Optional.of(new TrainingCost(4, 1.5, 2.5)),
+          List.of());
 
   @TempDir Path directory;
 
@@ -132,7 +133,8 @@ class ReportTest {
             OptionalLong.of(9),
             Optional.of(new Goodput(10, 1, 6, 1, Map.of(1, 0.5), 0.25, 0.25, 0.5, 0.5)),
             OptionalLong.of(4096),
-            Optional.empty());
+            Optional.empty(),
+            List.of());
     TrainReport area = TrainReport.of(SETTINGS, ranked, new SoloJob());
     Path file = directory.resolve("ranked.json");
     area.write(file);
@@ -238,7 +240,8 @@ class ReportTest {
             OptionalLong.empty(),
             Optional.empty(),
             OptionalLong.empty(),
-            Optional.empty());
+            Optional.empty(),
+            List.of());
     Curve loss = Curve.of(outcome, 10).getFirst();
     assertThat(loss.x()).hasSizeBetween(100, 200);
     assertThat(loss.y()).containsOnly(1.5);
