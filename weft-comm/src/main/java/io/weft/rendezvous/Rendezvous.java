@@ -54,6 +54,14 @@ public interface Rendezvous {
   /// requesting any tensor, if an edge ends at another rank.
   void receiveAll(List<ReceiveRequest> wishes, Duration limit);
 
+  /// Sets the urgency of later tensors of an edge that begins or ends at this rank; it is 0 before.
+  /// Of the long tensors that are ready to move between two ranks, the most urgent ones move first,
+  /// and equally urgent ones in the order in which they became ready. The consumer orders its
+  /// reads, and with the write protocol the producer its writes, so both ranks should call this.
+  /// Short tensors do not wait. Throws `IllegalArgumentException` for a negative urgency, or if the
+  /// edge neither begins nor ends at this rank.
+  void prefer(Edge edge, int urgency);
+
   /// Fails the pending operations of a step on this rank, and rejects later ones. Other ranks learn
   /// of it when they request a tensor of the step from this rank. The error messages include `why`.
   /// Has no effect on a step that has ended.

@@ -6,7 +6,7 @@ import io.weft.rendezvous.frame.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /// One rank's state of an edge that persists from tensor to tensor: the table of [JIA17 §3.3], by
-/// name, source and destination. Confined to the progress thread, except the edge.
+/// name, source and destination. Confined to the progress thread, except the edge and its urgency.
 public final class Route {
 
   private static final int UNTOLD = -1;
@@ -16,6 +16,9 @@ public final class Route {
 
   /// The edge's number at the source; `UNTOLD` before the first request.
   private int told = UNTOLD;
+
+  /// The urgency of the edge's tensors. Any thread.
+  private volatile int urgency;
 
   /// The signature of the last received tensor.
   private @Nullable TensorSpec expected;
@@ -38,6 +41,14 @@ public final class Route {
   /// Number of this route on this rank, from 0.
   public int number() {
     return number;
+  }
+
+  public int urgency() {
+    return urgency;
+  }
+
+  public void prefer(int degree) {
+    urgency = degree;
   }
 
   public boolean isTold() {

@@ -13,7 +13,6 @@ import io.weft.rendezvous.route.RouteBuffer;
 import io.weft.rendezvous.service.PendingReceive.Stand;
 import io.weft.transport.Capabilities;
 import io.weft.transport.RemoteRegion;
-import io.weft.transport.RemoteSlice;
 import io.weft.transport.TransportException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -31,8 +30,11 @@ final class DestinationSide {
   private final ReceiveBuffers receiveBuffers;
   private final TransferProtocol protocol;
   private final int eagerBytes;
-  private final long maxTransferBytes;
+  private final TransferWindows reads;
+
+  /// The receives that wait for memory.
   private final List<PendingReceive> stalled = new ArrayList<>();
+
   private int waiting;
   private int draining;
   private long earliest = Long.MAX_VALUE;
@@ -48,7 +50,7 @@ final class DestinationSide {
     this.receiveBuffers = receiveBuffers;
     this.protocol = protocol;
     this.eagerBytes = SourceSide.eagerBytes(transport);
-    this.maxTransferBytes = transport.maxTransferBytes();
+    this.reads = new TransferWindows(transport.maxTransferBytes(), this::tryRead);
   }
 
   int waiting() {
@@ -222,7 +224,8 @@ final class DestinationSide {
 
   void onNotify(PendingReceive it) {
     if (it.receiveBuffer != null
-        && (it.stand == Stand.ASKED_INTO || it.stand == Stand.AWAITS_WRITE)) {
+        && (it.stand == Stand.ASKED_INTO || it.stand == Stand.AWAITS_WRITE)
+        && it.written()) {
       arrive(it);
     }
   }
@@ -273,21 +276,26 @@ final class DestinationSide {
   // --- reads
 
   private void read(PendingReceive it) {
-    if (!place(it, it.live())) {
+    if (place(it, it.live())) {
+      reads.enter(it, Objects.requireNonNull(it.peer()));
+    } else {
       stalled.add(it);
-      return;
     }
-    long bytes = Math.min(maxTransferBytes, it.live().bytes() - it.readBytes());
-    switch (owner
+  }
+
+  /// Posts the next part. Returns false if the endpoint has no room.
+  private boolean tryRead(PendingTransfer transfer) {
+    PendingReceive it = (PendingReceive) transfer;
+    it.posted();
+    return switch (owner
         .endpoint(Objects.requireNonNull(it.peer()))
-        .tryRead(
-            it.there().slice(it.readBytes(), bytes),
-            new RemoteSlice(it.from(), it.readBytes(), bytes),
-            it.part(bytes))) {
-      case POSTED -> it.posted();
-      case BACK_PRESSURED -> stalled.add(it);
-      case CLOSED -> {} // the mesh reports the peer's exit
-    }
+        .tryRead(it.partInto(), it.part(), it.read())) {
+      case POSTED -> true;
+      case BACK_PRESSURED, CLOSED -> { // the mesh reports the peer's exit
+        it.unposted(false);
+        yield false;
+      }
+    };
   }
 
   void onSent(PendingReceive it) {
@@ -296,12 +304,15 @@ final class DestinationSide {
 
   void onRead(PendingReceive it, @Nullable TransportException failure) {
     RendezvousPeer peer = Objects.requireNonNull(it.peer());
+    if (failure == null && it.stand != Stand.ENDED && it.leftBytes() > 0) {
+      reads.again(it);
+      return;
+    }
+    reads.leave(it);
     if (it.stand == Stand.ENDED) {
       draining--;
       giveUpReceiveBuffer(it);
       release(peer, it.token());
-    } else if (failure == null && it.readBytes() < it.live().bytes()) {
-      stalled.add(it);
     } else if (failure == null) {
       release(peer, it.token());
       arrive(it);
@@ -315,13 +326,15 @@ final class DestinationSide {
     peer.post(message -> message.release(token));
   }
 
-  /// Retries the receives that lacked memory or room. Returns the number that made progress.
+  /// Retries the receives that lacked memory, and starts the reads that have room. Returns the
+  /// number that made progress.
   ///
   /// Hot path.
   int retry() {
-    if (stalled.isEmpty()) {
-      return 0;
-    }
+    return (stalled.isEmpty() ? 0 : retryStalled()) + reads.advance();
+  }
+
+  private int retryStalled() {
     List<PendingReceive> again = List.copyOf(stalled);
     stalled.clear();
     for (PendingReceive it : again) {
@@ -356,6 +369,7 @@ final class DestinationSide {
     if (it.stand == Stand.READS && it.isPosted()) {
       draining++;
     } else {
+      reads.leave(it);
       giveUpReceiveBuffer(it);
       if (it.stand == Stand.READS && peer != null) {
         release(peer, it.token());

@@ -13,6 +13,8 @@ import io.weft.rendezvous.route.Route;
 import io.weft.rendezvous.route.RouteBuffer;
 import io.weft.transport.Completion;
 import io.weft.transport.RemoteRegion;
+import io.weft.transport.RemoteSlice;
+import io.weft.transport.Slice;
 import io.weft.transport.TransportException;
 import java.util.List;
 import java.util.Objects;
@@ -20,7 +22,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// A receive of this rank, from its submission to its arrival.
-final class PendingReceive extends PendingSide
+final class PendingReceive extends PendingTransfer
     implements OutboundItem<ItemWriter>, TokenOwner, ObservedOperation {
 
   /// The state of a receive.
@@ -62,10 +64,11 @@ final class PendingReceive extends PendingSide
   // The state of a read of the producer's memory.
   private int token;
   private @Nullable RemoteRegion from;
-  private long readBytes;
-  private long partBytes;
-  private boolean posted;
+  private boolean armed;
   private final Completion read = new PartRead();
+
+  /// The length of the parts that the source has written.
+  private long writtenBytes;
 
   PendingReceive(
       Route route,
@@ -137,45 +140,44 @@ final class PendingReceive extends PendingSide
     return token;
   }
 
-  RemoteRegion from() {
-    return Objects.requireNonNull(from, "nothing to read");
+  /// Returns the memory for the next part.
+  Slice partInto() {
+    return there().slice(movedBytes(), partBytes);
   }
 
-  long readBytes() {
-    return readBytes;
+  /// Returns the place of the next part at the source.
+  RemoteSlice part() {
+    return new RemoteSlice(
+        Objects.requireNonNull(from, "nothing to read"), movedBytes(), partBytes);
   }
 
-  /// Returns whether the transport has a posted read of it.
-  boolean isPosted() {
-    return posted;
-  }
-
-  /// Prepares the completion of a part. Must be called before the part is posted.
-  Completion part(long bytes) {
-    if (partBytes == 0) {
+  /// Returns the completion of the next part, armed.
+  Completion read() {
+    if (!armed) {
+      armed = true;
       read.arm(1);
     }
-    partBytes = bytes;
     return read;
   }
 
-  void posted() {
-    posted = true;
+  /// Counts a written part. Returns whether the tensor is whole.
+  boolean written() {
+    writtenBytes += TransferWindow.BYTES;
+    return writtenBytes >= bytes();
   }
 
   private final class PartRead extends Completion {
     @Override
     protected void onSuccess() {
-      readBytes += partBytes;
-      partBytes = 0;
-      posted = false;
+      armed = false;
+      unposted(true);
       side().onRead(PendingReceive.this, null);
     }
 
     @Override
     protected void onFailure(TransportException first) {
-      partBytes = 0;
-      posted = false;
+      armed = false;
+      unposted(false);
       side().onRead(PendingReceive.this, first);
     }
   }

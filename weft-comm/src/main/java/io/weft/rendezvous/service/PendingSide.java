@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// link of its step and of the table, so that storing it allocates nothing. Confined to the
 /// progress thread once it has entered.
 abstract sealed class PendingSide extends Submission<MeshRendezvous>
-    permits ParkedRequest, Publication, PendingReceive {
+    permits ParkedRequest, PendingTransfer {
 
   final Route route;
   final long frame;

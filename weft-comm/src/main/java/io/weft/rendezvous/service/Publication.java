@@ -13,6 +13,7 @@ import io.weft.rendezvous.route.RouteBuffer;
 import io.weft.tensor.TensorView;
 import io.weft.transport.Completion;
 import io.weft.transport.MemoryRegion;
+import io.weft.transport.RemoteRegion;
 import io.weft.transport.RemoteSlice;
 import io.weft.transport.Slice;
 import io.weft.transport.TransportException;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A tensor that this rank published, or the information that it is dead, from its publication to
 /// its release.
-final class Publication extends PendingSide
+final class Publication extends PendingTransfer
     implements OutboundItem<ItemWriter>, TokenOwner, ObservedOperation {
 
   /// The means by which the tensor reaches the requesting peer.
@@ -62,8 +63,8 @@ final class Publication extends PendingSide
   private @Nullable MemoryRegion region;
   private @Nullable RouteBuffer copy;
   private boolean left;
-  private @Nullable RemoteSlice into;
-  private @Nullable Completion written;
+  private @Nullable RemoteRegion into;
+  private @Nullable Written written;
   private byte[] why = {};
 
   /// Creates a publication of this key, which was checked.
@@ -185,39 +186,50 @@ final class Publication extends PendingSide
     return left;
   }
 
-  void goesInto(RemoteSlice slice) {
-    into = slice;
+  void goesInto(RemoteRegion memory) {
+    into = memory;
   }
 
-  RemoteSlice into() {
-    return Objects.requireNonNull(into, "no destination");
+  /// Returns the place of the next part at the consumer.
+  RemoteSlice partInto() {
+    return new RemoteSlice(Objects.requireNonNull(into, "no destination"), movedBytes(), partBytes);
   }
 
-  Slice all() {
-    return Objects.requireNonNull(region, "not registered").slice(0, bytes());
+  /// Returns the next part to write.
+  Slice part() {
+    return Objects.requireNonNull(region, "not registered").slice(movedBytes(), partBytes);
   }
 
-  /// The completion of the write, armed once.
+  /// Returns the completion of the next part, armed.
   Completion written() {
-    Completion known = written;
+    Written known = written;
     if (known == null) {
       known = new Written();
-      known.arm(1);
       written = known;
+    }
+    if (!known.armed) {
+      known.armed = true;
+      known.arm(1);
     }
     return known;
   }
 
   private final class Written extends Completion {
+    private boolean armed;
+
     @Override
     protected void onSuccess() {
-      side().onWritten(Publication.this);
+      armed = false;
+      unposted(true);
+      side().onWritten(Publication.this, leftBytes() == 0);
     }
 
     /// The consumer has withdrawn, or it is gone, which the mesh reports.
     @Override
     protected void onFailure(TransportException first) {
-      side().onWritten(Publication.this);
+      armed = false;
+      unposted(false);
+      side().onWritten(Publication.this, true);
     }
   }
 
@@ -289,9 +301,13 @@ final class Publication extends PendingSide
       case DEAD -> message.dead(id);
       case INLINE -> inline(message);
       case UNREADABLE -> message.failed(id, why);
-      case META -> message.meta(id, token, live(), all().region().export());
+      case META -> message.meta(id, token, live(), offered().export());
       case SHAPE -> message.shape(id, token, live());
     };
+  }
+
+  private MemoryRegion offered() {
+    return Objects.requireNonNull(region, "not registered");
   }
 
   private boolean inline(ItemWriter message) {

@@ -104,8 +104,22 @@ final class RendezvousClient implements Rendezvous {
         behind.watchedNanos());
   }
 
+  @Override
+  public void prefer(Edge edge, int urgency) {
+    Objects.requireNonNull(edge, "edge");
+    if (urgency < 0) {
+      throw new IllegalArgumentException(
+          "urgency " + urgency + " of edge " + edge + " is negative; the least urgency is 0");
+    }
+    int end = edge.source() == behind.rank() ? edge.source() : edge.destination();
+    route(edge, end).prefer(urgency);
+  }
+
   private Route route(RendezvousKey key, int end) {
-    Edge edge = key.edge();
+    return route(key.edge(), end);
+  }
+
+  private Route route(Edge edge, int end) {
     int size = behind.size();
     if (end != behind.rank() || edge.source() >= size || edge.destination() >= size) {
       throw new IllegalArgumentException(

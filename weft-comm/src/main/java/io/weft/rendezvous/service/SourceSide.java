@@ -13,7 +13,6 @@ import io.weft.tensor.TensorView;
 import io.weft.transport.Capabilities;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.RemoteRegion;
-import io.weft.transport.RemoteSlice;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +32,7 @@ final class SourceSide {
   private final long maxTransferBytes;
   private final TokenTable tokens;
   private final SendBuffers buffers;
-  private final List<Publication> stalled = new ArrayList<>();
+  private final TransferWindows writes;
   private final List<Publication> draining = new ArrayList<>();
   private long held;
   private long parked;
@@ -45,6 +44,7 @@ final class SourceSide {
     this.buffers = buffers;
     this.eagerBytes = eagerBytes(transport);
     this.maxTransferBytes = transport.maxTransferBytes();
+    this.writes = new TransferWindows(maxTransferBytes, this::tryWrite);
   }
 
   /// Returns the length of the longest tensor that travels in a message, in bytes.
@@ -197,11 +197,9 @@ final class SourceSide {
 
   private void write(Publication it, RemoteRegion into) {
     it.delivery = Delivery.WRITE;
-    it.goesInto(new RemoteSlice(into, 0, it.bytes()));
-    if (register(it)) {
-      writing++;
-      tryWrite(it);
-    }
+    it.goesInto(into);
+    writing++;
+    writes.enter(it, it.peer());
   }
 
   /// Returns the reason for the peer that has requested an unreadable tensor.
@@ -210,13 +208,22 @@ final class SourceSide {
         .getBytes(StandardCharsets.UTF_8);
   }
 
-  private void tryWrite(Publication it) {
-    RendezvousPeer peer = it.peer();
-    switch (owner.endpoint(peer).tryWrite(it.all(), it.into(), it.request(), it.written())) {
-      case POSTED -> {}
-      case BACK_PRESSURED -> stalled.add(it);
-      case CLOSED -> stalled.add(it); // until the mesh reports the peer's exit
+  /// Posts the next part. Returns false if the endpoint has no room.
+  private boolean tryWrite(PendingTransfer transfer) {
+    Publication it = (Publication) transfer;
+    if (it.region() == null && !register(it)) {
+      return true;
     }
+    it.posted();
+    return switch (owner
+        .endpoint(it.peer())
+        .tryWrite(it.part(), it.partInto(), it.request(), it.written())) {
+      case POSTED -> true;
+      case BACK_PRESSURED, CLOSED -> { // the mesh reports the peer's exit
+        it.unposted(false);
+        yield false;
+      }
+    };
   }
 
   // --- messages of the consumer
@@ -245,11 +252,18 @@ final class SourceSide {
 
   // --- completion
 
-  void onWritten(Publication it) {
-    writing--;
-    if (it.step == null) {
+  /// Continues with the next part, unless the write has ended or has failed.
+  void onWritten(Publication it, boolean ended) {
+    boolean failed = it.step == null;
+    if (!ended && !failed) {
+      writes.again(it);
+      return;
+    }
+    if (failed) {
       draining.remove(it);
     }
+    writes.leave(it);
+    writing--;
     it.left();
     finish(it);
   }
@@ -310,36 +324,32 @@ final class SourceSide {
       byte[] why = String.valueOf(cause.getMessage()).getBytes(StandardCharsets.UTF_8);
       peer.post(message -> message.failed(id, why));
     }
-    if (delivery == Delivery.WRITE && it.region() != null) {
-      if (!stalled.remove(it)) {
-        draining.add(it); // the transport uses it until the write completes
+    if (delivery == Delivery.WRITE) {
+      if (it.isPosted()) {
+        draining.add(it); // the transport uses it until the part completes
         return;
       }
+      writes.leave(it);
       writing--;
     }
     finish(it);
   }
 
-  /// Releases the tensors that peers no longer access, and retries the writes that lacked room.
+  /// Starts the writes that have room, and releases the tensors that peers no longer access.
   /// Returns the number that made progress.
   ///
   /// Hot path.
   int retry() {
-    if (stalled.isEmpty() && draining.isEmpty()) {
-      return 0;
-    }
-    int before = stalled.size() + draining.size();
-    List<Publication> again = List.copyOf(stalled);
-    stalled.clear();
-    again.forEach(this::tryWrite);
+    int done = writes.advance();
     for (int i = draining.size() - 1; i >= 0; i--) {
       Publication it = draining.get(i);
       if (it.delivery == Delivery.ENDED && !isVisited(it.region())) {
         draining.remove(i);
         letGo(it);
+        done++;
       }
     }
-    return before - stalled.size() - draining.size();
+    return done;
   }
 
   private static boolean isVisited(@Nullable MemoryRegion region) {
