@@ -39,6 +39,12 @@ final class Attributes {
     return AttrValue.newBuilder().setList(all).build();
   }
 
+  static AttrValue ofNumbers(List<Long> numbers) {
+    return AttrValue.newBuilder()
+        .setList(AttrValue.ListValue.newBuilder().addAllI(numbers))
+        .build();
+  }
+
   static AttrValue ofAll(List<TensorShapeProto> shapes) {
     return AttrValue.newBuilder()
         .setList(AttrValue.ListValue.newBuilder().addAllShape(shapes))

@@ -6,6 +6,8 @@ import io.weft.tensorflow.graph.GraphIndex;
 import io.weft.tensorflow.graph.NodeInput;
 import io.weft.tensorflow.placement.GraphPlacement;
 import io.weft.tensorflow.placement.OpTypes;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +27,7 @@ final class Cuts {
   private final GraphPlacement placement;
   private final String prefix;
   private final Map<Crossing, DataType> found = new LinkedHashMap<>();
+  private final Map<Crossing, List<String>> users = new HashMap<>();
 
   private Cuts(GraphIndex graph, OpTypes types, GraphPlacement placement) {
     this.graph = graph;
@@ -51,6 +54,7 @@ final class Cuts {
                 if (!obstacle.isEmpty()) {
                   throw refused(input, node, obstacle);
                 }
+                users.computeIfAbsent(crossing, key -> new ArrayList<>()).add(node.getName());
                 if (!found.containsKey(crossing)) {
                   found.put(crossing, type(input, node));
                 }
@@ -101,9 +105,20 @@ final class Cuts {
     for (Transfer transfer : transfers) {
       Crossing crossing = crossings.get(transfer.number());
       String names = prefix + "/" + transfer.number();
-      all.put(crossing, new TransferNodes(transfer, crossing, names, groups[transfer.number()]));
+      all.put(
+          crossing,
+          new TransferNodes(
+              transfer, crossing, names, groups[transfer.number()], urgency(crossing, levels)));
     }
     return all;
+  }
+
+  /// Returns the longest path from the end of the transfer to the end of the graph.
+  private int urgency(Crossing crossing, Levels levels) {
+    return users.getOrDefault(crossing, List.of()).stream()
+        .mapToInt(levels::remaining)
+        .max()
+        .orElse(0);
   }
 
   private Transfer transfer(

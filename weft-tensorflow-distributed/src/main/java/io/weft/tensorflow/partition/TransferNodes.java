@@ -12,7 +12,8 @@ import org.tensorflow.proto.NodeDef;
 /// @param crossing the edges that the transfer replaces
 /// @param prefix the prefix of the names of all its nodes
 /// @param group number of its receive group
-record TransferNodes(Transfer transfer, Crossing crossing, String prefix, int group) {
+/// @param urgency the longest path of the graph that depends on the transfer
+record TransferNodes(Transfer transfer, Crossing crossing, String prefix, int group, int urgency) {
 
   /// The attribute that an import uses as the shapes of a node's outputs and then drops
   /// [TensorFlow, graph_constructor.cc].
@@ -60,7 +61,8 @@ record TransferNodes(Transfer transfer, Crossing crossing, String prefix, int gr
         .putAttr(TransferOps.EDGES, Attributes.ofTexts(List.of(transfer.edge())))
         .putAttr(TransferOps.SOURCE, Attributes.of(transfer.source().toString()))
         .putAttr(TransferOps.DESTINATION, Attributes.of(transfer.destination().toString()))
-        .putAttr(TransferOps.GROUP, Attributes.of(group));
+        .putAttr(TransferOps.GROUP, Attributes.of(group))
+        .putAttr(TransferOps.URGENCIES, Attributes.ofNumbers(List.of((long) urgency)));
   }
 
   private static NodeDef.Builder node(String name, String op) {

@@ -37,6 +37,10 @@ public final class TransferOps {
   /// `ReceiveGroup.number`; an int.
   public static final String GROUP = "group";
 
+  /// The urgency of each transfer: the longest path of what depends on it, across all parts,
+  /// counted in computing ops and in transfers; ints. An attribute of nodes, not of the op types.
+  public static final String URGENCIES = "_urgency";
+
   /// The part of this process to which the node belongs, set when it is imported; an int.
   public static final String PART = "part";
 

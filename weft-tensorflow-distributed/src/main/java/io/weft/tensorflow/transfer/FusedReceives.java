@@ -111,6 +111,7 @@ final class FusedReceives {
         .putAttr(TransferOps.COUNT, AttrValue.newBuilder().setI(members.size()).build())
         .putAttr(TransferOps.EDGES, joined(members, TransferOps.EDGES))
         .putAttr(TransferOps.TENSOR_NAMES, joined(members, TransferOps.TENSOR_NAMES))
+        .putAttr(TransferOps.URGENCIES, joined(members, TransferOps.URGENCIES))
         .putAttr(SHAPES, joined(members, SHAPES))
         .build();
   }

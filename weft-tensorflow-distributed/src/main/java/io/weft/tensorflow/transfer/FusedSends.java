@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.tensorflow.Graph;
 import org.tensorflow.GraphOperation;
@@ -58,6 +59,7 @@ public final class FusedSends {
             .addInputList(members.stream().flatMap(FusedSends::inputs).toArray(Output<?>[]::new))
             .setAttr(TransferOps.EDGES, joined(members, TransferOps.EDGES))
             .setAttr(TransferOps.TENSOR_NAMES, joined(members, TransferOps.TENSOR_NAMES))
+            .setAttr(TransferOps.URGENCIES, urgencies(members))
             .setAttr(TransferOps.SOURCE, first.getAttrString(TransferOps.SOURCE))
             .setAttr(TransferOps.DESTINATION, first.getAttrString(TransferOps.DESTINATION))
             .setAttr(TransferOps.GROUP, first.getAttrInt(TransferOps.GROUP))
@@ -71,6 +73,13 @@ public final class FusedSends {
 
   private static Stream<Output<?>> inputs(GraphOperation send) {
     return send.inputs().stream().map(input -> input.asOutput());
+  }
+
+  private static long[] urgencies(List<GraphOperation> members) {
+    return members.stream()
+        .flatMapToLong(
+            member -> LongStream.of(member.attributes().getAttrIntList(TransferOps.URGENCIES)))
+        .toArray();
   }
 
   private static String[] joined(List<GraphOperation> members, String attribute) {

@@ -22,9 +22,9 @@ import org.tensorflow.proto.DataType;
 record TransferEnd(
     GraphPart part, Edge edge, DType dtype, String tensor, String source, String destination) {
 
-  /// Returns one end for each input or output, in their order. Throws `IllegalStateException` if
-  /// the node is in no part of this process, `IllegalArgumentException` if its lists differ in
-  /// length.
+  /// Returns one end for each input or output, in their order, and tells the rendezvous the urgency
+  /// of each. Throws `IllegalStateException` if the node is in no part of this process,
+  /// `IllegalArgumentException` if its lists differ in length.
   static List<TransferEnd> read(KernelConstruction node, HandleTable<GraphPart> parts) {
     GraphPart part = parts.get(node.integer(TransferOps.PART));
     String source = node.string(TransferOps.SOURCE);
@@ -32,15 +32,17 @@ record TransferEnd(
     DType dtype = DataTypes.of(DataType.forNumber(node.dataType()));
     List<String> edges = node.strings(TransferOps.EDGES);
     List<String> tensors = node.strings(TransferOps.TENSOR_NAMES);
+    List<Long> urgencies = node.integers(TransferOps.URGENCIES);
     long count = node.integer(TransferOps.COUNT);
-    if (edges.size() != count || tensors.size() != count) {
+    if (edges.size() != count || tensors.size() != count || urgencies.size() != count) {
       throw new IllegalArgumentException(
-          "%d edges and %d names of tensors for %d transfers"
-              .formatted(edges.size(), tensors.size(), count));
+          "%d edges, %d names of tensors and %d urgencies for %d transfers"
+              .formatted(edges.size(), tensors.size(), urgencies.size(), count));
     }
     List<TransferEnd> ends = new ArrayList<>(edges.size());
     for (int i = 0; i < count; i++) {
       Edge edge = part.edge(source, destination, edges.get(i));
+      part.rendezvous().prefer(edge, Math.toIntExact(urgencies.get(i)));
       ends.add(new TransferEnd(part, edge, dtype, tensors.get(i), source, destination));
     }
     return ends;

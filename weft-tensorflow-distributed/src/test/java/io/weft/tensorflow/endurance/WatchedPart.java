@@ -82,7 +82,10 @@ final class WatchedPart implements AutoCloseable {
         .putAttr(TransferOps.EDGES, texts("edge"))
         .putAttr(TransferOps.SOURCE, text(TASK))
         .putAttr(TransferOps.DESTINATION, text(TASK))
-        .putAttr(TransferOps.GROUP, number(0));
+        .putAttr(TransferOps.GROUP, number(0))
+        .putAttr(
+            TransferOps.URGENCIES,
+            AttrValue.newBuilder().setList(AttrValue.ListValue.newBuilder().addI(0)).build());
   }
 
   private static AttrValue number(long number) {

@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.weft.tensorflow.cluster.ClusterSpec;
 import io.weft.tensorflow.cluster.Task;
 import io.weft.tensorflow.graph.GraphIndex;
+import io.weft.tensorflow.placement.GraphPlacement;
 import io.weft.tensorflow.placement.Nodes;
+import io.weft.tensorflow.placement.OpTypes;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -25,9 +27,10 @@ class PartitionerTest {
   private static final String AT_PS = "/job:ps/task:0";
   private static final String AT_WORKER = "/job:worker/task:0/device:CPU:0";
 
-  private final Partitioner partitioner =
-      new Partitioner(
-          ClusterSpec.of(Map.of("ps", List.of("a:1"), "worker", List.of("b:1"))), WORKER);
+  private static final ClusterSpec CLUSTER =
+      ClusterSpec.of(Map.of("ps", List.of("a:1"), "worker", List.of("b:1")));
+
+  private final Partitioner partitioner = new Partitioner(CLUSTER, WORKER);
 
   @Test
   void tensorIsSentOnceToEachTaskThatUsesIt() {
@@ -55,7 +58,8 @@ class PartitionerTest {
     assertThat(receive.getAttrMap()).containsAllEntriesOf(send.getAttrMap());
     assertThat(receive.getAttrMap()).hasSize(send.getAttrCount() + 1).containsKey("_output_shapes");
     assertThat(send.getAttrMap())
-        .containsOnlyKeys("T", "N", "tensor_names", "edges", "source", "destination", "group")
+        .containsOnlyKeys(
+            "T", "N", "tensor_names", "edges", "source", "destination", "group", "_urgency")
         .containsEntry("source", Attributes.of("/job:ps/task:0"))
         .containsEntry("destination", Attributes.of("/job:worker/task:0"))
         .containsEntry("tensor_names", Attributes.ofTexts(List.of("v:0")));
@@ -223,6 +227,78 @@ class PartitionerTest {
         .hasMessageContaining("depend on each other, and are not a loop");
   }
 
+  /// `early` is used at once by a long path over both tasks, `late` only at its end, and `free` by
+  /// nodes of negligible cost.
+  @Test
+  void urgencyIsTheLongestPathThatDependsOnATransfer() {
+    GraphPartition partition =
+        partitioner.partition(
+            new Nodes()
+                .add("late", "Const", AT_PS)
+                .add("early", "Const", AT_PS)
+                .add("free", "Const", AT_PS)
+                .add("a", "Neg", AT_WORKER, "early")
+                .add("b", "Neg", AT_WORKER, "a")
+                .add("c", "Neg", AT_PS, "b")
+                .add("d", "AddV2", AT_WORKER, "c", "late")
+                .add("e", "Identity", AT_WORKER, "free")
+                .add("f", "Shape", AT_WORKER, "early")
+                .add("wait", "NoOp", AT_WORKER, "^late")
+                .build());
+    assertThat(urgencies(partition))
+        .isEqualTo(
+            Map.of(
+                "early:0", 6L, // a, b, transfer, c, transfer, d
+                "b:0", 3L, // c, transfer, d
+                "c:0", 1L, // d
+                "late:0", 1L,
+                "free:0", 0L,
+                "^late", 0L));
+  }
+
+  @Test
+  void aTransferToSeveralUsersHasTheUrgencyOfTheLongestPath() {
+    GraphPartition partition =
+        partitioner.partition(
+            new Nodes()
+                .add("v", "Const", AT_PS)
+                .add("short", "Neg", AT_WORKER, "v")
+                .add("one", "Neg", AT_WORKER, "v")
+                .add("two", "Neg", AT_WORKER, "one")
+                .add("x", "Const", AT_WORKER)
+                .add("other", "Neg", AT_PS, "x")
+                .build());
+    assertThat(urgencies(partition)).isEqualTo(Map.of("v:0", 2L, "x:0", 1L));
+  }
+
+  @Test
+  void aLoopCountsAsOneOpInAnUrgency() {
+    GraphDef graph =
+        controlFlow()
+            .add("v", "Const", AT_PS)
+            .add("start", "Enter", AT_WORKER, "v")
+            .attribute("frame_name", Attributes.of("second"))
+            .add("again", "Merge", AT_WORKER, "start", "back")
+            .attribute("N", Attributes.of(2))
+            .add("go", "LoopCond", AT_WORKER, "again")
+            .add("either", "Switch", AT_WORKER, "again", "go")
+            .add("done", "Exit", AT_WORKER, "either")
+            .add("inner", "Neg", AT_WORKER, "either:1")
+            .add("back", "NextIteration", AT_WORKER, "inner")
+            .add("out", "Neg", AT_PS, "done")
+            .add("branches", "Neg", AT_PS, "merge")
+            .build();
+    GraphIndex index = new GraphIndex(graph);
+    Levels levels =
+        new Levels(
+            index, new GraphPlacement(index, OpTypes.registered().with(graph), CLUSTER, WORKER));
+    assertThat(levels.remaining("out")).isEqualTo(1);
+    assertThat(levels.remaining("done")).as("Exit, transfer, Neg").isEqualTo(3);
+    assertThat(levels.remaining("inner")).as("the loop, Exit, transfer, Neg").isEqualTo(4);
+    assertThat(levels.remaining("start")).as("Enter, loop, Exit, transfer, Neg").isEqualTo(5);
+    assertThat(levels.remaining("switch")).as("Switch to Merge, transfer, Neg").isEqualTo(5);
+  }
+
   @Test
   void functionOfAnotherTaskIsNamed() {
     GraphDef.Builder graph =
@@ -261,6 +337,20 @@ class PartitionerTest {
     assertThat(partition.parts().values())
         .allMatch(part -> part.getVersions().getProducer() == 1882);
     assertThat(nodes(partition, PS)).containsOnlyKeys("transfer/0/send", "transfer_1/0/send");
+  }
+
+  /// Returns the urgency of each transfer by tensor, the same on both ends.
+  private static Map<String, Long> urgencies(GraphPartition partition) {
+    Map<String, Long> urgencies = new java.util.HashMap<>();
+    for (Transfer transfer : partition.transfers()) {
+      NodeDef send = nodes(partition, transfer.source()).get(transfer.send());
+      NodeDef receive = nodes(partition, transfer.destination()).get(transfer.receive());
+      List<Long> urgency = send.getAttrOrThrow(TransferOps.URGENCIES).getList().getIList();
+      assertThat(receive.getAttrOrThrow(TransferOps.URGENCIES).getList().getIList())
+          .isEqualTo(urgency);
+      urgencies.put(transfer.tensor(), urgency.getFirst());
+    }
+    return urgencies;
   }
 
   /// Returns a conditional and a loop on the worker, both with the input `x`.

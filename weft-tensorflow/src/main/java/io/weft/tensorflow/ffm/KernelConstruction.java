@@ -13,6 +13,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /// A borrowed `TF_OpKernelConstruction`: the attributes of the node whose kernel is being created.
 /// Valid during the create call, on its thread.
@@ -47,6 +48,12 @@ public record KernelConstruction(long address, Status status) {
       FrameworkLibrary.function(
           "TF_OpKernelConstruction_GetAttrInt64",
           FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG));
+  // void TF_OpKernelConstruction_GetAttrInt64List(TF_OpKernelConstruction* ctx,
+  //     const char* attr_name, int64_t* vals, int max_vals, TF_Status* status);
+  private static final MethodHandle INT64S =
+      FrameworkLibrary.function(
+          "TF_OpKernelConstruction_GetAttrInt64List",
+          FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG));
   // void TF_OpKernelConstruction_GetAttrType(TF_OpKernelConstruction* ctx, const char* attr_name,
   //     TF_DataType* val, TF_Status* status);
   private static final MethodHandle TYPE =
@@ -133,6 +140,23 @@ public record KernelConstruction(long address, Status status) {
       throw e;
     } catch (Throwable t) {
       throw FrameworkLibrary.broken("TF_OpKernelConstruction_GetAttrInt64", t);
+    }
+  }
+
+  /// Returns the integer-list attribute of this name. Throws `IllegalStateException` if it does not
+  /// exist.
+  public List<Long> integers(String attribute) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment name = arena.allocateFrom(attribute);
+      int many = size(arena, name, attribute).count();
+      MemorySegment values = arena.allocate(JAVA_LONG, Math.max(1, many));
+      INT64S.invokeExact(address, name, values, many, status.address());
+      status.check("reading attribute " + attribute);
+      return LongStream.range(0, many).mapToObj(i -> values.getAtIndex(JAVA_LONG, i)).toList();
+    } catch (IllegalStateException e) {
+      throw e;
+    } catch (Throwable t) {
+      throw FrameworkLibrary.broken("TF_OpKernelConstruction_GetAttrInt64List", t);
     }
   }
 
