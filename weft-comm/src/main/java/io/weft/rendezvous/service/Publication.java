@@ -62,6 +62,7 @@ final class Publication extends PendingTransfer
   private int token;
   private @Nullable MemoryRegion region;
   private @Nullable RouteBuffer copy;
+  private boolean offered;
   private boolean left;
   private @Nullable RemoteRegion into;
   private @Nullable Written written;
@@ -175,6 +176,11 @@ final class Publication extends PendingTransfer
       region = null;
     }
     return taken;
+  }
+
+  /// Returns whether the consumer knows the region.
+  boolean isOffered() {
+    return offered;
   }
 
   /// Records that the consumer no longer accesses the region.
@@ -322,6 +328,7 @@ final class Publication extends PendingTransfer
 
   @Override
   public void sent() {
+    offered |= delivery == Delivery.META;
     if (delivery == Delivery.DEAD
         || delivery == Delivery.INLINE
         || delivery == Delivery.UNREADABLE) {

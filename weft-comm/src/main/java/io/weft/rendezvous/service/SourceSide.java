@@ -34,6 +34,10 @@ final class SourceSide {
   private final SendBuffers buffers;
   private final TransferWindows writes;
   private final List<Publication> draining = new ArrayList<>();
+
+  /// The tensors of failed transfers whose peers may still read them, until they send `RELEASE`.
+  private final List<Publication> withdrawn = new ArrayList<>();
+
   private long held;
   private long parked;
   private int writing;
@@ -64,11 +68,11 @@ final class SourceSide {
   }
 
   int draining() {
-    return draining.size();
+    return draining.size() + withdrawn.size();
   }
 
   boolean isBusy() {
-    return writing > 0 || !draining.isEmpty();
+    return writing > 0 || !draining.isEmpty() || !withdrawn.isEmpty();
   }
 
   // --- matching
@@ -245,9 +249,23 @@ final class SourceSide {
   void onRelease(RendezvousPeer from, int token) {
     Publication it = tokens.find(token, Publication.class);
     if (it != null && it.peer() == from && it.delivery != Delivery.WRITE) {
+      boolean unused = withdrawn.remove(it);
       it.left();
       finish(it);
     }
+  }
+
+  /// Ends the withdrawn tensors of peers that send no more messages to this rank.
+  void endWithdrawn() {
+    for (int i = withdrawn.size() - 1; i >= 0; i--) {
+      if (!answers(withdrawn.get(i).peer())) {
+        finish(withdrawn.remove(i));
+      }
+    }
+  }
+
+  private boolean answers(RendezvousPeer peer) {
+    return !peer.isGone() && owner.termination().failure() == null;
   }
 
   // --- completion
@@ -331,6 +349,10 @@ final class SourceSide {
       }
       writes.leave(it);
       writing--;
+    }
+    if (delivery == Delivery.META && it.isOffered() && answers(it.peer())) {
+      withdrawn.add(it); // closing the region would end a connection on which the peer reads it
+      return;
     }
     finish(it);
   }

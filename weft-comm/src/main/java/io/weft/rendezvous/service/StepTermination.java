@@ -101,6 +101,7 @@ final class StepTermination {
         }
       }
     }
+    owner.source().endWithdrawn();
     return waited.toString();
   }
 
@@ -112,5 +113,6 @@ final class StepTermination {
         end(pending, cause);
       }
     }
+    owner.source().endWithdrawn();
   }
 }

@@ -193,6 +193,43 @@ class OrderOfNeedTest {
     }
   }
 
+  /// Steps that are aborted or ended by either rank, or whose deadline passes, while transfers move
+  /// and wait.
+  @ParameterizedTest
+  @MethodSource("ways")
+  void cancelledTransfersGiveBackTheirPlaces(String transport, String protocol) {
+    try (LocalJob job = job(transport, protocol, 2)) {
+      for (long step = 0; step < 12; step++) {
+        for (int i = 0; i < 3; i++) {
+          Receipts.publish(
+              job.ranks().getFirst(), RendezvousKey.of(edge("e" + i), step), LARGE / 3, i, out);
+        }
+        var arrivals = receiveAll(job, step, "e0", "e1", "e2");
+        arrivals
+            .values()
+            .forEach(
+                arrival ->
+                    arrival.thenAccept(
+                        it -> {
+                          if (it instanceof Arrival.Live(var tensor)) {
+                            tensor.close();
+                          }
+                        }));
+        Rendezvous ending = job.ranks().get((int) (step % 2)).rendezvous();
+        if (step % 4 < 2) {
+          ending.abort(step, "cancelled");
+        } else {
+          ending.end(step);
+        }
+        end(job, step);
+      }
+      Receipts.publish(job.ranks().getFirst(), RendezvousKey.of(edge("e0"), 12), LARGE, 5, out);
+      assertThat(words(receive(job.ranks().get(1), RendezvousKey.of(edge("e0"), 12))))
+          .isEqualTo(model(LARGE, 5));
+      end(job, 12);
+    }
+  }
+
   @ParameterizedTest
   @MethodSource("ways")
   void transfersOfARankThatLeavesGiveBackTheirPlaces(String transport, String protocol) {
