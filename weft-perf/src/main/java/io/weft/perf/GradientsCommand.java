@@ -6,6 +6,7 @@ import io.weft.perf.experiment.Contestant;
 import io.weft.perf.experiment.ContestantRounds;
 import io.weft.perf.experiment.Experiment;
 import io.weft.perf.experiment.ExperimentOutput;
+import io.weft.perf.experiment.LinkedRanks;
 import io.weft.perf.gradients.GradientsContestant;
 import io.weft.perf.gradients.GradientsFigures;
 import io.weft.perf.gradients.GradientsFigures.Carrier;
@@ -209,13 +210,7 @@ final class GradientsCommand extends Experiment {
     if (models.size() > 1 && simulated.isEmpty()) {
       throw new IllegalArgumentException("--model: several only with --simulate");
     }
-    if (gbit != null && (!Double.isFinite(gbit) || gbit < 0.001 || gbit > 1000)) {
-      throw new IllegalArgumentException("--gbit: " + gbit + "; allowed: 0.001 to 1000");
-    }
-    if (gbit != null && simulated.isEmpty() && !carrier.transport().equals("tcp")) {
-      throw new IllegalArgumentException(
-          "--gbit: only tcp connects the two network namespaces, not " + carrier.transport());
-    }
+    LinkedRanks.check(gbit, simulated.isEmpty() ? carrier.transport() : "tcp");
     if (simulated.isEmpty()) {
       UsableTransport.require(carrier.transport());
     }

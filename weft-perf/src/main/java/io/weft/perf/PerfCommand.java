@@ -7,6 +7,7 @@ import io.weft.perf.Rounds.RoundContestant;
 import io.weft.perf.experiment.Experiment;
 import io.weft.perf.experiment.ExperimentOutput;
 import io.weft.perf.kv.KvCommand;
+import io.weft.perf.order.OrderCommand;
 import io.weft.perf.process.CProgram;
 import io.weft.perf.process.CarrierOptions;
 import io.weft.perf.process.SearchPath;
@@ -37,7 +38,8 @@ import picocli.CommandLine.Parameters;
       TrafficCommand.class,
       GradientsCommand.class,
       KvCommand.class,
-      TrainingCommand.class
+      TrainingCommand.class,
+      OrderCommand.class
     },
     description = {
       "Measures a collective, a transport alone, or a step of a graph over two processes, and"
