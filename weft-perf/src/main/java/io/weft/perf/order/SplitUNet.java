@@ -16,10 +16,10 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// The forward pass of a U-Net [UNET15] without biases and with residual blocks at its bottom. Its
-/// encoder is on one task, its decoder on another. The activations of the encoder's levels cross
-/// the link: the first one is the longest and ready first, and the decoder needs it last. The
-/// result is proportional to the fed scale.
+/// The forward pass of a U-Net [UNET15] without biases, with residual blocks at its bottom and with
+/// skip connections that are added. Its encoder is on one task, its decoder on another. The
+/// activations of the encoder's levels cross the link: the first one is the longest and ready
+/// first, and the decoder needs it last. The result is proportional to the fed scale.
 ///
 /// @param graph the graph, with devices if the network is split
 /// @param bytes length of all activations that cross
@@ -34,7 +34,7 @@ record SplitUNet(GraphDef graph, long bytes) {
   private static final int SIDE = 256;
   private static final int CHANNELS = 4;
   private static final int LEVELS = 3;
-  private static final int BLOCKS = 6;
+  private static final int BLOCKS = 8;
   private static final int WINDOW = 3;
   private static final long SEED = 2015;
 
@@ -103,8 +103,10 @@ record SplitUNet(GraphDef graph, long bytes) {
       int own = channels(level);
       Operand<TFloat32> larger =
           tf.nn.depthToSpace(layers.convolution(x, 1, channels(level + 1), 4 * own), 2L);
-      x = tf.concat(List.of(levels.get(level), larger), tf.constant(3));
-      x = layers.convolution(x, level > 0 ? WINDOW : 1, 2 * own, own);
+      x = tf.math.add(levels.get(level), larger);
+      if (level > 0) {
+        x = layers.convolution(x, WINDOW, own, own);
+      }
     }
     tf.withName("result").math.mean(x, tf.constant(new int[] {1, 2}));
   }
