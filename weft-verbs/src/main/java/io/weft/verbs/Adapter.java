@@ -6,24 +6,27 @@ import io.weft.verbs.device.AsyncEvent;
 import io.weft.verbs.device.CompletionChannel;
 import io.weft.verbs.device.CompletionQueue;
 import io.weft.verbs.device.Device;
+import io.weft.verbs.device.DeviceLimits;
 import io.weft.verbs.device.Gid;
 import io.weft.verbs.device.Port;
 import io.weft.verbs.device.ProtectionDomain;
+import io.weft.verbs.device.SharedReceiveQueue;
 import io.weft.verbs.device.VerbsException;
 import io.weft.verbs.ffm.Ibverbs;
 import io.weft.verbs.model.Polling;
 import io.weft.verbs.model.SharedSendBuffer;
+import io.weft.verbs.ring.RingCredits;
 import io.weft.verbs.ring.VerbsOutbound;
 import java.util.List;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// The device resources of one opening of the transport: a port with its address, a protection
-/// domain, one completion queue for all sends and one for all receives [PSLITE §3.1]. Closing it
-/// closes all its resources.
+/// domain, one receive queue for all peers, and one completion queue for all sends and one for all
+/// receives [PSLITE §3.1]. Closing it closes all its resources.
 final class Adapter implements AutoCloseable {
 
-  private static final int MAX_COMPLETIONS = 1 << 15;
+  private static final int SHARED_BUFFER_BYTES = 1 << 20;
 
   private final Device device;
   private final Port port;
@@ -31,7 +34,9 @@ final class Adapter implements AutoCloseable {
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
   private final CompletionQueue sends;
+  private final SharedReceiveQueue receiveQueue;
   private final CompletionQueue receives;
+  private final PeerLimits peers;
   private @Nullable SharedSendBuffer shared;
   private int endpoints;
 
@@ -41,9 +46,37 @@ final class Adapter implements AutoCloseable {
     this.gid = gid;
     domain = device.protectionDomain();
     channel = device.completionChannel();
-    int completions = Math.min(device.limits().completions(), MAX_COMPLETIONS);
-    sends = channel.queue(completions);
-    receives = channel.queue(completions);
+    DeviceLimits limits = device.limits();
+    sends = channel.queue(Math.min(limits.completions(), PeerLimits.MAX_COMPLETIONS));
+    receiveQueue = domain.sharedReceiveQueue(receives(device.name(), limits));
+    // Twice the capacity, because the queue may be filled while completions are not polled yet.
+    receives = channel.queue(Math.min(limits.completions(), 2 * receiveQueue.capacity()));
+    peers =
+        new PeerLimits(
+            device.name(), limits.queuePairs(), sends.capacity(), receiveQueue.capacity());
+    int unused = receiveQueue.fill();
+  }
+
+  /// Returns the number of receives for all peers. Throws `VerbsException` if the device has no
+  /// shared receive queue that is long enough for one.
+  static int receives(String device, DeviceLimits limits) {
+    int receives =
+        Math.min(limits.receives(), Math.min(limits.completions() / 2, PeerLimits.MAX_RECEIVES));
+    if (limits.receiveQueues() < 1 || receives < PeerLimits.RECEIVES) {
+      throw new VerbsException(
+          device
+              + " allows "
+              + limits.receiveQueues()
+              + " shared receive queues (max_srq) of "
+              + limits.receives()
+              + " receives (max_srq_wr) and completion queues of "
+              + limits.completions()
+              + " entries (max_cqe), but one of at least "
+              + PeerLimits.RECEIVES
+              + " receives with twice as many completions is needed; use another device or"
+              + " --transport tcp");
+    }
+    return receives;
   }
 
   /// Opens the configured device, or else the first with an active port. Throws `VerbsException`
@@ -115,28 +148,16 @@ final class Adapter implements AutoCloseable {
   }
 
   /// Creates a queue pair with its rings for one more endpoint. Throws `VerbsException`, also if
-  /// the port is not active. Throws `IllegalStateException` if the completion queues have no room
-  /// for the queue pair, because all posted requests of a failing queue pair may complete at once,
-  /// and an overflow loses all queue pairs of the queue.
+  /// the port is not active or the device's queues do not suffice.
   ///
-  /// @param number identifies the queue pair in completions, 16 bits
   /// @param sentOfAll receives the count of posted bytes
-  QueuePairLink link(VerbsSettings settings, int number, LongConsumer sentOfAll) {
-    int most =
-        Math.min(
-            sends.capacity() / VerbsSettings.SENDS, receives.capacity() / VerbsSettings.RECEIVES);
-    if (endpoints == most) {
-      throw new IllegalStateException(
-          "the completion queues of "
-              + device.name()
-              + " have no room for another endpoint; use fewer ranks on this host or --transport"
-              + " tcp");
-    }
-    String trouble = portTrouble();
+  QueuePairLink link(VerbsSettings settings, LongConsumer sentOfAll) {
+    String refusal = peers.refusal(endpoints + 1);
+    String trouble = refusal.isEmpty() ? portTrouble() : refusal;
     if (!trouble.isEmpty()) {
       throw new VerbsException(trouble);
     }
-    QueuePairLink link = new QueuePairLink(this, settings, number, sentOfAll);
+    QueuePairLink link = new QueuePairLink(this, settings, sentOfAll);
     endpoints++;
     return link;
   }
@@ -145,7 +166,8 @@ final class Adapter implements AutoCloseable {
   SharedSendBuffer sharedSendBuffer(VerbsSettings settings) {
     SharedSendBuffer some = shared;
     if (some == null) {
-      some = new SharedSendBuffer(domain, settings.ringBytes(), VerbsSettings.INLINE_BYTES);
+      int bytes = Math.max(settings.ringBytes(), SHARED_BUFFER_BYTES);
+      some = new SharedSendBuffer(domain, bytes, VerbsSettings.INLINE_BYTES);
       shared = some;
     }
     return some;
@@ -165,7 +187,8 @@ final class Adapter implements AutoCloseable {
   /// concerns another port or the port is active again.
   String fatal(AsyncEvent event) {
     return switch (event.kind()) {
-      case COMPLETION_QUEUE_FAILED, DEVICE_FAILED -> device + " says: " + event.words();
+      case COMPLETION_QUEUE_FAILED, RECEIVE_QUEUE_FAILED, DEVICE_FAILED ->
+          device + " says: " + event.words();
       case PORT_DOWN -> event.element() == port.number() ? portTrouble() : "";
       case QUEUE_PAIR_FAILED, PORT_ACTIVE, PORT_CHANGED, NOTICE -> "";
     };
@@ -202,11 +225,11 @@ final class Adapter implements AutoCloseable {
     endpoints--;
   }
 
-  Capabilities capabilities() {
+  Capabilities capabilities(VerbsSettings settings) {
     return new Capabilities(
         device.name(),
         true,
-        VerbsTransport.MAX_MESSAGE_BYTES,
+        RingCredits.maxPayload(settings.ringBytes()),
         8 << 10,
         Long.MAX_VALUE,
         VerbsOutbound.MAX_IN_FLIGHT,
@@ -232,6 +255,10 @@ final class Adapter implements AutoCloseable {
 
   CompletionQueue sends() {
     return sends;
+  }
+
+  SharedReceiveQueue receiveQueue() {
+    return receiveQueue;
   }
 
   CompletionQueue receives() {

@@ -8,14 +8,16 @@ import java.util.IdentityHashMap;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/// The endpoints of a transport, indexed by their TCP connections and by the numbers in their
-/// completions. Polling thread only.
+/// The endpoints of a transport, indexed by their TCP connections, by the numbers of their queue
+/// pairs, which completions name, and by the numbers under which memory records their access.
+/// Polling thread only.
 final class EndpointTable {
 
   private static final int MAX_ENDPOINTS = 1 << 16;
 
   private final IdentityHashMap<Endpoint, VerbsEndpoint> byLower = new IdentityHashMap<>();
   private @Nullable VerbsEndpoint[] byNumber = new @Nullable VerbsEndpoint[16];
+  private final QueuePairTable<VerbsEndpoint> byPair = new QueuePairTable<>();
   private VerbsEndpoint[] all = {};
 
   /// Adds an endpoint with an unused number.
@@ -38,7 +40,16 @@ final class EndpointTable {
     return endpoint;
   }
 
+  /// Records the queue pair of an endpoint.
+  void bind(QueuePairLink link, VerbsEndpoint endpoint) {
+    byPair.add(link.pairNumber(), endpoint);
+  }
+
   void leave(VerbsEndpoint endpoint) {
+    QueuePairLink link = endpoint.link();
+    if (link != null) {
+      byPair.remove(link.pairNumber());
+    }
     byLower.remove(endpoint.lower());
     byNumber[endpoint.number()] = null;
     all =
@@ -77,12 +88,10 @@ final class EndpointTable {
     return number < byNumber.length ? byNumber[number] : null;
   }
 
-  /// Returns the endpoint that a completion belongs to; null if it has ended.
+  /// Returns the endpoint of the queue pair that a completion names; null if it has ended.
   ///
   /// Hot path.
-  @Nullable VerbsEndpoint of(long completion, int queuePair) {
-    VerbsEndpoint endpoint = at(QueuePairLink.numberOf(completion));
-    QueuePairLink link = endpoint == null ? null : endpoint.link();
-    return link != null && link.isPair(queuePair) ? endpoint : null;
+  @Nullable VerbsEndpoint of(int queuePair) {
+    return byPair.find(queuePair);
   }
 }

@@ -21,19 +21,16 @@ import org.jspecify.annotations.Nullable;
 
 /// A queue pair with its receive ring, into which the peer writes frames, and the buffer in which
 /// it builds frames for the peer's ring. Each write of a frame has its ring index as the immediate
-/// value and consumes one of the peer's receives. The peer returns credit for consumed frames with
-/// an immediate value alone. Rings therefore never overflow, and a receive is always posted.
+/// value and consumes one of the receives that the peer's queue pairs share. The peer returns
+/// credit for consumed frames with an immediate value alone. Rings therefore never overflow.
 final class QueuePairLink implements Carrier {
 
   private static final int SENDS = VerbsSettings.SENDS;
   // Later requests wait for most fetches; the bound keeps a delayed message from appearing as
   // silence.
   private static final int FETCHES = 16;
-  private static final int SEQUENCE_BITS = 48;
-  private static final long SEQUENCE_MASK = (1L << SEQUENCE_BITS) - 1;
 
   private final Adapter adapter;
-  private final int number;
   private final LongConsumer sentOfAll;
   private final Arena arena = Arena.ofShared();
   private final int ringBytes;
@@ -60,12 +57,10 @@ final class QueuePairLink implements Carrier {
 
   /// Creates rings and a queue pair that can receive once it is connected. Throws `VerbsException`.
   ///
-  /// @param number identifies the queue pair in completions, 16 bits
   /// @param sentOfAll receives the count of posted bytes
-  QueuePairLink(Adapter adapter, VerbsSettings settings, int number, LongConsumer sentOfAll) {
+  QueuePairLink(Adapter adapter, VerbsSettings settings, LongConsumer sentOfAll) {
     this.sentOfAll = sentOfAll;
     this.adapter = adapter;
-    this.number = number;
     ringBytes = settings.ringBytes();
     flow = new RingCredits(ringBytes);
     boolean isShared = settings.model().sharesSendBuffer();
@@ -80,11 +75,15 @@ final class QueuePairLink implements Carrier {
               ? adapter.sharedSendBuffer(settings)
               : new OwnSendBuffer(registered, ringBytes, memory.asSlice(ringBytes, ringBytes));
       places = new FramePlaces(buffer, SENDS);
-      made = adapter.domain().queuePair(adapter.sends(), adapter.receives(), settings.queuePair());
+      made =
+          adapter
+              .domain()
+              .queuePair(
+                  adapter.sends(),
+                  adapter.receives(),
+                  adapter.receiveQueue(),
+                  settings.queuePair());
       made.initialize(adapter.port());
-      for (int i = 0; i < VerbsSettings.RECEIVES; i++) {
-        receive(made);
-      }
     } catch (RuntimeException e) {
       if (made != null) {
         made.close();
@@ -106,19 +105,9 @@ final class QueuePairLink implements Carrier {
             adapter.port().activeMtu());
   }
 
-  private void receive(QueuePair some) {
-    if (!some.tryReceiveNotice((long) number << SEQUENCE_BITS)) {
-      throw new IllegalStateException("the receive queue is full although all was consumed");
-    }
-  }
-
-  /// Returns the queue pair's number from the identifier of a completion.
-  static int numberOf(long id) {
-    return (int) (id >>> SEQUENCE_BITS);
-  }
-
-  boolean isPair(int queuePair) {
-    return pair.number() == queuePair;
+  /// Returns the number of the queue pair, which its completions name.
+  int pairNumber() {
+    return pair.number();
   }
 
   boolean isMeantBy(AsyncEvent event) {
@@ -167,6 +156,11 @@ final class QueuePairLink implements Carrier {
   }
 
   @Override
+  public int maxPayload() {
+    return RingCredits.maxPayload(ringBytes);
+  }
+
+  @Override
   public int begin(int payload) {
     return begin(payload, RingCredits.HEADER_BYTES + payload);
   }
@@ -211,7 +205,7 @@ final class QueuePairLink implements Carrier {
   @Override
   public void place(
       int place, int payload, Registration from, long offset, long to, int key, boolean signal) {
-    count(pair.tryWrite(id(posted + 1), Flag.NONE, from, offset, payload, to, key), from);
+    count(pair.tryWrite(posted + 1, Flag.NONE, from, offset, payload, to, key), from);
     postFrame(place, RingCredits.HEADER_BYTES, signal);
     sent(payload);
   }
@@ -222,7 +216,7 @@ final class QueuePairLink implements Carrier {
       return false;
     }
     fetching.set((int) posted & (SENDS - 1));
-    count(pair.tryRead(id(posted + 1), signal(true), into, offset, bytes, from, key), into);
+    count(pair.tryRead(posted + 1, signal(true), into, offset, bytes, from, key), into);
     return true;
   }
 
@@ -238,7 +232,7 @@ final class QueuePairLink implements Carrier {
   private void postFrame(int place, int bytes, int flags, boolean signal) {
     count(
         pair.tryWriteImmediate(
-            id(posted + 1),
+            posted + 1,
             flags | signal(signal || places.needsSignal()),
             places.registration(),
             places.offset(place),
@@ -258,10 +252,6 @@ final class QueuePairLink implements Carrier {
       return Flag.SIGNALED;
     }
     return Flag.NONE;
-  }
-
-  private long id(long sequence) {
-    return (long) number << SEQUENCE_BITS | (sequence & SEQUENCE_MASK);
   }
 
   private void count(boolean accepted, @Nullable Registration claim) {
@@ -290,12 +280,11 @@ final class QueuePairLink implements Carrier {
   ///
   /// Hot path.
   void retire(long id) {
-    long ahead = ((id & SEQUENCE_MASK) - retired) & SEQUENCE_MASK;
-    if (ahead > posted - retired) {
-      fail("the device completed request " + (id & SEQUENCE_MASK) + ", which is not posted");
+    if (id < retired || id > posted) {
+      fail("the device completed request " + id + ", which is not posted");
       return;
     }
-    settle(retired + ahead);
+    settle(id);
   }
 
   private void settle(long upTo) {
@@ -320,7 +309,7 @@ final class QueuePairLink implements Carrier {
   /// Requests a signal after all posted requests; returns whether all have completed.
   boolean isDrained() {
     if (failure.isEmpty() && signaled < posted && posted - retired < SENDS) {
-      count(pair.tryWrite(id(posted + 1), signal(true), rings, 0, 0, peerRing, peerKey), rings);
+      count(pair.tryWrite(posted + 1, signal(true), rings, 0, 0, peerRing, peerKey), rings);
     }
     return retired == posted || !failure.isEmpty();
   }
@@ -340,12 +329,10 @@ final class QueuePairLink implements Carrier {
   @Override
   public void credit(int immediate) throws VerbsFault {
     flow.credit(immediate);
-    receive(pair);
   }
 
   @Override
   public void consumed(int payload) {
-    receive(pair);
     flow.consumed(payload);
   }
 
@@ -356,7 +343,7 @@ final class QueuePairLink implements Carrier {
     if (!flow.isDue() || !failure.isEmpty() || posted - retired + 2 > SENDS) {
       return false;
     }
-    count(pair.tryNotice(id(posted + 1), signal(false), flow.tell()), null);
+    count(pair.tryNotice(posted + 1, signal(false), flow.tell()), null);
     return true;
   }
 

@@ -38,10 +38,10 @@ public final class VerbsConfig implements OptionProvider {
   public static final ConfigOption<Long> RING_BYTES =
       ConfigOption.of(
           "verbs-ring-bytes",
-          OptionType.powerOfTwoBytes(1 << 19, 1 << 30),
-          "1M",
+          OptionType.powerOfTwoBytes(1 << 16, 1 << 30),
+          "256K",
           "length of each of the two RDMA rings of an endpoint, a power of two; the same on all"
-              + " ranks");
+              + " ranks; a message has at most a quarter of it, and at most 64K");
 
   /// The time that a device waits for an answer.
   public static final ConfigOption<Integer> TIMEOUT =

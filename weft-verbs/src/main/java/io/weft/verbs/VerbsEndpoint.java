@@ -39,7 +39,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
 
   /// Creates an endpoint over this connection, which may not be established yet.
   ///
-  /// @param number identifies its queue pair in completions
+  /// @param number identifies the peer in records of access to memory
   VerbsEndpoint(VerbsTransport transport, Endpoint lower, String peer, boolean dialed, int number) {
     this.transport = transport;
     this.lower = lower;
@@ -75,7 +75,7 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
   /// Creates a queue pair and sends its address, after the TCP connection is authenticated.
   void meet(long nowNanos) {
     try {
-      QueuePairLink made = transport.link(number);
+      QueuePairLink made = transport.link(this);
       VerbsOutbound out = new VerbsOutbound(made, transport.pins(), transport.oneSided());
       Grants granted = new Grants(out, number);
       link = made;
@@ -149,12 +149,12 @@ final class VerbsEndpoint implements Endpoint, VerbsInbound.RingListener {
 
   @Override
   public PostResult trySend(MemorySegment message) {
-    if (message.byteSize() > VerbsTransport.MAX_MESSAGE_BYTES) {
+    if (message.byteSize() > transport.maxMessageBytes()) {
       throw new IllegalArgumentException(
           "a message of "
               + message.byteSize()
               + " bytes, at most "
-              + VerbsTransport.MAX_MESSAGE_BYTES
+              + transport.maxMessageBytes()
               + " are allowed");
     }
     VerbsOutbound out = outbound;

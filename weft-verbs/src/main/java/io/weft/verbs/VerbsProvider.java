@@ -40,7 +40,7 @@ public final class VerbsProvider implements TransportProvider {
         VerbsSettings settings = VerbsSettings.ofThisProcess();
         try (Adapter adapter = Adapter.open(library, settings)) {
           registerRings(adapter, settings);
-          yield new Availability.Available(List.of(adapter.capabilities()));
+          yield new Availability.Available(List.of(adapter.capabilities(settings)));
         } catch (VerbsException | TransportException e) {
           yield new Availability.Unavailable(String.valueOf(e.getMessage()), REMEDY);
         }

@@ -6,7 +6,6 @@ import io.weft.transport.TransportException;
 import io.weft.verbs.device.QueuePairSettings;
 import io.weft.verbs.memory.MemorySettings;
 import io.weft.verbs.model.ThreadingModel;
-import io.weft.verbs.ring.RingCredits;
 
 /// The device and the parameters of its queue pairs (docs/configuration.md), from the settings with
 /// which the transport is opened.
@@ -32,15 +31,8 @@ record VerbsSettings(
     MemorySettings memory,
     ThreadingModel model) {
 
-  /// The maximum number of frames in a ring.
-  static final int SLOTS = RingCredits.SLOTS;
-
-  /// The count of posted receives: one for each frame, and a reserve for credit notices, which
-  /// number at most eight for each ring length and each round of slots.
-  static final int RECEIVES = SLOTS + 32;
-
   /// The count of work requests of one endpoint, a power of two.
-  static final int SENDS = 256;
+  static final int SENDS = 64;
 
   /// The longest payload that posting copies.
   static final int INLINE_BYTES = 128;
@@ -73,6 +65,6 @@ record VerbsSettings(
 
   QueuePairSettings queuePair() {
     return new QueuePairSettings(
-        SENDS, RECEIVES, INLINE_BYTES, timeout, retries, receiverRetries, RECEIVER_WAIT);
+        SENDS, INLINE_BYTES, timeout, retries, receiverRetries, RECEIVER_WAIT);
   }
 }

@@ -22,6 +22,7 @@ import io.weft.verbs.model.Completions;
 import io.weft.verbs.model.Polling;
 import io.weft.verbs.ring.Grants;
 import io.weft.verbs.ring.OneSided;
+import io.weft.verbs.ring.RingCredits;
 import io.weft.verbs.ring.VerbsOutbound;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
@@ -34,8 +35,6 @@ import org.jspecify.annotations.Nullable;
 /// completion queues that all queue pairs share, runs each endpoint, and periodically polls the
 /// sockets and the device's asynchronous events.
 final class VerbsTransport implements Transport, FrameSink {
-
-  static final int MAX_MESSAGE_BYTES = VerbsOutbound.MAX_MESSAGE_BYTES;
 
   private static final System.Logger LOG = System.getLogger("io.weft.verbs");
   private static final int RECEIVES_PER_CYCLE = 256;
@@ -59,7 +58,7 @@ final class VerbsTransport implements Transport, FrameSink {
   private final Polling polling;
   private final Completions sends;
   private final Completions receives;
-  private final MessageBuffer messages = new MessageBuffer(MAX_MESSAGE_BYTES);
+  private final MessageBuffer messages = new MessageBuffer(VerbsOutbound.MAX_MESSAGE_BYTES);
   private final EndpointTable roster = new EndpointTable();
   // The index of the next polled receive to consume, and the count of polled receives.
   private int place;
@@ -70,6 +69,8 @@ final class VerbsTransport implements Transport, FrameSink {
   private final AtomicLong bytesSent = new AtomicLong();
   private int unmet;
   private boolean toFlush;
+  // A queue pair has ended, and the device may have dropped completions of its receives.
+  private boolean toRefill;
   private boolean closed;
 
   /// Opens the TCP transport and creates this transport on the device. Throws `VerbsException`.
@@ -99,7 +100,7 @@ final class VerbsTransport implements Transport, FrameSink {
 
   @Override
   public Capabilities capabilities() {
-    return adapter.capabilities();
+    return adapter.capabilities(settings);
   }
 
   @Override
@@ -174,7 +175,7 @@ final class VerbsTransport implements Transport, FrameSink {
   private int takeSends() {
     int count = sends.poll();
     for (int i = 0; i < count; i++) {
-      VerbsEndpoint endpoint = roster.of(sends.id(i), sends.queuePair(i));
+      VerbsEndpoint endpoint = roster.of(sends.queuePair(i));
       QueuePairLink link = endpoint == null ? null : endpoint.link();
       if (link == null) {
         continue;
@@ -196,7 +197,7 @@ final class VerbsTransport implements Transport, FrameSink {
     while (!closed && work < RECEIVES_PER_CYCLE && hasReceived()) {
       int at = place++;
       work++;
-      VerbsEndpoint endpoint = roster.of(receives.id(at), receives.queuePair(at));
+      VerbsEndpoint endpoint = roster.of(receives.queuePair(at));
       QueuePairLink link = endpoint == null ? null : endpoint.link();
       if (link == null || endpoint == null) {
         continue;
@@ -277,6 +278,11 @@ final class VerbsTransport implements Transport, FrameSink {
     if (place == polled) {
       place = 0;
       polled = receives.poll();
+      adapter.receiveQueue().consumed(polled);
+      if (polled == 0 && toRefill) {
+        toRefill = false;
+        int unused = adapter.receiveQueue().fill();
+      }
     }
     return place < polled;
   }
@@ -394,14 +400,17 @@ final class VerbsTransport implements Transport, FrameSink {
 
   // Callbacks from endpoints.
 
-  /// Creates a queue pair for the endpoint with this number. Throws `VerbsException`.
-  QueuePairLink link(int number) {
-    return adapter.link(settings, number, this::countSent);
+  /// Creates a queue pair for this endpoint. Throws `VerbsException`.
+  QueuePairLink link(VerbsEndpoint endpoint) {
+    QueuePairLink link = adapter.link(settings, this::countSent);
+    roster.bind(link, endpoint);
+    return link;
   }
 
   /// Records that the queue pair of an endpoint has ended.
   void unlink() {
     adapter.giveBack();
+    toRefill = true;
   }
 
   /// Reports an endpoint as usable, because both ends may send.
@@ -417,6 +426,15 @@ final class VerbsTransport implements Transport, FrameSink {
 
   void flushSoon() {
     toFlush = true;
+  }
+
+  int maxMessageBytes() {
+    return RingCredits.maxPayload(settings.ringBytes());
+  }
+
+  /// Returns the number of posted receives that all peers share.
+  int postedReceives() {
+    return adapter.receiveQueue().capacity();
   }
 
   Pins pins() {

@@ -15,6 +15,7 @@ import io.weft.verbs.Parties.Heard;
 import io.weft.verbs.Parties.Party;
 import io.weft.verbs.device.KernelCounts;
 import io.weft.verbs.memory.Pin;
+import io.weft.verbs.ring.RingCredits;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -155,8 +156,8 @@ class VerbsFaultsTest {
     }
   }
 
-  /// Credit prevents a sender from exhausting a receive queue: even with no retries for a receiver
-  /// that is not ready, a peer that does not poll only delays the sender.
+  /// Credit prevents one sender from exhausting the shared receive queue: even with no retries for
+  /// a receiver that is not ready, a peer that does not poll only delays the sender.
   @Test
   void aPeerThatDoesNotPollCausesBackPressureOnly() {
     VerbsSettings unforgiving =
@@ -177,7 +178,7 @@ class VerbsFaultsTest {
         int unused = here.transport.poll(System.nanoTime());
         assertThat(here.failures).isEmpty();
       }
-      assertThat(sent).isEqualTo(VerbsSettings.SLOTS);
+      assertThat(sent).isEqualTo(RingCredits.SLOTS);
       int all = sent;
       parties.until(() -> there.heardOf(0).size() == all, "all has come");
       parties.post(() -> here.to(1).trySend(MemorySegment.ofArray(new int[1])));

@@ -76,7 +76,7 @@ class RdmaDoctorTest {
   @Test
   void lowLockedMemoryLimitIsReportedWithTheNeededBytes() throws IOException, InterruptedException {
     assertThat(reportOfNobody())
-        .contains("65536 bytes (RLIMIT_MEMLOCK)", "at least 2097152 bytes more are needed")
+        .contains("65536 bytes (RLIMIT_MEMLOCK)", "at least 524288 bytes more are needed")
         .contains("can be opened");
   }
 

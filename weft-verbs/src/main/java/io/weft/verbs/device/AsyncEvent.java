@@ -14,6 +14,8 @@ public record AsyncEvent(DeviceEventKind kind, int number, long element) {
     QUEUE_PAIR_FAILED,
     /// A completion queue has overflowed; all its queue pairs are lost.
     COMPLETION_QUEUE_FAILED,
+    /// The shared receive queue has failed; all its queue pairs are lost.
+    RECEIVE_QUEUE_FAILED,
     /// The device is lost.
     DEVICE_FAILED,
     /// The port is not active.
@@ -34,6 +36,7 @@ public record AsyncEvent(DeviceEventKind kind, int number, long element) {
           case 8 -> DeviceEventKind.DEVICE_FAILED;
           case 9 -> DeviceEventKind.PORT_ACTIVE;
           case 10 -> DeviceEventKind.PORT_DOWN;
+          case 14 -> DeviceEventKind.RECEIVE_QUEUE_FAILED;
           case 11, 12, 18 -> DeviceEventKind.PORT_CHANGED;
           default -> DeviceEventKind.NOTICE;
         };
@@ -41,7 +44,12 @@ public record AsyncEvent(DeviceEventKind kind, int number, long element) {
     boolean port =
         switch (kind) {
           case PORT_DOWN, PORT_ACTIVE, PORT_CHANGED -> true;
-          case QUEUE_PAIR_FAILED, COMPLETION_QUEUE_FAILED, DEVICE_FAILED, NOTICE -> false;
+          case QUEUE_PAIR_FAILED,
+              COMPLETION_QUEUE_FAILED,
+              RECEIVE_QUEUE_FAILED,
+              DEVICE_FAILED,
+              NOTICE ->
+              false;
         };
     return new AsyncEvent(kind, number, port ? (int) element : element);
   }
@@ -57,6 +65,7 @@ public record AsyncEvent(DeviceEventKind kind, int number, long element) {
             default -> "the queue pair failed in the device (QP_FATAL)";
           };
       case COMPLETION_QUEUE_FAILED -> "a completion queue has overflowed (CQ_ERR)";
+      case RECEIVE_QUEUE_FAILED -> "the shared receive queue failed (SRQ_ERR)";
       case DEVICE_FAILED -> "the device failed (DEVICE_FATAL)";
       case PORT_DOWN -> "port " + element + " is down (PORT_ERR)";
       case PORT_ACTIVE -> "port " + element + " is active (PORT_ACTIVE)";

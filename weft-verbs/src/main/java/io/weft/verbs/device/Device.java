@@ -89,7 +89,8 @@ public final class Device extends Owned {
           number(attr, "max_qp"),
           number(attr, "max_qp_wr"),
           number(attr, "max_cqe"),
-          number(attr, "max_mr"),
+          number(attr, "max_srq"),
+          number(attr, "max_srq_wr"),
           // The field is unsigned; some drivers report an unlimited size as the largest number.
           attr.get(JAVA_LONG, Structs.offset(Structs.DEVICE_ATTR, "max_mr_size")) & Long.MAX_VALUE,
           number(attr, "max_qp_rd_atom"),

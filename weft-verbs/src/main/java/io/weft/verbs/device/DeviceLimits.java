@@ -4,9 +4,10 @@ package io.weft.verbs.device;
 /// The limits of a device.
 ///
 /// @param queuePairs of all processes
-/// @param workRequests in one queue
+/// @param workRequests in one send queue
 /// @param completions in one completion queue
-/// @param regions registered at a time
+/// @param receiveQueues shared receive queues of all processes; 0 if the device has none
+/// @param receives in one shared receive queue
 /// @param regionBytes of one region
 /// @param readsAtOnce concurrent remote reads of one queue pair
 /// @param ports number of ports
@@ -14,7 +15,8 @@ public record DeviceLimits(
     int queuePairs,
     int workRequests,
     int completions,
-    int regions,
+    int receiveQueues,
+    int receives,
     long regionBytes,
     int readsAtOnce,
     int ports) {}

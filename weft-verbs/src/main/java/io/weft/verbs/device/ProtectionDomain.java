@@ -76,14 +76,27 @@ public final class ProtectionDomain extends Owned {
     return counts;
   }
 
-  /// Creates a reliable connected queue pair, not connected yet, that completes to these queues.
-  /// Throws `VerbsException`.
+  /// Creates a queue of up to `receives` receives for any number of queue pairs, without posted
+  /// receives. Throws `VerbsException`.
+  public SharedReceiveQueue sharedReceiveQueue(int receives) {
+    return whileOpen(() -> SharedReceiveQueue.create(this, receives));
+  }
+
+  /// Creates a reliable connected queue pair, not connected yet, that receives from the shared
+  /// queue and completes to these completion queues. Throws `VerbsException`.
   public QueuePair queuePair(
-      CompletionQueue sends, CompletionQueue receives, QueuePairSettings settings) {
+      CompletionQueue sends,
+      CompletionQueue receives,
+      SharedReceiveQueue shared,
+      QueuePairSettings settings) {
     return whileOpen(
         () ->
             sends.whileOpen(
-                () -> receives.whileOpen(() -> QueuePair.create(this, sends, receives, settings))));
+                () ->
+                    receives.whileOpen(
+                        () ->
+                            shared.whileOpen(
+                                () -> QueuePair.create(this, sends, receives, shared, settings)))));
   }
 
   Device device() {

@@ -10,8 +10,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// A reliable connected queue pair, which executes posted sends in order. The `try…` methods return
-/// false if the queue is full. Only one thread at a time may post.
+/// A reliable connected queue pair, which executes posted sends in order and receives from a shared
+/// receive queue. The `try…` methods return false if the queue is full. Only one thread at a time
+/// may post.
 public final class QueuePair extends Owned {
 
   private static final int RELIABLE_CONNECTED = 2;
@@ -47,6 +48,7 @@ public final class QueuePair extends Owned {
       ProtectionDomain domain,
       CompletionQueue sends,
       CompletionQueue receives,
+      SharedReceiveQueue shared,
       QueuePairSettings settings) {
     Device device = domain.device();
     ResourceCalls calls = device.library().resources();
@@ -54,19 +56,16 @@ public final class QueuePair extends Owned {
       MemorySegment init = scratch.allocate(Structs.QP_INIT_ATTR);
       init.set(JAVA_LONG, initial("send_cq"), sends.address());
       init.set(JAVA_LONG, initial("recv_cq"), receives.address());
+      init.set(JAVA_LONG, initial("srq"), shared.address());
       init.set(JAVA_INT, initial("max_send_wr"), settings.sends());
-      init.set(JAVA_INT, initial("max_recv_wr"), settings.receives());
       init.set(JAVA_INT, initial("max_send_sge"), WorkRequests.PARTS);
-      init.set(JAVA_INT, initial("max_recv_sge"), 1);
       init.set(JAVA_INT, initial("max_inline_data"), settings.inlineBytes());
       init.set(JAVA_INT, initial("qp_type"), RELIABLE_CONNECTED);
       long address = calls.createQp(domain.address(), init);
       if (address < 0) {
         throw new VerbsException(
-            "create a queue pair with queues of "
+            "create a queue pair with a queue of "
                 + settings.sends()
-                + " and "
-                + settings.receives()
                 + " requests and "
                 + settings.inlineBytes()
                 + " inline bytes on "
@@ -88,12 +87,13 @@ public final class QueuePair extends Owned {
             .holds("pd", domain.address())
             .holds("send_cq", sends.address())
             .holds("recv_cq", receives.address())
+            .holds("srq", shared.address())
             .holds("state", 0)
             .holds("qp_type", RELIABLE_CONNECTED);
         QueuePair pair =
             new QueuePair(
                 domain,
-                List.of(domain, sends, receives),
+                List.of(domain, sends, receives, shared),
                 settings,
                 address,
                 init.get(JAVA_INT, initial("max_inline_data")));
@@ -126,8 +126,7 @@ public final class QueuePair extends Owned {
     return inlineBytes;
   }
 
-  /// Initializes the queue pair on this port, so that receives can be posted. Throws
-  /// `VerbsException`.
+  /// Initializes the queue pair on this port. Throws `VerbsException`.
   public void initialize(Port port) {
     whileOpen(
         () -> {
@@ -136,8 +135,8 @@ public final class QueuePair extends Owned {
         });
   }
 
-  /// Connects the queue pair to a peer's; afterwards it may receive and send. The caller must post
-  /// receives before the peer sends. Throws `VerbsException`.
+  /// Connects the queue pair to a peer's; afterwards it may receive and send. Throws
+  /// `VerbsException`.
   ///
   /// @param own the address that was sent to the peer
   public void connect(Port port, QueuePairAddress own, QueuePairAddress peer) {
@@ -176,23 +175,6 @@ public final class QueuePair extends Owned {
     private Flag() {}
   }
 
-  /// Posts a receive for a message into registered memory.
-  public boolean tryReceive(long id, Registration into, long offset, int bytes) {
-    return requests.receive(id, into, offset, bytes);
-  }
-
-  /// Posts a receive without memory, for writes with an immediate value.
-  ///
-  /// Hot path.
-  public boolean tryReceiveNotice(long id) {
-    return requests.receive(id);
-  }
-
-  /// Sends a message to the peer's next receive.
-  public boolean trySend(long id, int flags, Registration from, long offset, int bytes) {
-    return requests.local(id, flags, from, offset, bytes) && requests.send();
-  }
-
   /// Writes into the peer's memory.
   ///
   /// Hot path.
@@ -209,7 +191,7 @@ public final class QueuePair extends Owned {
     requests.append(from, offset, bytes);
   }
 
-  /// Writes into the peer's memory and notifies the peer through one of its receives.
+  /// Writes into the peer's memory and consumes one of the peer's receives.
   ///
   /// Hot path.
   public boolean tryWriteImmediate(

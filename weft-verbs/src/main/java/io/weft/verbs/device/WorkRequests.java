@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// One send and one receive request in native memory, reused for each post, so that posting
-/// allocates nothing. Only one thread at a time may use it.
+/// One send request in native memory, reused for each post, so that posting allocates nothing. Only
+/// one thread at a time may use it.
 final class WorkRequests {
 
   /// The most parts of local memory of one request.
@@ -21,7 +21,6 @@ final class WorkRequests {
 
   private static final int WRITE = 0;
   private static final int WRITE_IMMEDIATE = 1;
-  private static final int SEND = 2;
   private static final int READ = 4;
   private static final int FETCH_ADD = 6;
 
@@ -35,9 +34,6 @@ final class WorkRequests {
   private static final long KEY = Structs.offset(Structs.SEND_WR, "rkey");
   private static final long SWAP = Structs.offset(Structs.SEND_WR, "swap");
   private static final long ATOMIC_KEY = Structs.offset(Structs.SEND_WR, "atomic_rkey");
-  private static final long RECEIVE_ID = Structs.offset(Structs.RECV_WR, "wr_id");
-  private static final long RECEIVE_LIST = Structs.offset(Structs.RECV_WR, "sg_list");
-  private static final long RECEIVE_COUNT = Structs.offset(Structs.RECV_WR, "num_sge");
   private static final long ADDRESS = Structs.offset(Structs.SGE, "addr");
   private static final long LENGTH = Structs.offset(Structs.SGE, "length");
   private static final long LOCAL_KEY = Structs.offset(Structs.SGE, "lkey");
@@ -46,8 +42,6 @@ final class WorkRequests {
   private final long queuePair;
   private final MemorySegment request;
   private final MemorySegment part;
-  private final MemorySegment receive;
-  private final MemorySegment receivePart;
   private final MemorySegment bad;
   private @Nullable Registration claimed;
   private @Nullable Registration appended;
@@ -57,8 +51,6 @@ final class WorkRequests {
     this.queuePair = queuePair;
     request = arena.allocate(Structs.SEND_WR);
     part = arena.allocate(Structs.SGE, PARTS);
-    receive = arena.allocate(Structs.RECV_WR);
-    receivePart = arena.allocate(Structs.SGE);
     bad = arena.allocate(JAVA_LONG);
     request.set(JAVA_LONG, LIST, part.address());
   }
@@ -100,11 +92,6 @@ final class WorkRequests {
     request.set(JAVA_INT, COUNT, 0);
     claimed = null;
     return true;
-  }
-
-  boolean send() {
-    request.set(JAVA_INT, OPCODE, SEND);
-    return post();
   }
 
   boolean write(long remote, int key) {
@@ -159,40 +146,14 @@ final class WorkRequests {
     if (second != null) {
       second.settle();
     }
-    return refused(result, "send");
+    return refused(result);
   }
 
-  /// Hot path.
-  boolean receive(long id) {
-    receive.set(JAVA_LONG, RECEIVE_ID, id);
-    receive.set(JAVA_LONG, RECEIVE_LIST, 0);
-    receive.set(JAVA_INT, RECEIVE_COUNT, 0);
-    int result = path.postReceive(queuePair, receive, bad);
-    return result == 0 || refused(result, "receive");
-  }
-
-  boolean receive(long id, Registration into, long offset, int bytes) {
-    Objects.checkFromIndexSize(offset, bytes, into.memory().byteSize());
-    receivePart.set(JAVA_LONG, ADDRESS, into.memory().address() + offset);
-    receivePart.set(JAVA_INT, LENGTH, bytes);
-    receivePart.set(JAVA_INT, LOCAL_KEY, into.localKey());
-    receive.set(JAVA_LONG, RECEIVE_ID, id);
-    receive.set(JAVA_LONG, RECEIVE_LIST, receivePart.address());
-    receive.set(JAVA_INT, RECEIVE_COUNT, 1);
-    into.claim();
-    int result = path.postReceive(queuePair, receive, bad);
-    if (result == 0) {
-      return true;
-    }
-    into.settle();
-    return refused(result, "receive");
-  }
-
-  private static boolean refused(int result, String queue) {
+  private static boolean refused(int result) {
     // Drivers return ENOMEM if a queue is full.
     if (result == -Errno.ENOMEM || result == -Errno.EAGAIN) {
       return false;
     }
-    throw new VerbsException("post to a " + queue + " queue", -result, "");
+    throw new VerbsException("post to a send queue", -result, "");
   }
 }

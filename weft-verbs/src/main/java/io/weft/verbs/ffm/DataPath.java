@@ -25,8 +25,9 @@ public final class DataPath {
   // int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
   private static final MethodHandle POST_SEND =
       NativeCall.plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS));
-  // int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
-  private static final MethodHandle POST_RECV =
+  // int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+  //     struct ibv_recv_wr **bad_wr);
+  private static final MethodHandle POST_SRQ_RECV =
       NativeCall.plain(
           FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS),
           Linker.Option.critical(false));
@@ -34,14 +35,14 @@ public final class DataPath {
   private final MemorySegment pollCq;
   private final MemorySegment reqNotifyCq;
   private final MemorySegment postSend;
-  private final MemorySegment postRecv;
+  private final MemorySegment postSrqRecv;
 
   /// Creates the functions of this context, which must remain open during their use.
   public DataPath(MemorySegment context) {
     pollCq = function(context, "poll_cq");
     reqNotifyCq = function(context, "req_notify_cq");
     postSend = function(context, "post_send");
-    postRecv = function(context, "post_recv");
+    postSrqRecv = function(context, "post_srq_recv");
   }
 
   private static MemorySegment function(MemorySegment context, String name) {
@@ -53,7 +54,7 @@ public final class DataPath {
     return pollCq.address() != 0
         && reqNotifyCq.address() != 0
         && postSend.address() != 0
-        && postRecv.address() != 0;
+        && postSrqRecv.address() != 0;
   }
 
   /// Polls at most `max` completions into an array of `Structs.WC`; returns their count or a
@@ -97,9 +98,9 @@ public final class DataPath {
   /// Posts a chain of `Structs.RECV_WR`; `bad` receives the first rejected request.
   ///
   /// Hot path.
-  public int postReceive(long qp, MemorySegment request, MemorySegment bad) {
+  public int postReceive(long srq, MemorySegment request, MemorySegment bad) {
     try {
-      return -Math.abs((int) POST_RECV.invokeExact(postRecv, qp, request, bad));
+      return -Math.abs((int) POST_SRQ_RECV.invokeExact(postSrqRecv, srq, request, bad));
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {

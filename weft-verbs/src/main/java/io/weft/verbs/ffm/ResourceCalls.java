@@ -11,7 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /// Calls that create, change and destroy protection domains, memory regions, completion channels,
-/// completion queues and queue pairs. A creating call returns the address of the resource.
+/// completion queues, shared receive queues and queue pairs. A creating call returns the address of
+/// the resource.
 public final class ResourceCalls {
 
   // struct ibv_pd *ibv_alloc_pd(struct ibv_context *context);
@@ -22,6 +23,7 @@ public final class ResourceCalls {
   // int ibv_dereg_mr(struct ibv_mr *mr);
   // int ibv_destroy_comp_channel(struct ibv_comp_channel *channel);
   // int ibv_destroy_cq(struct ibv_cq *cq);
+  // int ibv_destroy_srq(struct ibv_srq *srq);
   // int ibv_destroy_qp(struct ibv_qp *qp);
   private static final MethodHandle END =
       NativeCall.plain(FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
@@ -40,8 +42,9 @@ public final class ResourceCalls {
   // void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents);
   private static final MethodHandle ACK_CQ_EVENTS =
       NativeCall.plain(FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT));
+  // struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *srq_init_attr);
   // struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr);
-  private static final MethodHandle CREATE_QP =
+  private static final MethodHandle MAKE_FROM =
       NativeCall.withErrno(FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS));
   // int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
   private static final MethodHandle MODIFY_QP =
@@ -57,6 +60,8 @@ public final class ResourceCalls {
   private final MemorySegment destroyCq;
   private final MemorySegment getCqEvent;
   private final MemorySegment ackCqEvents;
+  private final MemorySegment createSrq;
+  private final MemorySegment destroySrq;
   private final MemorySegment createQp;
   private final MemorySegment modifyQp;
   private final MemorySegment destroyQp;
@@ -72,6 +77,8 @@ public final class ResourceCalls {
     destroyCq = symbols.find("ibv_destroy_cq");
     getCqEvent = symbols.find("ibv_get_cq_event");
     ackCqEvents = symbols.find("ibv_ack_cq_events");
+    createSrq = symbols.find("ibv_create_srq");
+    destroySrq = symbols.find("ibv_destroy_srq");
     createQp = symbols.find("ibv_create_qp");
     modifyQp = symbols.find("ibv_modify_qp");
     destroyQp = symbols.find("ibv_destroy_qp");
@@ -143,11 +150,23 @@ public final class ResourceCalls {
             });
   }
 
+  /// Creates a shared receive queue with a `Structs.SRQ_INIT_ATTR`, in which the device stores the
+  /// actual values.
+  public long createSrq(long pd, MemorySegment init) {
+    return NativeCall.pointer(
+        (state, arena) -> (long) MAKE_FROM.invokeExact(createSrq, state, pd, init));
+  }
+
+  /// Destroys a shared receive queue, which no queue pair uses.
+  public int destroySrq(long srq) {
+    return end(destroySrq, srq);
+  }
+
   /// Creates a queue pair with a `Structs.QP_INIT_ATTR`, in which the device stores the actual
   /// values.
   public long createQp(long pd, MemorySegment init) {
     return NativeCall.pointer(
-        (state, arena) -> (long) CREATE_QP.invokeExact(createQp, state, pd, init));
+        (state, arena) -> (long) MAKE_FROM.invokeExact(createQp, state, pd, init));
   }
 
   /// Changes the fields of a `Structs.QP_ATTR` that the mask selects.

@@ -31,10 +31,11 @@ public final class Structs {
           sequenceLayout(11, ADDRESS).withName("ops_before_poll_cq"),
           ADDRESS.withName("poll_cq"),
           ADDRESS.withName("req_notify_cq"),
-          sequenceLayout(12, ADDRESS).withName("ops_before_post_send"),
+          sequenceLayout(7, ADDRESS).withName("ops_before_post_srq_recv"),
+          ADDRESS.withName("post_srq_recv"),
+          sequenceLayout(4, ADDRESS).withName("ops_before_post_send"),
           ADDRESS.withName("post_send"),
-          ADDRESS.withName("post_recv"),
-          sequenceLayout(5, ADDRESS).withName("ops_after_post_recv"),
+          sequenceLayout(6, ADDRESS).withName("ops_after_post_send"),
           JAVA_INT.withName("cmd_fd"),
           JAVA_INT.withName("async_fd"),
           JAVA_INT.withName("num_comp_vectors"),
@@ -80,7 +81,10 @@ public final class Structs {
           JAVA_INT.withName("max_qp_init_rd_atom"),
           JAVA_INT.withName("max_ee_init_rd_atom"),
           JAVA_INT.withName("atomic_cap"),
-          sequenceLayout(14, JAVA_INT).withName("other_limits"),
+          sequenceLayout(11, JAVA_INT).withName("other_limits"),
+          JAVA_INT.withName("max_srq"),
+          JAVA_INT.withName("max_srq_wr"),
+          JAVA_INT.withName("max_srq_sge"),
           paddingLayout(3),
           JAVA_BYTE.withName("phys_port_cnt"),
           paddingLayout(4));
@@ -142,6 +146,24 @@ public final class Structs {
           ADDRESS.withName("cq_context"),
           JAVA_INT.withName("handle"),
           JAVA_INT.withName("cqe"));
+
+  /// The beginning of `struct ibv_srq`.
+  public static final StructLayout SRQ =
+      structLayout(
+          ADDRESS.withName("context"),
+          ADDRESS.withName("srq_context"),
+          ADDRESS.withName("pd"),
+          JAVA_INT.withName("handle"),
+          paddingLayout(4));
+
+  /// `struct ibv_srq_init_attr`, including its `ibv_srq_attr`.
+  public static final StructLayout SRQ_INIT_ATTR =
+      structLayout(
+          ADDRESS.withName("srq_context"),
+          JAVA_INT.withName("max_wr"),
+          JAVA_INT.withName("max_sge"),
+          JAVA_INT.withName("srq_limit"),
+          paddingLayout(4));
 
   /// The beginning of `struct ibv_qp`.
   public static final StructLayout QP =

@@ -9,6 +9,9 @@ import java.lang.foreign.MemorySegment;
 /// refuses.
 public interface Carrier {
 
+  /// Returns the longest payload of a frame.
+  int maxPayload();
+
   /// Begins a frame whose payload is copied after its header. Returns its place in `sendBuffer`, or
   /// -1 if it does not fit now. The frame must be posted before the next one begins.
   ///

@@ -4,8 +4,7 @@ package io.weft.verbs.ring;
 import io.weft.transport.ring.ByteRing;
 
 /// The state of both rings at one end of a connection: the next index and free slots of the peer's
-/// ring, and the consumed frames that are not credited to the peer. Rings therefore never overflow,
-/// and a receive is always posted.
+/// ring, and the consumed frames that are not credited to the peer. Rings therefore never overflow.
 public final class RingCredits {
 
   /// The maximum number of frames in a ring; a power of two.
@@ -33,6 +32,12 @@ public final class RingCredits {
   public RingCredits(int ringBytes) {
     this.ringBytes = ringBytes;
     room = new ByteRing(ringBytes);
+  }
+
+  /// Returns the longest payload of a frame in a ring of `ringBytes`: a quarter of the ring, so
+  /// that it fits after the longest gap and beside the frames that the receiver has not credited.
+  public static int maxPayload(int ringBytes) {
+    return Math.min(VerbsFrame.MAX_PAYLOAD, ringBytes / 4);
   }
 
   /// Returns whether there is a slot for another frame.

@@ -22,7 +22,7 @@ public final class VerbsOutbound {
   /// The maximum number of concurrent reads and writes of one side.
   public static final int MAX_IN_FLIGHT = 256;
 
-  /// The longest message.
+  /// The longest message in the longest rings.
   public static final int MAX_MESSAGE_BYTES = VerbsFrame.MAX_PAYLOAD;
 
   private static final long BYTES_PER_CYCLE = 1 << 20;
@@ -263,7 +263,7 @@ public final class VerbsOutbound {
       return 0;
     }
     PeerGrant offer = op.offer;
-    int most = offer == null ? VerbsFrame.MAX_PAYLOAD : VerbsFrame.MAX_PLACED;
+    int most = offer == null ? carrier.maxPayload() : VerbsFrame.MAX_PLACED;
     int payload = (int) Math.min(op.bytes - op.moved, most);
     Pin pinned = op.pinned;
     int place =
@@ -362,7 +362,7 @@ public final class VerbsOutbound {
     if (region == null || !region.contains(op.remoteOffset, op.bytes) || !region.visit()) {
       return refuse(op);
     }
-    int payload = (int) Math.min(op.bytes - op.moved, VerbsFrame.MAX_PAYLOAD);
+    int payload = (int) Math.min(op.bytes - op.moved, carrier.maxPayload());
     int place = carrier.begin(payload);
     boolean copied = place < 0 || copy(region, op.remoteOffset + op.moved, place, payload);
     region.leave();

@@ -8,15 +8,18 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// Two connected queue pairs of one process on the first device, with one registered region each.
+/// Two connected queue pairs of one process on the first device, with one registered region each
+/// and a shared receive queue, in which no receive is posted.
 final class Loop implements AutoCloseable {
 
   static final long LIMIT_NANOS = 60_000_000_000L;
   static final int BYTES = 1 << 20;
+  static final int RECEIVES = 31;
 
   final Device device;
   final CompletionChannel channel;
   final CompletionQueue done;
+  final SharedReceiveQueue receives;
   final ProtectionDomain domain;
   final Registration here;
   final Registration there;
@@ -25,7 +28,7 @@ final class Loop implements AutoCloseable {
   final Arena arena = Arena.ofShared();
 
   Loop() {
-    this(new QueuePairSettings(64, 64, 64, 16, 7, 7, 12));
+    this(new QueuePairSettings(64, 64, 16, 7, 7, 12));
   }
 
   Loop(QueuePairSettings settings) {
@@ -35,8 +38,9 @@ final class Loop implements AutoCloseable {
     domain = device.protectionDomain();
     here = domain.register(arena.allocate(BYTES, 4096), Registration.Access.REMOTE_ATOMIC);
     there = domain.register(arena.allocate(BYTES, 4096), Registration.Access.REMOTE_ATOMIC);
-    one = domain.queuePair(done, done, settings);
-    other = domain.queuePair(done, done, settings);
+    receives = domain.sharedReceiveQueue(RECEIVES);
+    one = domain.queuePair(done, done, receives, settings);
+    other = domain.queuePair(done, done, receives, settings);
     Port port = device.port(1);
     assertThat(port.isActive()).as("port 1 of " + device + " is " + port.stateWords()).isTrue();
     Gid gid = Gid.preferred(device.gids(port)).orElseThrow();

@@ -55,7 +55,7 @@ class QueuePairTest {
 
   @Test
   void aWriteWithAnImmediateValueConsumesOneReceiveAndDeliversIt() {
-    assertThat(loop.other.tryReceiveNotice(70)).isTrue();
+    assertThat(loop.receives.fill()).isPositive();
     assertThat(
             loop.one.tryWriteImmediate(
                 8, QueuePair.Flag.NONE, loop.here, 0, 4097, loop.remote(0), key(), 0xCAFEBABE))
@@ -63,7 +63,6 @@ class QueuePairTest {
     loop.await(1);
     assertThat(loop.done.succeeded(0)).isTrue();
     assertThat(loop.done.isReceive(0)).isTrue();
-    assertThat(loop.done.id(0)).isEqualTo(70);
     assertThat(loop.done.immediate(0)).isEqualTo(0xCAFEBABE);
     assertThat(loop.done.bytes(0)).isEqualTo(4097);
     assertThat(loop.done.queuePair(0)).isEqualTo(loop.other.number());
@@ -72,7 +71,7 @@ class QueuePairTest {
 
   @Test
   void aNoticeCarriesOnlyAnImmediateValue() {
-    assertThat(loop.one.tryReceiveNotice(71)).isTrue();
+    assertThat(loop.receives.fill()).isPositive();
     assertThat(loop.other.tryNotice(9, QueuePair.Flag.NONE, -5)).isTrue();
     loop.await(1);
     assertThat(loop.done.immediate(0)).isEqualTo(-5);
@@ -93,22 +92,11 @@ class QueuePairTest {
   }
 
   @Test
-  void messageArrivesInThePostedReceive() {
-    assertThat(loop.other.tryReceive(72, loop.there, 4096, 4096)).isTrue();
-    assertThat(loop.one.trySend(11, QueuePair.Flag.NONE, loop.here, 0, 1234)).isTrue();
-    loop.await(1);
-    assertThat(loop.done.id(0)).isEqualTo(72);
-    assertThat(loop.done.bytes(0)).isEqualTo(1234);
-    assertThat(loop.theirs().asSlice(4096, 1234).mismatch(loop.mine().asSlice(0, 1234)))
-        .isEqualTo(-1);
-  }
-
-  @Test
-  void theBufferOfAnInlineMessageIsReusableOncePosted() {
+  void theBufferOfAnInlineWriteIsReusableOncePosted() {
     assertThat(loop.one.inlineBytes()).isGreaterThanOrEqualTo(64);
-    assertThat(loop.other.tryReceive(73, loop.there, 0, 64)).isTrue();
     loop.mine().set(JAVA_LONG, 0, 12345);
-    assertThat(loop.one.trySend(12, QueuePair.Flag.INLINE, loop.here, 0, 8)).isTrue();
+    int flags = QueuePair.Flag.INLINE | QueuePair.Flag.SIGNALED;
+    assertThat(loop.one.tryWrite(12, flags, loop.here, 0, 8, loop.remote(0), key())).isTrue();
     loop.mine().set(JAVA_LONG, 0, 0);
     loop.await(1);
     assertThat(loop.theirs().get(JAVA_LONG, 0)).isEqualTo(12345);
@@ -152,7 +140,6 @@ class QueuePairTest {
 
   @Test
   void aWrongKeyIsAnErrorWithItsReason() {
-    assertThat(loop.one.tryReceiveNotice(74)).isTrue();
     assertThat(
             loop.one.tryWrite(
                 14, QueuePair.Flag.SIGNALED, loop.here, 0, 64, loop.remote(0), key() ^ 0x5500))
@@ -176,7 +163,7 @@ class QueuePairTest {
 
   @Test
   void anEmptyReceiveQueueFailsTheSenderWithTheReason() {
-    try (Loop hasty = new Loop(new QueuePairSettings(64, 64, 64, 16, 7, 1, 1))) {
+    try (Loop hasty = new Loop(new QueuePairSettings(64, 64, 16, 7, 1, 1))) {
       assertThat(hasty.one.tryNotice(17, QueuePair.Flag.SIGNALED, 1)).isTrue();
       hasty.await(1);
       assertThat(hasty.done.status(0)).isEqualTo(WorkStatus.RECEIVER_NOT_READY);
@@ -202,11 +189,61 @@ class QueuePairTest {
   }
 
   @Test
-  void aFailedQueuePairFlushesPostedReceives() {
-    assertThat(loop.other.tryReceiveNotice(75)).isTrue();
+  void bothQueuePairsTakeReceivesOfTheSharedQueue() {
+    assertThat(loop.receives.capacity()).isEqualTo(Loop.RECEIVES);
+    assertThat(loop.receives.fill()).isEqualTo(Loop.RECEIVES);
+    assertThat(loop.receives.fill()).isZero();
+    for (int i = 0; i < 2 * Loop.RECEIVES; i++) {
+      QueuePair from = i % 3 == 0 ? loop.one : loop.other;
+      QueuePair to = i % 3 == 0 ? loop.other : loop.one;
+      assertThat(from.tryNotice(i, QueuePair.Flag.SIGNALED, i)).isTrue();
+      long start = System.nanoTime();
+      for (int seen = 0, count; seen < 2; seen += count) {
+        assertThat(System.nanoTime() - start).as("both in time").isLessThan(Loop.LIMIT_NANOS);
+        count = loop.done.poll();
+        for (int at = 0; at < count; at++) {
+          assertThat(loop.done.words(at)).contains("succeeded");
+          if (loop.done.isReceive(at)) {
+            assertThat(loop.done.immediate(at)).isEqualTo(i);
+            assertThat(loop.done.queuePair(at)).isEqualTo(to.number());
+            loop.receives.consumed(1);
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void aSenderWaitsUntilTheSharedQueueIsFilledAgain() {
+    int notices = Loop.RECEIVES + 9;
+    assertThat(loop.receives.fill()).isEqualTo(Loop.RECEIVES);
+    for (int i = 0; i < notices; i++) {
+      assertThat(loop.one.tryNotice(i, QueuePair.Flag.NONE, i)).isTrue();
+    }
+    receive(0, Loop.RECEIVES);
+    assertThat(loop.done.poll()).isZero();
+    loop.receives.consumed(Loop.RECEIVES);
+    receive(Loop.RECEIVES, notices);
+  }
+
+  private void receive(int from, int to) {
+    long start = System.nanoTime();
+    for (int seen = from, count; seen < to; seen += count) {
+      assertThat(System.nanoTime() - start).as("all in time").isLessThan(Loop.LIMIT_NANOS);
+      count = loop.done.poll();
+      for (int at = 0; at < count; at++) {
+        assertThat(loop.done.words(at)).contains("succeeded");
+        assertThat(loop.done.immediate(at)).isEqualTo(seen + at);
+      }
+    }
+  }
+
+  @Test
+  void aFailedQueuePairLeavesTheReceivesToTheOther() {
+    assertThat(loop.receives.fill()).isEqualTo(Loop.RECEIVES);
     loop.other.fail();
-    loop.await(1);
-    assertThat(loop.done.id(0)).isEqualTo(75);
-    assertThat(loop.done.status(0)).isEqualTo(WorkStatus.FLUSHED);
+    loop.other.close();
+    assertThat(loop.done.poll()).isZero();
+    assertThat(loop.receives.fill()).isZero();
   }
 }

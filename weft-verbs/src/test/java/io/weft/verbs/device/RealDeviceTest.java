@@ -21,6 +21,8 @@ class RealDeviceTest {
     try (Device device = Loop.open()) {
       assertThat(device.limits().ports()).isPositive();
       assertThat(device.limits().queuePairs()).isPositive();
+      assertThat(device.limits().receiveQueues()).isPositive();
+      assertThat(device.limits().receives()).isPositive();
       assertThat(device.limits().regionBytes()).isGreaterThan(1 << 20);
       Port port = device.port(1);
       assertThat(port.mtuBytes()).isBetween(256, 4096);
@@ -60,16 +62,20 @@ class RealDeviceTest {
       ProtectionDomain domain = device.protectionDomain();
       CompletionChannel channel = device.completionChannel();
       CompletionQueue queue = channel.queue(16);
+      SharedReceiveQueue receives = domain.sharedReceiveQueue(16);
       int tooMany = device.limits().workRequests() + 1;
       assertThatThrownBy(
               () ->
                   domain.queuePair(
-                      queue, queue, new QueuePairSettings(tooMany, 16, 0, 14, 7, 7, 12)))
+                      queue, queue, receives, new QueuePairSettings(tooMany, 0, 14, 7, 7, 12)))
           .isInstanceOf(VerbsException.class)
           .hasMessageContainingAll(Integer.toString(tooMany), "the device allows");
       assertThatThrownBy(() -> channel.queue(device.limits().completions() + 1))
           .isInstanceOf(VerbsException.class)
           .hasMessageContaining("completion queue");
+      assertThatThrownBy(() -> domain.sharedReceiveQueue(device.limits().receives() + 1))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContainingAll("shared receive queue", "the device allows");
       domain.close();
       assertThatThrownBy(
               () -> domain.register(arena.allocate(8), Registration.Access.LOCAL).close())

@@ -53,7 +53,7 @@ class WordsTest {
 
   @Test
   void settingsOutsideTheirRangeAreRefused() {
-    assertThatThrownBy(() -> new QueuePairSettings(16, 16, 0, 14, 8, 7, 12))
+    assertThatThrownBy(() -> new QueuePairSettings(16, 0, 14, 8, 7, 12))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("retries is 8, must be 0 to 7");
   }

@@ -32,8 +32,8 @@ class StructsTest {
             Map.of(
                 "poll_cq", 96,
                 "req_notify_cq", 104,
+                "post_srq_recv", 168,
                 "post_send", 208,
-                "post_recv", 216,
                 "cmd_fd", 264,
                 "async_fd", 268,
                 "num_comp_vectors", 272,
@@ -47,8 +47,9 @@ class StructsTest {
                 "max_qp", 108,
                 "max_qp_wr", 112,
                 "max_cqe", 132,
-                "max_mr", 136,
                 "max_qp_rd_atom", 144,
+                "max_srq", 212,
+                "max_srq_wr", 216,
                 "phys_port_cnt", 227)),
         new Facts(
             "ibv_port_attr",
@@ -65,16 +66,19 @@ class StructsTest {
             Map.of("pd", 8, "addr", 16, "length", 24, "lkey", 36, "rkey", 40)),
         new Facts("ibv_comp_channel", Structs.CHANNEL, 16, Map.of("fd", 8)),
         new Facts("ibv_cq", Structs.CQ, 32, Map.of("channel", 8, "cqe", 28)),
+        new Facts("ibv_srq", Structs.SRQ, 32, Map.of("pd", 16, "handle", 24)),
+        new Facts("ibv_srq_init_attr", Structs.SRQ_INIT_ATTR, 24, Map.of("max_wr", 8)),
         new Facts(
             "ibv_qp",
             Structs.QP,
             64,
-            Map.of("pd", 16, "send_cq", 24, "recv_cq", 32, "qp_num", 52, "state", 56)),
+            Map.of("pd", 16, "send_cq", 24, "recv_cq", 32, "srq", 40, "qp_num", 52, "state", 56)),
         new Facts(
             "ibv_qp_init_attr",
             Structs.QP_INIT_ATTR,
             64,
-            Map.of("send_cq", 8, "max_send_wr", 32, "max_inline_data", 48, "qp_type", 52)),
+            Map.of(
+                "send_cq", 8, "srq", 24, "max_send_wr", 32, "max_inline_data", 48, "qp_type", 52)),
         new Facts(
             "ibv_qp_attr",
             Structs.QP_ATTR,

@@ -29,6 +29,11 @@ final class Wire implements Carrier {
   }
 
   @Override
+  public int maxPayload() {
+    return RingCredits.maxPayload((int) ring.byteSize());
+  }
+
+  @Override
   public int begin(int payload) {
     return flow.hasSlot() && posted - retired + 4 <= REQUESTS ? flow.reserve(payload) : -1;
   }
