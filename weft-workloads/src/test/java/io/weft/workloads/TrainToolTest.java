@@ -171,6 +171,22 @@ class TrainToolTest {
   }
 
   @Test
+  void malformedNumbersAreExitTwo() throws IOException {
+    String line = "1.0" + ",0.5".repeat(28) + "\n";
+    Path higgs = directory.resolve("HIGGS.csv");
+    for (String wrong : new String[] {"2" + line.substring(3), line.replace("0.5", "nan"), "1,2"}) {
+      Files.writeString(higgs, line.repeat(50) + wrong);
+      assertThat(run("higgs-dnn", "--data", directory.toString())).isEqualTo(2);
+      assertThat(err.toString()).contains("in line 51, found").doesNotContain("\tat ");
+      Files.writeString(higgs, wrong);
+      assertThat(run("--validate", "higgs-dnn", "--data", directory.toString())).isEqualTo(2);
+    }
+    Files.writeString(higgs, "");
+    assertThat(run("--validate", "higgs-dnn", "--data", directory.toString())).isEqualTo(2);
+    assertThat(err.toString()).contains("found an empty file");
+  }
+
+  @Test
   void oneRankTrainsAndReports() throws IOException {
     Path json = directory.resolve("report.json");
     Path plot = directory.resolve("run.svg");

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
-/// A runner of `weft train` with TensorFlow on a few digits, in processes as users start them.
+/// A runner of `weft train` with TensorFlow on a few examples, in processes as users start them.
 ///
 /// @param directory directory for data and reports, owned by the caller
 record RealTraining(Path directory) {
@@ -39,11 +39,16 @@ record RealTraining(Path directory) {
   ///
   /// @param name name of this run, unique in the directory
   JsonNode run(String name, int ranks, String... options) throws Exception {
+    return run("mnist-dnn", name, ranks, options);
+  }
+
+  /// Runs one epoch of a workload, whose files are in the directory, and returns its report.
+  JsonNode run(String workload, String name, int ranks, String... options) throws Exception {
     Path report = directory.resolve(name + ".json");
     ProcessBuilder builder =
         CommandProcess.of(
             "train",
-            "mnist-dnn",
+            workload,
             "-np",
             Integer.toString(ranks),
             "--epochs",
