@@ -18,7 +18,8 @@ final class ProcessorShare {
 
   static AgentRunner runner(WeftConfig config, Mesh mesh, Agent agent, AgentRunners runners) {
     int threads = config.required(ThreadsConfig.PROGRESS_THREADS).threads().size();
-    int local = mesh.topology().localSize(mesh.rank()) * threads;
+    int polling = threads * mesh.transport().pollingThreads();
+    int local = mesh.topology().localSize(mesh.rank()) * polling;
     int cores = localProcessors(mesh.topology(), mesh.rank());
     long spin = ClampedDuration.nanos(config.required(AgentConfig.CALLER_SPIN));
     IdleStrategy caller = IdleStrategy.forCaller(runners.ticker(), local, cores, spin);

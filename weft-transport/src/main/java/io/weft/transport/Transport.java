@@ -36,6 +36,12 @@ public interface Transport extends AutoCloseable {
     return false;
   }
 
+  /// Returns the number of threads that poll for this transport: the caller of `poll`, and threads
+  /// of its own. Callers do not spin where the ranks of a host have more of them than processors.
+  default int pollingThreads() {
+    return 1;
+  }
+
   /// Runs one duty cycle and returns the amount of work done (0 = idle). Never blocks. The
   /// transport measures timeouts only by `nowNanos`, so that a simulator controls time.
   int poll(long nowNanos);

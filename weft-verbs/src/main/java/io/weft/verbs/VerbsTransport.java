@@ -133,6 +133,11 @@ final class VerbsTransport implements Transport, FrameSink {
     return pins.isForeign(segment);
   }
 
+  @Override
+  public int pollingThreads() {
+    return settings.model().pollingThreads();
+  }
+
   // Progress.
 
   @Override

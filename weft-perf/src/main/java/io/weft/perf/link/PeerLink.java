@@ -43,12 +43,7 @@ final class PeerLink implements FrameSink, AutoCloseable {
 
   private final int rank;
   private final Transport transport;
-  private final IdleStrategy idle =
-      IdleStrategy.forCaller(
-          Ticker.SYSTEM,
-          RANKS,
-          Runtime.getRuntime().availableProcessors(),
-          ClampedDuration.nanos(WeftConfig.load().required(AgentConfig.CALLER_SPIN)));
+  private final IdleStrategy idle;
   private final MemorySegment signal = Arena.ofAuto().allocate(1);
   private @Nullable Endpoint endpoint;
   private @Nullable TransportException failure;
@@ -73,6 +68,12 @@ final class PeerLink implements FrameSink, AutoCloseable {
   private PeerLink(int rank, TransportProvider provider, TransportConfig config) {
     this.rank = rank;
     this.transport = provider.open(config, this);
+    this.idle =
+        IdleStrategy.forCaller(
+            Ticker.SYSTEM,
+            RANKS * transport.pollingThreads(),
+            Runtime.getRuntime().availableProcessors(),
+            ClampedDuration.nanos(WeftConfig.load().required(AgentConfig.CALLER_SPIN)));
   }
 
   /// Connects the two ranks that the environment names over the transport that the settings name.

@@ -50,6 +50,11 @@ public class ForwardingTransport implements Transport {
   }
 
   @Override
+  public int pollingThreads() {
+    return real.pollingThreads();
+  }
+
+  @Override
   public int poll(long nowNanos) {
     return real.poll(nowNanos);
   }

@@ -42,6 +42,11 @@ public enum ThreadingModel {
     return this != OWN_BUFFERS;
   }
 
+  /// Implements `Transport.pollingThreads`.
+  public int pollingThreads() {
+    return this == POLLING_THREAD ? 2 : 1;
+  }
+
   /// Starts polling these queues, which notify this channel and which the caller continues to own.
   public Polling polling(
       CompletionChannel channel, CompletionQueue sends, CompletionQueue receives) {
