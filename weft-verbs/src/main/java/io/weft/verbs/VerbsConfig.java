@@ -95,6 +95,15 @@ public final class VerbsConfig implements OptionProvider {
           "most memory of programs that stays registered with an RDMA device while no region uses"
               + " it; 0 = each region is registered separately");
 
+  /// The check of freed memory.
+  public static final ConfigOption<Boolean> CHECK_FREED =
+      ConfigOption.of(
+          "verbs-check-freed",
+          OptionType.flag(),
+          "false",
+          "fill freed memory of the transport with a pattern, and end the job if an RDMA device has"
+              + " written to it since; for the search of a fault");
+
   /// Creates the provider for `ServiceLoader`.
   public VerbsConfig() {}
 
@@ -110,6 +119,7 @@ public final class VerbsConfig implements OptionProvider {
         RECEIVER_RETRIES,
         MODEL,
         POOL_BYTES,
-        CACHE_BYTES);
+        CACHE_BYTES,
+        CHECK_FREED);
   }
 }

@@ -36,7 +36,8 @@ class VerbsSettingsTest {
             "RECEIVER_RETRIES=6",
             "MODEL=2",
             "POOL_BYTES=8M",
-            "CACHE_BYTES=0")
+            "CACHE_BYTES=0",
+            "CHECK_FREED=true")
         .forEach(
             setting ->
                 environment.put("WEFT_VERBS_" + setting.split("=")[0], setting.split("=")[1]));
@@ -53,7 +54,7 @@ class VerbsSettingsTest {
                 14,
                 5,
                 6,
-                new MemorySettings(8L << 20, 0),
+                new MemorySettings(8L << 20, 0, true),
                 ThreadingModel.POLLING_THREAD));
   }
 

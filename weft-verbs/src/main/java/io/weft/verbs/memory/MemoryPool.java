@@ -24,7 +24,7 @@ final class MemoryPool {
 
   private final Registrar registrar;
   private final ReentrantLock lock;
-  private final long maxIdleBytes;
+  private final MemorySettings settings;
   private final Blocks listener;
   private final TreeMap<Long, PoolBlock> byAddress = new TreeMap<>();
   // The longest idle block first.
@@ -39,11 +39,10 @@ final class MemoryPool {
   record Blocks(Consumer<PoolBlock> added, Consumer<PoolBlock> discarded) {}
 
   /// @param lock also held during calls of the registrar
-  /// @param maxIdleBytes bound of idle registered memory
-  MemoryPool(Registrar registrar, ReentrantLock lock, long maxIdleBytes, Blocks listener) {
+  MemoryPool(Registrar registrar, ReentrantLock lock, MemorySettings settings, Blocks listener) {
     this.registrar = registrar;
     this.lock = lock;
-    this.maxIdleBytes = maxIdleBytes;
+    this.settings = settings;
     this.listener = listener;
   }
 
@@ -70,7 +69,7 @@ final class MemoryPool {
 
   private Pages take(int pages, long bytes) {
     long rounded = (long) pages * PAGE;
-    boolean isLong = rounded > LONG_BYTES || maxIdleBytes == 0;
+    boolean isLong = rounded > LONG_BYTES || settings.poolBytes() == 0;
     for (PoolBlock block : byAddress.values()) {
       // A long region's block is not divided, because the last short region would keep all of it.
       boolean fits = isLong ? isSpare(block, rounded) : block.bytes() == SHARED_BYTES;
@@ -94,7 +93,7 @@ final class MemoryPool {
 
   private PoolBlock add(int pages, long bytes) {
     try {
-      PoolBlock block = new PoolBlock(registrar, pages);
+      PoolBlock block = new PoolBlock(registrar, pages, settings.checksFreed());
       byAddress.put(block.memory().address(), block);
       listener.added().accept(block);
       return block;
@@ -157,7 +156,7 @@ final class MemoryPool {
     if (block.isIdle()) {
       idle.add(block);
       idleBytes += block.bytes();
-      giveUp(closed ? 0 : maxIdleBytes);
+      giveUp(closed ? 0 : settings.poolBytes());
     }
   }
 

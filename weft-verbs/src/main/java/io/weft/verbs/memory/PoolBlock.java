@@ -19,6 +19,7 @@ public final class PoolBlock {
   private final MemorySegment memory;
   private final Registration registration;
   private final PageMap map;
+  private final boolean checksFreed;
   // For each page the first page of its run, or -1 if the page is free.
   private final int[] runs;
   // At the first page of each run: its length, and the number of regions that use it.
@@ -33,8 +34,11 @@ public final class PoolBlock {
 
   /// Throws `VerbsException`, or `OutOfMemoryError` if the JVM's limit of direct memory is
   /// exceeded.
-  PoolBlock(Registrar registrar, int pages) {
+  ///
+  /// @param checksFreed whether accesses to freed pages are looked for
+  PoolBlock(Registrar registrar, int pages, boolean checksFreed) {
     map = new PageMap(pages);
+    this.checksFreed = checksFreed;
     runs = new int[pages];
     lengths = new int[pages];
     users = new int[pages];
@@ -84,6 +88,9 @@ public final class PoolBlock {
   int used(int page, int pages) {
     int used = Math.clamp(given - (long) page, 0, pages);
     given = Math.max(given, page + pages);
+    if (checksFreed) {
+      FreedMemory.check(run(page, used));
+    }
     return used;
   }
 
@@ -103,10 +110,17 @@ public final class PoolBlock {
   void give(int page) {
     users[page]--;
     if (users[page] == 0) {
+      if (checksFreed) {
+        FreedMemory.fill(run(page, lengths[page]));
+      }
       Arrays.fill(runs, page, page + lengths[page], -1);
       map.give(page, lengths[page]);
       holdings--;
     }
+  }
+
+  private MemorySegment run(int page, int pages) {
+    return memory.asSlice((long) page * PAGE, (long) pages * PAGE);
   }
 
   boolean isIdle() {
@@ -166,10 +180,11 @@ public final class PoolBlock {
   }
 
   private void close() {
-    try {
+    try (arena) {
       registration.close();
-    } finally {
-      arena.close();
+      if (checksFreed) {
+        FreedMemory.check(run(0, given));
+      }
     }
   }
 }
