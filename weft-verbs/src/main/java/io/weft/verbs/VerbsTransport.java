@@ -348,17 +348,18 @@ final class VerbsTransport implements Transport, FrameSink {
   @Override
   public Map<String, Long> counters() {
     Registration.RegistrationCounts counts = pins.counts();
-    return Map.of(
-        "registrations", counts.registrations(),
-        "registeredBytes", counts.registeredBytes(),
-        "registeringNanos", counts.registeringNanos(),
-        "deregistrations", counts.deregistrations(),
-        "deregisteringNanos", counts.deregisteringNanos(),
-        "pinnedBytes", counts.pinnedBytes(),
-        "cachedRegistrations", pins.hits(),
-        "oneSidedWrittenBytes", oneSided.writtenBytes(),
-        "oneSidedReadBytes", oneSided.readBytes(),
-        "ringBytes", oneSided.ringBytes());
+    return Map.ofEntries(
+        Map.entry("registrations", counts.registrations()),
+        Map.entry("registeredBytes", counts.registeredBytes()),
+        Map.entry("registeringNanos", counts.registeringNanos()),
+        Map.entry("deregistrations", counts.deregistrations()),
+        Map.entry("deregisteringNanos", counts.deregisteringNanos()),
+        Map.entry("pinnedBytes", counts.pinnedBytes()),
+        Map.entry("refusedRegistrations", pins.refused()),
+        Map.entry("cachedRegistrations", pins.hits()),
+        Map.entry("oneSidedWrittenBytes", oneSided.writtenBytes()),
+        Map.entry("oneSidedReadBytes", oneSided.readBytes()),
+        Map.entry("ringBytes", oneSided.ringBytes()));
   }
 
   void countSent(long bytes) {

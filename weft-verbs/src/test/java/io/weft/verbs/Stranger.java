@@ -6,6 +6,7 @@ import io.weft.transport.Address;
 import io.weft.transport.MemoryRegion;
 import io.weft.transport.PostResult;
 import io.weft.transport.RemoteRegion;
+import io.weft.transport.RemoteSlice;
 import io.weft.transport.TransportException;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /// Programs in separate processes, for tests of faults.
@@ -96,6 +98,37 @@ final class Stranger {
       said.append(line).append('\n');
     }
     throw new AssertionError("it has ended and said: " + said);
+  }
+
+  /// Opens two transports, writes and reads memory that could not be registered, and prints the
+  /// bytes that passed the rings, the bytes that moved one-sided and the refused registrations.
+  static final class Copying {
+    public static void main(String[] none) {
+      try (Parties parties = new Parties(2, VerbsSettings.ofThisProcess())) {
+        Parties.Party here = parties.get(0);
+        int bytes = 100_000;
+        MemoryRegion own = here.transport.allocate(bytes);
+        MemoryRegion region = parties.get(1).transport.allocate(bytes);
+        RemoteSlice all = new RemoteSlice(region.export(), 0, bytes);
+        own.segment().fill((byte) 7);
+        VerbsOutcome written = new VerbsOutcome();
+        parties.post(() -> here.to(1).tryWrite(own.slice(0, bytes), all, 1, written));
+        parties.until(written::isDone, "the write is complete");
+        own.segment().fill((byte) 0);
+        VerbsOutcome read = new VerbsOutcome();
+        parties.post(() -> here.to(1).tryRead(own.slice(0, bytes), all, read));
+        parties.until(read::isDone, "the read is complete");
+        boolean right =
+            own.segment().mismatch(MemorySegment.ofArray(new byte[bytes]).fill((byte) 7)) < 0;
+        Map<String, Long> counters = here.transport.counters();
+        System.out.println(
+            (right ? "right" : "wrong contents")
+                + ", one-sided "
+                + (counters.get("oneSidedWrittenBytes") + counters.get("oneSidedReadBytes"))
+                + ", refused "
+                + counters.get("refusedRegistrations"));
+      }
+    }
   }
 
   /// Opens two transports, connects them and prints the result: `connected`, or type and message of

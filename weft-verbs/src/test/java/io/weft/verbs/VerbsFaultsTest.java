@@ -16,7 +16,6 @@ import io.weft.verbs.Parties.Party;
 import io.weft.verbs.device.KernelCounts;
 import io.weft.verbs.memory.Pin;
 import io.weft.verbs.ring.RingCredits;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -29,6 +28,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /// Checks that each fault of an RDMA connection causes a typed error within a deadline and leaves
 /// no resource in the kernel. The tests change the machine and restore it, so they run
@@ -38,12 +39,13 @@ import org.junit.jupiter.api.Timeout;
 class VerbsFaultsTest {
 
   private static final int BYTES = 1 << 20;
-  private static final int WRITES = 64;
+  private static final int OPERATIONS = 64;
 
   /// The longest time from a fault to the error, on an emulated machine.
   private static final long LIMIT_NANOS = 60_000_000_000L;
 
   private static final long COUNT_NANOS = 30_000_000_000L;
+  private static final long STOPPED_NANOS = 30_000_000_000L;
 
   private String before = "";
 
@@ -77,29 +79,16 @@ class VerbsFaultsTest {
     assertThat(failure.getMessage()).contains("endpoint to rank").contains(words);
   }
 
-  /// The device carries out posted writes by itself while the peer process is still being killed,
-  /// so the writes are long enough to take seconds.
-  @Test
-  void killingAPeerFailsAllPendingWrites() throws Exception {
-    Process victim = Stranger.start(List.of(), Stranger.Target.class);
-    Party party = new Party(1, Parties.settings());
-    try (BufferedReader reader = victim.inputReader(StandardCharsets.UTF_8)) {
-      Endpoint endpoint = party.transport.connect(Stranger.awaitAddress(reader), 0);
-      until(party, () -> !party.heardOf(0).isEmpty(), "the peer shows its region");
-      Heard.Message shown = (Heard.Message) party.heardOf(0).remove();
-      RemoteSlice all = new RemoteSlice(Stranger.decode(shown.bytes()), 0, Stranger.REGION_BYTES);
-      MemoryRegion own = party.transport.allocate(Stranger.REGION_BYTES);
-      for (int i = 0; party.transport.counters().get("oneSidedWrittenBytes") == 0; i++) {
-        assertThat(i).as("writes without an offer").isLessThan(4);
-        VerbsOutcome done = write(endpoint, own, all, i);
-        until(party, done::isDone, "a write is complete");
-      }
-      List<VerbsOutcome> outcomes = new ArrayList<>();
-      for (int i = 0; i < WRITES; i++) {
-        outcomes.add(write(endpoint, own, all, i));
-      }
-      until(party, outcomes.getFirst()::isDone, "the first write is complete");
-      assertThat(victim.destroyForcibly().waitFor(60, TimeUnit.SECONDS)).isTrue();
+  /// The device carries out posted operations by itself while the peer process is still being
+  /// killed, so they are long enough to take seconds.
+  @ParameterizedTest
+  @EnumSource
+  void killingAPeerFailsAllPendingOperations(Direction direction) throws Exception {
+    try (Remote remote = new Remote()) {
+      Party party = remote.party;
+      List<VerbsOutcome> outcomes = remote.post(direction, OPERATIONS);
+      until(party, outcomes.getFirst()::isDone, "the first operation is complete");
+      assertThat(remote.victim.destroyForcibly().waitFor(60, TimeUnit.SECONDS)).isTrue();
       until(
           party,
           () -> outcomes.stream().allMatch(VerbsOutcome::isDone) && !party.failures.isEmpty(),
@@ -108,19 +97,88 @@ class VerbsFaultsTest {
       assertLost(outcomes.getLast().failure(), "rank 0");
       assertThat(party.failures).hasSize(1);
       assertLost(party.failures.getFirst(), "rank 0");
-      assertThat(endpoint.trySend(MemorySegment.ofArray(new byte[8]))).isEqualTo(PostResult.CLOSED);
-      own.close();
-    } finally {
-      victim.destroyForcibly();
-      party.transport.close();
+      assertThat(remote.endpoint.trySend(MemorySegment.ofArray(new byte[8])))
+          .isEqualTo(PostResult.CLOSED);
     }
   }
 
-  private static VerbsOutcome write(Endpoint to, MemoryRegion own, RemoteSlice into, int number) {
-    VerbsOutcome done = new VerbsOutcome();
-    assertThat(to.tryWrite(own.slice(0, into.bytes()), into, number, done))
-        .isEqualTo(PostResult.POSTED);
-    return done;
+  /// The device of a stopped process serves its memory, so that operations end; only messages wait.
+  @Tag("long")
+  @ParameterizedTest
+  @EnumSource
+  void operationsOnAStoppedPeerEnd(Direction direction) throws Exception {
+    try (Remote remote = new Remote()) {
+      List<VerbsOutcome> outcomes = remote.post(direction, OPERATIONS);
+      signal("STOP", remote.victim);
+      try {
+        until(
+            remote.party,
+            () -> outcomes.stream().allMatch(VerbsOutcome::isDone),
+            "operations on a stopped peer are complete");
+        long stopped = System.nanoTime();
+        until(
+            remote.party,
+            () -> System.nanoTime() - stopped > STOPPED_NANOS || !remote.party.failures.isEmpty(),
+            "the peer has been stopped for long");
+      } finally {
+        signal("CONT", remote.victim);
+      }
+      assertThat(outcomes).allSatisfy(outcome -> assertThat(outcome.failure()).isNull());
+      assertThat(remote.party.failures).isEmpty();
+      List<VerbsOutcome> later = remote.post(direction, 1);
+      until(remote.party, later.getFirst()::isDone, "an operation after the stop is complete");
+      assertThat(later.getFirst().failure()).isNull();
+    }
+  }
+
+  private static void signal(String name, Process process) throws Exception {
+    run("kill", "-" + name, Long.toString(process.pid()));
+  }
+
+  private enum Direction {
+    READ,
+    WRITE
+  }
+
+  /// A process with a region, and an endpoint to it over which operations are one-sided.
+  private static final class Remote implements AutoCloseable {
+    private final Process victim = Stranger.start(List.of(), Stranger.Target.class);
+    private final Party party = new Party(1, Parties.settings());
+    private final MemoryRegion own = party.transport.allocate(Stranger.REGION_BYTES);
+    private final Endpoint endpoint;
+    private final RemoteSlice all;
+    private int posted;
+
+    Remote() throws IOException {
+      endpoint = party.transport.connect(Stranger.awaitAddress(victim.inputReader()), 0);
+      until(party, () -> !party.heardOf(0).isEmpty(), "the peer shows its region");
+      Heard.Message shown = (Heard.Message) party.heardOf(0).remove();
+      all = new RemoteSlice(Stranger.decode(shown.bytes()), 0, Stranger.REGION_BYTES);
+      VerbsOutcome first = post(Direction.WRITE, 1).getFirst();
+      until(party, first::isDone, "a write is complete");
+      assertThat(party.transport.counters().get("oneSidedWrittenBytes")).isPositive();
+    }
+
+    List<VerbsOutcome> post(Direction direction, int count) {
+      List<VerbsOutcome> outcomes = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        VerbsOutcome done = new VerbsOutcome();
+        PostResult result =
+            direction == Direction.READ
+                ? endpoint.tryRead(own.slice(0, all.bytes()), all, done)
+                : endpoint.tryWrite(own.slice(0, all.bytes()), all, posted++, done);
+        assertThat(result).isEqualTo(PostResult.POSTED);
+        outcomes.add(done);
+      }
+      return outcomes;
+    }
+
+    @Override
+    public void close() {
+      own.close();
+      victim.destroyForcibly();
+      party.transport.close();
+    }
   }
 
   /// This cannot happen between correct peers, so the test closes the registration without the
@@ -270,6 +328,25 @@ class VerbsFaultsTest {
     assertThat(Stranger.run(hidden, Stranger.Couple.class))
         .startsWith("DeviceLost: there is no libibverbs.so.1 on this machine")
         .contains("install rdma-core", "--transport tcp");
+  }
+
+  /// The limit permits the rings of two endpoints, but no block of the transport's memory.
+  @Test
+  void memoryBeyondTheLimitOfLockedMemoryIsCopied() throws Exception {
+    List<String> nobody =
+        List.of(
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            "prlimit",
+            "--memlock=12582912:12582912");
+    assertThat(Stranger.run(nobody, Stranger.Copying.class))
+        .contains(
+            "payloads are copied instead of moved by the RDMA device",
+            "12582912 bytes (RLIMIT_MEMLOCK)",
+            "ulimit -l unlimited",
+            "right, one-sided 0, refused 1");
   }
 
   @Tag("long")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.device;
 
-import io.weft.verbs.ffm.Errno;
 import io.weft.verbs.ffm.ResourceCalls;
 import io.weft.verbs.ffm.Structs;
 import java.lang.foreign.MemorySegment;
@@ -55,9 +54,7 @@ public final class ProtectionDomain extends Owned {
       throw new VerbsException(
           "register " + memory.byteSize() + " bytes on " + device.name(),
           errno,
-          errno == Errno.ENOMEM || errno == Errno.EPERM || errno == Errno.EAGAIN
-              ? MemoryLock.advice(memory.byteSize())
-              : "");
+          VerbsException.isLimit(errno) ? MemoryLock.advice(memory.byteSize()) : "");
     }
     return take(() -> new Registration(this, memory, mr), () -> calls.deregister(mr));
   }

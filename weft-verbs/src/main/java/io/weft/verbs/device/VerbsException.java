@@ -28,6 +28,15 @@ public final class VerbsException extends RuntimeException {
     return errno;
   }
 
+  /// Returns whether the system permits no more memory to be registered.
+  public boolean isLimit() {
+    return isLimit(errno);
+  }
+
+  static boolean isLimit(int errno) {
+    return errno == Errno.ENOMEM || errno == Errno.EPERM || errno == Errno.EAGAIN;
+  }
+
   /// Throws if `result` is negative.
   static void check(int result, String operation) {
     if (result < 0) {

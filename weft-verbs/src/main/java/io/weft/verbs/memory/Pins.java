@@ -8,9 +8,11 @@ import io.weft.transport.region.RegionTable;
 import io.weft.verbs.device.ProtectionDomain;
 import io.weft.verbs.device.Registration;
 import io.weft.verbs.device.VerbsException;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -24,6 +26,8 @@ public final class Pins {
   /// memory of at most this length is not pinned.
   public static final int COPIED_BYTES = 4096;
 
+  private static final System.Logger LOG = System.getLogger("io.weft.verbs");
+
   private static final int PLACES = 1 << 16;
 
   private final RegionTable table;
@@ -31,6 +35,7 @@ public final class Pins {
   private final MemoryPool pool;
   private final RegistrationCache cache;
   private final AtomicReferenceArray<@Nullable Pin> pins = new AtomicReferenceArray<>(PLACES);
+  private final AtomicLong refused = new AtomicLong();
   // At most one entry for each region of the transport.
   private final ConcurrentLinkedQueue<Pin> withdrawn = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<PoolBlock> added = new ConcurrentLinkedQueue<>();
@@ -72,7 +77,7 @@ public final class Pins {
         new MemoryPool(
             memory -> pin(memory, Registration.Access.REMOTE),
             lock,
-            settings.poolBytes(),
+            settings,
             new MemoryPool.Blocks(added::add, discarded::add));
     cache =
         new RegistrationCache(
@@ -90,7 +95,9 @@ public final class Pins {
       throw new IllegalArgumentException("a region of " + bytes + " bytes");
     }
     Holding holding = held(() -> pool.allocate(bytes));
-    return enter(holding.memory(), new Pin(this, holding, null));
+    return holding == null
+        ? table.allocate(bytes)
+        : enter(holding.memory(), new Pin(this, holding, null));
   }
 
   /// Implements `Transport.register`.
@@ -101,7 +108,9 @@ public final class Pins {
     }
     Holding pooled = pool.within(segment);
     Holding holding = pooled != null ? pooled : held(() -> cache.register(segment));
-    return enter(segment, new Pin(this, holding, owner));
+    return holding == null
+        ? table.register(segment, owner)
+        : enter(segment, new Pin(this, holding, owner));
   }
 
   /// Implements `Transport.isForeign`.
@@ -109,11 +118,22 @@ public final class Pins {
     return segment.byteSize() > COPIED_BYTES && !pool.contains(segment);
   }
 
-  private static Holding held(Supplier<Holding> take) {
+  /// Returns a claim on registered memory. Returns null if the system permits no more of it: the
+  /// memory then stays unregistered, and its bytes are copied.
+  private @Nullable Holding held(Supplier<Holding> take) {
     try {
       return take.get();
     } catch (VerbsException e) {
-      throw new TransportException.Registration(String.valueOf(e.getMessage()), e);
+      if (!e.isLimit()) {
+        throw new TransportException.Registration(String.valueOf(e.getMessage()), e);
+      }
+      if (refused.getAndIncrement() == 0) {
+        LOG.log(
+            Level.WARNING,
+            "payloads are copied instead of moved by the RDMA device: {0}",
+            e.getMessage());
+      }
+      return null;
     }
   }
 
@@ -194,6 +214,11 @@ public final class Pins {
   /// Returns the total cost of registrations, including the rings of endpoints.
   public Registration.RegistrationCounts counts() {
     return registry.counts();
+  }
+
+  /// Returns the count of regions whose memory could not be registered.
+  public long refused() {
+    return refused.get();
   }
 
   /// Returns the count of registrations of foreign memory that the cache served.
