@@ -67,13 +67,12 @@ public final class KvNode implements AutoCloseable {
       Weft weft, KvOptions options, List<Integer> workers, KvServer.RunBy runBy) {
     Layout layout = Layout.of(weft, options, workers);
     KvOptionsCheck.check(weft, layout, options);
-    Duration limit = options.deadline().orElse(weft.config().deadline());
     if (weft.rank() >= weft.size()) {
       return returning(weft, layout, options, runBy);
     }
     KvServer server =
         layout.servers().contains(weft.rank())
-            ? new KvServer(weft, layout, limit, options, runBy, null)
+            ? new KvServer(weft, layout, options, runBy, null)
             : null;
     KvWorker worker =
         layout.workers().contains(weft.rank()) ? new KvWorker(weft, layout, options, server) : null;
@@ -82,7 +81,7 @@ public final class KvNode implements AutoCloseable {
 
   /// Makes this process, which joined after the job began, take the place of a lost server.
   static KvNode returning(Weft weft, Layout layout, KvOptions options, KvServer.RunBy runBy) {
-    Duration limit = options.deadline().orElse(weft.config().deadline());
+    Duration limit = options.limit(weft);
     if (!layout.replicas().isMirrored()) {
       throw new IllegalArgumentException(
           "rank %d has joined a job whose shards have no mirrors: a lost server's data is lost; use KvOptions.withMirrors"
@@ -90,7 +89,7 @@ public final class KvNode implements AutoCloseable {
     }
     try {
       ServerPlace place = ServerPlace.take(weft, layout, options.application(), limit);
-      var server = new KvServer(weft, layout, limit, options, runBy, place);
+      var server = new KvServer(weft, layout, options, runBy, place);
       place.tell(weft, layout, limit);
       return new KvNode(server, null);
     } catch (InterruptedException e) {

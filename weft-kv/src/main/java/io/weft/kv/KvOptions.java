@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv;
 
+import io.weft.Weft;
 import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
 import java.time.Duration;
@@ -69,6 +70,11 @@ public record KvOptions(
   public static KvOptions everyRank() {
     return new KvOptions(
         0, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of(), KvCommands.NONE);
+  }
+
+  /// Returns the limit for each request in this job.
+  Duration limit(Weft weft) {
+    return deadline.orElse(weft.config().deadline());
   }
 
   /// Returns a copy with another application number, which separates several parameter servers of

@@ -88,17 +88,10 @@ public final class KvServer implements AutoCloseable {
   private volatile @Nullable WorkerLinks own;
   private volatile CommException.@Nullable Excluded excluded;
 
-  /// @param limit how long a mirror may take to answer
   /// @param options with the functions and changes beyond the built-in ones
   /// @param place the place that this process has taken since the job began; null if it was a
   ///   server from the start
-  KvServer(
-      Weft weft,
-      Layout layout,
-      Duration limit,
-      KvOptions options,
-      RunBy runBy,
-      @Nullable ServerPlace place) {
+  KvServer(Weft weft, Layout layout, KvOptions options, RunBy runBy, @Nullable ServerPlace place) {
     this.layout = layout;
     this.runner = weft.channel().runner();
     this.self = weft.rank();
@@ -120,16 +113,14 @@ public final class KvServer implements AutoCloseable {
         new ShardContext(
             weft.rank(),
             layout.workers(),
-            budget,
-            new ReplyMemory(
-                KvNode.staging(weft),
-                weft.config().required(KvConfig.REPLY_MEMORY),
-                layout.workers().size()),
-            weft.config().required(KvConfig.LIST_MEMORY),
-            new SavedFiles(files, budget),
+            memory(weft, layout, budget),
+            new ShardContext.Disk(new SavedFiles(files, budget), spills),
             new Mirroring(
-                layout.replicas(), weft.channel(), layout.kind(), KvNode.staging(weft), limit),
-            spills,
+                layout.replicas(),
+                weft.channel(),
+                layout.kind(),
+                KvNode.staging(weft),
+                options.limit(weft)),
             new ShardFunctions(options.functions(), options.changes()),
             layout.shards(),
             states);
@@ -141,6 +132,15 @@ public final class KvServer implements AutoCloseable {
     }
     weft.channel().serve(layout.kind(), new Handler());
     warnWhereMirrorsCannotHelp(weft);
+  }
+
+  private static ShardContext.Memory memory(Weft weft, Layout layout, MemoryBudget budget) {
+    var replies =
+        new ReplyMemory(
+            KvNode.staging(weft),
+            weft.config().required(KvConfig.REPLY_MEMORY),
+            layout.workers().size());
+    return new ShardContext.Memory(budget, replies, weft.config().required(KvConfig.LIST_MEMORY));
   }
 
   /// Applies the state of a place that was taken after the job began: the earlier losses and the

@@ -55,7 +55,7 @@ public final class KvWorker {
     this.parts =
         Slicer.parts(
             weft.config().required(KvConfig.PARTITION) / blockBytes * Slicer.Parts.BLOCK_ELEMENTS);
-    Duration limit = options.deadline().orElse(weft.config().deadline());
+    Duration limit = options.limit(weft);
     this.links =
         new WorkerLinks(
             weft.channel(),

@@ -162,7 +162,12 @@ class ChangeTest {
           new KvCall(twice.name(), twice.argument()).encode().toArray(ValueLayout.JAVA_BYTE);
       table.push(new long[] {4}, new float[] {1, 3}).await();
       for (int i = 0; i < 3; i++) {
-        KvHead head = new KvHead(KvOp.CHANGE, KvHead.Keys.NONE, 0, spec.id(), 2, 2, 0, 0, 0, 0, 0);
+        KvHead head =
+            new KvHead(
+                KvOp.CHANGE,
+                new KvHead.Target(0, spec.id()),
+                new KvHead.Progress(2, 2, 0),
+                KvHead.Listed.NONE);
         assertThat(RawRequests.ask(job, head, call).status()).isEqualTo(KvReply.Status.DONE);
       }
       float[] found = new float[2];

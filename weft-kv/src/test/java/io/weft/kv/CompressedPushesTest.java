@@ -175,14 +175,24 @@ class CompressedPushesTest {
       KvTensor tensor = job.member(1).worker().registerTensor(spec);
       for (Values values : new Values[] {Values.INT8, Values.INT4, Values.INT2}) {
         KvHead head =
-            new KvHead(KvOp.PUSH, KvHead.Keys.NONE, 0, spec.id(), 1, 1, 0, 0, 0, 0, 0, values);
+            new KvHead(
+                KvOp.PUSH,
+                new KvHead.Target(0, spec.id()),
+                new KvHead.Progress(1, 1, 0),
+                KvHead.Listed.NONE,
+                values);
         long right = values.bytes(3000);
         for (long bytes : new long[] {0, right - 1, right + 1}) {
           assertThat(RawRequests.ask(job, head, new byte[(int) bytes]).text())
               .contains(values.name(), right + " bytes, not " + bytes);
         }
         KvHead pull =
-            new KvHead(KvOp.PULL, KvHead.Keys.NONE, 0, spec.id(), 0, 0, 0, 0, 0, 0, 0, values);
+            new KvHead(
+                KvOp.PULL,
+                new KvHead.Target(0, spec.id()),
+                KvHead.Progress.NONE,
+                KvHead.Listed.NONE,
+                values);
         assertThat(RawRequests.ask(job, pull, new byte[0]).text()).contains("pushed only");
       }
       assertThat(pulled(tensor)).containsOnly(0);
@@ -196,7 +206,12 @@ class CompressedPushesTest {
           TableSpec.tensor("w", 5).with(Consistency.asynchronous()).with(TableSpec.Checks.FINITE);
       KvTensor tensor = job.member(1).worker().registerTensor(spec);
       KvHead head =
-          new KvHead(KvOp.PUSH, KvHead.Keys.NONE, 0, spec.id(), 1, 1, 0, 0, 0, 0, 0, Values.INT8);
+          new KvHead(
+              KvOp.PUSH,
+              new KvHead.Target(0, spec.id()),
+              new KvHead.Progress(1, 1, 0),
+              KvHead.Listed.NONE,
+              Values.INT8);
       byte[] payload = new byte[9];
       MemorySegment.ofArray(payload).set(JAVA_FLOAT.withByteAlignment(1), 0, Float.NaN);
       assertThat(RawRequests.ask(job, head, payload).text()).contains("NaN of element 0");

@@ -190,10 +190,19 @@ class HalfRowsTest {
           .withMessageContaining("12 bytes for 2 keys of 2 FLOAT16, expected 8");
       KvHead halves =
           new KvHead(
-              KvOp.PUSH, KvHead.Keys.INLINE, 0, spec.id(), 1, 1, 0, 0, 0, 1, 0, Values.FLOAT16);
+              KvOp.PUSH,
+              new KvHead.Target(0, spec.id()),
+              new KvHead.Progress(1, 1, 0),
+              new KvHead.Listed(KvHead.Keys.INLINE, 1, 0, 0),
+              Values.FLOAT16);
       assertThat(RawRequests.ask(job, halves, new byte[8 + 8]).text()).contains("4 bytes");
       KvHead few =
-          new KvHead(KvOp.PUSH, KvHead.Keys.INLINE, 0, spec.id(), 1, 1, 0, 0, 0, 1, 0, Values.INT8);
+          new KvHead(
+              KvOp.PUSH,
+              new KvHead.Target(0, spec.id()),
+              new KvHead.Progress(1, 1, 0),
+              new KvHead.Listed(KvHead.Keys.INLINE, 1, 0, 0),
+              Values.INT8);
       assertThat(RawRequests.ask(job, few, new byte[8 + 6]).text()).contains("rows of 8 bits");
     }
   }

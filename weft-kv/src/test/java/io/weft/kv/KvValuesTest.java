@@ -193,14 +193,22 @@ class KvValuesTest {
           .contains("4000 bytes to be answered, and room for 0");
       KvHead halves =
           new KvHead(
-              KvOp.PUSH, KvHead.Keys.NONE, 0, LATER.id(), 1, 1, 0, 0, 0, 0, 0, Values.FLOAT16);
+              KvOp.PUSH,
+              new KvHead.Target(0, LATER.id()),
+              new KvHead.Progress(1, 1, 0),
+              KvHead.Listed.NONE,
+              Values.FLOAT16);
       assertThat(RawRequests.ask(job, halves, right).text()).contains("values as FLOAT16");
       assertThat(table.statistics().await().rows()).isZero();
     }
   }
 
   private static KvHead head(KvOp op, long number) {
-    return new KvHead(op, KvHead.Keys.NONE, 0, LATER.id(), number, number, 0, 0, 0, 0, 0);
+    return new KvHead(
+        op,
+        new KvHead.Target(0, LATER.id()),
+        new KvHead.Progress(number, number, 0),
+        KvHead.Listed.NONE);
   }
 
   @Test

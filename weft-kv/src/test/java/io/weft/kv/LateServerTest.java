@@ -111,18 +111,9 @@ class LateServerTest {
     long settled = Math.min(1, number);
     return new KvHead(
         op,
-        keys,
-        0,
-        COUNTERS.id(),
-        number,
-        settled,
-        0,
-        0,
-        0,
-        count,
-        0,
-        KvHead.Values.FLOAT32,
-        ring);
+        new KvHead.Target(0, COUNTERS.id(), 0, ring),
+        new KvHead.Progress(number, settled, 0),
+        new KvHead.Listed(keys, count, 0, 0));
   }
 
   private static KvHead push(long number) {

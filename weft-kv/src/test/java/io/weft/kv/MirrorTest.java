@@ -318,7 +318,11 @@ class MirrorTest {
   void aWorkerThatForwardsLikeAServerIsRefused() throws Exception {
     try (KvJob job = new KvJob("tcp", 3, KvOptions.servers(2).withMirrors())) {
       MemorySegment head = MemorySegment.ofArray(new byte[80]);
-      new KvHead(KvOp.PUSH, KvHead.Keys.NONE, 0, COUNTERS.id(), 1, 1, 0, 0, 0, 0, 0)
+      new KvHead(
+              KvOp.PUSH,
+              new KvHead.Target(0, COUNTERS.id()),
+              new KvHead.Progress(1, 1, 0),
+              KvHead.Listed.NONE)
           .write(head.asSlice(0, KvHead.BYTES));
       var reply = new CompletableFuture<KvReply>();
       assertThat(

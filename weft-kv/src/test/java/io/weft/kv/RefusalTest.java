@@ -30,7 +30,11 @@ class RefusalTest {
       TableSpec.rows("t", 1).with(Consistency.asynchronous()).with(TableSpec.Checks.FINITE);
 
   private static KvHead push(long number, KvHead.Keys keys, int count) {
-    return new KvHead(KvOp.PUSH, keys, 0, SPEC.id(), number, 1, 0, 0, 0, count, 0);
+    return new KvHead(
+        KvOp.PUSH,
+        new KvHead.Target(0, SPEC.id()),
+        new KvHead.Progress(number, 1, 0),
+        new KvHead.Listed(keys, count, 0, 0));
   }
 
   private static byte[] pairs(long[] keys, float... values) {
@@ -140,7 +144,8 @@ class RefusalTest {
   @Test
   void wrongRequestsAreRefusedWithTheReason() throws Exception {
     try (KvJob job = new KvJob("tcp", 2, KvOptions.servers(1))) {
-      KvHead pull = new KvHead(KvOp.PULL, KvHead.Keys.NONE, 0, 77, 0, 0, 0, 0, 0, 0, 0);
+      KvHead pull =
+          new KvHead(KvOp.PULL, new KvHead.Target(0, 77), KvHead.Progress.NONE, KvHead.Listed.NONE);
       assertThat(RawRequests.ask(job, pull, new byte[0]).text())
           .contains("unknown table", "register");
       KvTable table = job.member(1).worker().register(SPEC);
@@ -164,15 +169,27 @@ class RefusalTest {
               RawRequests.ask(job, push(1, KvHead.Keys.NAMED, 2), pairs(new long[0], 1, 2))
                   .status())
           .isEqualTo(KvReply.Status.UNKNOWN_LIST);
-      KvHead elsewhere = new KvHead(KvOp.PULL, KvHead.Keys.NONE, 5, SPEC.id(), 0, 0, 0, 0, 0, 0, 0);
+      KvHead elsewhere =
+          new KvHead(
+              KvOp.PULL, new KvHead.Target(5, SPEC.id()), KvHead.Progress.NONE, KvHead.Listed.NONE);
       assertThat(RawRequests.ask(job, elsewhere, new byte[0]).text())
           .contains("shard 5 of 1", "kv-shards");
-      KvHead one = new KvHead(KvOp.PULL, KvHead.Keys.INLINE, 0, SPEC.id(), 0, 0, 0, 0, 0, 1, 0);
+      KvHead one =
+          new KvHead(
+              KvOp.PULL,
+              new KvHead.Target(0, SPEC.id()),
+              KvHead.Progress.NONE,
+              new KvHead.Listed(KvHead.Keys.INLINE, 1, 0, 0));
       KvReply few = RawRequests.ask(job, one, pairs(new long[] {1}));
       assertThat(few.status()).isEqualTo(KvReply.Status.VALUES);
       assertThat(few.values().byteSize()).isEqualTo(4);
       long[] many = LongStream.range(0, 200).toArray();
-      KvHead wide = new KvHead(KvOp.PULL, KvHead.Keys.INLINE, 0, SPEC.id(), 0, 0, 0, 0, 0, 200, 0);
+      KvHead wide =
+          new KvHead(
+              KvOp.PULL,
+              new KvHead.Target(0, SPEC.id()),
+              KvHead.Progress.NONE,
+              new KvHead.Listed(KvHead.Keys.INLINE, 200, 0, 0));
       assertThat(RawRequests.ask(job, wide, pairs(many)).text())
           .contains("800 bytes to be answered, and room for 0");
       float[] pulled = new float[2];

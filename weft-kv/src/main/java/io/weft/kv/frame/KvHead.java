@@ -11,89 +11,52 @@ import java.lang.foreign.MemorySegment;
 /// The head of a request to a shard, `BYTES` long, little-endian (docs/protocol/kv.md).
 ///
 /// @param op the operation
-/// @param keys the location of the keys
-/// @param shard the shard's number
-/// @param table its id; 0 = none
-/// @param number of a push or change, counted by its worker for each shard from 1; 0 = neither
-/// @param settled the worker has completed all pushes below this number
-/// @param clock of the worker
-/// @param digestHigh of the list of keys
-/// @param digestLow of the list of keys
-/// @param count the number of keys in the list
-/// @param part of a tensor
+/// @param target the shard and its content that the request is for
+/// @param progress of the worker
+/// @param listed the list of keys
 /// @param values the format of values
-/// @param ring version of the shard's replica set that determined the destination
-public record KvHead(
-    KvOp op,
-    Keys keys,
-    int shard,
-    long table,
-    long number,
-    long settled,
-    long clock,
-    long digestHigh,
-    long digestLow,
-    int count,
-    int part,
-    Values values,
-    int ring) {
-
-  /// Creates a head with the initial replica set.
-  public KvHead(
-      KvOp op,
-      Keys keys,
-      int shard,
-      long table,
-      long number,
-      long settled,
-      long clock,
-      long digestHigh,
-      long digestLow,
-      int count,
-      int part,
-      Values values) {
-    this(
-        op,
-        keys,
-        shard,
-        table,
-        number,
-        settled,
-        clock,
-        digestHigh,
-        digestLow,
-        count,
-        part,
-        values,
-        0);
-  }
+public record KvHead(KvOp op, Target target, Progress progress, Listed listed, Values values) {
 
   /// Creates a head with FLOAT32 values.
-  public KvHead(
-      KvOp op,
-      Keys keys,
-      int shard,
-      long table,
-      long number,
-      long settled,
-      long clock,
-      long digestHigh,
-      long digestLow,
-      int count,
-      int part) {
-    this(
-        op,
-        keys,
-        shard,
-        table,
-        number,
-        settled,
-        clock,
-        digestHigh,
-        digestLow,
-        count,
-        part,
-        Values.FLOAT32);
+  public KvHead(KvOp op, Target target, Progress progress, Listed listed) {
+    this(op, target, progress, listed, Values.FLOAT32);
+  }
+
+  /// The shard and the content that a request is for.
+  ///
+  /// @param shard the shard's number
+  /// @param table its id; 0 = none
+  /// @param part of a tensor
+  /// @param ring version of the shard's replica set that determined the destination
+  public record Target(int shard, long table, int part, int ring) {
+
+    /// Creates a target without a part, in the initial replica set.
+    public Target(int shard, long table) {
+      this(shard, table, 0, 0);
+    }
+  }
+
+  /// The progress of a worker.
+  ///
+  /// @param number of a push or change, counted by its worker for each shard from 1; 0 = neither
+  /// @param settled the worker has completed all pushes below this number
+  /// @param clock of the worker
+  public record Progress(long number, long settled, long clock) {
+
+    /// The progress of a worker that has not begun.
+    public static final Progress NONE = new Progress(0, 0, 0);
+  }
+
+  /// The list of keys of a request.
+  ///
+  /// @param keys the location of the keys
+  /// @param count the number of keys in the list
+  /// @param digestHigh of the list of keys
+  /// @param digestLow of the list of keys
+  public record Listed(Keys keys, int count, long digestHigh, long digestLow) {
+
+    /// The list of a request without keys.
+    public static final Listed NONE = new Listed(Keys.NONE, 0, 0, 0);
   }
 
   /// The length of a head.
@@ -161,24 +124,79 @@ public record KvHead(
     }
   }
 
+  /// Returns the shard's number.
+  public int shard() {
+    return target.shard;
+  }
+
+  /// Returns the table's id; 0 = none.
+  public long table() {
+    return target.table;
+  }
+
+  /// Returns the part of a tensor.
+  public int part() {
+    return target.part;
+  }
+
+  /// Returns the version of the replica set that determined the destination.
+  public int ring() {
+    return target.ring;
+  }
+
+  /// Returns the number of a push or change; 0 = neither.
+  public long number() {
+    return progress.number;
+  }
+
+  /// Returns the number below which the worker has completed all pushes.
+  public long settled() {
+    return progress.settled;
+  }
+
+  /// Returns the worker's clock.
+  public long clock() {
+    return progress.clock;
+  }
+
+  /// Returns the location of the keys.
+  public Keys keys() {
+    return listed.keys;
+  }
+
+  /// Returns the number of keys.
+  public int count() {
+    return listed.count;
+  }
+
+  /// Returns the first half of the keys' digest.
+  public long digestHigh() {
+    return listed.digestHigh;
+  }
+
+  /// Returns the second half of the keys' digest.
+  public long digestLow() {
+    return listed.digestLow;
+  }
+
   /// Writes the head to the beginning of `to`.
   ///
   /// Hot path.
   public void write(MemorySegment to) {
     to.set(JAVA_BYTE, 0, op.code());
-    to.set(JAVA_BYTE, 1, keys.code);
+    to.set(JAVA_BYTE, 1, listed.keys.code);
     to.set(JAVA_BYTE, 2, (byte) VERSION);
     to.set(JAVA_BYTE, 3, values.code);
-    to.set(JAVA_INT_UNALIGNED, 4, shard);
-    to.set(JAVA_LONG_UNALIGNED, 8, table);
-    to.set(JAVA_LONG_UNALIGNED, 16, number);
-    to.set(JAVA_LONG_UNALIGNED, 24, settled);
-    to.set(JAVA_LONG_UNALIGNED, 32, clock);
-    to.set(JAVA_LONG_UNALIGNED, 40, digestHigh);
-    to.set(JAVA_LONG_UNALIGNED, 48, digestLow);
-    to.set(JAVA_INT_UNALIGNED, 56, count);
-    to.set(JAVA_INT_UNALIGNED, 60, part);
-    to.set(JAVA_INT_UNALIGNED, 64, ring);
+    to.set(JAVA_INT_UNALIGNED, 4, target.shard);
+    to.set(JAVA_LONG_UNALIGNED, 8, target.table);
+    to.set(JAVA_LONG_UNALIGNED, 16, progress.number);
+    to.set(JAVA_LONG_UNALIGNED, 24, progress.settled);
+    to.set(JAVA_LONG_UNALIGNED, 32, progress.clock);
+    to.set(JAVA_LONG_UNALIGNED, 40, listed.digestHigh);
+    to.set(JAVA_LONG_UNALIGNED, 48, listed.digestLow);
+    to.set(JAVA_INT_UNALIGNED, 56, listed.count);
+    to.set(JAVA_INT_UNALIGNED, 60, target.part);
+    to.set(JAVA_INT_UNALIGNED, 64, target.ring);
     to.set(JAVA_LONG_UNALIGNED, 68, 0L);
   }
 
@@ -206,27 +224,36 @@ public record KvHead(
     var head =
         new KvHead(
             OPS[op],
-            KEYS[keys],
-            from.get(JAVA_INT_UNALIGNED, 4),
-            from.get(JAVA_LONG_UNALIGNED, 8),
-            from.get(JAVA_LONG_UNALIGNED, 16),
-            from.get(JAVA_LONG_UNALIGNED, 24),
-            from.get(JAVA_LONG_UNALIGNED, 32),
-            from.get(JAVA_LONG_UNALIGNED, 40),
-            from.get(JAVA_LONG_UNALIGNED, 48),
-            from.get(JAVA_INT_UNALIGNED, 56),
-            from.get(JAVA_INT_UNALIGNED, 60),
-            VALUES[values],
-            from.get(JAVA_INT_UNALIGNED, 64));
+            new Target(
+                from.get(JAVA_INT_UNALIGNED, 4),
+                from.get(JAVA_LONG_UNALIGNED, 8),
+                from.get(JAVA_INT_UNALIGNED, 60),
+                from.get(JAVA_INT_UNALIGNED, 64)),
+            new Progress(
+                from.get(JAVA_LONG_UNALIGNED, 16),
+                from.get(JAVA_LONG_UNALIGNED, 24),
+                from.get(JAVA_LONG_UNALIGNED, 32)),
+            new Listed(
+                KEYS[keys],
+                from.get(JAVA_INT_UNALIGNED, 56),
+                from.get(JAVA_LONG_UNALIGNED, 40),
+                from.get(JAVA_LONG_UNALIGNED, 48)),
+            VALUES[values]);
     head.check();
     return head;
   }
 
   private void check() {
-    if (shard < 0 || count < 0 || part < 0 || clock < 0 || ring < 0) {
+    int shard = target.shard;
+    int part = target.part;
+    int ring = target.ring;
+    int count = listed.count;
+    long number = progress.number;
+    long settled = progress.settled;
+    if (shard < 0 || count < 0 || part < 0 || progress.clock < 0 || ring < 0) {
       throw new IllegalArgumentException(
           "shard %d, %d keys, part %d, clock %d, ring %d: none may be negative"
-              .formatted(shard, count, part, clock, ring));
+              .formatted(shard, count, part, progress.clock, ring));
     }
     if (number < 0 || settled < 0 || settled > number || (number > 0) != op.isNumbered()) {
       throw new IllegalArgumentException(
@@ -236,7 +263,7 @@ public record KvHead(
       throw new IllegalArgumentException(
           "%s with values of %d bits; they can be pushed only".formatted(op, values.bits()));
     }
-    if (keys == Keys.NONE && count != 0) {
+    if (listed.keys == Keys.NONE && count != 0) {
       throw new IllegalArgumentException(count + " keys without a location");
     }
   }

@@ -41,7 +41,7 @@ final class PartsTable extends ShardTable {
   /// Throws `IllegalArgumentException` for an invalid specification.
   PartsTable(TableSpec spec, ShardContext context) {
     super(spec, context);
-    this.tensor = new TensorTable(spec, context.budget());
+    this.tensor = new TensorTable(spec, context.memory().budget());
     this.cut = tensor.cut();
   }
 
@@ -145,7 +145,10 @@ final class PartsTable extends ShardTable {
     long elements = part.values.elements();
     if (floats.byteSize() < 4 * elements) {
       long bytes = 4 * cut.elements(0);
-      context().budget().reserve("table '" + spec().name() + "'", bytes - floats.byteSize());
+      context()
+          .memory()
+          .budget()
+          .reserve("table '" + spec().name() + "'", bytes - floats.byteSize());
       floats = Arena.ofAuto().allocate(bytes, 64);
     }
     MemorySegment into = floats.asSlice(0, 4 * elements);

@@ -136,7 +136,7 @@ final class PrimaryRole implements ShardRole {
 
   private void checkWhole() throws Refusal {
     if (!whole) {
-      Path latest = context.files().latest();
+      Path latest = context.disk().files().latest();
       throw new Refusal(
           "shard %d is lost: ranks %s, which had it, are gone, and this server has not all of it; start the job again and restore the last checkpoint: rank %d %s"
               .formatted(

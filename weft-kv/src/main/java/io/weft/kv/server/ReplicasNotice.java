@@ -34,7 +34,7 @@ public final class ReplicasNotice {
   /// Returns the head of a request about a replica set.
   static KvHead head(KvOp op, int shard, int ring) {
     return new KvHead(
-        op, KvHead.Keys.NONE, shard, 0, 0, 0, 0, 0, 0, 0, 0, KvHead.Values.FLOAT32, ring);
+        op, new KvHead.Target(shard, 0, 0, ring), KvHead.Progress.NONE, KvHead.Listed.NONE);
   }
 
   /// Returns a replica set and its lost servers as the payload of a request. The recipient must

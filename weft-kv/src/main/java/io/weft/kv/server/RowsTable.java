@@ -58,22 +58,22 @@ final class RowsTable extends KeyedTable {
             spec.name(),
             width,
             UpdateRules.parse(spec.rule()),
-            InitialValues.parse(spec.initial(), width),
+            InitialValues.parse(spec.initial().values(), width),
             RowTableSpec.RowOptions.DEFAULT
-                .withSeed(spec.seed())
+                .withSeed(spec.initial().seed())
                 .withAdmission(spec.retention().admission()));
     this.rows =
         spec.retention().spills()
             ? spilling(what, spec.retention().memoryBytes(), context)
-            : new RowTable(what, context.budget());
-    this.lists = new KeyLists(context.listBytes());
+            : new RowTable(what, context.memory().budget());
+    this.lists = new KeyLists(context.memory().listBytes());
   }
 
   private static RowTable spilling(RowTableSpec what, long memoryBytes, ShardContext context)
       throws Refusal {
-    RowStore store = context.spills().open(what.name(), what.rowBytes());
+    RowStore store = context.disk().spills().open(what.name(), what.rowBytes());
     try {
-      return RowTable.spilling(what, context.budget(), new Spilling(memoryBytes, store));
+      return RowTable.spilling(what, context.memory().budget(), new Spilling(memoryBytes, store));
     } catch (RuntimeException refused) {
       store.close();
       throw refused;
@@ -172,7 +172,10 @@ final class RowsTable extends KeyedTable {
   /// Returns a buffer in which FLOAT16 rows are converted.
   private MemorySegment floats(long elements) {
     if (floats.byteSize() < 4 * elements) {
-      context().budget().reserve("table '" + spec().name() + "'", 4 * elements - floats.byteSize());
+      context()
+          .memory()
+          .budget()
+          .reserve("table '" + spec().name() + "'", 4 * elements - floats.byteSize());
       floats = Arena.ofAuto().allocate(4 * elements, 64);
     }
     return floats.asSlice(0, 4 * elements);

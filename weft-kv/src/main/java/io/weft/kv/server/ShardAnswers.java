@@ -113,7 +113,7 @@ final class ShardAnswers {
       throw new Refusal(
           "%d bytes to be answered, and room for %d".formatted(bytes, it.request().intoBytes()));
     }
-    TensorLease lease = context.replies().tryLease(it.worker(), bytes);
+    TensorLease lease = context.memory().replies().tryLease(it.worker(), bytes);
     if (lease == null) {
       unanswered.add(it);
       return;
@@ -121,7 +121,7 @@ final class ShardAnswers {
     MemorySegment into = lease.view().data().asSlice(0, bytes);
     Runnable release =
         () -> {
-          context.replies().release(it.worker(), bytes, lease);
+          context.memory().replies().release(it.worker(), bytes, lease);
           wake.run();
         };
     try {

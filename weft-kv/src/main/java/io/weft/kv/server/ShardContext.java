@@ -8,27 +8,34 @@ import java.util.List;
 ///
 /// @param rank of the server
 /// @param workers their ranks, ascending, which is the order in which pushes of a clock are added
-/// @param budget of all tables
-/// @param replies memory of answers
-/// @param listBytes of the lists of keys that a shard keeps for a table
-/// @param files writes checkpoints
+/// @param memory the limits of memory
+/// @param disk checkpoints and rows on disk
 /// @param mirroring the connection of shards to their mirrors
-/// @param spills stores of tables that may be larger than memory
 /// @param functions the known functions and changes
 /// @param shards the number of shards on all servers
 /// @param states of this server's shards, for other threads
 public record ShardContext(
     int rank,
     List<Integer> workers,
-    MemoryBudget budget,
-    ReplyMemory replies,
-    long listBytes,
-    SavedFiles files,
+    Memory memory,
+    Disk disk,
     Mirroring mirroring,
-    Spills spills,
     ShardFunctions functions,
     int shards,
     ShardStates states) {
+
+  /// The limits of a server's memory.
+  ///
+  /// @param budget of all tables
+  /// @param replies memory of answers
+  /// @param listBytes of the lists of keys that a shard keeps for a table
+  public record Memory(MemoryBudget budget, ReplyMemory replies, long listBytes) {}
+
+  /// The use of a server's disk.
+  ///
+  /// @param files writes checkpoints
+  /// @param spills stores of tables that may be larger than memory
+  public record Disk(SavedFiles files, Spills spills) {}
 
   /// Copies the mutable arguments.
   public ShardContext {

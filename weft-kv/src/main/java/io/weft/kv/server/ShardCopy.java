@@ -61,7 +61,11 @@ final class ShardCopy {
   }
 
   private static KvHead head(KvOp op, int shard, long table, long clock, int part) {
-    return new KvHead(op, KvHead.Keys.NONE, shard, table, 0, 0, clock, 0, 0, 0, part);
+    return new KvHead(
+        op,
+        new KvHead.Target(shard, table, part, 0),
+        new KvHead.Progress(0, 0, clock),
+        KvHead.Listed.NONE);
   }
 
   private void send(KvHead head, int worker, byte[] content, int bytes) {
@@ -110,16 +114,9 @@ final class ShardCopy {
     var head =
         new KvHead(
             KvOp.KEEP,
-            count == 0 ? KvHead.Keys.NONE : KvHead.Keys.INLINE,
-            shard,
-            table.spec().id(),
-            0,
-            0,
-            clock,
-            0,
-            0,
-            count,
-            table.part(push.subject()));
+            new KvHead.Target(shard, table.spec().id(), table.part(push.subject()), 0),
+            new KvHead.Progress(0, 0, clock),
+            new KvHead.Listed(count == 0 ? KvHead.Keys.NONE : KvHead.Keys.INLINE, count, 0, 0));
     to.forward(
         head,
         worker,

@@ -70,7 +70,7 @@ final class ShardPushes {
   /// Drops the waiting pushes of a table that has ended.
   void end(ShardTable table) {
     for (PushRounds<KeptPush> rounds : table.allRounds()) {
-      rounds.end().forEach(each -> context.budget().release(each.bytes()));
+      rounds.end().forEach(each -> context.memory().budget().release(each.bytes()));
     }
   }
 
@@ -105,12 +105,12 @@ final class ShardPushes {
                   .formatted(clock, rounds.applied(), ClockWindow.CLOCKS));
       case KEPT -> {
         long bytes = values.byteSize();
-        context.budget().reserve("pushes of clock " + clock, bytes);
+        context.memory().budget().reserve("pushes of clock " + clock, bytes);
         MemorySegment copy = Arena.ofAuto().allocate(Math.max(1, bytes), 64).asSlice(0, bytes);
         copy.copyFrom(values);
         KeptPush before = rounds.keep(it.worker(), clock, new KeptPush(subject, copy, bytes));
         if (before != null) {
-          context.budget().release(before.bytes());
+          context.memory().budget().release(before.bytes());
         }
         applyComplete(table, rounds);
       }
@@ -125,7 +125,7 @@ final class ShardPushes {
       try {
         table.applyClock(complete, rounds.applied());
       } finally {
-        complete.forEach(each -> context.budget().release(each.bytes()));
+        complete.forEach(each -> context.memory().budget().release(each.bytes()));
         if (table.hasEnded()) {
           ended.accept(table);
         }

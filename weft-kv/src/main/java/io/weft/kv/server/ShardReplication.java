@@ -304,16 +304,9 @@ final class ShardReplication {
     var asPush =
         new KvHead(
             KvOp.PUSH,
-            count == 0 ? KvHead.Keys.NONE : KvHead.Keys.INLINE,
-            shard,
-            head.table(),
-            head.number(),
-            head.settled(),
-            head.clock(),
-            0,
-            0,
-            count,
-            head.part());
+            new KvHead.Target(shard, head.table(), head.part(), 0),
+            new KvHead.Progress(head.number(), head.settled(), head.clock()),
+            new KvHead.Listed(count == 0 ? KvHead.Keys.NONE : KvHead.Keys.INLINE, count, 0, 0));
     forward(
         asPush,
         it.worker(),

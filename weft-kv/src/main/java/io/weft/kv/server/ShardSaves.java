@@ -161,22 +161,22 @@ final class ShardSaves {
     var writer =
         new ShardFileWriter(
             file,
-            context.files().executor(),
+            context.disk().files().executor(),
             new ShardFileWriter.Memory() {
               @Override
               public void reserve(long bytes) {
-                context.files().reserve(bytes);
+                context.disk().files().reserve(bytes);
               }
 
               @Override
               public void release(long bytes) {
-                context.files().release(bytes);
+                context.disk().files().release(bytes);
                 wake.run();
               }
             },
             written -> {
               if (written.failure() == null) {
-                context.files().written(file);
+                context.disk().files().written(file);
               }
               answer(it, table, content, written);
             });
@@ -219,7 +219,7 @@ final class ShardSaves {
         save.writer().abandon("it has failed");
         each.remove();
         some = true;
-      } else if (save.writer().hasRoom() && context.files().hasRoom(Block.PAYLOAD_BYTES)) {
+      } else if (save.writer().hasRoom() && context.disk().files().hasRoom(Block.PAYLOAD_BYTES)) {
         some = true;
         try {
           if (save.cut().advance()) {

@@ -25,7 +25,7 @@ final class ValuesTable extends KeyedTable {
   /// Throws `IllegalArgumentException` for an invalid specification.
   ValuesTable(TableSpec spec, ShardContext context) {
     super(spec, context);
-    this.values = new ValueTable(spec, context.budget());
+    this.values = new ValueTable(spec, context.memory().budget());
   }
 
   /// The keys and lengths of one request.

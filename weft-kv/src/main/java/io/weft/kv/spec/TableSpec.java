@@ -11,22 +11,18 @@ import java.util.stream.Stream;
 /// The specification of a table, equal on all workers that register it. Values are 32-bit floats.
 ///
 /// @param name one line, at most 200 bytes
-/// @param kind the structure of the table
-/// @param width floats of a row, of the whole tensor, or of the longest value
+/// @param structure the kind of the table and its width
 /// @param rule the update rule of a push, such as `adagrad:lr=0.05`
-/// @param initial the initial values of a new row or part, such as `zero`
-/// @param seed of random initial values
+/// @param initial the initial values of a new row or part
 /// @param consistency when a pull may be answered
 /// @param checks the checks of a push
 /// @param slicer the mapping of keys to shards, or the parts of a tensor
 /// @param retention the admission and eviction of rows, and their move to disk
 public record TableSpec(
     String name,
-    Kind kind,
-    long width,
+    Structure structure,
     String rule,
-    String initial,
-    long seed,
+    Initial initial,
     Consistency consistency,
     Checks checks,
     Slicer slicer,
@@ -53,6 +49,18 @@ public record TableSpec(
     VALUES
   }
 
+  /// The structure of a table.
+  ///
+  /// @param kind rows, tensor or values
+  /// @param width floats of a row, of the whole tensor, or of the longest value
+  public record Structure(Kind kind, long width) {}
+
+  /// The initial values of rows or parts.
+  ///
+  /// @param values their text, such as `zero`
+  /// @param seed of random values
+  public record Initial(String values, long seed) {}
+
   /// The checks of a push.
   public enum Checks {
     /// The lengths are checked.
@@ -63,12 +71,14 @@ public record TableSpec(
 
   /// Throws `IllegalArgumentException` with the invalid value.
   public TableSpec {
+    Kind kind = structure.kind;
+    long width = structure.width;
     int bytes = name.getBytes(StandardCharsets.UTF_8).length;
     if (bytes == 0 || bytes > MAX_NAME_BYTES) {
       throw new IllegalArgumentException(
           "a table's name has 1 to " + MAX_NAME_BYTES + " bytes, not " + bytes);
     }
-    for (String text : List.of(name, rule, initial, slicer.text())) {
+    for (String text : List.of(name, rule, initial.values, slicer.text())) {
       if (!text.equals(Printable.of(text))) {
         throw new IllegalArgumentException(
             "table '%s': a text with control characters, or others that cannot be printed"
@@ -120,11 +130,9 @@ public record TableSpec(
   private static TableSpec of(String name, Kind kind, long width) {
     return new TableSpec(
         name,
-        kind,
-        width,
+        new Structure(kind, width),
         "sum",
-        "zero",
-        0,
+        new Initial("zero", 0),
         Consistency.synchronous(),
         Checks.LENGTHS,
         Slicer.hash(),
@@ -133,46 +141,52 @@ public record TableSpec(
 
   /// Returns a copy with another update rule.
   public TableSpec withRule(String text) {
-    return new TableSpec(
-        name, kind, width, text, initial, seed, consistency, checks, slicer, retention);
+    return new TableSpec(name, structure, text, initial, consistency, checks, slicer, retention);
   }
 
   /// Returns a copy with other initial values.
-  public TableSpec withInitial(String text, long withSeed) {
+  public TableSpec withInitial(String text, long seed) {
     return new TableSpec(
-        name, kind, width, rule, text, withSeed, consistency, checks, slicer, retention);
+        name, structure, rule, new Initial(text, seed), consistency, checks, slicer, retention);
   }
 
   /// Returns a copy with another consistency.
   public TableSpec with(Consistency other) {
     Objects.requireNonNull(other, "other");
-    return new TableSpec(name, kind, width, rule, initial, seed, other, checks, slicer, retention);
+    return new TableSpec(name, structure, rule, initial, other, checks, slicer, retention);
   }
 
   /// Returns a copy with other checks.
   public TableSpec with(Checks other) {
     Objects.requireNonNull(other, "other");
-    return new TableSpec(
-        name, kind, width, rule, initial, seed, consistency, other, slicer, retention);
+    return new TableSpec(name, structure, rule, initial, consistency, other, slicer, retention);
   }
 
   /// Returns a copy with another slicer. Throws `IllegalArgumentException` if the slicer of a
   /// tensor is not `Slicer.Parts`, or if that of another table is.
   public TableSpec with(Slicer other) {
-    if (kind == Kind.TENSOR && !(other instanceof Slicer.Parts)) {
+    if (kind() == Kind.TENSOR && !(other instanceof Slicer.Parts)) {
       throw new IllegalArgumentException(
           "tensor '%s': slicer '%s' spreads keys; a tensor is cut by Slicer.parts"
               .formatted(name, other.text()));
     }
-    return new TableSpec(
-        name, kind, width, rule, initial, seed, consistency, checks, other, retention);
+    return new TableSpec(name, structure, rule, initial, consistency, checks, other, retention);
   }
 
   /// Returns a copy with another retention. Throws `IllegalArgumentException` for a table without
   /// rows.
   public TableSpec with(Retention other) {
-    return new TableSpec(
-        name, kind, width, rule, initial, seed, consistency, checks, slicer, other);
+    return new TableSpec(name, structure, rule, initial, consistency, checks, slicer, other);
+  }
+
+  /// Returns the kind of the table.
+  public Kind kind() {
+    return structure.kind;
+  }
+
+  /// Returns the floats of a row, of the whole tensor, or of the longest value.
+  public long width() {
+    return structure.width;
   }
 
   /// Returns the identifier of the table on the wire: the 64-bit FNV-1a hash of the name. Never 0.
@@ -194,11 +208,11 @@ public record TableSpec(
     return String.join(
         "\n",
         name,
-        kind.name(),
-        Long.toString(width),
+        kind().name(),
+        Long.toString(width()),
         rule,
-        initial,
-        Long.toString(seed),
+        initial.values,
+        Long.toString(initial.seed),
         consistency.text(),
         checks.name(),
         slicer.text(),
@@ -210,11 +224,11 @@ public record TableSpec(
   public List<String> differences(TableSpec now) {
     return Stream.of(
             difference("name", name, now.name),
-            difference("kind", kind, now.kind),
-            difference("floats", width, now.width),
+            difference("kind", kind(), now.kind()),
+            difference("floats", width(), now.width()),
             difference("rule", rule, now.rule),
-            difference("initial values", initial, now.initial),
-            difference("seed", seed, now.seed),
+            difference("initial values", initial.values, now.initial.values),
+            difference("seed", initial.seed, now.initial.seed),
             difference("consistency", consistency.words(), now.consistency.words()),
             difference("checks", checks, now.checks),
             difference("slicer", slicer.text(), now.slicer.text()),
@@ -240,11 +254,9 @@ public record TableSpec(
       Kind kind = Kind.valueOf(lines[1]);
       return new TableSpec(
           lines[0],
-          kind,
-          Long.parseLong(lines[2]),
+          new Structure(kind, Long.parseLong(lines[2])),
           lines[3],
-          lines[4],
-          Long.parseLong(lines[5]),
+          new Initial(lines[4], Long.parseLong(lines[5])),
           Consistency.parse(lines[6]),
           Checks.valueOf(lines[7]),
           kind == Kind.TENSOR ? Slicer.Parts.parse(lines[8]) : new Named(lines[8]),

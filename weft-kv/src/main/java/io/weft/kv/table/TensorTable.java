@@ -46,8 +46,8 @@ public final class TensorTable implements TableStorage {
           "update rule '" + spec.rule() + "' is for rows of tables; a tensor has none");
     }
     int width = (int) Math.min(Integer.MAX_VALUE, spec.width());
-    this.initial = InitialValues.parse(spec.initial(), width);
-    this.seed = InitialValues.seed(spec.seed(), name);
+    this.initial = InitialValues.parse(spec.initial().values(), width);
+    this.seed = InitialValues.seed(spec.initial().seed(), name);
     this.budget = Objects.requireNonNull(budget, "budget");
   }
 

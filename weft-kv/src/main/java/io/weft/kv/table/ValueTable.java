@@ -64,8 +64,8 @@ public final class ValueTable implements TableStorage {
     this.owner = "table '" + spec.name() + "'";
     this.rule = UpdateRules.parse(spec.rule());
     this.most = (int) spec.width();
-    this.initial = InitialValues.parse(spec.initial(), most);
-    this.seed = InitialValues.seed(spec.seed(), spec.name());
+    this.initial = InitialValues.parse(spec.initial().values(), most);
+    this.seed = InitialValues.seed(spec.initial().seed(), spec.name());
     this.budget = Objects.requireNonNull(budget, "budget");
     this.updates = new ElementUpdates(owner, rule, most);
   }

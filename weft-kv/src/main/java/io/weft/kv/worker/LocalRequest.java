@@ -2,38 +2,30 @@
 package io.weft.kv.worker;
 
 import io.weft.cluster.channel.IncomingRequest;
+import io.weft.cluster.channel.Request;
 import io.weft.cluster.channel.RequestOutcome;
 import io.weft.comm.CommException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /// A request of a worker to a shard of its own process. No channel carries it or limits its time;
 /// the shard expires it when it is overdue. Its receiver is called on the shard's thread.
 public final class LocalRequest implements IncomingRequest {
 
   private final int rank;
-  private final MemorySegment head;
+  private final Request request;
   private final MemorySegment payload;
-  private final @Nullable MemorySegment into;
   private final Consumer<RequestOutcome> receiver;
   private final long endNanos;
   private final AtomicBoolean ended = new AtomicBoolean();
 
   /// @param endNanos when it is overdue, by the progress thread's clock
-  LocalRequest(
-      int rank,
-      MemorySegment head,
-      MemorySegment payload,
-      @Nullable MemorySegment into,
-      Consumer<RequestOutcome> receiver,
-      long endNanos) {
+  LocalRequest(int rank, Request request, Consumer<RequestOutcome> receiver, long endNanos) {
     this.rank = rank;
-    this.head = head;
-    this.payload = payload.asReadOnly();
-    this.into = into;
+    this.request = request;
+    this.payload = request.payload().asReadOnly();
     this.receiver = receiver;
     this.endNanos = endNanos;
   }
@@ -45,7 +37,7 @@ public final class LocalRequest implements IncomingRequest {
 
   @Override
   public MemorySegment head() {
-    return head;
+    return request.head();
   }
 
   @Override
@@ -55,6 +47,7 @@ public final class LocalRequest implements IncomingRequest {
 
   @Override
   public long intoBytes() {
+    MemorySegment into = request.into();
     return into == null ? 0 : into.byteSize();
   }
 
@@ -66,7 +59,7 @@ public final class LocalRequest implements IncomingRequest {
 
   @Override
   public void reply(MemorySegment body, MemorySegment written, Runnable release) {
-    MemorySegment to = into;
+    MemorySegment to = request.into();
     if (written.byteSize() > intoBytes()) {
       throw new IllegalArgumentException(
           written.byteSize() + " bytes to be written to a place of " + intoBytes());

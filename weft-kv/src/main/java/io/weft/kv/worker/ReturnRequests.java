@@ -65,7 +65,9 @@ public final class ReturnRequests {
             () -> lost,
             null);
     MemorySegment head = MemorySegment.ofArray(new byte[KvHead.BYTES]);
-    new KvHead(KvOp.RETURN, KvHead.Keys.NONE, 0, 0, 0, 0, 0, 0, 0, 0, part).write(head);
+    new KvHead(
+            KvOp.RETURN, new KvHead.Target(0, 0, part, 0), KvHead.Progress.NONE, KvHead.Listed.NONE)
+        .write(head);
     var request = Request.of(kind, head, MemorySegment.NULL, limit);
     for (int server : servers) {
       handle.add();

@@ -209,13 +209,13 @@ final class ServerLink {
     head.write(words);
     Consumer<IncomingRequest> local = way.local();
     Consumer<RequestOutcome> receiver = outcome -> hear(it, bytes, outcome);
-    if (local != null) {
-      long end = way.runner().nanos() + ClampedDuration.nanos(it.limitOr(bounds.limit()));
-      local.accept(new LocalRequest(way.self(), words, it.payload(), it.place(), receiver, end));
-      return true;
-    }
     var request =
         new Request(way.kind(), words, it.payload(), it.place(), it.limitOr(bounds.limit()));
+    if (local != null) {
+      long end = way.runner().nanos() + ClampedDuration.nanos(request.limit());
+      local.accept(new LocalRequest(way.self(), request, receiver, end));
+      return true;
+    }
     try {
       if (way.channel().tryRequest(way.peer(), request, receiver)) {
         return true;
@@ -302,18 +302,9 @@ final class ServerLink {
     MemorySegment words = MemorySegment.ofArray(new byte[KvHead.BYTES]);
     new KvHead(
             KvOp.WHY,
-            KvHead.Keys.NONE,
-            about.shard(),
-            about.table(),
-            0,
-            0,
-            about.clock(),
-            about.op().code(),
-            0,
-            0,
-            about.part(),
-            KvHead.Values.FLOAT32,
-            it.ring())
+            new KvHead.Target(about.shard(), about.table(), about.part(), it.ring()),
+            new KvHead.Progress(0, 0, about.clock()),
+            new KvHead.Listed(KvHead.Keys.NONE, 0, about.op().code(), 0))
         .write(words);
     Duration limit = bounds.limit().compareTo(MOST_WHY) < 0 ? bounds.limit() : MOST_WHY;
     var request = Request.of(way.kind(), words, MemorySegment.NULL, limit);

@@ -239,18 +239,10 @@ final class ShardRequest {
     KeyDigest digest = slice == null ? KeyDigest.NONE : slice.digest();
     return new KvHead(
         what.op(),
-        keys,
-        what.shard(),
-        what.table(),
-        isPush() ? number : 0,
-        isPush() ? settled : 0,
-        what.clock(),
-        digest.high(),
-        digest.low(),
-        count,
-        what.part(),
-        what.values(),
-        ring);
+        new KvHead.Target(what.shard(), what.table(), what.part(), ring),
+        new KvHead.Progress(isPush() ? number : 0, isPush() ? settled : 0, what.clock()),
+        new KvHead.Listed(keys, count, digest.high(), digest.low()),
+        what.values());
   }
 
   /// Handles a shard that does not have the keys. Returns whether the request must be sent again

@@ -21,25 +21,21 @@ class KvFramesTest {
     var head =
         new KvHead(
             op,
-            KvHead.Keys.NAMED,
-            3,
-            -5,
-            pushes ? 9 : 0,
-            pushes ? 7 : 0,
-            11,
-            -1,
-            1L << 63,
-            4,
-            6,
-            KvHead.Values.FLOAT32,
-            12);
+            new KvHead.Target(3, -5, 6, 12),
+            new KvHead.Progress(pushes ? 9 : 0, pushes ? 7 : 0, 11),
+            new KvHead.Listed(KvHead.Keys.NAMED, 4, -1, 1L << 63));
     head.write(MEMORY);
     assertThat(KvHead.read(MEMORY)).isEqualTo(head);
   }
 
   @Test
   void aMalformedHeadIsRefused() {
-    new KvHead(KvOp.PUSH, KvHead.Keys.INLINE, 0, 1, 1, 1, 0, 0, 0, 1, 0).write(MEMORY);
+    new KvHead(
+            KvOp.PUSH,
+            new KvHead.Target(0, 1),
+            new KvHead.Progress(1, 1, 0),
+            new KvHead.Listed(KvHead.Keys.INLINE, 1, 0, 0))
+        .write(MEMORY);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> KvHead.read(MEMORY.asSlice(1)))
         .withMessageContaining("75 bytes, expected 76");

@@ -36,7 +36,11 @@ public final class KvFramesTarget implements FuzzTarget {
   @Override
   public List<byte[]> seeds() {
     byte[] head = new byte[1 + KvHead.BYTES];
-    new KvHead(KvOp.PUSH_PULL, KvHead.Keys.KEPT, 1, 2, 4, 3, 5, 6, 7, 8, 9)
+    new KvHead(
+            KvOp.PUSH_PULL,
+            new KvHead.Target(1, 2, 9, 0),
+            new KvHead.Progress(4, 3, 5),
+            new KvHead.Listed(KvHead.Keys.KEPT, 8, 6, 7))
         .write(MemorySegment.ofArray(head).asSlice(1));
     byte[] text = KvReply.refused("no table \u2603").encode().toArray(JAVA_BYTE);
     byte[] reply = new byte[1 + text.length];
