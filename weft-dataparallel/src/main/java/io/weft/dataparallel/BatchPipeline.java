@@ -9,12 +9,12 @@ import io.weft.comm.Handle;
 import io.weft.dataparallel.frame.Collective;
 import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.dataparallel.fusion.FusionBuffer;
+import io.weft.dataparallel.fusion.FusionMemory;
 import io.weft.dataparallel.fusion.FusionPlan.Batch;
 import io.weft.dataparallel.fusion.Neutral;
 import io.weft.dataparallel.fusion.SumOrder;
 import io.weft.dataparallel.negotiation.ReadyTensor;
 import io.weft.telemetry.timeline.SpanCategory;
-import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,7 +39,7 @@ final class BatchPipeline {
 
   private final Communicator communicator;
   private final Map<String, PendingOperation> pending;
-  private final BiFunction<DType, Shape, TensorLease> allocator;
+  private final FusionMemory memory;
   private final Runnable onDone;
   private final LayerSpans spans;
   private final FusionBuffer[] buffers = new FusionBuffer[UNDER_WAY];
@@ -66,24 +65,21 @@ final class BatchPipeline {
       @Nullable TensorLease scratch) {}
 
   /// @param pending the tensors of this rank, by name; a completed tensor is removed
-  /// @param allocator allocates memory of the transport
-  /// @param threshold length of the longest buffer, in bytes
   /// @param onDone called on any thread when a batch may have ended
   /// @param spans the recorder of the pipeline's work
   BatchPipeline(
       Communicator communicator,
       Map<String, PendingOperation> pending,
-      BiFunction<DType, Shape, TensorLease> allocator,
-      long threshold,
+      FusionMemory memory,
       Runnable onDone,
       LayerSpans spans) {
     this.communicator = communicator;
     this.pending = pending;
-    this.allocator = allocator;
+    this.memory = memory;
     this.onDone = onDone;
     this.spans = spans;
     for (int i = 0; i < UNDER_WAY; i++) {
-      buffers[i] = new FusionBuffer(allocator, threshold);
+      buffers[i] = memory.buffer();
     }
   }
 
@@ -181,7 +177,7 @@ final class BatchPipeline {
       run(batch, first.name(), handle, null, null);
     } else {
       TensorSignature signature = first.signature();
-      TensorLease scratch = allocator.apply(signature.dtype(), signature.shape());
+      TensorLease scratch = memory.allocator().apply(signature.dtype(), signature.shape());
       Neutral.fill(scratch.view().data(), signature.dtype(), signature.op());
       Handle<?> handle =
           allreduce(first.name(), scratch.view(), scratch.view(), signature, WireHook.NONE);

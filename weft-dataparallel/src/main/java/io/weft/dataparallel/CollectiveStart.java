@@ -97,11 +97,9 @@ final class CollectiveStart {
               in.dtype(),
               in.shape(),
               scatter.op(),
-              scatter.prescale(),
-              scatter.postscale(),
+              new TensorSignature.Scaling(scatter.prescale(), scatter.postscale()),
               0,
-              group,
-              groupSize);
+              new TensorSignature.Group(group, groupSize));
       case Broadcast broadcast ->
           of(Collective.BROADCAST, broadcast.root(), in, in.shape(), group, groupSize);
       case Alltoall alltoall ->
@@ -113,6 +111,13 @@ final class CollectiveStart {
   private static TensorSignature of(
       Collective collective, int root, TensorView input, Shape shape, String group, int size) {
     return new TensorSignature(
-        collective, root, input.dtype(), shape, ReduceOp.SUM, 1, 1, 0, group, size);
+        collective,
+        root,
+        input.dtype(),
+        shape,
+        ReduceOp.SUM,
+        TensorSignature.Scaling.NONE,
+        0,
+        new TensorSignature.Group(group, size));
   }
 }

@@ -57,7 +57,7 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
     this.options = options;
     this.spans = spans;
     this.duplicate = duplicate;
-    this.settings = LayerSettings.of(options, place);
+    this.settings = new LayerSettings(options, place);
     this.unnamed = weft.attached(UnnamedLayers.class, of -> new UnnamedLayers());
   }
 
@@ -158,7 +158,8 @@ public final class DataParallel implements LayerFactory, AutoCloseable {
     if (own.size() == 1) {
       return direct(own, "there is one rank");
     }
-    return new NegotiatedReducer(own, options, settings, weft::allocate, describe(own), why, spans);
+    return new NegotiatedReducer(
+        new LayerMembers(own, describe(own)), settings, weft::allocate, why, spans);
   }
 
   private IntFunction<String> describe(Communicator communicator) {

@@ -20,8 +20,9 @@ import java.util.function.IntFunction;
 /// differently, wait for each other in different ways, or combine the tensors of different models.
 /// Each rank sends its settings before the first tensor and compares them.
 ///
-/// @param values the values by name, as text
-record LayerSettings(Map<String, String> values) {
+/// @param options of the layer
+/// @param place the place in the program that created the layer; empty for a named layer
+record LayerSettings(DataParallelOptions options, String place) {
 
   /// The time that a reducer waits for ranks that have not created their reducer.
   static final Duration LIMIT = Duration.ofMinutes(10);
@@ -31,21 +32,19 @@ record LayerSettings(Map<String, String> values) {
   private static final String CACHE = "cache capacity";
   private static final String PLACE = "place where the DataParallel was made";
 
-  /// Returns the settings of these options.
-  ///
-  /// @param place the place in the program that created the layer; empty for a named layer
-  static LayerSettings of(DataParallelOptions options, String place) {
+  /// Returns the values by name, as text.
+  private Map<String, String> values() {
     Map<String, String> values = new LinkedHashMap<>();
     values.put(FUSION, options.fusion().toString());
     values.put(THRESHOLD, Long.toString(options.fusionThreshold()));
     values.put(CACHE, Integer.toString(options.cacheCapacity()));
     values.put(PLACE, place);
-    return new LayerSettings(values);
+    return values;
   }
 
   Handle<TensorLease> exchange(Communicator communicator) {
     StringJoiner lines = new StringJoiner("\n");
-    values.values().forEach(lines::add);
+    values().values().forEach(lines::add);
     return RankBytes.exchange(
         communicator,
         lines.toString().getBytes(StandardCharsets.UTF_8),
@@ -63,7 +62,7 @@ record LayerSettings(Map<String, String> values) {
       all.add(List.of(new String(row, StandardCharsets.UTF_8).split("\n", -1)));
     }
     int at = 0;
-    for (String name : values.keySet()) {
+    for (String name : values().keySet()) {
       Map<String, List<Integer>> ranks = new LinkedHashMap<>();
       for (int rank = 0; rank < size; rank++) {
         List<String> own = all.get(rank);

@@ -2,11 +2,11 @@
 package io.weft.dataparallel;
 
 import io.weft.agent.Ticker;
-import io.weft.collective.Communicator;
 import io.weft.collective.Tuning;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.comm.Handles;
+import io.weft.dataparallel.fusion.FusionMemory;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -26,7 +26,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
-import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +41,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
       new TensorView(DType.UINT8, Shape.of(0), Arena.global().allocate(0));
 
   private final DataParallelOptions options;
-  private final IntFunction<String> describe;
+  private final LayerMembers members;
   private final String why;
   private final LayerSpans spans;
   private final BlockingQueue<ReducerCommand> submissions =
@@ -57,36 +56,35 @@ final class NegotiatedReducer extends CommunicatorReducer {
   /// The time of the last submitted reduction; 0 before the first.
   private volatile long lastReduction;
 
-  /// @param communicator a communicator that only this reducer uses, and closes
   /// @param settings the settings that must agree on all ranks
   /// @param allocator allocates memory of the transport
-  /// @param describe returns a rank of the communicator in words
   /// @param why the reason, for `describe`
   /// @param spans the recorder of the reducer's work
   NegotiatedReducer(
-      Communicator communicator,
-      DataParallelOptions options,
+      LayerMembers members,
       LayerSettings settings,
       BiFunction<DType, Shape, TensorLease> allocator,
-      IntFunction<String> describe,
       String why,
       LayerSpans spans) {
-    super(communicator);
-    this.options = options;
-    this.describe = describe;
+    super(members.communicator());
+    this.options = settings.options();
+    this.members = members;
     this.why = why;
     this.spans = spans;
     this.threshold = options.fusionThreshold();
     var shared =
-        new NegotiationThread.Shared(
-            communicator, options, settings, Ticker.SYSTEM, submissions, this::end, describe);
+        new NegotiationThread.Shared(members, settings, Ticker.SYSTEM, submissions, this::end);
     this.thread =
         new NegotiationThread(
             "weft-negotiation-" + communicator.members().ranks().get(communicator.rank()),
             shared,
             wake ->
                 new BatchPipeline(
-                    communicator, pending, allocator, options.fusionThreshold(), wake, spans));
+                    communicator,
+                    pending,
+                    new FusionMemory(allocator, options.fusionThreshold()),
+                    wake,
+                    spans));
     thread.start();
   }
 
@@ -198,7 +196,7 @@ final class NegotiatedReducer extends CommunicatorReducer {
 
   @Override
   String self() {
-    return describe.apply(communicator.rank());
+    return members.self();
   }
 
   private void submit(List<? extends PendingOperation> tensors) {

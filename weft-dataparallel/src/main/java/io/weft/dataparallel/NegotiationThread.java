@@ -109,19 +109,29 @@ final class NegotiationThread extends Thread {
 
   /// The state that the thread shares with the reducer.
   ///
-  /// @param communicator the layer's private communicator, closed when the thread ends
+  /// @param members with the layer's private communicator, closed when the thread ends
   /// @param settings the settings that must agree on all ranks
   /// @param submissions submissions of user threads
   /// @param onEnd receives the cause, once, when the thread ends
-  /// @param describe returns a rank in words
   record Shared(
-      Communicator communicator,
-      DataParallelOptions options,
+      LayerMembers members,
       LayerSettings settings,
       Ticker ticker,
       Queue<ReducerCommand> submissions,
-      Consumer<CommException> onEnd,
-      IntFunction<String> describe) {}
+      Consumer<CommException> onEnd) {
+
+    Communicator communicator() {
+      return members.communicator();
+    }
+
+    DataParallelOptions options() {
+      return settings.options();
+    }
+
+    IntFunction<String> describe() {
+      return members.describe();
+    }
+  }
 
   NegotiationThread(String name, Shared shared, BatchPipelineFactory pipelines) {
     super(name);
@@ -316,7 +326,7 @@ final class NegotiationThread extends Thread {
   }
 
   private String self() {
-    return shared.describe().apply(shared.communicator().rank());
+    return shared.members().self();
   }
 
   /// Returns when all ranks have created their reducer with equal settings. Tensors that wait

@@ -3,6 +3,7 @@ package io.weft.dataparallel;
 
 import io.weft.collective.WireHook;
 import io.weft.comm.CommException;
+import io.weft.dataparallel.frame.Collective;
 import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
@@ -29,14 +30,14 @@ record PendingTensor(
   static PendingTensor of(ReductionRequest request, String group, int groupSize, LayerSpans spans) {
     TensorSignature signature =
         new TensorSignature(
+            Collective.ALLREDUCE,
+            0,
             request.wire(),
             request.input().shape(),
             request.op(),
-            request.prescale(),
-            request.postscale(),
+            new TensorSignature.Scaling(request.prescale(), request.postscale()),
             request.priority(),
-            group,
-            groupSize);
+            new TensorSignature.Group(group, groupSize));
     return new PendingTensor(
         request,
         signature,

@@ -100,11 +100,10 @@ class BadInputTest {
                         .withLimits(Duration.ofSeconds(10), LIMIT);
                 var reducer =
                     new NegotiatedReducer(
-                        weft.communicator().duplicate("layer"),
-                        options,
-                        LayerSettings.of(options, ""),
+                        new LayerMembers(
+                            weft.communicator().duplicate("layer"), weft.topology()::describe),
+                        new LayerSettings(options, ""),
                         (dtype, shape) -> allocate(weft, dtype, shape),
-                        weft.topology()::describe,
                         "of a test",
                         LayerSpans.NONE);
                 try {

@@ -92,8 +92,7 @@ public sealed interface Compression {
       return new FeedbackReducer(
           below,
           source,
-          (name, elements, worker) ->
-              new QuantizedExchange(below, worker, name, elements, quantizer, source));
+          (gradient, worker) -> new QuantizedExchange(below, worker, gradient, quantizer));
     }
 
     @Override
@@ -125,10 +124,7 @@ public sealed interface Compression {
     public TensorReducer wrap(Reducer below, Element.Source source) {
       Objects.requireNonNull(source, "source");
       return new FeedbackReducer(
-          below,
-          source,
-          (name, elements, worker) ->
-              new TopKExchange(below, worker, name, elements, ratio, source));
+          below, source, (gradient, worker) -> new TopKExchange(below, worker, gradient, ratio));
     }
 
     @Override

@@ -14,14 +14,11 @@ import java.util.List;
 /// first element that is not finite, or -1. 24 to 27: that element. 28 to 31: bits of a sent
 /// element. 32 to 35: the sender's rank in the communicator. 36 to 39: zero. Pure.
 ///
-/// @param name name of the tensor
-/// @param elements elements of the tensor
+/// @param gradient the tensor
 /// @param sent number of sent elements
 /// @param bits bits of a sent element
 /// @param ranks ranks of the job, by rank of the communicator
-/// @param source the original tensors of the elements
-record ExchangeHeader(
-    String name, long elements, long sent, int bits, List<Integer> ranks, Element.Source source) {
+record ExchangeHeader(CompressedGradient gradient, long sent, int bits, List<Integer> ranks) {
 
   static final int BYTES = 40;
 
@@ -41,7 +38,7 @@ record ExchangeHeader(
   /// @param bad place of the first element that is not finite, or -1
   /// @param value that element
   void write(MemorySegment into, long offset, int sender, long bad, float value) {
-    into.set(JAVA_LONG_UNALIGNED, offset, elements);
+    into.set(JAVA_LONG_UNALIGNED, offset, gradient.elements());
     into.set(JAVA_LONG_UNALIGNED, offset + SENT, sent);
     into.set(JAVA_LONG_UNALIGNED, offset + BAD, bad);
     into.set(JAVA_FLOAT_UNALIGNED, offset + VALUE, value);
@@ -64,7 +61,7 @@ record ExchangeHeader(
     int culprit = ranks.get(rank);
     return new CommException.Broken(
         "rank %d has joined before its exchange of gradient '%s' was done; await the handles of all"
-                .formatted(culprit, name)
+                .formatted(culprit, gradient.name())
             + " compressed gradients before join",
         culprit,
         null);
@@ -76,7 +73,9 @@ record ExchangeHeader(
   CommException.Broken notFinite(long index, float sum, int rank) {
     int culprit = ranks.get(rank);
     return new CommException.Broken(
-        bad(source.of(name, index), culprit, "the mean of ", sum), culprit, null);
+        bad(gradient.source().of(gradient.name(), index), culprit, "the mean of ", sum),
+        culprit,
+        null);
   }
 
   /// Compares the data of a rank with the expected shape and compression. Throws `Mismatch` if they
@@ -89,17 +88,17 @@ record ExchangeHeader(
   void requireSame(MemorySegment from, long offset, long length, long expected, int rank) {
     boolean headed = length >= BYTES;
     if (!headed
-        || from.get(JAVA_LONG_UNALIGNED, offset) != elements
+        || from.get(JAVA_LONG_UNALIGNED, offset) != gradient.elements()
         || from.get(JAVA_LONG_UNALIGNED, offset + SENT) != sent
         || from.get(JAVA_INT_UNALIGNED, offset + BITS) != bits
         || length != expected) {
       throw new CommException.Mismatch(
           "gradient '%s': rank %d sends %s, here it has %d elements, %d of them in %d bits each"
                   .formatted(
-                      name,
+                      gradient.name(),
                       ranks.get(rank),
                       headed ? words(from, offset) : length + " bytes",
-                      elements,
+                      gradient.elements(),
                       sent,
                       bits)
               + "; give all ranks the same shape and compression");
@@ -126,7 +125,7 @@ record ExchangeHeader(
       int culprit = ranks.get(rank);
       float value = from.get(JAVA_FLOAT_UNALIGNED, offset + VALUE);
       throw new CommException.Broken(
-          bad(source.of(name, bad), culprit, what, value), culprit, null);
+          bad(gradient.source().of(gradient.name(), bad), culprit, what, value), culprit, null);
     }
   }
 

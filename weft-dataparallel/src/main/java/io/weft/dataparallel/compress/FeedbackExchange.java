@@ -26,11 +26,11 @@ abstract sealed class FeedbackExchange implements TensorExchange
   private final long elements;
   private final AtomicBoolean busy = new AtomicBoolean();
 
-  FeedbackExchange(Reducer reducer, Worker worker, String name, long elements) {
+  FeedbackExchange(Reducer reducer, Worker worker, CompressedGradient gradient) {
     this.reducer = reducer;
     this.worker = worker;
-    this.name = name;
-    this.elements = elements;
+    this.name = gradient.name();
+    this.elements = gradient.elements();
     this.residual = new Residual(elements);
   }
 

@@ -51,7 +51,8 @@ final class FeedbackReducer implements TensorReducer {
     String name = request.name();
     long elements = gradient.shape().elements();
     TensorExchange exchange =
-        exchanges.computeIfAbsent(name, key -> opening.open(key, elements, worker));
+        exchanges.computeIfAbsent(
+            name, key -> opening.open(new CompressedGradient(key, elements, source), worker));
     if (exchange.elements() != elements) {
       throw new IllegalArgumentException(
           "gradient '%s' has %d elements, and had %d before, which its residual belongs to; give it"

@@ -45,17 +45,12 @@ final class QuantizedExchange extends FeedbackExchange {
   private final List<Long> splits;
 
   QuantizedExchange(
-      Reducer reducer,
-      Worker worker,
-      String name,
-      long elements,
-      Quantizer quantizer,
-      Element.Source source) {
-    super(reducer, worker, name, elements);
+      Reducer reducer, Worker worker, CompressedGradient gradient, Quantizer quantizer) {
+    super(reducer, worker, gradient);
+    long elements = gradient.elements();
     this.quantizer = quantizer;
     this.slices = new Slices(elements, reducer.size());
-    this.header =
-        new ExchangeHeader(name, elements, elements, quantizer.bits(), reducer.members(), source);
+    this.header = new ExchangeHeader(gradient, elements, quantizer.bits(), reducer.members());
     long own = slices.count(reducer.rank());
     this.residualOfSum = new Residual(own);
     Arena arena = Arena.ofAuto();

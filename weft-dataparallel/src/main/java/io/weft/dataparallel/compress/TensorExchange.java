@@ -20,8 +20,7 @@ interface TensorExchange {
   @FunctionalInterface
   interface Opening {
 
-    /// @param elements elements of each gradient
     /// @param worker computes between collectives
-    TensorExchange open(String name, long elements, Worker worker);
+    TensorExchange open(CompressedGradient gradient, Worker worker);
   }
 }

@@ -31,23 +31,17 @@ final class TopKExchange extends FeedbackExchange {
   private final Largest largest = new Largest();
 
   /// Throws `IllegalArgumentException` for a tensor whose indices exceed INT32.
-  TopKExchange(
-      Reducer reducer,
-      Worker worker,
-      String name,
-      long elements,
-      double ratio,
-      Element.Source source) {
+  TopKExchange(Reducer reducer, Worker worker, CompressedGradient gradient, double ratio) {
+    long elements = gradient.elements();
     if (elements > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
           "gradient '%s' has %d elements; of at most %d the largest can be sent: cut it in two"
-              .formatted(name, elements, Integer.MAX_VALUE));
+              .formatted(gradient.name(), elements, Integer.MAX_VALUE));
     }
-    super(reducer, worker, name, elements);
+    super(reducer, worker, gradient);
     this.elements = (int) elements;
     this.sent = (int) sent(elements, ratio);
-    this.header =
-        new ExchangeHeader(name, elements, sent, BYTES * Byte.SIZE, reducer.members(), source);
+    this.header = new ExchangeHeader(gradient, sent, BYTES * Byte.SIZE, reducer.members());
     Arena arena = Arena.ofAuto();
     this.outgoing = bytes(arena, length());
     this.sum = arena.allocate(elements * Float.BYTES, 64);

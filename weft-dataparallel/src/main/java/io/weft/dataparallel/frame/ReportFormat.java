@@ -124,12 +124,12 @@ public final class ReportFormat {
     out.putInt(signature.root());
     putText(out, signature.dtype().name());
     putText(out, signature.op().name());
-    out.putDouble(signature.prescale()).putDouble(signature.postscale());
+    out.putDouble(signature.scaling().prescale()).putDouble(signature.scaling().postscale());
     out.putInt(signature.priority());
     out.put((byte) signature.shape().dims().size());
     signature.shape().dims().forEach(out::putLong);
-    putText(out, signature.group());
-    out.putInt(signature.groupSize());
+    putText(out, signature.group().name());
+    out.putInt(signature.group().size());
   }
 
   private static TensorSignature signature(ByteBuffer in) {
@@ -159,7 +159,14 @@ public final class ReportFormat {
     }
     var signature =
         new TensorSignature(
-            collective, root, dtype, shape, op, prescale, postscale, priority, group, groupSize);
+            collective,
+            root,
+            dtype,
+            shape,
+            op,
+            new TensorSignature.Scaling(prescale, postscale),
+            priority,
+            new TensorSignature.Group(group, groupSize));
     var unused = signature.bytes(); // throws for a length that overflows
     return signature;
   }
@@ -218,7 +225,7 @@ public final class ReportFormat {
 
   private static long bytes(String name, TensorSignature signature) {
     return textBytes(name)
-        + textBytes(signature.group())
+        + textBytes(signature.group().name())
         + textBytes(signature.collective().name())
         + textBytes(signature.dtype().name())
         + textBytes(signature.op().name())

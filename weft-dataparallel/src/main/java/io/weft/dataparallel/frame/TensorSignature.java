@@ -13,35 +13,37 @@ import io.weft.tensor.TensorView;
 /// @param shape shape of the tensor; for an allgather or alltoall its first extent is 0, because
 ///   ranks may differ in the number of rows
 /// @param op reduction; SUM for collectives without one
-/// @param prescale factor before the reduction
-/// @param postscale factor after it
+/// @param scaling factors before and after the reduction
 /// @param priority tensors of the highest priority are sent first
-/// @param group name of the tensor's group; empty = none
-/// @param groupSize tensors in that group; 0 = none
+/// @param group the tensor's group
 public record TensorSignature(
     Collective collective,
     int root,
     DType dtype,
     Shape shape,
     ReduceOp op,
-    double prescale,
-    double postscale,
+    Scaling scaling,
     int priority,
-    String group,
-    int groupSize) {
+    Group group) {
 
-  /// Creates the signature of an allreduce.
-  public TensorSignature(
-      DType dtype,
-      Shape shape,
-      ReduceOp op,
-      double prescale,
-      double postscale,
-      int priority,
-      String group,
-      int groupSize) {
-    this(
-        Collective.ALLREDUCE, 0, dtype, shape, op, prescale, postscale, priority, group, groupSize);
+  /// The factors of a reduction.
+  ///
+  /// @param prescale factor before the reduction
+  /// @param postscale factor after it
+  public record Scaling(double prescale, double postscale) {
+
+    /// The factors 1.
+    public static final Scaling NONE = new Scaling(1, 1);
+  }
+
+  /// The group of a tensor.
+  ///
+  /// @param name of the group; empty = none
+  /// @param size tensors in that group; 0 = none
+  public record Group(String name, int size) {
+
+    /// The group of a tensor without a group.
+    public static final Group NONE = new Group("", 0);
   }
 
   /// Returns the length of the tensor in bytes.
@@ -51,7 +53,7 @@ public record TensorSignature(
 
   /// Returns true if the tensor belongs to a group.
   public boolean isGrouped() {
-    return groupSize > 0;
+    return group.size > 0;
   }
 
   private String what() {
@@ -73,14 +75,18 @@ public record TensorSignature(
       words.append(dtype);
     }
     words.append(shape);
-    if (prescale != 1 || postscale != 1) {
-      words.append(" scaled by ").append(prescale).append(" and ").append(postscale);
+    if (!scaling.equals(Scaling.NONE)) {
+      words
+          .append(" scaled by ")
+          .append(scaling.prescale)
+          .append(" and ")
+          .append(scaling.postscale);
     }
     if (priority != 0) {
       words.append(" with priority ").append(priority);
     }
     if (isGrouped()) {
-      words.append(" in group '").append(group).append("' of ").append(groupSize);
+      words.append(" in group '").append(group.name).append("' of ").append(group.size);
     }
     return words.toString();
   }

@@ -2,6 +2,7 @@
 package io.weft.dataparallel.fusion;
 
 import io.weft.dataparallel.frame.Collective;
+import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.dataparallel.negotiation.ReadyTensor;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
@@ -54,11 +55,10 @@ public final class FusionPlan {
     }
   }
 
-  private record Key(DType dtype, ReduceOp op, double prescale, double postscale) {
+  private record Key(DType dtype, ReduceOp op, TensorSignature.Scaling scaling) {
     static Key of(ReadyTensor tensor) {
       var signature = tensor.signature();
-      return new Key(
-          signature.dtype(), signature.op(), signature.prescale(), signature.postscale());
+      return new Key(signature.dtype(), signature.op(), signature.scaling());
     }
   }
 
@@ -82,7 +82,7 @@ public final class FusionPlan {
     Map<String, Integer> ofGroup = new HashMap<>();
     for (ReadyTensor tensor : ready) {
       if (tensor.signature().isGrouped()) {
-        ofGroup.merge(tensor.signature().group(), tensor.signature().priority(), Math::max);
+        ofGroup.merge(tensor.signature().group().name(), tensor.signature().priority(), Math::max);
       }
     }
     List<ReadyTensor> sorted = new ArrayList<>(ready);
@@ -114,7 +114,7 @@ public final class FusionPlan {
 
   private static int priority(ReadyTensor tensor, Map<String, Integer> ofGroup) {
     return tensor.signature().isGrouped()
-        ? ofGroup.getOrDefault(tensor.signature().group(), 0)
+        ? ofGroup.getOrDefault(tensor.signature().group().name(), 0)
         : tensor.signature().priority();
   }
 }

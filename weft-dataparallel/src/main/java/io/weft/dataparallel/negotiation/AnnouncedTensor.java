@@ -42,7 +42,7 @@ final class AnnouncedTensor {
   /// Returns true if a rank has announced the tensor in this group.
   boolean isOf(String group) {
     return bySignature().keySet().stream()
-        .anyMatch(each -> each.isGrouped() && each.group().equals(group));
+        .anyMatch(each -> each.isGrouped() && each.group().name().equals(group));
   }
 
   /// Returns the ranks that have neither announced the tensor nor joined.

@@ -364,7 +364,7 @@ public final class Negotiation {
       failed.add(cause);
     }
     if (signature.isGrouped()) {
-      groups.fail(signature.group(), signature.groupSize(), cause, failed);
+      groups.fail(signature.group().name(), signature.group().size(), cause, failed);
     }
   }
 
@@ -384,11 +384,11 @@ public final class Negotiation {
     }
     Map<String, Integer> sizes = new LinkedHashMap<>();
     if (withdrawn != null && withdrawn.isGrouped()) {
-      sizes.put(withdrawn.group(), withdrawn.groupSize());
+      sizes.put(withdrawn.group().name(), withdrawn.group().size());
     }
     for (TensorSignature signature : tensor.bySignature().keySet()) {
       if (signature.isGrouped()) {
-        sizes.merge(signature.group(), signature.groupSize(), Math::max);
+        sizes.merge(signature.group().name(), signature.group().size(), Math::max);
       }
     }
     sizes.forEach(

@@ -22,7 +22,7 @@ final class TensorGroups {
   /// Adds a ready tensor of a group. If the group is complete, all its tensors are added to
   /// `ready`. If the group has failed, this tensor is added to `failed`.
   void add(ReadyTensor tensor, List<ReadyTensor> ready, List<FailedTensor> failed) {
-    String name = tensor.signature().group();
+    String name = tensor.signature().group().name();
     Group group = groups.computeIfAbsent(name, key -> new Group());
     FailedTensor cause = group.cause;
     if (cause != null) {
@@ -30,12 +30,12 @@ final class TensorGroups {
       group.failed++;
     } else {
       group.held.add(tensor);
-      if (group.held.size() == tensor.signature().groupSize()) {
+      if (group.held.size() == tensor.signature().group().size()) {
         ready.addAll(group.held);
         groups.remove(name);
       }
     }
-    forgetIfOver(name, group, tensor.signature().groupSize());
+    forgetIfOver(name, group, tensor.signature().group().size());
   }
 
   /// Fails the waiting tensors of a group because this tensor has failed.

@@ -29,7 +29,14 @@ class ReportFormatTest {
               new Submitted(
                   "x".repeat(512),
                   new TensorSignature(
-                      DType.INT64, Shape.of(), ReduceOp.AVERAGE, 0.5, 3, -2, "group", 4)),
+                      Collective.ALLREDUCE,
+                      0,
+                      DType.INT64,
+                      Shape.of(),
+                      ReduceOp.AVERAGE,
+                      new TensorSignature.Scaling(0.5, 3),
+                      -2,
+                      new TensorSignature.Group("group", 4))),
               new Submitted(
                   "b",
                   new TensorSignature(
@@ -38,11 +45,9 @@ class ReportFormatTest {
                       DType.INT8,
                       Shape.of(2, 0),
                       ReduceOp.SUM,
-                      1,
-                      1,
+                      TensorSignature.Scaling.NONE,
                       0,
-                      "",
-                      0)),
+                      TensorSignature.Group.NONE)),
               new Withdrawn("given up", Signatures.floats(3)),
               new Expired("late"),
               new Joined(),

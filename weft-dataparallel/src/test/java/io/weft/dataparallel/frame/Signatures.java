@@ -19,6 +19,13 @@ public final class Signatures {
   public static TensorSignature of(
       DType dtype, long elements, int priority, String group, int groupSize) {
     return new TensorSignature(
-        dtype, Shape.of(elements), ReduceOp.SUM, 1, 1, priority, group, groupSize);
+        Collective.ALLREDUCE,
+        0,
+        dtype,
+        Shape.of(elements),
+        ReduceOp.SUM,
+        TensorSignature.Scaling.NONE,
+        priority,
+        new TensorSignature.Group(group, groupSize));
   }
 }

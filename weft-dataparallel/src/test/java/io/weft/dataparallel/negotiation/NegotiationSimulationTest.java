@@ -172,7 +172,8 @@ class NegotiationSimulationTest {
       Use first = uses.getFirst();
       TensorSignature right = first.signature();
       TensorSignature other =
-          Signatures.of(right.dtype(), 1000, right.priority(), right.group(), right.groupSize());
+          Signatures.of(
+              right.dtype(), 1000, right.priority(), right.group().name(), right.group().size());
       uses.set(0, new Use(first.name(), first.step(), other));
       return new Call(List.copyOf(uses));
     }
@@ -309,16 +310,16 @@ class NegotiationSimulationTest {
         for (ReadyTensor tensor : batch.tensors()) {
           assertThat(planned.add(tensor.name())).as(tensor.name()).isTrue();
           if (tensor.signature().isGrouped()) {
-            ofGroup.merge(tensor.signature().group(), 1, Integer::sum);
-            assertThat(tensor.signature().groupSize()).isPositive();
+            ofGroup.merge(tensor.signature().group().name(), 1, Integer::sum);
+            assertThat(tensor.signature().group().size()).isPositive();
           }
         }
       }
       assertThat(planned).hasSize(ready.size());
       for (ReadyTensor tensor : ready) {
         if (tensor.signature().isGrouped()) {
-          assertThat(ofGroup.get(tensor.signature().group()))
-              .isEqualTo(tensor.signature().groupSize());
+          assertThat(ofGroup.get(tensor.signature().group().name()))
+              .isEqualTo(tensor.signature().group().size());
         }
       }
     }

@@ -7,6 +7,7 @@ import io.weft.collective.choice.AlgorithmTable;
 import io.weft.collective.choice.FusionRules;
 import io.weft.collective.choice.RankLayout;
 import io.weft.dataparallel.DataParallelOptions;
+import io.weft.dataparallel.frame.Collective;
 import io.weft.dataparallel.frame.TensorSignature;
 import io.weft.dataparallel.fusion.FusionPlan;
 import io.weft.dataparallel.fusion.SumOrder;
@@ -104,7 +105,14 @@ public record GradientsSimulation(GradientModel model, double gbit, String trans
     return new ReadyTensor(
         gradient.name(),
         new TensorSignature(
-            DType.FLOAT32, Shape.of(gradient.elements()), ReduceOp.AVERAGE, 1, 1, 0, "", 0));
+            Collective.ALLREDUCE,
+            0,
+            DType.FLOAT32,
+            Shape.of(gradient.elements()),
+            ReduceOp.AVERAGE,
+            TensorSignature.Scaling.NONE,
+            0,
+            TensorSignature.Group.NONE));
   }
 
   /// Simulates the reduction of one tensor at a time.

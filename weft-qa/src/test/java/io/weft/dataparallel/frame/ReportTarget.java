@@ -20,9 +20,26 @@ public final class ReportTarget implements FuzzTarget {
 
   @Override
   public List<byte[]> seeds() {
-    var plain = new TensorSignature(DType.FLOAT32, Shape.of(3, 4), ReduceOp.SUM, 1, 1, 0, "", 0);
+    var plain =
+        new TensorSignature(
+            Collective.ALLREDUCE,
+            0,
+            DType.FLOAT32,
+            Shape.of(3, 4),
+            ReduceOp.SUM,
+            TensorSignature.Scaling.NONE,
+            0,
+            TensorSignature.Group.NONE);
     var grouped =
-        new TensorSignature(DType.INT8, Shape.of(), ReduceOp.AVERAGE, 0.5, 2, 7, "group", 3);
+        new TensorSignature(
+            Collective.ALLREDUCE,
+            0,
+            DType.INT8,
+            Shape.of(),
+            ReduceOp.AVERAGE,
+            new TensorSignature.Scaling(0.5, 2),
+            7,
+            new TensorSignature.Group("group", 3));
     var report =
         new RoundReport(
             "grad/dense",
