@@ -13,8 +13,7 @@ import java.util.List;
 /// The plan of a round: sizes and iteration counts in order, which are equal for every contestant.
 ///
 /// @param benchmark the benchmark
-/// @param transport "tcp", "shm", "verbs"
-/// @param secure the encryption of Weft's connections; peers have no such setting
+/// @param link the connections of the ranks
 /// @param memory the memory of the tensors of Weft's collectives, or the memory that `REGISTRATION`
 ///   registers
 /// @param outstanding number of requests of `MESSAGES`, of `WRITES` or of `READS` in flight
@@ -24,8 +23,7 @@ import java.util.List;
 /// @param limit time limit of a contestant's round, after which the measurement fails
 record MeasuringPlan(
     Benchmark benchmark,
-    String transport,
-    SecureMode secure,
+    Link link,
     TensorMemory memory,
     int outstanding,
     int ranks,
@@ -33,12 +31,26 @@ record MeasuringPlan(
     Duration warmUp,
     Duration limit) {
 
+  /// The connections of the ranks.
+  ///
+  /// @param transport "tcp", "shm", "verbs"
+  /// @param secure the encryption of Weft's connections; peers have no such setting
+  record Link(String transport, SecureMode secure) {}
+
   private static final long BYTES_PER_CASE = 512L << 20;
   private static final int MOST_ITERATIONS = 2000;
   private static final int FEWEST_ITERATIONS = 10;
 
   MeasuringPlan {
     cases = List.copyOf(cases);
+  }
+
+  String transport() {
+    return link.transport;
+  }
+
+  SecureMode secure() {
+    return link.secure;
   }
 
   /// Returns the default number of iterations per round: 2000 up to 256 KiB, then enough to move

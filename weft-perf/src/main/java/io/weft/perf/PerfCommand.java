@@ -321,8 +321,7 @@ public final class PerfCommand extends Experiment {
     }
     return new MeasuringPlan(
         benchmark,
-        carrier.transport(),
-        carrier.secure(),
+        new MeasuringPlan.Link(carrier.transport(), carrier.secure()),
         memory(benchmark),
         outstanding,
         ranks,

@@ -33,8 +33,7 @@ final class Plans {
   private static MeasuringPlan with(String transport, TensorMemory memory, MeasuringPlan plan) {
     return new MeasuringPlan(
         plan.benchmark(),
-        transport,
-        plan.secure(),
+        new MeasuringPlan.Link(transport, plan.secure()),
         memory,
         plan.outstanding(),
         plan.ranks(),
@@ -48,8 +47,7 @@ final class Plans {
   static MeasuringPlan of(Benchmark benchmark, int ranks, String... cases) {
     return new MeasuringPlan(
         benchmark,
-        "tcp",
-        SecureMode.AUTO,
+        new MeasuringPlan.Link("tcp", SecureMode.AUTO),
         TensorMemory.PRIVATE,
         64,
         ranks,

@@ -40,8 +40,7 @@ final class WeftPeerTest {
     MeasuringPlan plan =
         new MeasuringPlan(
             apart.benchmark(),
-            apart.transport(),
-            apart.secure(),
+            apart.link(),
             TensorMemory.OWN,
             apart.outstanding(),
             apart.ranks(),
@@ -84,8 +83,7 @@ final class WeftPeerTest {
     MeasuringPlan plan =
         new MeasuringPlan(
             open.benchmark(),
-            open.transport(),
-            SecureMode.ON,
+            new MeasuringPlan.Link(open.transport(), SecureMode.ON),
             open.memory(),
             open.outstanding(),
             open.ranks(),
@@ -101,8 +99,7 @@ final class WeftPeerTest {
     MeasuringPlan plan =
         new MeasuringPlan(
             Benchmark.ALLREDUCE,
-            "carrier",
-            SecureMode.AUTO,
+            new MeasuringPlan.Link("carrier", SecureMode.AUTO),
             TensorMemory.PRIVATE,
             1,
             2,

@@ -13,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -156,13 +155,12 @@ final class PlacementFlags {
       ConfigFlags.checkHere(config);
     }
     return new JobPlan(
-        placements,
-        binds() ? CoreBinding.of(program) : program,
-        variables,
-        config,
-        output,
-        Optional.ofNullable(outputDirectory),
-        List.of(ssh.strip().split("\\s+")));
+            placements,
+            binds() ? CoreBinding.of(program) : program,
+            variables,
+            config,
+            outputDirectory == null ? output : output.in(outputDirectory))
+        .reachedBy(List.of(ssh.strip().split("\\s+")));
   }
 
   private boolean binds() {

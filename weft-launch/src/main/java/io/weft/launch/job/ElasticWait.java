@@ -65,9 +65,9 @@ final class ElasticWait {
     this.ranks = new ArrayList<>(ranks);
     this.restart = restart;
     this.ended = ended;
-    this.dispensable = plan.dispensable();
+    this.dispensable = plan.losses().dispensable();
     this.stopped = new StoppedRanks(plan.config());
-    this.leaving = plan.leaving().plus(plan.config().deadline());
+    this.leaving = plan.losses().leaving().plus(plan.config().deadline());
     this.err = err;
   }
 

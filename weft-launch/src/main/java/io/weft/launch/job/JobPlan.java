@@ -18,31 +18,21 @@ import java.util.stream.Collectors;
 /// @param command program and arguments
 /// @param environment variables of all ranks, which override this process's variables
 /// @param config settings of the job: name, secret, store
-/// @param output the display of ranks' output
-/// @param outputDirectory directory in which each rank's output is also kept, as `rank.N/stdout`
-///   and `stderr`, and its exit code, as `rank.N/exit`
+/// @param output the display of ranks' output, and its files
 /// @param ssh the command that reaches other hosts, `ssh` and its options
-/// @param dispensable ranks without which the job continues; one of them must succeed. Empty = the
-///   job ends with the first rank that fails
-/// @param restarts ranks that are started again when they are lost
+/// @param losses the ranks that may be lost
 /// @param program the kind of the ranks' program
-/// @param leaving time for a needed rank to end after all dispensable ones, in addition to the
-///   deadline of its operations; it may have to save data
 public record JobPlan(
     List<RankPlacement> ranks,
     List<String> command,
     Map<String, String> environment,
     WeftConfig config,
     Output output,
-    Optional<Path> outputDirectory,
     List<String> ssh,
-    Set<Integer> dispensable,
-    Restarts restarts,
-    Program program,
-    Duration leaving) {
+    Losses losses,
+    Program program) {
 
-  /// The default of `leaving`.
-  private static final Duration LEAVING = Duration.ofSeconds(30);
+  private static final List<String> SSH = List.of("ssh");
 
   /// The kind of the ranks' program.
   public enum Program {
@@ -69,21 +59,46 @@ public record JobPlan(
     }
   }
 
+  /// The ranks that may be lost.
+  ///
+  /// @param dispensable ranks without which the job continues; one of them must succeed. Empty =
+  ///   the job ends with the first rank that fails
+  /// @param restarts ranks that are started again when they are lost
+  /// @param leaving time for a needed rank to end after all dispensable ones, in addition to the
+  ///   deadline of its operations; it may have to save data
+  public record Losses(Set<Integer> dispensable, Restarts restarts, Duration leaving) {
+
+    /// The default of `leaving`.
+    private static final Duration LEAVING = Duration.ofSeconds(30);
+
+    /// Copies the set.
+    public Losses {
+      dispensable = Set.copyOf(dispensable);
+    }
+  }
+
   /// The display of ranks' output.
   ///
   /// @param raw the rank whose bytes are displayed unchanged, so that it can redraw lines; the
   ///   lines of other ranks are prefixed with their rank
-  public record Output(OptionalInt raw) {
+  /// @param directory directory in which each rank's output is also kept, as `rank.N/stdout` and
+  ///   `stderr`, and its exit code, as `rank.N/exit`
+  public record Output(OptionalInt raw, Optional<Path> directory) {
 
     /// Each line is prefixed with its rank.
-    public static final Output PREFIXED = new Output(OptionalInt.empty());
+    public static final Output PREFIXED = new Output(OptionalInt.empty(), Optional.empty());
 
     /// Rank 0's bytes are displayed unchanged.
     public static final Output RANK_ZERO_RAW = raw(0);
 
     /// Returns the display in which this rank's bytes are unchanged.
     public static Output raw(int rank) {
-      return new Output(OptionalInt.of(rank));
+      return new Output(OptionalInt.of(rank), Optional.empty());
+    }
+
+    /// Returns this display, with files in a directory.
+    public Output in(Path directory) {
+      return new Output(raw, Optional.of(directory));
     }
 
     /// Returns true if this rank's bytes are displayed unchanged.
@@ -98,63 +113,46 @@ public record JobPlan(
     command = List.copyOf(command);
     environment = Map.copyOf(environment);
     ssh = List.copyOf(ssh);
-    dispensable = Set.copyOf(dispensable);
   }
 
   /// Creates a plan in which all ranks are dispensable if the settings say that the job shrinks on
-  /// failure, and none otherwise.
+  /// failure, and none otherwise. Other hosts are reached by `ssh`.
   public JobPlan(
       List<RankPlacement> ranks,
       List<String> command,
       Map<String, String> environment,
       WeftConfig config,
-      Output output,
-      Optional<Path> outputDirectory,
-      List<String> ssh) {
-    this(
-        ranks,
-        command,
-        environment,
-        config,
-        output,
-        outputDirectory,
-        ssh,
+      Output output) {
+    Set<Integer> dispensable =
         config.onFailure() == OnFailure.SHRINK
             ? ranks.stream().map(RankPlacement::rank).collect(Collectors.toUnmodifiableSet())
-            : Set.of(),
-        Restarts.NONE,
-        Program.WEFTS,
-        LEAVING);
+            : Set.of();
+    Losses losses = new Losses(dispensable, Restarts.NONE, Losses.LEAVING);
+    this(ranks, command, environment, config, output, SSH, losses, Program.WEFTS);
+  }
+
+  /// Returns this plan with another command that reaches other hosts.
+  public JobPlan reachedBy(List<String> command) {
+    return new JobPlan(ranks, this.command, environment, config, output, command, losses, program);
   }
 
   /// Returns this plan with other dispensable ranks.
   public JobPlan dispensingWith(Set<Integer> others) {
-    return with(others, restarts, program, leaving);
+    return with(new Losses(others, losses.restarts, losses.leaving), program);
   }
 
   /// Returns this plan with other restarts.
   public JobPlan restarting(Restarts which) {
-    return with(dispensable, which, program, leaving);
+    return with(new Losses(losses.dispensable, which, losses.leaving), program);
   }
 
   /// Returns this plan with another time for needed ranks to end.
   public JobPlan leavingWithin(Duration time) {
-    return with(dispensable, restarts, program, time);
+    return with(new Losses(losses.dispensable, losses.restarts, time), program);
   }
 
-  private JobPlan with(Set<Integer> others, Restarts which, Program whose, Duration time) {
-    return new JobPlan(
-        ranks,
-        command,
-        environment,
-        config,
-        output,
-        outputDirectory,
-        ssh,
-        others,
-        which,
-        whose,
-        time);
+  private JobPlan with(Losses which, Program whose) {
+    return new JobPlan(ranks, command, environment, config, output, ssh, which, whose);
   }
 
   /// Returns the PATH on this host of ranks with a user's program.
@@ -164,6 +162,6 @@ public record JobPlan(
 
   /// Returns this plan for a program of the user.
   public JobPlan ofAnyProgram() {
-    return with(dispensable, restarts, Program.ANY, leaving);
+    return with(losses, Program.ANY);
   }
 }

@@ -228,7 +228,7 @@ public final class LaunchedJob implements AutoCloseable {
   }
 
   private Optional<RankProcess> again(RankProcess lost) {
-    JobPlan.Restarts restarts = plan.restarts();
+    JobPlan.Restarts restarts = plan.losses().restarts();
     Starter starts = starter;
     if (starts == null || !restarts.ranks().contains(lost.rank())) {
       return Optional.empty();
@@ -271,7 +271,7 @@ public final class LaunchedJob implements AutoCloseable {
 
   private int outcome() throws InterruptedException {
     List<RankProcess> inOrder = new ArrayList<>();
-    if (plan.dispensable().isEmpty()) {
+    if (plan.losses().dispensable().isEmpty()) {
       return await(inOrder);
     }
     var elasticWait = new ElasticWait(ranks, ended, plan, this::again, err);

@@ -57,7 +57,7 @@ final class RankProcess {
       String name = "rank." + placement.rank() + (start == 0 ? "" : "." + start);
       KeptOutput kept =
           KeptOutput.in(
-              plan.outputDirectory().map(path -> path.resolve(name)),
+              plan.output().directory().map(path -> path.resolve(name)),
               describe(placement, start),
               err);
       return new Files(kept, kept.stream("stdout"), kept.stream("stderr"));

@@ -159,14 +159,14 @@ public final class ChromeTrace implements AutoCloseable {
         name("thread_name", FIRST_LANE + lanes, "operations " + (lanes + 1));
       }
       begin(
-          operation.name(),
+          operation.use().name(),
           "OPERATION",
           thread,
           operation.submittedNanos(),
           operation.endedNanos());
       json.writeObjectPropertyStart("args");
       json.writeNumberProperty("bytes", operation.bytes());
-      json.writeNumberProperty("use", operation.use() + 1);
+      json.writeNumberProperty("use", operation.use().number() + 1);
       if (operation.lastHeard() >= 0) {
         json.writeNumberProperty("heardLastOfRank", operation.lastHeard());
       }

@@ -121,10 +121,8 @@ final class OpenOperations {
   private static TracedOperation traced(
       Pending pending, long endedNanos, int lastHeard, @Nullable EventKind end) {
     return new TracedOperation(
-        pending.name,
+        new TracedOperation.Use(pending.communicator, pending.name, pending.use),
         pending.lane,
-        pending.communicator,
-        pending.use,
         pending.bytes,
         pending.points,
         endedNanos,

@@ -20,14 +20,11 @@ final class TimeAnalysis {
   private static final int MOST_OPERATIONS = 1 << 22;
 
   private final JobTimelines job;
-  private final Map<Use, Last> last = new HashMap<>();
+  private final Map<TracedOperation.Use, Last> last = new HashMap<>();
 
   TimeAnalysis(JobTimelines job) {
     this.job = job;
   }
-
-  /// The identity of an operation, equal on all ranks.
-  private record Use(long communicator, String name, long use) {}
 
   private record Last(long nanos, int rank) {}
 
@@ -54,8 +51,8 @@ final class TimeAnalysis {
 
   private void submitted(JobTimelines.Track track, TracedOperation operation) {
     long nanos = track.clock().rankZeroNanos(operation.submittedNanos());
-    var use = new Use(operation.communicator(), operation.name(), operation.use());
-    if (operation.use() >= 0 && (last.size() < MOST_OPERATIONS || last.containsKey(use))) {
+    TracedOperation.Use use = operation.use();
+    if (use.number() >= 0 && (last.size() < MOST_OPERATIONS || last.containsKey(use))) {
       last.merge(use, new Last(nanos, track.rank()), (a, b) -> a.nanos() >= b.nanos() ? a : b);
     }
   }
@@ -155,8 +152,7 @@ final class TimeAnalysis {
     }
 
     private RankTime.Sent sent(TracedOperation operation) {
-      @Nullable Last latest =
-          last.get(new Use(operation.communicator(), operation.name(), operation.use()));
+      @Nullable Last latest = last.get(operation.use());
       long submitted = zero(operation.submittedNanos());
       long ended = zero(operation.endedNanos());
       boolean negotiates = LayerOperations.isNegotiation(operation.name());

@@ -2,6 +2,7 @@
 package io.weft.launch.timeline;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,16 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// @param ranks number of ranks with a timeline
 /// @param steps highest number of steps of a rank; 1 if no steps were recorded
 /// @param stepSeconds time in steps, averaged over the ranks that have finished a step
-/// @param computeShare time that is neither exposed nor waiting; includes hidden communication
-/// @param exposedShare time communicating without computation
-/// @param waitingShare time in which a rank that had submitted an operation waited for one that had
-///   not
-/// @param negotiationShare part of the exposed share in which nothing was on the wire and the ranks
-///   had not agreed on a tensor. This and the next two are 0 if no `DataParallel` recorded its work
-/// @param queueShare part of the exposed share in which nothing was on the wire and a ready tensor
-///   had not been started
-/// @param copyShare part of the exposed share in which nothing was on the wire and tensors were
-///   copied into or out of fusion buffers
+/// @param shares the use of the time, as fields of this object
 /// @param slowestRank the rank that was waited for longest; null = no rank waited
 /// @param verdict conclusion in words
 /// @param byRank use of time of each rank
@@ -34,12 +26,7 @@ public record TimelineReport(
     int ranks,
     long steps,
     double stepSeconds,
-    double computeShare,
-    double exposedShare,
-    double waitingShare,
-    double negotiationShare,
-    double queueShare,
-    double copyShare,
+    @JsonUnwrapped JobShares shares,
     @JsonInclude(JsonInclude.Include.ALWAYS) @Nullable Integer slowestRank,
     String verdict,
     List<OfRank> byRank,
@@ -51,8 +38,36 @@ public record TimelineReport(
   /// The share from which hiding communication is worthwhile.
   private static final double MUCH_COMMUNICATION = 0.25;
 
+  /// The use of time in steps.
+  ///
+  /// @param computeShare time that is neither exposed nor waiting; includes hidden communication
+  /// @param exposedShare time communicating without computation
+  /// @param waitingShare time in which a rank that had submitted an operation waited for one that
+  ///   had not
+  public record Shares(double computeShare, double exposedShare, double waitingShare) {
+
+    private static Shares of(double all, double exposed, double waiting) {
+      return new Shares(
+          all == 0 ? 0 : 1 - (exposed + waiting) / all, part(exposed, all), part(waiting, all));
+    }
+  }
+
+  /// The use of time of all ranks.
+  ///
+  /// @param steps the use of time in steps, as fields of this object
+  /// @param negotiationShare part of the exposed share in which nothing was on the wire and the
+  ///   ranks had not agreed on a tensor. This and the next two are 0 if no `DataParallel` recorded
+  ///   its work
+  /// @param queueShare part of the exposed share in which nothing was on the wire and a ready
+  ///   tensor had not been started
+  /// @param copyShare part of the exposed share in which nothing was on the wire and tensors were
+  ///   copied into or out of fusion buffers
+  public record JobShares(
+      @JsonUnwrapped Shares steps, double negotiationShare, double queueShare, double copyShare) {}
+
   /// The use of time of one rank.
   ///
+  /// @param shares the use of the time, as fields of this object
   /// @param waitedSeconds waiting time by the rank that was waited for
   /// @param clockMicros maximum error of its times
   public record OfRank(
@@ -60,9 +75,7 @@ public record TimelineReport(
       String host,
       long steps,
       double stepSeconds,
-      double computeShare,
-      double exposedShare,
-      double waitingShare,
+      @JsonUnwrapped Shares shares,
       Map<Integer, Double> waitedSeconds,
       double clockMicros) {}
 
@@ -90,10 +103,8 @@ public record TimelineReport(
       copy += time.copyNanos();
       time.waitedFor().forEach((rank, nanos) -> waitedFor.merge(rank, nanos, Long::sum));
     }
-    double compute = all == 0 ? 0 : 1 - (exposed + waiting) / all;
+    Shares shares = Shares.of(all, exposed, waiting);
     long counted = times.stream().filter(time -> time.stepNanos() > 0).count();
-    double exposedShare = part(exposed, all);
-    double waitingShare = part(waiting, all);
     Integer slowest =
         waitedFor.entrySet().stream()
             .max(Map.Entry.comparingByValue())
@@ -105,28 +116,21 @@ public record TimelineReport(
         times.size(),
         steps,
         part(all, 1e9 * counted),
-        compute,
-        exposedShare,
-        waitingShare,
-        part(negotiation, all),
-        part(queue, all),
-        part(copy, all),
+        new JobShares(shares, part(negotiation, all), part(queue, all), part(copy, all)),
         slowest,
         job.tracks().size() == 1 && job.tracks().getFirst().header().size() > 1
             ? "only one rank's timeline is there: the ranks for which it waited are unknown"
-            : verdict(times.size(), compute, exposedShare, waitingShare, slowest, blamed),
+            : verdict(times.size(), shares, slowest, blamed),
         byRank,
         job.problems());
   }
 
   /// @param blamed fraction of the waiting that was for the slowest rank
   private static String verdict(
-      int ranks,
-      double compute,
-      double exposed,
-      double waiting,
-      @Nullable Integer slowest,
-      double blamed) {
+      int ranks, Shares shares, @Nullable Integer slowest, double blamed) {
+    double compute = shares.computeShare;
+    double exposed = shares.exposedShare;
+    double waiting = shares.waitingShare;
     if (compute + exposed + waiting == 0) {
       return "no time was recorded";
     }
@@ -163,16 +167,12 @@ public record TimelineReport(
     double all = time.stepNanos();
     Map<Integer, Double> seconds = new TreeMap<>();
     time.waitedFor().forEach((rank, nanos) -> seconds.put(rank, nanos / 1e9));
-    double exposed = part((double) time.exposedNanos(), all);
-    double waiting = part((double) time.waitingNanos(), all);
     return new OfRank(
         track.rank(),
         track.header().host(),
         time.steps(),
         all / 1e9,
-        all == 0 ? 0 : 1 - exposed - waiting,
-        exposed,
-        waiting,
+        Shares.of(all, time.exposedNanos(), time.waitingNanos()),
         seconds,
         track.uncertaintyNanos() / 1e3);
   }
@@ -194,18 +194,18 @@ public record TimelineReport(
             steps,
             steps == 1 ? "" : "s",
             stepSeconds,
-            100 * computeShare,
-            100 * exposedShare,
-            100 * waitingShare));
-    if (negotiationShare + queueShare + copyShare > 0) {
+            100 * shares.steps.computeShare,
+            100 * shares.steps.exposedShare,
+            100 * shares.steps.waitingShare));
+    if (shares.negotiationShare + shares.queueShare + shares.copyShare > 0) {
       lines.add(
           String.format(
               Locale.ROOT,
               "  of the exposed communication: %.0f %% negotiation, %.0f %% queue, %.0f %% copies"
                   + " into and out of fusion buffers, the rest on the wire",
-              100 * part(negotiationShare, exposedShare),
-              100 * part(queueShare, exposedShare),
-              100 * part(copyShare, exposedShare)));
+              100 * part(shares.negotiationShare, shares.steps.exposedShare),
+              100 * part(shares.queueShare, shares.steps.exposedShare),
+              100 * part(shares.copyShare, shares.steps.exposedShare)));
     }
     for (OfRank each : byRank) {
       if (each.stepSeconds() == 0) {
@@ -230,9 +230,9 @@ public record TimelineReport(
                   + " waiting%s",
               each.rank(),
               each.host(),
-              100 * each.computeShare(),
-              100 * each.exposedShare(),
-              100 * each.waitingShare(),
+              100 * each.shares().computeShare(),
+              100 * each.shares().exposedShare(),
+              100 * each.shares().waitingShare(),
               most));
     }
     lines.add("verdict: " + verdict);

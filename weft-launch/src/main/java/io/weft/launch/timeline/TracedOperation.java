@@ -9,25 +9,28 @@ import org.jspecify.annotations.Nullable;
 
 /// An operation of one rank, assembled from its events. Times are by the rank's own clock.
 ///
-/// @param name name of its tensor
+/// @param use the identity of the operation
 /// @param lane number of its lane; operations of one lane do not overlap
-/// @param communicator key of the communicator
-/// @param use number of earlier uses of the name; -1 = not in the timeline
 /// @param bytes length of the tensor
 /// @param points its events with their times, from its submission to its end
 /// @param endedNanos its end, or the end of the timeline
 /// @param lastHeard rank from which data arrived last, or -1
 /// @param end `DONE` or `FAILED`; null = it had not ended
 record TracedOperation(
-    String name,
+    Use use,
     int lane,
-    long communicator,
-    long use,
     long bytes,
     List<Point> points,
     long endedNanos,
     int lastHeard,
     @Nullable EventKind end) {
+
+  /// The identity of an operation, equal on all ranks.
+  ///
+  /// @param communicator key of the communicator
+  /// @param name name of its tensor
+  /// @param number number of earlier uses of the name; -1 = not in the timeline
+  record Use(long communicator, String name, long number) {}
 
   record Point(EventKind kind, long nanos) {}
 

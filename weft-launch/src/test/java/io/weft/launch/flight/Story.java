@@ -87,11 +87,12 @@ final class Story {
             words,
             use,
             8,
-            state,
-            stage,
-            new Times(at * TENTH, at * TENTH, state == State.DONE ? at * TENTH : FlightLog.NEVER),
-            awaited,
-            unsubmitted));
+            new FlightLog.Progress(
+                state,
+                stage,
+                new Times(
+                    at * TENTH, at * TENTH, state == State.DONE ? at * TENTH : FlightLog.NEVER)),
+            new FlightLog.Missing(awaited, unsubmitted)));
     return this;
   }
 

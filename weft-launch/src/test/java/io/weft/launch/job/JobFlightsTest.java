@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,9 +32,7 @@ class JobFlightsTest {
             FlightRank.command(directory, arguments),
             Map.of(),
             config,
-            JobPlan.Output.PREFIXED,
-            Optional.empty(),
-            List.of("ssh"));
+            JobPlan.Output.PREFIXED);
     PrintStream told = new PrintStream(err, true, StandardCharsets.UTF_8);
     try (LaunchedJob job = LaunchedJob.start(plan, System.out, told)) {
       return job.await();

@@ -21,7 +21,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -42,9 +41,7 @@ class LaunchedJobTest {
         List.of("sh", "-c", script),
         Map.of("FROM_PLAN", "yes", "DIR", directory.toString()),
         WeftConfig.load(Map.of(), new Properties()),
-        output,
-        Optional.of(directory.resolve("out")),
-        List.of("ssh"));
+        output.in(directory.resolve("out")));
   }
 
   private int run(int ranks, String script) throws Exception {
@@ -119,13 +116,12 @@ class LaunchedJobTest {
       variables.put(settings[i], settings[i + 1]);
     }
     return new JobPlan(
-        plan.ranks(),
-        plan.command(),
-        plan.environment(),
-        WeftConfig.load(variables, new Properties()),
-        plan.output(),
-        plan.outputDirectory(),
-        plan.ssh());
+            plan.ranks(),
+            plan.command(),
+            plan.environment(),
+            WeftConfig.load(variables, new Properties()),
+            plan.output())
+        .reachedBy(plan.ssh());
   }
 
   private JobPlan shrinking(int ranks, String script, String... settings) {
@@ -276,9 +272,9 @@ class LaunchedJobTest {
   @Test
   void indispensableRankHas30SecondsToEndUnlessThePlanSetsALimit() {
     JobPlan plan = plan(1, JobPlan.Output.PREFIXED, "true");
-    assertThat(plan.leaving()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(plan.losses().leaving()).isEqualTo(Duration.ofSeconds(30));
     JobPlan other = plan.leavingWithin(Duration.ofSeconds(1)).dispensingWith(Set.of(0));
-    assertThat(other.ofAnyProgram().leaving()).isEqualTo(Duration.ofSeconds(1));
+    assertThat(other.ofAnyProgram().losses().leaving()).isEqualTo(Duration.ofSeconds(1));
   }
 
   @Test
@@ -326,13 +322,12 @@ class LaunchedJobTest {
     JobPlan plan = plan(1, JobPlan.Output.PREFIXED, "");
     var missing =
         new JobPlan(
-            plan.ranks(),
-            List.of("weft-no-such-command"),
-            plan.environment(),
-            plan.config(),
-            plan.output(),
-            plan.outputDirectory(),
-            plan.ssh());
+                plan.ranks(),
+                List.of("weft-no-such-command"),
+                plan.environment(),
+                plan.config(),
+                plan.output())
+            .reachedBy(plan.ssh());
     assertThat(run(missing)).isEqualTo(127);
     assertThat(err.toString(StandardCharsets.UTF_8))
         .contains("weft-no-such-command")
@@ -422,13 +417,12 @@ class LaunchedJobTest {
       JobPlan plan = plan(1, JobPlan.Output.PREFIXED, "true");
       var there =
           new JobPlan(
-              plan.ranks(),
-              plan.command(),
-              plan.environment(),
-              WeftConfig.builder().store(store).build(),
-              plan.output(),
-              plan.outputDirectory(),
-              plan.ssh());
+                  plan.ranks(),
+                  plan.command(),
+                  plan.environment(),
+                  WeftConfig.builder().store(store).build(),
+                  plan.output())
+              .reachedBy(plan.ssh());
       assertThatThrownBy(() -> run(there))
           .isInstanceOf(CommException.Setup.class)
           .hasMessageContaining(store);

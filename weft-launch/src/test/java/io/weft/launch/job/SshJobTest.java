@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -142,13 +141,12 @@ class SshJobTest {
   private JobPlan plan(String hosts, List<String> command) {
     List<HostSlots> list = HostSlots.parseList(hosts);
     return new JobPlan(
-        RankPlacement.of(list.stream().mapToInt(HostSlots::slots).sum(), list),
-        command,
-        Map.of("FROM_PLAN", "it's \"quoted\" $HOME", "DIR", directory.toString()),
-        WeftConfig.load(Map.of(), new Properties()),
-        JobPlan.Output.PREFIXED,
-        Optional.empty(),
-        List.of("ssh", "-F", directory.resolve("ssh_config").toString()));
+            RankPlacement.of(list.stream().mapToInt(HostSlots::slots).sum(), list),
+            command,
+            Map.of("FROM_PLAN", "it's \"quoted\" $HOME", "DIR", directory.toString()),
+            WeftConfig.load(Map.of(), new Properties()),
+            JobPlan.Output.PREFIXED)
+        .reachedBy(List.of("ssh", "-F", directory.resolve("ssh_config").toString()));
   }
 
   private int run(JobPlan plan) throws Exception {
@@ -199,13 +197,13 @@ class SshJobTest {
     assertThat(
             run(
                 new JobPlan(
-                    plan.ranks(),
-                    plan.command(),
-                    plan.environment(),
-                    WeftConfig.load(Map.of("WEFT_SECRET_FILE", file.toString()), new Properties()),
-                    plan.output(),
-                    plan.outputDirectory(),
-                    plan.ssh())))
+                        plan.ranks(),
+                        plan.command(),
+                        plan.environment(),
+                        WeftConfig.load(
+                            Map.of("WEFT_SECRET_FILE", file.toString()), new Properties()),
+                        plan.output())
+                    .reachedBy(plan.ssh())))
         .isZero();
     assertThat(out.toString(StandardCharsets.UTF_8))
         .isEqualTo("[0] " + HexFormat.of().formatHex(bytes) + " none\n");
@@ -253,14 +251,8 @@ class SshJobTest {
     Path config = directory.resolve("ssh_config_closed");
     Files.writeString(config, "Host weft-far\n  HostName 127.0.0.1\n  Port 1\n");
     var closed =
-        new JobPlan(
-            plan.ranks(),
-            plan.command(),
-            plan.environment(),
-            plan.config(),
-            plan.output(),
-            plan.outputDirectory(),
-            List.of("ssh", "-F", config.toString()));
+        new JobPlan(plan.ranks(), plan.command(), plan.environment(), plan.config(), plan.output())
+            .reachedBy(List.of("ssh", "-F", config.toString()));
     assertThat(run(closed)).isEqualTo(255);
     assertThat(err.toString(StandardCharsets.UTF_8))
         .contains("rank 0 on weft-far failed: ssh failed (exit code 255)")

@@ -85,8 +85,9 @@ class UnfinishedStepTest {
             "rank-1.weft-trace: its rank has finished no step; its time counts in no share");
     TimelineReport report = TimelineReport.of(job);
     assertThat(report.byRank().get(1).stepSeconds()).isZero();
-    assertThat(report.byRank().get(1).computeShare()).isZero();
-    assertThat(report.computeShare() + report.exposedShare() + report.waitingShare())
+    assertThat(report.byRank().get(1).shares().computeShare()).isZero();
+    TimelineReport.Shares shares = report.shares().steps();
+    assertThat(shares.computeShare() + shares.exposedShare() + shares.waitingShare())
         .isBetween(0.999, 1.001);
     assertThat(report.stepSeconds()).isEqualTo(report.byRank().get(0).stepSeconds());
     assertThat(report.lines()).anyMatch(line -> line.endsWith(": no step was finished"));
@@ -97,7 +98,7 @@ class UnfinishedStepTest {
     record(false);
     TimelineReport report = TimelineReport.of(JobTimelines.in(directory));
     TimelineReport.OfRank waited = report.byRank().get(1);
-    assertThat(waited.computeShare()).isLessThan(0.9);
+    assertThat(waited.shares().computeShare()).isLessThan(0.9);
   }
 
   @Test

@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -80,9 +79,7 @@ public record LocalRanks(
             command(arguments),
             environment,
             WeftConfig.builder(LaunchEnvironment.outside(System.getenv())).secure(secure).build(),
-            JobPlan.Output.RANK_ZERO_RAW,
-            Optional.empty(),
-            List.of("ssh"));
+            JobPlan.Output.RANK_ZERO_RAW);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     int code;

@@ -41,11 +41,9 @@ public final class FlightFileTarget implements FuzzTarget {
             "allreduce FLOAT32[128, 10] SUM by ring",
             312,
             5_120,
-            State.FAILED,
-            2,
-            new Times(1_000_000, 2_000_000, FlightLog.NEVER),
-            awaited,
-            awaited);
+            new FlightLog.Progress(
+                State.FAILED, 2, new Times(1_000_000, 2_000_000, FlightLog.NEVER)),
+            new FlightLog.Missing(awaited, awaited));
     var log =
         new FlightLog(
             new Self("weft-5", 0, 4, "node7", "4711@17"),

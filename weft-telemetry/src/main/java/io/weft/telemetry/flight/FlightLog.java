@@ -173,12 +173,8 @@ public record FlightLog(
   /// @param words kind, type, shape, reduction, root, algorithm
   /// @param use the number of uses of the name on the communicator, from 1; 0 = not taken yet
   /// @param bytes length of this rank's tensor
-  /// @param state its progress
-  /// @param stage the stage that it reached, from 1; 0 = none
-  /// @param times its times
-  /// @param awaited for a failed operation, the ranks whose segments were missing
-  /// @param unsubmitted for a failed operation, the ranks that had answered that they had not
-  ///   submitted it
+  /// @param progress its progress
+  /// @param missing for a failed operation, the missing ranks
   public record Flight(
       long number,
       long communicator,
@@ -186,24 +182,72 @@ public record FlightLog(
       String words,
       int use,
       long bytes,
-      State state,
-      int stage,
-      Times times,
-      List<Integer> awaited,
-      List<Integer> unsubmitted) {
+      Progress progress,
+      Missing missing) {
 
-    /// Copies the lists.
+    /// Checks the arguments.
     public Flight {
       Objects.requireNonNull(name, "name");
       Objects.requireNonNull(words, "words");
-      Objects.requireNonNull(state, "state");
-      Objects.requireNonNull(times, "times");
+      Objects.requireNonNull(progress, "progress");
+      Objects.requireNonNull(missing, "missing");
+    }
+
+    /// Returns the state.
+    public State state() {
+      return progress.state;
+    }
+
+    /// Returns the stage that the operation reached, from 1; 0 = none.
+    public int stage() {
+      return progress.stage;
+    }
+
+    /// Returns the times.
+    public Times times() {
+      return progress.times;
+    }
+
+    /// Returns the ranks whose segments were missing.
+    public List<Integer> awaited() {
+      return missing.awaited;
+    }
+
+    /// Returns the ranks that had answered that they had not submitted the operation.
+    public List<Integer> unsubmitted() {
+      return missing.unsubmitted;
+    }
+  }
+
+  /// The ranks that a failed operation missed.
+  ///
+  /// @param awaited the ranks whose segments were missing
+  /// @param unsubmitted the ranks that had answered that they had not submitted it
+  public record Missing(List<Integer> awaited, List<Integer> unsubmitted) {
+
+    /// No ranks.
+    public static final Missing NONE = new Missing(List.of(), List.of());
+
+    /// Copies the lists.
+    public Missing {
       awaited = RankList.copyOf(awaited);
       unsubmitted = RankList.copyOf(unsubmitted);
     }
   }
 
   /// The progress of an operation.
+  ///
+  /// @param stage the stage that it reached, from 1; 0 = none
+  public record Progress(State state, int stage, Times times) {
+
+    /// Checks the arguments.
+    public Progress {
+      Objects.requireNonNull(state, "state");
+      Objects.requireNonNull(times, "times");
+    }
+  }
+
+  /// The state of an operation.
   public enum State {
     /// The user has queued it; the progress thread has not taken it.
     SUBMITTED,

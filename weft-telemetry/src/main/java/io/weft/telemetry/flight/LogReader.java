@@ -152,11 +152,8 @@ final class LogReader {
         fields.text(),
         use,
         bytes,
-        state,
-        stage,
-        times,
-        awaited,
-        unsubmitted);
+        new FlightLog.Progress(state, stage, times),
+        new FlightLog.Missing(awaited, unsubmitted));
   }
 
   private int rank() {

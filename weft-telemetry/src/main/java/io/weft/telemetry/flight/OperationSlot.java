@@ -120,12 +120,12 @@ final class OperationSlot {
         Objects.requireNonNullElse(words, ""),
         use,
         bytes,
-        seen,
-        stage,
-        new FlightLog.Times(
-            since(originNanos, submittedNanos), since(originNanos, begunNanos), ended),
-        awaited,
-        unsubmitted);
+        new FlightLog.Progress(
+            seen,
+            stage,
+            new FlightLog.Times(
+                since(originNanos, submittedNanos), since(originNanos, begunNanos), ended)),
+        new FlightLog.Missing(awaited, unsubmitted));
   }
 
   static long since(long originNanos, long nanos) {

@@ -63,11 +63,11 @@ final class SubmittedNames {
                 what,
                 0,
                 bytes.getPlain(at),
-                FlightLog.State.SUBMITTED,
-                0,
-                new FlightLog.Times(submittedNanos, FlightLog.NEVER, FlightLog.NEVER),
-                List.of(),
-                List.of()));
+                new FlightLog.Progress(
+                    FlightLog.State.SUBMITTED,
+                    0,
+                    new FlightLog.Times(submittedNanos, FlightLog.NEVER, FlightLog.NEVER)),
+                FlightLog.Missing.NONE));
       }
     }
     return waiting;

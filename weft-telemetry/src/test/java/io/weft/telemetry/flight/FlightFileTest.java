@@ -59,11 +59,8 @@ class FlightFileTest {
                       "barrier",
                       1,
                       1,
-                      State.DONE,
-                      1,
-                      new Times(0, 0, 0),
-                      List.of(),
-                      List.of());
+                      new FlightLog.Progress(State.DONE, 1, new Times(0, 0, 0)),
+                      FlightLog.Missing.NONE);
                 })
             .toList());
   }

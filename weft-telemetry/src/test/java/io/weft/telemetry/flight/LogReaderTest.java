@@ -87,14 +87,14 @@ class LogReaderTest {
         "allreduce FLOAT32[128, 10] SUM by ring",
         taken ? 312 : 0,
         5_120,
-        state,
-        stage,
-        new Times(
-            13_000_001 * MICRO,
-            taken ? 13_000_002 * MICRO : FlightLog.NEVER,
-            ended ? 13_000_500 * MICRO : FlightLog.NEVER),
-        awaited,
-        unsubmitted);
+        new FlightLog.Progress(
+            state,
+            stage,
+            new Times(
+                13_000_001 * MICRO,
+                taken ? 13_000_002 * MICRO : FlightLog.NEVER,
+                ended ? 13_000_500 * MICRO : FlightLog.NEVER)),
+        new FlightLog.Missing(awaited, unsubmitted));
   }
 
   private static String golden() throws IOException {

@@ -52,7 +52,7 @@ final class SimRun<T> {
     this.terms = terms;
     this.program = program;
     this.chance = new SplittableRandom(terms.seed());
-    this.scheduler = new SimScheduler(events, terms.realTimeLimit());
+    this.scheduler = new SimScheduler(events, terms.limits().real());
     this.trace = new Trace(events::now, wording, terms.traceLines());
     this.network = new Network(events, chance.split(), terms.network(), trace);
   }
@@ -99,9 +99,9 @@ final class SimRun<T> {
     FaultInjector injector = new FaultInjector(this, chance.split());
     terms.faults().forEach(injector::prepare);
     try {
-      List<SimThread> hung = scheduler.run(terms.limitNanos());
+      List<SimThread> hung = scheduler.run(terms.limits().simulatedNanos());
       if (!hung.isEmpty()) {
-        lastEndNanos = terms.limitNanos();
+        lastEndNanos = terms.limits().simulatedNanos();
         lives.stream().filter(life -> hung.contains(life.process.simThread())).forEach(this::hang);
       }
     } finally {
@@ -167,7 +167,7 @@ final class SimRun<T> {
         break;
       }
     }
-    double since = (terms.limitNanos() - simThread.waitingSinceNanos()) / 1e9;
+    double since = (terms.limits().simulatedNanos() - simThread.waitingSinceNanos()) / 1e9;
     life.outcome =
         new RankResult.Hung<>(life.process.rank(), "waits for " + since + " s in " + where);
     trace.say(What.ENDED, life.process, "Hung");

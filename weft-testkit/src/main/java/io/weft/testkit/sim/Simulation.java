@@ -201,12 +201,14 @@ public final class Simulation {
             new SimProcess.Pace(
                 ClampedDuration.nanos(cycle), ClampedDuration.nanos(idle), WAKE_NANOS),
             script.faults(),
-            ClampedDuration.nanos(limit),
-            realTimeLimit,
+            new TimeLimits(ClampedDuration.nanos(limit), realTimeLimit),
             config,
             traceLines);
     return new SimRun<>(terms, program).run();
   }
+
+  /// The limits of a run, in simulated and in real time.
+  record TimeLimits(long simulatedNanos, Duration real) {}
 
   /// The settings of a run.
   record Terms(
@@ -215,8 +217,7 @@ public final class Simulation {
       Network.Setup network,
       SimProcess.Pace pace,
       List<SimFault> faults,
-      long limitNanos,
-      Duration realTimeLimit,
+      TimeLimits limits,
       WeftConfig config,
       int traceLines) {
 

@@ -56,18 +56,19 @@ final class RandomTraffic implements FrameSink, AutoCloseable {
   private int length;
   private boolean finished;
 
-  RandomTraffic(
-      TransportProvider provider,
-      String bind,
-      int node,
-      long seed,
-      int operations,
-      int waitFactor) {
+  /// The operations of both nodes.
+  ///
+  /// @param seed of the random choices
+  /// @param operations of each node
+  /// @param waitFactor multiplies the time limits
+  record Load(long seed, int operations, int waitFactor) {}
+
+  RandomTraffic(TransportProvider provider, String bind, int node, Load load) {
     this.node = node;
-    limitNanos = waitFactor * LIMIT_NANOS;
-    this.operations = operations;
-    mine = new Random(seed + node);
-    theirs = new Random(seed + 1 - node);
+    limitNanos = load.waitFactor() * LIMIT_NANOS;
+    this.operations = load.operations();
+    mine = new Random(load.seed() + node);
+    theirs = new Random(load.seed() + 1 - node);
     transport =
         provider.open(
             new TransportConfig(bind, Node.CONNECT_DEADLINE, Node.credentials(node)), this);
@@ -75,7 +76,7 @@ final class RandomTraffic implements FrameSink, AutoCloseable {
     incoming = transport.allocate((long) SLOTS * SLOT_BYTES);
     constant = transport.allocate(READ_BYTES);
     fetched = transport.allocate(READ_BYTES);
-    Node.fill(constant.segment(), new Random(seed * 31 + node));
+    Node.fill(constant.segment(), new Random(load.seed() * 31 + node));
   }
 
   void meet(RandomTraffic other) {

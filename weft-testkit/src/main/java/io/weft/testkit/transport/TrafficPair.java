@@ -20,8 +20,9 @@ final class TrafficPair implements AutoCloseable {
   TrafficPair(TransportProvider provider, String bind, long seed, int operations, int waitFactor) {
     this.seed = seed;
     limitMillis = waitFactor * LIMIT_MILLIS;
-    first = new RandomTraffic(provider, bind, 0, seed, operations, waitFactor);
-    second = new RandomTraffic(provider, bind, 1, seed, operations, waitFactor);
+    var load = new RandomTraffic.Load(seed, operations, waitFactor);
+    first = new RandomTraffic(provider, bind, 0, load);
+    second = new RandomTraffic(provider, bind, 1, load);
     first.meet(second);
     second.meet(first);
   }
