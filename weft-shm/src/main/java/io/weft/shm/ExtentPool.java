@@ -54,19 +54,22 @@ final class ExtentPool {
         long rounded = (bytes + ControlLayout.PAGE - 1) & -ControlLayout.PAGE;
         int pages = Math.toIntExact(rounded / ControlLayout.PAGE);
         Extent own = add(rounded);
-        return new RegionBacking(control, accessTracker, this, own, own.take(pages), pages);
+        return new RegionBacking(
+            control, accessTracker, this, new RegionBacking.Pages(own, own.take(pages), pages));
       }
       int pages = Math.max(1, (int) ((bytes + ControlLayout.PAGE - 1) / ControlLayout.PAGE));
       for (Extent extent : shared) {
         int page = extent.take(pages);
         if (page >= 0) {
           memory(extent, page, (long) pages * ControlLayout.PAGE).fill((byte) 0);
-          return new RegionBacking(control, accessTracker, this, extent, page, pages);
+          return new RegionBacking(
+              control, accessTracker, this, new RegionBacking.Pages(extent, page, pages));
         }
       }
       Extent more = add(SHARED_BYTES);
       shared.add(more);
-      return new RegionBacking(control, accessTracker, this, more, more.take(pages), pages);
+      return new RegionBacking(
+          control, accessTracker, this, new RegionBacking.Pages(more, more.take(pages), pages));
     } catch (IOException e) {
       throw failed(bytes, String.valueOf(e.getMessage()), e);
     } finally {

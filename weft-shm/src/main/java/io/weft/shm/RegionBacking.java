@@ -20,20 +20,22 @@ final class RegionBacking implements RegionOwner {
   private @Nullable Object owner;
   private int key;
 
+  /// The pages of a region.
+  ///
+  /// @param extent that contains the memory; null = none
+  /// @param first number of the first page in the extent
+  /// @param count of pages; 0 for foreign memory
+  record Pages(@Nullable Extent extent, int first, int count) {}
+
   /// Creates a backing of a pool's pages, or, without a pool, of foreign memory.
   RegionBacking(
-      ControlFile control,
-      AccessTracker accessTracker,
-      @Nullable ExtentPool pool,
-      @Nullable Extent extent,
-      int page,
-      int pages) {
+      ControlFile control, AccessTracker accessTracker, @Nullable ExtentPool pool, Pages pages) {
     this.control = control;
     this.accessTracker = accessTracker;
     this.pool = pool;
-    this.extent = extent;
-    this.page = page;
-    this.pages = pages;
+    this.extent = pages.extent();
+    this.page = pages.first();
+    this.pages = pages.count();
   }
 
   void keep(Object some) {

@@ -44,9 +44,7 @@ final class SharedLink implements ShmInbound.RingListener {
     home.accessTracker().add(visitor);
     OpQueue waiting = new OpQueue(ShmOutbound.MAX_IN_FLIGHT);
     reader = new RingReader(link);
-    inbound =
-        new ShmInbound(
-            reader, home.table(), waiting, messages, ShmTransport.MAX_MESSAGE_BYTES, this);
+    inbound = new ShmInbound(reader, home.table(), waiting, messages, this);
     outbound =
         new ShmOutbound(
             new RingWriter(negotiation.peerLink()),

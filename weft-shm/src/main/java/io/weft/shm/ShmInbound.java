@@ -52,13 +52,12 @@ final class ShmInbound {
       RegionTable table,
       OpQueue waiting,
       MessageBuffer messages,
-      int maxMessageBytes,
       RingListener listener) {
     this.ring = ring;
     this.table = table;
     this.waiting = waiting;
     this.messages = messages;
-    this.maxMessageBytes = maxMessageBytes;
+    this.maxMessageBytes = messages.maxBytes();
     this.listener = listener;
   }
 

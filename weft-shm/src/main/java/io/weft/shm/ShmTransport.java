@@ -138,7 +138,8 @@ final class ShmTransport implements Transport, FrameSink {
   public MemoryRegion register(MemorySegment segment, Object owner) {
     Extent holding = segment.isNative() ? home.pool().holding(segment) : null;
     RegionBacking backing =
-        new RegionBacking(home.control(), home.accessTracker(), null, holding, 0, 0);
+        new RegionBacking(
+            home.control(), home.accessTracker(), null, new RegionBacking.Pages(holding, 0, 0));
     backing.keep(owner);
     return register(segment, backing, holding == null ? 0 : holding.offsetOf(segment));
   }

@@ -25,8 +25,7 @@ class HostilePeerTest implements ShmInbound.RingListener {
   private final RegionTable table = new RegionTable("test");
   private final OpQueue waiting = new OpQueue(16);
   private final ShmInbound inbound =
-      new ShmInbound(
-          new RingReader(link), table, waiting, new MessageBuffer(1 << 16), 1 << 16, this);
+      new ShmInbound(new RingReader(link), table, waiting, new MessageBuffer(1 << 16), this);
   private final RingWriter writer = new RingWriter(link);
   private int heard;
 

@@ -3,6 +3,7 @@ package io.weft.rendezvous.service;
 
 import io.weft.cluster.item.OutboundItem;
 import io.weft.comm.CommException;
+import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.rendezvous.route.Route;
@@ -17,34 +18,24 @@ final class ParkedRequest extends PendingSide implements OutboundItem<ItemWriter
   final int id;
   final long stepNumber;
 
-  /// True if the peer requests the write protocol.
-  final boolean writes;
-
-  /// The signature that the peer expects, and the memory into which such a tensor may be written;
-  /// null if it expects none.
-  final @Nullable TensorSpec expected;
-
-  final @Nullable RemoteRegion into;
+  final Destination destination;
 
   private byte[] why = {};
 
+  /// The destination at the peer.
+  ///
+  /// @param writes true if the peer requests the write protocol
+  /// @param expected the signature that the peer expects; null if it expects none
+  /// @param into the memory into which such a tensor may be written; null if there is none
+  record Destination(boolean writes, @Nullable TensorSpec expected, @Nullable RemoteRegion into) {}
+
   ParkedRequest(
-      RendezvousPeer peer,
-      int id,
-      Route route,
-      long stepNumber,
-      long frame,
-      long iteration,
-      boolean writes,
-      @Nullable TensorSpec expected,
-      @Nullable RemoteRegion into) {
-    super(route, frame, iteration);
+      RendezvousPeer peer, int id, Route route, RendezvousKey key, Destination destination) {
+    super(route, key);
     this.peer = peer;
     this.id = id;
-    this.stepNumber = stepNumber;
-    this.writes = writes;
-    this.expected = expected;
-    this.into = into;
+    this.stepNumber = key.step();
+    this.destination = destination;
   }
 
   @Override

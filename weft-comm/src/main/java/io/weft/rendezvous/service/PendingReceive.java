@@ -75,11 +75,10 @@ final class PendingReceive extends PendingTransfer
       RendezvousKey key,
       long limitNanos,
       Consumer<? super Arrival> receiver,
-      long number,
-      long submittedNanos) {
-    super(route, key.frame(), key.iteration());
-    this.number = number;
-    this.submittedNanos = submittedNanos;
+      Submitted submitted) {
+    super(route, key);
+    this.number = submitted.number();
+    this.submittedNanos = submitted.nanos();
     this.key = key;
     this.limitNanos = limitNanos;
     this.receiver = receiver;

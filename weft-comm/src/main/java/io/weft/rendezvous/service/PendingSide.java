@@ -4,6 +4,7 @@ package io.weft.rendezvous.service;
 import io.weft.cluster.item.Submission;
 import io.weft.comm.CommException;
 import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.route.Route;
 import org.jspecify.annotations.Nullable;
 
@@ -26,10 +27,10 @@ abstract sealed class PendingSide extends Submission<MeshRendezvous>
   /// The next side in the same bucket of the table.
   @Nullable PendingSide chain;
 
-  PendingSide(Route route, long frame, long iteration) {
+  PendingSide(Route route, RendezvousKey key) {
     this.route = route;
-    this.frame = frame;
-    this.iteration = iteration;
+    this.frame = key.frame();
+    this.iteration = key.iteration();
   }
 
   @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
+import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.route.Route;
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +31,14 @@ abstract sealed class PendingTransfer extends PendingSide permits Publication, P
   private long movedBytes;
   private boolean posted;
 
-  PendingTransfer(Route route, long frame, long iteration) {
-    super(route, frame, iteration);
+  /// The submission of a transfer.
+  ///
+  /// @param number of the transfer on this rank
+  /// @param nanos time of its submission
+  record Submitted(long number, long nanos) {}
+
+  PendingTransfer(Route route, RendezvousKey key) {
+    super(route, key);
   }
 
   /// Returns the length of the tensor.

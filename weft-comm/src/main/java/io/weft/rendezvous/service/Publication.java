@@ -76,11 +76,10 @@ final class Publication extends PendingTransfer
       RendezvousKey key,
       @Nullable TensorView tensor,
       Runnable release,
-      long number,
-      long submittedNanos) {
-    super(route, key.frame(), key.iteration());
-    this.number = number;
-    this.submittedNanos = submittedNanos;
+      Submitted submitted) {
+    super(route, key);
+    this.number = submitted.number();
+    this.submittedNanos = submitted.nanos();
     this.stepNumber = key.step();
     this.tensor = tensor;
     this.signature = tensor == null ? null : TensorSpec.of(tensor);

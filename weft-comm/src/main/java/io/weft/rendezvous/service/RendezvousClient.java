@@ -61,8 +61,11 @@ final class RendezvousClient implements Rendezvous {
 
   private Publication publication(
       Route route, RendezvousKey key, @Nullable TensorView tensor, Runnable release) {
-    return new Publication(
-        route, key, tensor, release, behind.nextTransfer(), behind.watchedNanos());
+    return new Publication(route, key, tensor, release, submitted());
+  }
+
+  private PendingTransfer.Submitted submitted() {
+    return new PendingTransfer.Submitted(behind.nextTransfer(), behind.watchedNanos());
   }
 
   private void submit(Publication it) {
@@ -100,8 +103,7 @@ final class RendezvousClient implements Rendezvous {
         key,
         ClampedDuration.nanos(limit),
         receiver,
-        behind.nextTransfer(),
-        behind.watchedNanos());
+        submitted());
   }
 
   @Override

@@ -2,6 +2,7 @@
 package io.weft.rendezvous.service;
 
 import io.weft.rendezvous.Edge;
+import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemReader;
 import io.weft.rendezvous.frame.ItemType;
 import io.weft.rendezvous.frame.TensorSpec;
@@ -114,8 +115,9 @@ final class RendezvousInbound {
     } else if (route == null || step < 0) {
       owner.mistrust(from, "it requested an unknown edge or step");
     } else {
-      owner.enter(
-          new ParkedRequest(from, id, route, step, frame, iteration, writes, expected, into));
+      var key = new RendezvousKey(route.edge(), step, frame, iteration);
+      var destination = new ParkedRequest.Destination(writes, expected, into);
+      owner.enter(new ParkedRequest(from, id, route, key, destination));
     }
   }
 

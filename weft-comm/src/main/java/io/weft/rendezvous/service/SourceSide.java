@@ -167,9 +167,9 @@ final class SourceSide {
       return;
     }
     int token = tokens.take(it);
-    RemoteRegion into = request.into;
-    boolean writes = request.writes && it.bytes() <= maxTransferBytes;
-    if (writes && into != null && it.live().equals(request.expected)) {
+    RemoteRegion into = request.destination.into();
+    boolean writes = request.destination.writes() && it.bytes() <= maxTransferBytes;
+    if (writes && into != null && it.live().equals(request.destination.expected())) {
       it.goesTo(request, Delivery.WRITE, token);
       write(it, into);
     } else {

@@ -31,7 +31,8 @@ class TransferWindowTest {
     Route route = new Route(edge, edges++);
     route.prefer(urgency);
     TensorView tensor = new TensorView(DType.UINT8, Shape.of(bytes), MEMORY.asSlice(0, bytes));
-    return new Publication(route, RendezvousKey.of(edge, 0), tensor, () -> {}, 0, 0);
+    var submitted = new PendingTransfer.Submitted(0, 0);
+    return new Publication(route, RendezvousKey.of(edge, 0), tensor, () -> {}, submitted);
   }
 
   private PendingTransfer ready(int urgency, int bytes) {

@@ -155,7 +155,7 @@ final class TimeAnalysis {
       @Nullable Last latest = last.get(operation.use());
       long submitted = zero(operation.submittedNanos());
       long ended = zero(operation.endedNanos());
-      boolean negotiates = LayerOperations.isNegotiation(operation.name());
+      boolean negotiates = LayerOperations.isNegotiation(operation.use().name());
       return latest == null
           ? new RankTime.Sent(submitted, ended, submitted, track.rank(), negotiates)
           : new RankTime.Sent(submitted, ended, latest.nanos(), latest.rank(), negotiates);

@@ -29,7 +29,11 @@ final class SimServer {
       List<Edge> gradients = edges(worker, false);
       serve(
           new SimTransfers(
-              traffic, rendezvous, worker, tensors, parameters, gradients, what -> wrong = what),
+              traffic,
+              rendezvous,
+              worker,
+              new SimTransfers.Tensors(tensors, parameters, gradients),
+              what -> wrong = what),
           0);
     }
   }

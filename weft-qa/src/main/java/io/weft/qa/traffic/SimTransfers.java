@@ -35,22 +35,22 @@ final class SimTransfers {
   private final Consumer<String> wrong;
   private final List<TensorView> memory;
 
-  /// @param tensors numbers of the tensors in the order of `out` and `in`
+  /// The tensors of both directions.
+  ///
+  /// @param numbers of the tensors in the order of `out` and `in`
+  /// @param out edges of the tensors that this rank publishes
+  /// @param in edges of the tensors that this rank receives
+  record Tensors(List<Integer> numbers, List<Edge> out, List<Edge> in) {}
+
   /// @param wrong receives errors on the rank's progress thread
   SimTransfers(
-      SimTraffic traffic,
-      Rendezvous rendezvous,
-      int worker,
-      List<Integer> tensors,
-      List<Edge> out,
-      List<Edge> in,
-      Consumer<String> wrong) {
+      SimTraffic traffic, Rendezvous rendezvous, int worker, Tensors both, Consumer<String> wrong) {
     this.traffic = traffic;
     this.rendezvous = rendezvous;
     this.worker = worker;
-    this.tensors = tensors;
-    this.out = out;
-    this.in = in;
+    this.tensors = both.numbers();
+    this.out = both.out();
+    this.in = both.in();
     this.wrong = wrong;
     memory = memory(traffic.bytes(), tensors.size());
   }

@@ -34,7 +34,11 @@ final class SimWorker {
     List<Edge> parameters = tensors.stream().map(t -> traffic.parameter(t, self.rank())).toList();
     exchange =
         new SimTransfers(
-            traffic, rendezvous, self.rank(), tensors, gradients, parameters, what -> wrong = what);
+            traffic,
+            rendezvous,
+            self.rank(),
+            new SimTransfers.Tensors(tensors, gradients, parameters),
+            what -> wrong = what);
   }
 
   /// Runs all steps. Returns the mean time of a step, without the first.

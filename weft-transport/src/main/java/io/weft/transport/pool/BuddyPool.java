@@ -115,14 +115,7 @@ final class BuddyPool implements BufferPool {
   }
 
   private Lease lease(BuddyBlock block, int page, int order, long bytes) {
-    Lease lease =
-        new Lease(
-            this,
-            block,
-            page,
-            order,
-            block.region().slice((long) page * BuddyBlock.PAGE_BYTES, bytes),
-            trace ? new Throwable("leased here") : null);
+    Lease lease = new Lease(this, block, page, order, bytes);
     out++;
     outBytes += bytes;
     if (trace) {
@@ -186,19 +179,13 @@ final class BuddyPool implements BufferPool {
     private final @Nullable Throwable taken;
     private boolean returned;
 
-    Lease(
-        BuddyPool pool,
-        BuddyBlock block,
-        int page,
-        int order,
-        Slice slice,
-        @Nullable Throwable taken) {
+    Lease(BuddyPool pool, BuddyBlock block, int page, int order, long bytes) {
       this.pool = pool;
       this.block = block;
       this.page = page;
       this.order = order;
-      this.slice = slice;
-      this.taken = taken;
+      this.slice = block.region().slice((long) page * BuddyBlock.PAGE_BYTES, bytes);
+      this.taken = pool.trace ? new Throwable("leased here") : null;
     }
 
     @Override

@@ -30,18 +30,18 @@ public final class LocalRegion implements MemoryRegion, PeerMemory {
   private final AtomicLong claims = new AtomicLong();
   private @Nullable Object owner;
 
-  LocalRegion(
-      RegionTable table,
-      MemorySegment segment,
-      int key,
-      @Nullable Arena arena,
-      boolean inOwnMemory,
-      @Nullable Object owner) {
+  /// The memory of a region.
+  ///
+  /// @param arena that the region closes; null = the memory is another owner's
+  /// @param inOwnMemory true if the memory is a part of the transport's
+  record Memory(MemorySegment segment, @Nullable Arena arena, boolean inOwnMemory) {}
+
+  LocalRegion(RegionTable table, int key, Memory memory, @Nullable Object owner) {
     this.table = table;
-    this.segment = segment;
+    this.segment = memory.segment();
     this.key = key;
-    this.arena = arena;
-    this.inOwnMemory = inOwnMemory;
+    this.arena = memory.arena();
+    this.inOwnMemory = memory.inOwnMemory();
     this.owner = owner;
     this.views = new RegionViews(segment);
     this.regionOwner = owner instanceof RegionOwner some ? some : null;

@@ -57,7 +57,7 @@ public final class RegionTable {
     try {
       MemorySegment block = arena.allocate(bytes, PAGE);
       enter(block);
-      return add(block, arena, true, null);
+      return add(new LocalRegion.Memory(block, arena, true), null);
     } catch (OutOfMemoryError e) {
       arena.close();
       throw new TransportException.Registration(
@@ -76,7 +76,7 @@ public final class RegionTable {
   /// region, and is notified when the region closes.
   public LocalRegion register(MemorySegment segment, Object owner) {
     check(segment);
-    return add(segment, null, isInOwnMemory(segment), owner);
+    return add(new LocalRegion.Memory(segment, null, isInOwnMemory(segment)), owner);
   }
 
   /// Throws `TransportException.Registration` for memory that cannot be registered, because it is
@@ -145,8 +145,7 @@ public final class RegionTable {
     return region;
   }
 
-  private synchronized LocalRegion add(
-      MemorySegment segment, @Nullable Arena arena, boolean inOwnMemory, @Nullable Object owner) {
+  private synchronized LocalRegion add(LocalRegion.Memory memory, @Nullable Object owner) {
     int index;
     if (!free.isEmpty() && used >= REUSE_FROM) {
       index = free.remove();
@@ -155,7 +154,7 @@ public final class RegionTable {
     } else {
       throw new TransportException.Registration(
           "register "
-              + segment.byteSize()
+              + memory.segment().byteSize()
               + " bytes on "
               + device
               + " failed: all "
@@ -170,8 +169,7 @@ public final class RegionTable {
     if (generations[index] == 0) {
       generations[index] = 1;
     }
-    LocalRegion region =
-        new LocalRegion(this, segment, generations[index] << 16 | index, arena, inOwnMemory, owner);
+    LocalRegion region = new LocalRegion(this, generations[index] << 16 | index, memory, owner);
     slots.set(index, region);
     return region;
   }

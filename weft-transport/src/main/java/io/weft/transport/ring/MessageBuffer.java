@@ -20,6 +20,11 @@ public final class MessageBuffer {
     memory = Arena.ofAuto().allocate(maxBytes, 64);
   }
 
+  /// Returns the length of the longest message.
+  public int maxBytes() {
+    return (int) memory.byteSize();
+  }
+
   /// Copies a message into the buffer; the returned segment is valid until the next call.
   ///
   /// Hot path.
