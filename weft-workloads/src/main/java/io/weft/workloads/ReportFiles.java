@@ -42,20 +42,23 @@ final class ReportFiles {
 
   /// Removes partial files of killed processes.
   void sweep() {
-    options.json().ifPresent(NewFile::sweep);
-    options.plot().ifPresent(NewFile::sweep);
+    options.outputs().json().ifPresent(NewFile::sweep);
+    options.outputs().plot().ifPresent(NewFile::sweep);
   }
 
   void write(TrainReport report, TrainingOutcome outcome) {
     missing.clear();
-    write("--json", options.json(), report::write);
-    write("--plot", options.plot(), file -> Plot.write(file, report, outcome));
+    write("--json", options.outputs().json(), report::write);
+    write("--plot", options.outputs().plot(), file -> Plot.write(file, report, outcome));
   }
 
   /// Writes the samples of an autotuner.
   void writeLog(List<String> lines) {
     byte[] text = (String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8);
-    write(GradientFlags.AUTOTUNE_LOG, options.autotuneLog(), file -> NewFile.write(file, text));
+    write(
+        GradientFlags.AUTOTUNE_LOG,
+        options.outputs().autotuneLog(),
+        file -> NewFile.write(file, text));
   }
 
   /// Throws `Unwritten` if a file is missing.

@@ -214,10 +214,11 @@ final class TrainCommandLine {
         source,
         transport,
         GradientFlags.threads(settings, threads(parsed)),
-        plot(parsed),
-        output(parsed, "--json"),
-        directory(parsed, "--timeline"),
-        autotuneLog(parsed, settings));
+        new TrainOptions.Outputs(
+            plot(parsed),
+            output(parsed, "--json"),
+            directory(parsed, "--timeline"),
+            autotuneLog(parsed, settings)));
   }
 
   private static void requireBalanced(TrainingSettings settings, boolean servers) {

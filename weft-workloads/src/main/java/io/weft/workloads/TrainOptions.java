@@ -18,10 +18,7 @@ import java.util.OptionalInt;
 /// @param source of its data
 /// @param transport "auto" or a scheme; empty if not given
 /// @param threads that compute on each rank; if empty, its share of the host's cores
-/// @param plot to draw
-/// @param json report to write
-/// @param timeline directory in which each rank writes its timeline; empty if not given
-/// @param autotuneLog file for the samples of an autotuner
+/// @param outputs the files to write
 record TrainOptions(
     TrainingSettings settings,
     OptionalInt batchPerRank,
@@ -30,10 +27,19 @@ record TrainOptions(
     DataSource source,
     Optional<String> transport,
     OptionalInt threads,
-    Optional<Path> plot,
-    Optional<Path> json,
-    Optional<Path> timeline,
-    Optional<Path> autotuneLog) {
+    Outputs outputs) {
+
+  /// The files that a training writes. Each is empty if not given.
+  ///
+  /// @param plot to draw
+  /// @param json report to write
+  /// @param timeline directory in which each rank writes its timeline
+  /// @param autotuneLog file for the samples of an autotuner
+  record Outputs(
+      Optional<Path> plot,
+      Optional<Path> json,
+      Optional<Path> timeline,
+      Optional<Path> autotuneLog) {}
 
   /// Returns these options in a job of this number of ranks, which determines the batch if it is
   /// given for each rank.
@@ -50,9 +56,6 @@ record TrainOptions(
         source,
         transport,
         threads,
-        plot,
-        json,
-        timeline,
-        autotuneLog);
+        outputs);
   }
 }

@@ -19,7 +19,7 @@ final class TrainTimeline {
 
   /// Returns the directory on the command line, or else that of the setting.
   static Optional<Path> directory(TrainOptions options, Weft weft) {
-    return options.timeline().or(() -> weft.config().value(TimelineConfig.DIRECTORY));
+    return options.outputs().timeline().or(() -> weft.config().value(TimelineConfig.DIRECTORY));
   }
 
   /// Throws `BadOption` if the directory cannot be written.

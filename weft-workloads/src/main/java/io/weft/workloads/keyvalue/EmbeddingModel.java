@@ -68,6 +68,7 @@ final class EmbeddingModel implements WorkerModel {
     int dense = by.size();
     by.addAll(
         model
+            .lookups()
             .learned()
             .<List<? extends Output<?>>>map(Learned::parts)
             .orElseGet(() -> model.variables().stream().map(Operand::asOutput).toList()));
@@ -79,12 +80,18 @@ final class EmbeddingModel implements WorkerModel {
     }
     var wide = tables.tables().wide();
     var deep = tables.tables().deep();
-    updates.add(wide.push(tf, wide.slices(tf, List.of(model.wide()), List.of(gradients.get(0)))));
-    updates.add(deep.push(tf, deep.slices(tf, List.of(model.deep()), List.of(gradients.get(1)))));
+    updates.add(
+        wide.push(tf, wide.slices(tf, List.of(model.lookups().wide()), List.of(gradients.get(0)))));
+    updates.add(
+        deep.push(tf, deep.slices(tf, List.of(model.lookups().deep()), List.of(gradients.get(1)))));
     List<Output<TFloat32>> rest = gradients.subList(dense, gradients.size());
-    if (model.learned().isPresent()) {
+    if (model.lookups().learned().isPresent()) {
       updates.add(
-          tables.tables().dense().orElseThrow().push(tf, model.learned().get().slices(rest)));
+          tables
+              .tables()
+              .dense()
+              .orElseThrow()
+              .push(tf, model.lookups().learned().get().slices(rest)));
     } else {
       updates.add(allreduced(settings, workers, rest));
     }

@@ -28,9 +28,7 @@ import org.tensorflow.types.TInt64;
 /// @param score of shape batch: the probability of a click
 /// @param variables weights and biases of the dense layers, in order of creation; only their
 ///   initial values if servers keep the learned differences
-/// @param wide the lookup of weights
-/// @param deep the lookup of embeddings
-/// @param learned the dense parameters that servers keep; empty if the variables hold them
+/// @param lookups of the rows in the tables
 public record EmbeddedModel(
     Graph graph,
     Placeholder<TInt64> keys,
@@ -39,10 +37,15 @@ public record EmbeddedModel(
     Operand<TInt32> correct,
     Operand<TFloat32> score,
     List<Variable<TFloat32>> variables,
-    Lookup wide,
-    Lookup deep,
-    Optional<Learned> learned)
+    Lookups lookups)
     implements AutoCloseable {
+
+  /// The lookups of rows.
+  ///
+  /// @param wide the lookup of weights
+  /// @param deep the lookup of embeddings
+  /// @param learned the dense parameters that servers keep; empty if the variables hold them
+  public record Lookups(Lookup wide, Lookup deep, Optional<Learned> learned) {}
 
   /// The tables in which the network looks up rows.
   ///
@@ -91,14 +94,12 @@ public record EmbeddedModel(
         verdict.correct(),
         verdict.clicks(tf),
         layers.variables(),
-        wide,
-        deep,
-        learned);
+        new Lookups(wide, deep, learned));
   }
 
   /// Returns the current weights of the dense layers, in order of creation.
   public List<? extends Operand<TFloat32>> weights() {
-    return learned.isPresent() ? learned.get().values() : variables;
+    return lookups.learned.isPresent() ? lookups.learned.get().values() : variables;
   }
 
   /// Returns the number of weights and biases, including the rows of all categories of the columns.
@@ -111,7 +112,7 @@ public record EmbeddedModel(
 
   /// Returns the tensors with respect to which the gradients of the lookups are computed.
   public List<Output<TFloat32>> lookedUp() {
-    return List.of(wide.raw(), deep.raw());
+    return List.of(lookups.wide.raw(), lookups.deep.raw());
   }
 
   @Override

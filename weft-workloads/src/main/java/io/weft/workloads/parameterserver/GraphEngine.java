@@ -240,7 +240,7 @@ final class GraphEngine implements TrainingEngine, AutoCloseable {
           try (var batch = new Feed(examples, size)) {
             batch.fill(from);
             try (Fetched fetched = run(replica.judgement(), feeds(batch))) {
-              if (!replica.scores().isEmpty()) {
+              if (!replica.results().scores().isEmpty()) {
                 scores.accept((TFloat32) fetched.get(1));
               }
               return ((TInt32) fetched.get(0)).getInt();
@@ -251,11 +251,11 @@ final class GraphEngine implements TrainingEngine, AutoCloseable {
 
   @Override
   public String digest() throws InterruptedException {
-    var call = new GraphCall(List.of(), replica.weights(), List.of());
+    var call = new GraphCall(List.of(), replica.results().weights(), List.of());
     try (Fetched fetched = run(call, Map.of())) {
       SortedMap<String, TensorView> weights = new TreeMap<>();
       for (int i = 0; i < fetched.size(); i++) {
-        String name = replica.weights().get(i);
+        String name = replica.results().weights().get(i);
         weights.put(name.substring(0, name.lastIndexOf(':')), TensorViews.of(fetched.get(i)));
       }
       return WeightsDigest.of(weights);

@@ -26,22 +26,24 @@ import org.tensorflow.types.TInt64;
 /// @param graph without devices, except for the ops on the first server
 /// @param train names of the ops that a worker's training step runs
 /// @param update names of the ops that apply the gradients of a synchronous step to the variables
-/// @param loss of a step, summed over the worker's share: a fetch
-/// @param correct the number of correct predictions in the batch: a fetch
-/// @param scores of the batch, if the workload is ranked: a fetch, or none
-/// @param weights of the model: fetches
+/// @param results names of the fetches of results
 /// @param parameters the number of weights
 /// @param memory the state that a checkpoint keeps; `NONE` if the run keeps none
 record Replica(
     GraphDef graph,
     List<String> train,
     List<String> update,
-    String loss,
-    String correct,
-    List<String> scores,
-    List<String> weights,
+    Results results,
     long parameters,
     ServerMemory memory) {
+
+  /// The names of the fetches of results.
+  ///
+  /// @param loss of a step, summed over the worker's share
+  /// @param correct the number of correct predictions in the batch
+  /// @param scores of the batch, if the workload is ranked, or none
+  /// @param weights of the model
+  record Results(String loss, String correct, List<String> scores, List<String> weights) {}
 
   /// The placeholders of the batch and of the factor of the loss.
   static final List<String> FEEDS = List.of("features", "labels");
@@ -98,10 +100,11 @@ record Replica(
           Initializers.portable(graph.toGraphDef(), INIT),
           train,
           update,
-          name(model.lossSum()),
-          name(model.correct()),
-          model.score().stream().map(Replica::name).toList(),
-          model.variables().stream().map(Replica::name).toList(),
+          new Results(
+              name(model.lossSum()),
+              name(model.correct()),
+              model.score().stream().map(Replica::name).toList(),
+              model.variables().stream().map(Replica::name).toList()),
           model.parameters(),
           memory);
     }
@@ -122,12 +125,12 @@ record Replica(
 
   /// Returns the call of an asynchronous training step.
   GraphCall asynchronousStep() {
-    return new GraphCall(List.of(FEEDS.get(0), FEEDS.get(1), FACTOR), List.of(loss), train);
+    return new GraphCall(List.of(FEEDS.get(0), FEEDS.get(1), FACTOR), List.of(results.loss), train);
   }
 
   /// Returns the call of a synchronous step of worker `index`, which waits for the other workers.
   GraphCall synchronousStep(int index) {
-    List<String> fetches = new ArrayList<>(List.of(loss));
+    List<String> fetches = new ArrayList<>(List.of(results.loss));
     fetches.addAll(StepTokens.fetches(index));
     return new GraphCall(
         List.of(FEEDS.get(0), FEEDS.get(1), FACTOR, Accumulated.STEP), fetches, train);
@@ -140,8 +143,8 @@ record Replica(
 
   /// Returns the call that evaluates a batch without training.
   GraphCall judgement() {
-    List<String> fetches = new ArrayList<>(List.of(correct));
-    fetches.addAll(scores);
+    List<String> fetches = new ArrayList<>(List.of(results.correct));
+    fetches.addAll(results.scores);
     return new GraphCall(FEEDS, fetches, List.of());
   }
 }

@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// @param backup workers for which no step waits
 /// @param requestsPerStep messages in which a worker requested tensors, mean over the steps of all
 ///   workers; null if the runtime does not count them
-/// @param droppedGradients of workers' steps that arrived too late to count
-/// @param lostWorkers indices of workers that were lost
+/// @param lost the lost work, as fields of this object
 /// @param tables counts of requests, if the model is in tables
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record ServingFacts(
@@ -27,8 +26,7 @@ public record ServingFacts(
     String mode,
     int backup,
     @Nullable Double requestsPerStep,
-    long droppedGradients,
-    List<Integer> lostWorkers,
+    @JsonUnwrapped Lost lost,
     @JsonUnwrapped @Nullable Tables tables) {
 
   /// The requests of all workers to all tables.
@@ -43,8 +41,15 @@ public record ServingFacts(
   /// @param max the maximum
   public record Staleness(long max) {}
 
-  /// Copies the list.
-  public ServingFacts {
-    lostWorkers = List.copyOf(lostWorkers);
+  /// The work that did not count.
+  ///
+  /// @param droppedGradients of workers' steps that arrived too late to count
+  /// @param lostWorkers indices of workers that were lost
+  public record Lost(long droppedGradients, List<Integer> lostWorkers) {
+
+    /// Copies the list.
+    public Lost {
+      lostWorkers = List.copyOf(lostWorkers);
+    }
   }
 }

@@ -123,8 +123,9 @@ public record WorkerReport(ServedTraining training, RankShards share, List<Worke
         mode,
         servers.backup(),
         known ? (Double) ((double) requests / taken) : null,
-        dropped,
-        IntStream.range(0, rows.size()).filter(w -> !rows.get(w).done()).boxed().toList(),
+        new ServingFacts.Lost(
+            dropped,
+            IntStream.range(0, rows.size()).filter(w -> !rows.get(w).done()).boxed().toList()),
         inTables ? tables() : null);
   }
 

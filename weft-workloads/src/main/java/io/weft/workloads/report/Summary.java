@@ -114,11 +114,12 @@ public final class Summary {
           String.format(
               Locale.ROOT,
               "  dropped        gradients of %d steps of workers, which arrived too late%n",
-              serving.droppedGradients()));
+              serving.lost().droppedGradients()));
     }
-    if (!serving.lostWorkers().isEmpty()) {
+    if (!serving.lost().lostWorkers().isEmpty()) {
       lines.append(
-          String.format(Locale.ROOT, "  lost           workers %s%n", serving.lostWorkers()));
+          String.format(
+              Locale.ROOT, "  lost           workers %s%n", serving.lost().lostWorkers()));
     }
     return lines.toString();
   }

@@ -34,7 +34,7 @@ class ServedTrainingTest {
     assertThat(served.outcome().losses()).hasSize(100).allMatch(Double::isFinite);
     assertThat(served.outcome().finalLoss()).isLessThan(served.outcome().losses().getFirst());
     assertThat(served.facts().mode()).isEqualTo("async");
-    assertThat(served.facts().lostWorkers()).isEmpty();
+    assertThat(served.facts().lost().lostWorkers()).isEmpty();
   }
 
   @Test

@@ -37,7 +37,7 @@ class SynchronousTrainingTest {
     assertThat(served.outcome().losses()).hasSize(20).allMatch(Double::isFinite);
     assertThat(served.outcome().losses().getLast())
         .isLessThan(served.outcome().losses().getFirst());
-    assertThat(served.facts().droppedGradients()).isBetween(0L, 20L);
+    assertThat(served.facts().lost().droppedGradients()).isBetween(0L, 20L);
     assertThat(served.facts().mode()).isEqualTo("sync");
   }
 
