@@ -72,8 +72,9 @@ public record WorkerReport(ServedTraining training, RankShards share, List<Worke
     List<Double> accuracies = List.of(tested.correct() / (double) test.count());
     double speed =
         rows.stream()
-            .filter(row -> row.done() && row.seconds() > 0)
-            .collect(Collectors.summingDouble(row -> row.examples() / row.seconds()));
+            .filter(row -> row.done() && row.effort().seconds() > 0)
+            .collect(
+                Collectors.summingDouble(row -> row.effort().examples() / row.effort().seconds()));
     var outcome =
         new TrainingOutcome(
             training.source().name(),
@@ -104,8 +105,8 @@ public record WorkerReport(ServedTraining training, RankShards share, List<Worke
     List<WorkerRow> done = rows.stream().filter(WorkerRow::done).toList();
     return new TrainingCost(
         done.stream().mapToLong(WorkerRow::steps).max().orElse(0),
-        done.stream().mapToDouble(WorkerRow::seconds).max().orElse(0),
-        done.stream().mapToDouble(WorkerRow::cpuSeconds).sum());
+        done.stream().mapToDouble(row -> row.effort().seconds()).max().orElse(0),
+        done.stream().mapToDouble(row -> row.effort().cpuSeconds()).sum());
   }
 
   private ServingFacts facts(long dropped) {

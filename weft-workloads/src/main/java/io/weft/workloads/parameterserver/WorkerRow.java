@@ -8,9 +8,7 @@ import java.util.Arrays;
 /// The result of one worker, which travels as a row of numbers.
 ///
 /// @param done true if the worker has completed its steps
-/// @param examples that the worker trained on
-/// @param seconds that its steps took
-/// @param cpuSeconds of the processors since the start of its process
+/// @param effort of its steps
 /// @param requests in which it requested tensors; negative if unknown
 /// @param bytesSent by the worker
 /// @param transfers of the worker
@@ -19,14 +17,19 @@ import java.util.Arrays;
 ///   not take
 public record WorkerRow(
     boolean done,
-    long examples,
-    double seconds,
-    double cpuSeconds,
+    Effort effort,
     long requests,
     long bytesSent,
     TransferCounts transfers,
     TableCounts tables,
     double[] losses) {
+
+  /// The effort of a worker.
+  ///
+  /// @param examples that the worker trained on
+  /// @param seconds that its steps took
+  /// @param cpuSeconds of the processors since the start of its process
+  public record Effort(long examples, double seconds, double cpuSeconds) {}
 
   private static final int FACTS = 13;
 
@@ -44,9 +47,7 @@ public record WorkerRow(
   public static WorkerRow of(double[] numbers) {
     return new WorkerRow(
         numbers[0] != 0,
-        (long) numbers[1],
-        numbers[2],
-        numbers[12],
+        new Effort((long) numbers[1], numbers[2], numbers[12]),
         (long) numbers[3],
         (long) numbers[4],
         new TransferCounts(
@@ -59,8 +60,8 @@ public record WorkerRow(
   public double[] numbers() {
     double[] numbers = new double[width(losses.length)];
     numbers[0] = done ? 1 : 0;
-    numbers[1] = examples;
-    numbers[2] = seconds;
+    numbers[1] = effort.examples;
+    numbers[2] = effort.seconds;
     numbers[3] = requests;
     numbers[4] = bytesSent;
     numbers[5] = transfers.registrations();
@@ -70,7 +71,7 @@ public record WorkerRow(
     numbers[9] = tables.pushes();
     numbers[10] = tables.pulls();
     numbers[11] = tables.staleness();
-    numbers[12] = cpuSeconds;
+    numbers[12] = effort.cpuSeconds;
     System.arraycopy(losses, 0, numbers, FACTS, losses.length);
     return numbers;
   }

@@ -84,9 +84,7 @@ public final class WorkerSteps {
     long examples = (long) share.width() * nanos.size();
     return new WorkerRow(
         true,
-        examples,
-        seconds,
-        TrainingCost.ownCpuSeconds(),
+        new WorkerRow.Effort(examples, seconds, TrainingCost.ownCpuSeconds()),
         requests,
         weft.bytesSent(),
         weft.transfers(),
