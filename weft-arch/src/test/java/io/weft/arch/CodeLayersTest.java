@@ -60,4 +60,9 @@ class CodeLayersTest {
           .anyMatch(type -> type.getPackageName().startsWith("io.weft." + part));
     }
   }
+
+  @Test
+  void allClassesAboveALimitExist() {
+    assertThat(ParameterRules.ABOVE).allMatch(name -> classes.contain(name));
+  }
 }

@@ -19,7 +19,8 @@ public final class LayerRules {
             SystemRules.all(),
             FileRules.all(),
             PurityRules.all(),
-            ShapeRules.all())
+            ShapeRules.all(),
+            ParameterRules.all())
         .flatMap(List::stream)
         .toList();
   }

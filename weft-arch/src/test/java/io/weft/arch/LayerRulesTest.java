@@ -14,7 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class LayerRulesTest {
 
-  private final JavaClasses offender = new ClassFileImporter().importClasses(OffenderHelper.class);
+  private final JavaClasses offender =
+      new ClassFileImporter().importClasses(OffenderHelper.class, OffenderHelper.Wide.class);
 
   @ParameterizedTest
   @ValueSource(
@@ -27,6 +28,8 @@ class LayerRulesTest {
         "impure",
         "clock()",
         "console()",
+        "OffenderHelper has a constructor of 6 parameters",
+        "OffenderHelper$Wide has a constructor of 0 parameters or 9 components",
         "OffenderHelper> has simple name ending with 'Helper'"
       })
   void eachOffenceIsFound(String offence) {

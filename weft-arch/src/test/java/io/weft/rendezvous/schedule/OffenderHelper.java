@@ -18,6 +18,12 @@ public final class OffenderHelper {
   LocalJob testkit;
   Thread impure;
 
+  OffenderHelper(int one, int two, int three, int four, int five, int six) {}
+
+  /// A record of too many components.
+  public record Wide(
+      int one, int two, int three, int four, int five, int six, int seven, int eight, int nine) {}
+
   long clock() {
     return System.nanoTime();
   }
