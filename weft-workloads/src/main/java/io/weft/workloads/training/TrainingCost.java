@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.transport.limit.ClampedDuration;
+
 /// The cost of a run.
 ///
 /// @param steps that the run took; with parameter servers, the most steps of a worker
@@ -15,7 +17,7 @@ public record TrainingCost(long steps, double elapsedSeconds, double cpuSeconds)
     return ProcessHandle.current()
         .info()
         .totalCpuDuration()
-        .map(duration -> duration.toNanos() / 1e9)
+        .map(duration -> ClampedDuration.nanos(duration) / 1e9)
         .orElse(0.0);
   }
 }
