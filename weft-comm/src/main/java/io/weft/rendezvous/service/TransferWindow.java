@@ -63,7 +63,7 @@ final class TransferWindow {
       enteredBytes = 0;
     }
     it.window = this;
-    it.turn = (enteredBytes / OVERTAKEN_BYTES << Integer.SIZE) - it.route.urgency();
+    it.turn = ((enteredBytes / OVERTAKEN_BYTES) << Integer.SIZE) - it.route.urgency();
     it.ticket = tickets++;
     enteredBytes += it.bytes();
     add(it);
