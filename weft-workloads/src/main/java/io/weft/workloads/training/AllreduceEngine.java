@@ -360,12 +360,12 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
         exchange.combine(
             "bytes",
             ReduceOp.SUM,
-            job.bytesSent(),
+            (double) job.bytesSent(),
             stepBytes,
-            own.registrations(),
-            own.oneSidedBytes(),
-            own.ringBytes(),
-            own.copiedBytes());
+            (double) own.registrations(),
+            (double) own.oneSidedBytes(),
+            (double) own.ringBytes(),
+            (double) own.copiedBytes());
     return Traffic.of(
         (long) sums[0],
         exchange.alone() || stepsTaken == 0
