@@ -172,7 +172,7 @@ public record TimelineReport(
         track.header().host(),
         time.steps(),
         all / 1e9,
-        Shares.of(all, time.exposedNanos(), time.waitingNanos()),
+        Shares.of(all, (double) time.exposedNanos(), (double) time.waitingNanos()),
         seconds,
         track.uncertaintyNanos() / 1e3);
   }
