@@ -16,9 +16,9 @@ import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.proto.GraphDef;
 import org.tensorflow.types.TFloat32;
 
-/// The forward pass of a U-Net [UNET15] without biases, with residual blocks at its bottom and with
-/// skip connections that are added. Its encoder is on one task, its decoder on another. The
-/// activations of the encoder's levels cross the link: the first one is the longest and ready
+/// The forward pass of a U-Net [UNET15 fig. 1] without biases, with residual blocks at its bottom
+/// and with skip connections that are added. Its encoder is on one task, its decoder on another.
+/// The activations of the encoder's levels cross the link: the first one is the longest and ready
 /// first, and the decoder needs it last. The result is proportional to the fed scale.
 ///
 /// @param graph the graph, with devices if the network is split
