@@ -109,8 +109,8 @@ public final class OrderRank {
           }
         }
       }
-      for (PartRun run : runs) {
-        printer.times(run.order().word(), right, nanos[run.order().ordinal()]);
+      for (int i = 0; i < nanos.length; i++) {
+        printer.times(runs.get(i).order().word(), right, nanos[i]);
       }
     } finally {
       runs.forEach(PartRun::close);

@@ -12,6 +12,7 @@ import io.weft.tensorflow.transfer.ReceivePlan;
 import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.ToIntFunction;
 import org.tensorflow.Graph;
 import org.tensorflow.Result;
@@ -28,8 +29,14 @@ final class PartRun implements AutoCloseable {
 
   /// The order in which the transfers of a step leave.
   enum Order {
-    NEED,
-    READINESS;
+    NEED(0),
+    READINESS(1);
+
+    private final int series;
+
+    Order(int series) {
+      this.series = series;
+    }
 
     /// Returns the part as it is, or with equal urgencies.
     GraphDef of(GraphDef part) {
@@ -66,9 +73,10 @@ final class PartRun implements AutoCloseable {
   PartRun(Weft weft, GraphPartition partition, Task task, ToIntFunction<Task> ranks, Order order) {
     this.weft = weft;
     this.order = order;
-    this.call = partition.plan(SplitUNet.STEP).get(task);
+    this.call = Objects.requireNonNull(partition.plan(SplitUNet.STEP).get(task), "call");
     this.part = new GraphPart(order.word(), weft.rendezvous(), weft.rank(), ranks);
-    graph.importGraphDef(part.bind(order.of(partition.parts().get(task))));
+    GraphDef own = Objects.requireNonNull(partition.parts().get(task), "part");
+    graph.importGraphDef(part.bind(order.of(own)));
     this.session = new Session(graph, config());
   }
 
@@ -85,7 +93,7 @@ final class PartRun implements AutoCloseable {
   }
 
   private long step() {
-    return RendezvousKey.step(order.ordinal(), steps);
+    return RendezvousKey.step(order.series, steps);
   }
 
   /// Runs this part of the next step. Returns the fetched values, none on the encoder's task.
