@@ -100,33 +100,51 @@ final class Stranger {
     throw new AssertionError("it has ended and said: " + said);
   }
 
-  /// Opens two transports, writes and reads memory that could not be registered, and prints the
-  /// bytes that passed the rings, the bytes that moved one-sided and the refused registrations.
+  /// Opens two transports, writes and reads memory that could not be registered, and prints whether
+  /// the contents are right, the bytes that moved one-sided, and the refused registrations.
   static final class Copying {
+    private static final int BYTES = 100_000;
+
     public static void main(String[] none) {
-      try (Parties parties = new Parties(2, VerbsSettings.ofThisProcess())) {
-        Parties.Party here = parties.get(0);
-        int bytes = 100_000;
-        MemoryRegion own = here.transport.allocate(bytes);
-        MemoryRegion region = parties.get(1).transport.allocate(bytes);
-        RemoteSlice all = new RemoteSlice(region.export(), 0, bytes);
+      VerbsSettings settings = VerbsSettings.ofThisProcess();
+      List<Parties.Party> both =
+          List.of(new Parties.Party(0, settings), new Parties.Party(1, settings));
+      Parties.Party here = both.get(0);
+      try {
+        String met = Couple.meet(here, both.get(1));
+        MemoryRegion own = here.transport.allocate(BYTES);
+        MemoryRegion region = both.get(1).transport.allocate(BYTES);
+        RemoteSlice all = new RemoteSlice(region.export(), 0, BYTES);
         own.segment().fill((byte) 7);
         VerbsOutcome written = new VerbsOutcome();
-        parties.post(() -> here.to(1).tryWrite(own.slice(0, bytes), all, 1, written));
-        parties.until(written::isDone, "the write is complete");
+        PostResult write = here.to(1).tryWrite(own.slice(0, BYTES), all, 1, written);
+        await(both, written);
         own.segment().fill((byte) 0);
         VerbsOutcome read = new VerbsOutcome();
-        parties.post(() -> here.to(1).tryRead(own.slice(0, bytes), all, read));
-        parties.until(read::isDone, "the read is complete");
+        PostResult posted = here.to(1).tryRead(own.slice(0, BYTES), all, read);
+        await(both, read);
         boolean right =
-            own.segment().mismatch(MemorySegment.ofArray(new byte[bytes]).fill((byte) 7)) < 0;
+            own.segment().mismatch(MemorySegment.ofArray(new byte[BYTES]).fill((byte) 7)) < 0;
         Map<String, Long> counters = here.transport.counters();
-        System.out.println(
-            (right ? "right" : "wrong contents")
-                + ", one-sided "
-                + (counters.get("oneSidedWrittenBytes") + counters.get("oneSidedReadBytes"))
-                + ", refused "
-                + counters.get("refusedRegistrations"));
+        System.out.printf(
+            "%s, %s, %s, %s, one-sided %d, refused %d%n",
+            met,
+            write,
+            posted,
+            right ? "right" : "wrong contents",
+            counters.get("oneSidedWrittenBytes") + counters.get("oneSidedReadBytes"),
+            counters.get("refusedRegistrations"));
+      } finally {
+        both.forEach(party -> party.transport.close());
+      }
+    }
+
+    private static void await(List<Parties.Party> both, VerbsOutcome outcome) {
+      long start = System.nanoTime();
+      while (!outcome.isDone() && System.nanoTime() - start < LIFE_NANOS) {
+        for (Parties.Party party : both) {
+          int unused = party.transport.poll(System.nanoTime());
+        }
       }
     }
   }

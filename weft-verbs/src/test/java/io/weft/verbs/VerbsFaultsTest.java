@@ -346,7 +346,7 @@ class VerbsFaultsTest {
             "payloads are copied instead of moved by the RDMA device",
             "12582912 bytes (RLIMIT_MEMLOCK)",
             "ulimit -l unlimited",
-            "right, one-sided 0, refused 1");
+            "connected, POSTED, POSTED, right, one-sided 0, refused 1");
   }
 
   @Tag("long")

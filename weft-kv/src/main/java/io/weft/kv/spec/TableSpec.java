@@ -53,13 +53,25 @@ public record TableSpec(
   ///
   /// @param kind rows, tensor or values
   /// @param width floats of a row, of the whole tensor, or of the longest value
-  public record Structure(Kind kind, long width) {}
+  public record Structure(Kind kind, long width) {
+
+    /// Throws `NullPointerException` if a component is null.
+    public Structure {
+      Objects.requireNonNull(kind, "kind");
+    }
+  }
 
   /// The initial values of rows or parts.
   ///
   /// @param values their text, such as `zero`
   /// @param seed of random values
-  public record Initial(String values, long seed) {}
+  public record Initial(String values, long seed) {
+
+    /// Throws `NullPointerException` if a component is null.
+    public Initial {
+      Objects.requireNonNull(values, "values");
+    }
+  }
 
   /// The checks of a push.
   public enum Checks {

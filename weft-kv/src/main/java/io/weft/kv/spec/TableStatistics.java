@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.spec;
 
+import java.util.Objects;
 import java.util.stream.Stream;
 
 /// The statistics of a table, summed over its shards.
@@ -14,6 +15,11 @@ import java.util.stream.Stream;
 /// @param spilled the rows on disk
 public record TableStatistics(
     long rows, long bytes, long lookups, long made, long declined, long evicted, Spilled spilled) {
+
+  /// Throws `NullPointerException` if a component is null.
+  public TableStatistics {
+    Objects.requireNonNull(spilled, "spilled");
+  }
 
   /// Zero statistics.
   public static final TableStatistics NONE = new TableStatistics(0, 0, 0, 0, 0, 0, Spilled.NONE);

@@ -131,6 +131,7 @@ public final class ValueTable implements TableStorage {
   /// @param gradient FLOAT32 from `offset` in bytes, of any alignment and the value's length
   /// @param step number of this update of the table, from 1
   public void update(long key, MemorySegment gradient, long offset, long step) {
+    Objects.requireNonNull(gradient, "gradient");
     lookups++;
     MemorySegment value = changing(key, step);
     int length = lengths[index.find(key)];
@@ -143,6 +144,7 @@ public final class ValueTable implements TableStorage {
   /// @param floats FLOAT32, of the value's length
   /// @param step number of this update of the table, from 1
   public void assign(long key, MemorySegment floats, long step) {
+    Objects.requireNonNull(floats, "floats");
     MemorySegment value = changing(key, step);
     MemorySegment.copy(floats, 0, value, HEAD_BYTES, floats.byteSize());
   }
@@ -225,6 +227,7 @@ public final class ValueTable implements TableStorage {
 
   /// Visits all values, without their slots.
   public void forEach(RowVisitor visitor) {
+    Objects.requireNonNull(visitor, "visitor");
     for (int number = 0; number < values.size(); number++) {
       if (!isAbsent(number)) {
         MemorySegment value = values.get(number);
