@@ -143,7 +143,9 @@ final class Stranger {
       long start = System.nanoTime();
       while (!outcome.isDone() && System.nanoTime() - start < LIFE_NANOS) {
         for (Parties.Party party : both) {
-          int unused = party.transport.poll(System.nanoTime());
+          if (party.transport.poll(System.nanoTime()) == 0) {
+            Thread.yield();
+          }
         }
       }
     }

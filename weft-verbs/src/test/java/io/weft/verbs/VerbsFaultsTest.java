@@ -331,6 +331,7 @@ class VerbsFaultsTest {
   }
 
   /// The limit permits the rings of two endpoints, but no block of the transport's memory.
+  @Tag("long")
   @Test
   void memoryBeyondTheLimitOfLockedMemoryIsCopied() throws Exception {
     List<String> nobody =
