@@ -22,7 +22,7 @@ final class PerfSubcommandTest {
     assertThat(perf().getCommandName()).isEqualTo("perf");
     assertThat(perf().getUsageMessage()).contains("Example").contains("weft perf");
     assertThat(perf().getSubcommands())
-        .containsOnlyKeys("wide-deep-traffic", "gradients", "kv", "training");
+        .containsOnlyKeys("wide-deep-traffic", "gradients", "kv", "training", "order");
   }
 
   @ParameterizedTest
