@@ -5,7 +5,7 @@ import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.route.Route;
 import org.jspecify.annotations.Nullable;
 
-/// A side whose tensor may be long. A long tensor is moved in parts, each of which needs a place in
+/// A side whose tensor may be long. A long tensor is moved in parts, and each part needs a place in
 /// a `TransferWindow`. The side is itself an entry of the window, so that waiting allocates
 /// nothing. Confined to the progress thread once it has entered.
 abstract sealed class PendingTransfer extends PendingSide permits Publication, PendingReceive {

@@ -118,24 +118,24 @@ record ExchangeHeader(CompressedGradient gradient, long sent, int bits, List<Int
   ///
   /// Hot path.
   ///
-  /// @param what the examined data in words, followed by the tensor
-  void requireNumbers(MemorySegment from, long offset, int rank, String what) {
+  /// @param data the examined data in words, followed by the tensor
+  void requireNumbers(MemorySegment from, long offset, int rank, String data) {
     long bad = from.get(JAVA_LONG_UNALIGNED, offset + BAD);
     if (bad >= 0) {
       int culprit = ranks.get(rank);
       float value = from.get(JAVA_FLOAT_UNALIGNED, offset + VALUE);
       throw new CommException.Broken(
-          bad(gradient.source().of(gradient.name(), bad), culprit, what, value), culprit, null);
+          bad(gradient.source().of(gradient.name(), bad), culprit, data, value), culprit, null);
     }
   }
 
   /// Returns the failure in words.
   ///
   /// @param rank rank of the job
-  /// @param what the examined data in words, followed by the tensor
-  static String bad(Element element, int rank, String what, float value) {
+  /// @param data the examined data in words, followed by the tensor
+  static String bad(Element element, int rank, String data, float value) {
     return "rank %d: %s%s has %s at index %d"
-            .formatted(rank, what, element.tensor(), value, element.index())
+            .formatted(rank, data, element.tensor(), value, element.index())
         + UNDONE;
   }
 }
