@@ -2,6 +2,8 @@
 package io.weft.file;
 
 import io.weft.transport.limit.IoErrors;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
@@ -26,6 +28,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /// A file that is being written next to its target, under an unpredictable and new name, so that no
 /// link of another user can redirect it. It appears under the target's name either complete or not
@@ -85,8 +88,12 @@ public final class NewFile implements AutoCloseable {
   }
 
   /// Returns the reason why `begin` would fail now, for a message that names the file. Empty if the
-  /// directory is writable and the name is not taken by a directory, device or pipe.
+  /// directory is writable and the name is not taken by a directory, device or pipe, and for the
+  /// names of this process's standard streams.
   public static Optional<String> obstacle(Path file) {
+    if (standardStream(file) != null) {
+      return Optional.empty();
+    }
     Path directory;
     try {
       directory = target(file.toAbsolutePath()).getParent();
@@ -133,9 +140,15 @@ public final class NewFile implements AutoCloseable {
   }
 
   /// Writes the complete `file` to the disk from a content that is generated piece by piece.
-  /// `content` must buffer. Throws a `FileSystemException` that names the file.
+  /// `content` must buffer. `/dev/stdout` and `/dev/stderr` are the streams of this process, which
+  /// stay open. Throws a `FileSystemException` that names the file.
   public static void write(Path file, Content content) throws IOException {
     Objects.requireNonNull(content, "content");
+    FileDescriptor stream = standardStream(file);
+    if (stream != null) {
+      content.writeTo(new FileOutputStream(stream));
+      return;
+    }
     try (NewFile begun = begin(file)) {
       content.writeTo(begun.stream());
       begun.publishDurably();
@@ -267,6 +280,14 @@ public final class NewFile implements AutoCloseable {
     } catch (IOException noLocks) {
       return true; // no locks here, so a sweeping process cannot lock it either
     }
+  }
+
+  private static @Nullable FileDescriptor standardStream(Path file) {
+    return switch (file.toString()) {
+      case "/dev/stdout" -> FileDescriptor.out;
+      case "/dev/stderr" -> FileDescriptor.err;
+      default -> null;
+    };
   }
 
   private static Path target(Path file) throws IOException {

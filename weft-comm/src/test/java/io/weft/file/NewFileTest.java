@@ -42,6 +42,20 @@ class NewFileTest {
     }
   }
 
+  /// A process that writes lines to its standard output, two of them by the name of the stream.
+  static final class Printer {
+
+    private Printer() {}
+
+    public static void main(String[] arguments) throws IOException {
+      for (Path stream : List.of(Path.of("/dev/stdout"), Path.of("/dev/stderr"))) {
+        System.out.println(NewFile.obstacle(stream));
+        NewFile.write(stream, (stream + "\n").getBytes(StandardCharsets.US_ASCII));
+      }
+      System.out.println("open");
+    }
+  }
+
   private List<String> names() throws IOException {
     try (Stream<Path> all = Files.list(directory)) {
       return all.map(path -> path.getFileName().toString()).sorted().toList();
@@ -142,6 +156,22 @@ class NewFileTest {
     Files.setAttribute(directory, "unix:uid", 65_533);
     assertThatThrownBy(() -> NewFile.write(link, new byte[3])).hasMessageContaining("link");
     assertThat(real).hasBinaryContent(CONTENT);
+  }
+
+  @Test
+  void standardStreamsAreWrittenAndStayOpen() throws Exception {
+    Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+    String classes = System.getProperty("java.class.path");
+    Path both = directory.resolve("both");
+    Process printer =
+        new ProcessBuilder(java.toString(), "-cp", classes, Printer.class.getName())
+            .redirectErrorStream(true)
+            .redirectOutput(both.toFile())
+            .start();
+    assertThat(printer.waitFor()).isZero();
+    assertThat(Files.readAllLines(both))
+        .containsSubsequence(
+            "Optional.empty", "/dev/stdout", "Optional.empty", "/dev/stderr", "open");
   }
 
   @Test
