@@ -257,7 +257,7 @@ public final class Weft implements AutoCloseable {
         new Collectives(config.deadline(), tuning(config), table(config), config.poolBytes());
     Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());
     var rendezvous = new MeshRendezvous(rendezvous(config));
-    var channel = new MeshChannel(config.required(RendezvousConfig.MEMORY));
+    var channel = new MeshChannel(config.required(RendezvousConfig.MEMORY), config.eagerBytes());
     String job = JobIdentity.met(around.job(), around.store());
     ProgressThreads threads =
         ProgressThreads.open(
@@ -365,7 +365,8 @@ public final class Weft implements AutoCloseable {
     return new RendezvousOptions(
         config.required(RendezvousConfig.PROTOCOL),
         config.required(RendezvousConfig.REQUESTS),
-        config.required(RendezvousConfig.MEMORY));
+        config.required(RendezvousConfig.MEMORY),
+        config.eagerBytes());
   }
 
   /// World rank of this process: 0 to `size()` - 1, or more if it joined while the job ran.

@@ -95,6 +95,15 @@ public final class VerbsConfig implements OptionProvider {
           "most memory of programs that stays registered with an RDMA device while no region uses"
               + " it; 0 = each region is registered separately");
 
+  /// The bound of copied payload.
+  public static final ConfigOption<Long> COPIED_BYTES =
+      ConfigOption.of(
+          "verbs-copied-bytes",
+          OptionType.bytes(64, 1 << 16),
+          "4K",
+          "largest payload that is copied into an RDMA ring; the device moves a longer one from"
+              + " where it lies");
+
   /// The check of freed memory.
   public static final ConfigOption<Boolean> CHECK_FREED =
       ConfigOption.of(
@@ -120,6 +129,7 @@ public final class VerbsConfig implements OptionProvider {
         MODEL,
         POOL_BYTES,
         CACHE_BYTES,
+        COPIED_BYTES,
         CHECK_FREED);
   }
 }

@@ -18,7 +18,8 @@ import io.weft.verbs.model.ThreadingModel;
 /// @param timeout time to wait for an answer: 4.096 us times two to this power
 /// @param retries number of retries without an answer
 /// @param receiverRetries number of retries while the peer has no receive posted; 7 for unlimited
-/// @param memory bounds of idle registered memory, and the check of freed memory
+/// @param memory bounds of idle registered memory, the longest copied payload, and the check of
+///   freed memory
 /// @param model sharing of memory and threads between queue pairs
 record VerbsSettings(
     String device,
@@ -58,6 +59,7 @@ record VerbsSettings(
           new MemorySettings(
               given.required(VerbsConfig.POOL_BYTES),
               given.required(VerbsConfig.CACHE_BYTES),
+              Math.toIntExact(given.required(VerbsConfig.COPIED_BYTES)),
               given.required(VerbsConfig.CHECK_FREED)),
           ThreadingModel.of(given.required(VerbsConfig.MODEL)));
     } catch (IllegalArgumentException refused) {

@@ -37,6 +37,7 @@ class VerbsSettingsTest {
             "MODEL=2",
             "POOL_BYTES=8M",
             "CACHE_BYTES=0",
+            "COPIED_BYTES=1K",
             "CHECK_FREED=true")
         .forEach(
             setting ->
@@ -54,7 +55,7 @@ class VerbsSettingsTest {
                 14,
                 5,
                 6,
-                new MemorySettings(8L << 20, 0, true),
+                new MemorySettings(8L << 20, 0, 1024, true),
                 ThreadingModel.POLLING_THREAD));
   }
 

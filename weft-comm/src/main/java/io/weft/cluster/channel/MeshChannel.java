@@ -25,6 +25,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +39,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
   private static final Logger LOG = LoggerFactory.getLogger(MeshChannel.class);
 
   private final long memoryBytes;
+  private final OptionalInt eagerBytes;
   private final SubmissionQueue<MeshChannel> submissions = new SubmissionQueue<>(this);
   private final Runnable leftRunner = this::runLeft;
   private final ChannelFrame.Reader in = new ChannelFrame.Reader();
@@ -70,17 +72,15 @@ public final class MeshChannel implements MeshService, RequestChannel {
       more[peers.length] = peer;
       return new Connected(mesh, messages, more, payloads, copies, form, joined, transport);
     }
-
-    long inlineBytes() {
-      int room =
-          transport.maxMessageBytes() - ChannelFrame.HEADER_BYTES - ChannelFrame.REQUEST_BYTES;
-      return Math.min(transport.eagerBytes(), room - MAX_HEAD_BYTES);
-    }
   }
 
+  /// Creates a channel without a mesh.
+  ///
   /// @param memoryBytes maximum memory of unanswered payloads; further requests wait for room
-  public MeshChannel(long memoryBytes) {
+  /// @param eagerBytes longest payload that travels in a message; empty for the transport's limit
+  public MeshChannel(long memoryBytes, OptionalInt eagerBytes) {
     this.memoryBytes = memoryBytes;
+    this.eagerBytes = Objects.requireNonNull(eagerBytes, "eagerBytes");
   }
 
   /// Sets the runner of the progress thread, before the first submission.
@@ -214,7 +214,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     deadline = deadline < 0 ? Long.MAX_VALUE : deadline;
     earliest = Math.min(earliest, deadline);
     try {
-      it.begin(on.mesh().tokens().take(it), deadline, on.inlineBytes());
+      it.begin(on.mesh().tokens().take(it), deadline, eagerBytes(on.transport()));
       open++;
     } catch (RuntimeException | Error refused) {
       it.fail(on.messages().notRegistered(it, refused));
@@ -392,6 +392,12 @@ public final class MeshChannel implements MeshService, RequestChannel {
             form(Arena.ofAuto().allocate(transport.maxMessageBytes(), 64)),
             new JoinBuffer(transport.maxMessageBytes()),
             transport);
+  }
+
+  /// Returns the length of the longest payload that travels in a message, in bytes.
+  private int eagerBytes(Capabilities transport) {
+    int room = transport.maxMessageBytes() - ChannelFrame.HEADER_BYTES - ChannelFrame.REQUEST_BYTES;
+    return Math.min(eagerBytes.orElse(transport.eagerBytes()), room - MAX_HEAD_BYTES);
   }
 
   private static PeerQueue.Form<ChannelFrame.Writer> form(MemorySegment memory) {

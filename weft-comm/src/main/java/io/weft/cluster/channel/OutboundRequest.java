@@ -84,12 +84,12 @@ final class OutboundRequest
 
   /// Begins the request.
   ///
-  /// @param inlineBytes longest payload that travels in the message
-  void begin(int number, long deadlineNanos, long inlineBytes) {
+  /// @param eagerBytes longest payload that travels in the message
+  void begin(int number, long deadlineNanos, long eagerBytes) {
     token = number;
     deadline = deadlineNanos;
     MemorySegment place = request.into();
-    if (request.payload().byteSize() > inlineBytes) {
+    if (request.payload().byteSize() > eagerBytes) {
       copy = channel.copies().tryCopy(request.payload());
       payload = channel.register(copy == null ? request.payload() : memory(copy));
     }

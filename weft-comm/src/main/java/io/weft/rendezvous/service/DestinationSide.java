@@ -5,6 +5,7 @@ import io.weft.cluster.TokenTable;
 import io.weft.comm.CommException;
 import io.weft.observer.OperationStage;
 import io.weft.rendezvous.Arrival;
+import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.TransferProtocol;
 import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.rendezvous.route.ReceiveBuffers;
@@ -43,13 +44,13 @@ final class DestinationSide {
       MeshRendezvous owner,
       TokenTable tokens,
       ReceiveBuffers receiveBuffers,
-      TransferProtocol protocol,
+      RendezvousOptions options,
       Capabilities transport) {
     this.owner = owner;
     this.tokens = tokens;
     this.receiveBuffers = receiveBuffers;
-    this.protocol = protocol;
-    this.eagerBytes = SourceSide.eagerBytes(transport);
+    this.protocol = options.protocol();
+    this.eagerBytes = SourceSide.eagerBytes(options, transport);
     this.reads = new TransferWindows(transport.maxTransferBytes(), this::tryRead);
   }
 

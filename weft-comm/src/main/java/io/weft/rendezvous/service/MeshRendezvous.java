@@ -293,8 +293,8 @@ public final class MeshRendezvous implements MeshService {
             peers,
             receiveBuffers,
             sendBuffers,
-            new SourceSide(this, mesh.tokens(), sendBuffers, transport),
-            new DestinationSide(this, mesh.tokens(), receiveBuffers, options.protocol(), transport),
+            new SourceSide(this, mesh.tokens(), sendBuffers, options, transport),
+            new DestinationSide(this, mesh.tokens(), receiveBuffers, options, transport),
             form(message));
   }
 

@@ -4,6 +4,7 @@ package io.weft.rendezvous.service;
 import io.weft.cluster.TokenTable;
 import io.weft.comm.CommException;
 import io.weft.observer.OperationStage;
+import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.rendezvous.route.RouteBuffer;
@@ -42,20 +43,25 @@ final class SourceSide {
   private long parked;
   private int writing;
 
-  SourceSide(MeshRendezvous owner, TokenTable tokens, SendBuffers buffers, Capabilities transport) {
+  SourceSide(
+      MeshRendezvous owner,
+      TokenTable tokens,
+      SendBuffers buffers,
+      RendezvousOptions options,
+      Capabilities transport) {
     this.owner = owner;
     this.tokens = tokens;
     this.buffers = buffers;
-    this.eagerBytes = eagerBytes(transport);
+    this.eagerBytes = eagerBytes(options, transport);
     this.maxTransferBytes = transport.maxTransferBytes();
     this.writes = new TransferWindows(maxTransferBytes, this::tryWrite);
   }
 
   /// Returns the length of the longest tensor that travels in a message, in bytes.
-  static int eagerBytes(Capabilities transport) {
+  static int eagerBytes(RendezvousOptions options, Capabilities transport) {
     int room =
         transport.maxMessageBytes() - ItemWriter.HEADER_BYTES - 5 - TensorSpec.MAX_WIRE_BYTES;
-    return Math.min(transport.eagerBytes(), room);
+    return Math.min(options.eagerBytes().orElse(transport.eagerBytes()), room);
   }
 
   /// Number of tensors not yet released.

@@ -35,6 +35,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
@@ -74,7 +75,8 @@ final class ScriptedRank implements AutoCloseable {
   ScriptedRank(RegionTable table, TransferProtocol protocol) {
     this.table = table;
     rendezvous =
-        new MeshRendezvous(new RendezvousOptions(protocol, TransferRequests.FUSED, 1 << 20));
+        new MeshRendezvous(
+            new RendezvousOptions(protocol, TransferRequests.FUSED, 1 << 20, OptionalInt.empty()));
     var collectives = new Collectives(LIMIT, TUNING, Algorithms.table(Optional.empty()), 1 << 12);
     mesh =
         new Mesh(

@@ -13,6 +13,7 @@ import io.weft.Weft;
 import io.weft.WeftConfig;
 import io.weft.cluster.channel.Request;
 import io.weft.cluster.channel.RequestOutcome;
+import io.weft.collective.CollectiveConfig;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.RendezvousConfig;
@@ -174,35 +175,73 @@ class OwnMemoryTest {
     try (LocalJob job = job("read", "64M");
         Arena arena = Arena.ofShared()) {
       MemorySegment payload = arena.allocate(WORDS, 64);
-      job.ranks()
-          .get(1)
-          .channel()
-          .serve(
-              FIRST_FREE_KIND,
-              request -> {
-                MemorySegment answer = MemorySegment.ofArray(new byte[1]);
-                answer.set(JAVA_BYTE, 0, request.payload().get(JAVA_BYTE, WORDS - 1));
-                request.reply(answer);
-              });
+      answerWithLastByte(job);
       for (int i = 0; i < 20; i++) {
         payload.fill((byte) i);
-        var answer = new CompletableFuture<Byte>();
-        boolean asked =
-            job.ranks()
-                .getFirst()
-                .channel()
-                .tryRequest(
-                    1,
-                    Request.of(FIRST_FREE_KIND, MemorySegment.NULL, payload, Duration.ofMinutes(1)),
-                    outcome ->
-                        answer.complete(
-                            outcome instanceof RequestOutcome.Replied(var body, _)
-                                ? body.get(JAVA_BYTE, 0)
-                                : (byte) -1));
-        assertThat(asked).isTrue();
-        assertThat(answer.get(1, TimeUnit.MINUTES)).isEqualTo((byte) i);
+        assertThat(lastByteAtPeer(job, payload)).isEqualTo((byte) i);
       }
       assertThat(transport.foreignRegistrations()).isZero();
     }
+  }
+
+  /// A tensor and a payload up to the limit of eager ones travel in messages, a longer one does
+  /// not.
+  @ParameterizedTest
+  @CsvSource({"auto, true", "16000, false", "15999, true", "1M, false"})
+  void eagerBytesIsTheLimitOfTensorsAndRequests(String eagerBytes, boolean long16000)
+      throws Exception {
+    WeftConfig config =
+        WeftConfig.builder()
+            .transport("inproc")
+            .set(CollectiveConfig.EAGER_BYTES, eagerBytes)
+            .build();
+    try (LocalJob job = LocalJob.start(2, config, transport);
+        Arena arena = Arena.ofShared()) {
+      Weft source = job.ranks().getFirst();
+      CompletableFuture<Arrival> arrival = receive(job.ranks().get(1), key(0, 0));
+      publish(source, key(0, 0), 2000, 5, out);
+      assertThat(words(arrival)).isEqualTo(model(2000, 5));
+      end(job, 0);
+      assertThat(source.transfers().copiedBytes()).isEqualTo(long16000 ? 16_000 : 0);
+      answerWithLastByte(job);
+      MemorySegment payload = arena.allocate(16_000, 64);
+      payload.fill((byte) 9);
+      assertThat(lastByteAtPeer(job, payload)).isEqualTo((byte) 9);
+      assertThat(source.transfers().copiedBytes()).isEqualTo(long16000 ? 32_000 : 0);
+    }
+  }
+
+  /// Answers requests at rank 1 with the last byte of their payload.
+  private static void answerWithLastByte(LocalJob job) {
+    job.ranks()
+        .get(1)
+        .channel()
+        .serve(
+            FIRST_FREE_KIND,
+            request -> {
+              MemorySegment payload = request.payload();
+              MemorySegment answer = MemorySegment.ofArray(new byte[1]);
+              answer.set(JAVA_BYTE, 0, payload.get(JAVA_BYTE, payload.byteSize() - 1));
+              request.reply(answer);
+            });
+  }
+
+  /// Sends a payload from rank 0 to rank 1, and returns the answer.
+  private static byte lastByteAtPeer(LocalJob job, MemorySegment payload) throws Exception {
+    var answer = new CompletableFuture<Byte>();
+    boolean asked =
+        job.ranks()
+            .getFirst()
+            .channel()
+            .tryRequest(
+                1,
+                Request.of(FIRST_FREE_KIND, MemorySegment.NULL, payload, Duration.ofMinutes(1)),
+                outcome ->
+                    answer.complete(
+                        outcome instanceof RequestOutcome.Replied(var body, _)
+                            ? body.get(JAVA_BYTE, 0)
+                            : (byte) -1));
+    assertThat(asked).isTrue();
+    return answer.get(1, TimeUnit.MINUTES);
   }
 }

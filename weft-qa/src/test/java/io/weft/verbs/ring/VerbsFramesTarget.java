@@ -180,7 +180,8 @@ public final class VerbsFramesTarget implements FuzzTarget {
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment guarded = shared(OPEN_BYTES + 2 * GUARD_BYTES);
     private final RegionTable table = new RegionTable("fuzz");
-    private final Pins pins = new Pins(table, new NoDevice(), new MemorySettings(0, 0, false));
+    private final Pins pins =
+        new Pins(table, new NoDevice(), new MemorySettings(0, 0, 4096, false));
     private final Wire wire = new Wire(ring, sendBuffer);
     private final VerbsOutbound outbound = new VerbsOutbound(wire, pins, new OneSided());
     private final Grants grants = new Grants(outbound, 0);

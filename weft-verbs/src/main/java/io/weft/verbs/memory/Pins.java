@@ -22,15 +22,12 @@ import org.jspecify.annotations.Nullable;
 /// all of it, the devices of peers only the transport's own memory (`allocate`). Thread-safe.
 public final class Pins {
 
-  /// The payload up to which copying into the ring is cheaper than a separate work request. Foreign
-  /// memory of at most this length is not pinned.
-  public static final int COPIED_BYTES = 4096;
-
   private static final System.Logger LOG = System.getLogger("io.weft.verbs");
 
   private static final int PLACES = 1 << 16;
 
   private final RegionTable table;
+  private final int copiedBytes;
   private final Registry registry;
   private final MemoryPool pool;
   private final RegistrationCache cache;
@@ -72,6 +69,7 @@ public final class Pins {
   public Pins(RegionTable table, Registry registry, MemorySettings settings) {
     this.table = table;
     this.registry = registry;
+    copiedBytes = settings.copiedBytes();
     ReentrantLock lock = new ReentrantLock();
     pool =
         new MemoryPool(
@@ -89,6 +87,12 @@ public final class Pins {
     return table;
   }
 
+  /// Returns the payload up to which copying into the ring is cheaper than a separate work request.
+  /// Foreign memory of at most this length is not pinned.
+  public int copiedBytes() {
+    return copiedBytes;
+  }
+
   /// Implements `Transport.allocate`.
   public MemoryRegion allocate(long bytes) {
     if (bytes < 0) {
@@ -103,7 +107,7 @@ public final class Pins {
   /// Implements `Transport.register`.
   public MemoryRegion register(MemorySegment segment, Object owner) {
     table.check(segment);
-    if (segment.byteSize() <= COPIED_BYTES) {
+    if (segment.byteSize() <= copiedBytes) {
       return table.register(segment, owner);
     }
     Holding pooled = pool.within(segment);
@@ -115,7 +119,7 @@ public final class Pins {
 
   /// Implements `Transport.isForeign`.
   public boolean isForeign(MemorySegment segment) {
-    return segment.byteSize() > COPIED_BYTES && !pool.contains(segment);
+    return segment.byteSize() > copiedBytes && !pool.contains(segment);
   }
 
   /// Returns a claim on registered memory. Returns null if the system permits no more of it: the

@@ -143,7 +143,7 @@ public final class VerbsOutbound {
     region.post();
     VerbsOperation op = fresh(kind);
     op.region = region;
-    op.pinned = remote.bytes() > Pins.COPIED_BYTES ? pins.of(region) : null;
+    op.pinned = remote.bytes() > pins.copiedBytes() ? pins.of(region) : null;
     op.offset = offset;
     op.bytes = remote.bytes();
     op.key = remote.region().key();
@@ -303,7 +303,7 @@ public final class VerbsOutbound {
       breakOff(op, place, payload);
       return payload;
     }
-    if (offer == null && op.bytes > Pins.COPIED_BYTES) {
+    if (offer == null && op.bytes > pins.copiedBytes()) {
       oneSided.sentByRing(payload);
     }
     op.moved += payload;
@@ -375,7 +375,7 @@ public final class VerbsOutbound {
       retire(served.remove());
       return payload;
     }
-    if (op.bytes > Pins.COPIED_BYTES) {
+    if (op.bytes > pins.copiedBytes()) {
       oneSided.sentByRing(payload);
     }
     header(place, VerbsFrame.ANSWER, payload, 0, 0, op.moved, op.bytes);
