@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 /// - `memory` is the memory of the tensors. `tensors` is the number of tensors of `bytes` in a step
 ///   of `sendrecv`, and `requestsPerStep` the number of messages that request them.
 /// - `oneSidedShare` is the share of the bytes of longer tensors that a device has moved between
-///   both memories directly, `copiesPerByte` how often each byte was copied into registered memory.
+///   both memories directly, 1 if there are none, `copiesPerByte` how often each byte was copied
+///   into registered memory.
 /// - `registered` is rank 0's registered memory in an average round of `registration`.
 final class PerfFigures {
   /// The name of Weft as a contestant.

@@ -118,8 +118,8 @@ public final class KvRank {
         printer.figure("total", (double) all[0]);
         printer.figure("copy", (double) copy);
         printer.figure("loopback", (double) loopback);
-        double bytes = (double) plan.bytes() * plan.workers() * plan.requests();
-        TransferTotals.print(printer, moved, bytes, plan.requests());
+        long bytes = plan.bytes() * plan.workers() * plan.requests();
+        transfers.print(printer, moved, bytes, plan.requests());
         printer.done();
       }
     }

@@ -82,13 +82,15 @@ public final class TransferTotals {
     }
   }
 
-  /// Prints the counts of a case, if the transport counts its transfers.
+  /// Prints the counts of a case, if the transport counts its transfers. The share is 1 for a case
+  /// without long payloads, since no ring has moved any.
   ///
   /// @param bytes payload of all steps
-  public static void print(RankPrinter printer, TransferCounts counts, double bytes, int steps) {
-    if (counts.oneSidedBytes() + counts.ringBytes() > 0) {
-      printer.figure("oneSidedShare", counts.oneSidedShare());
-      printer.figure("copiesPerByte", counts.copiedBytes() / bytes);
+  public void print(RankPrinter printer, TransferCounts counts, long bytes, int steps) {
+    long moved = counts.oneSidedBytes() + counts.ringBytes();
+    if (moved > 0 || weft.transport().equals("verbs")) {
+      printer.figure("oneSidedShare", moved == 0 ? 1 : counts.oneSidedShare());
+      printer.figure("copiesPerByte", bytes == 0 ? 0 : (double) counts.copiedBytes() / bytes);
       printer.figure("registrationsPerStep", (double) counts.registrations() / steps);
     }
   }

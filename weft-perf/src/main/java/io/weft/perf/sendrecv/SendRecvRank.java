@@ -22,6 +22,7 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -128,7 +129,7 @@ public final class SendRecvRank {
               new GraphSession.OfWeft(
                   WeftSession.open(server, graph, limit),
                   () -> weft.rendezvous().counts().totals().requests()),
-          totals::now,
+          Optional.of(totals),
           printer);
     }
   }
@@ -147,7 +148,7 @@ public final class SendRecvRank {
       measure(
           arguments,
           (graph, limit) -> GrpcSession.open(server, graph, limit),
-          () -> TransferCounts.NONE,
+          Optional.empty(),
           printer);
       end.run(List.of(EndSignal.LEAVE), limit(arguments));
     }
@@ -156,7 +157,7 @@ public final class SendRecvRank {
   private static void measure(
       RankArguments arguments,
       GraphSession.Opener opener,
-      Callable<TransferCounts> transfers,
+      Optional<TransferTotals> totals,
       RankPrinter printer)
       throws InterruptedException {
     Duration limit = limit(arguments);
@@ -164,17 +165,22 @@ public final class SendRecvRank {
     try {
       for (RankCase one : arguments.cases()) {
         ExchangeGraph exchange = ExchangeGraph.of(one.tensors(), (int) one.bytes() / Float.BYTES);
-        CaseRun run = new CaseRun(exchange, opener.open(exchange.graph(), limit), limit, transfers);
-        runs.add(run);
+        Callable<TransferCounts> transfers =
+            totals.<Callable<TransferCounts>>map(all -> all::now).orElse(() -> TransferCounts.NONE);
+        runs.add(new CaseRun(exchange, opener.open(exchange.graph(), limit), limit, transfers));
       }
       Duration warmUp = Duration.ofNanos(arguments.warmUpNanos());
       compile(runs, warmUp);
       for (int i = 0; i < runs.size(); i++) {
         runs.get(i).warmUp(warmUp);
-        say(
-            arguments.cases().get(i),
-            runs.get(i).measure(arguments.cases().get(i).iterations()),
-            printer);
+        RankCase one = arguments.cases().get(i);
+        CaseRun.StepTimes times = runs.get(i).measure(one.iterations());
+        say(one, times, printer);
+        totals.ifPresent(
+            all -> {
+              int steps = times.nanos().length;
+              all.print(printer, times.transfers(), one.bytes() * one.tensors() * steps, steps);
+            });
       }
     } finally {
       runs.forEach(CaseRun::close);
@@ -205,8 +211,5 @@ public final class SendRecvRank {
     if (times.requests() >= 0) {
       printer.figure("requests", times.requests());
     }
-    int steps = times.nanos().length;
-    double bytes = (double) one.bytes() * one.tensors() * steps;
-    TransferTotals.print(printer, times.transfers(), bytes, steps);
   }
 }
