@@ -229,6 +229,27 @@ class SparseReducerTest {
   }
 
   @Test
+  void differentDensitiesFailOnAllRanksAndTheCommunicatorContinues() {
+    try (LocalJob job = LocalJob.over("inproc", 2)) {
+      job.run(
+          weft -> {
+            var other = new SparseReducer(weft.communicator(), 0.25 * (1 + weft.rank()));
+            var equal = new SparseReducer(weft.communicator(), 0.5);
+            try (Arena arena = Arena.ofShared()) {
+              var slices = slices(arena, new Given(new long[] {1}, new float[] {1}), 1);
+              assertThatThrownBy(() -> other.reduce("t", slices, 10, ReduceOp.SUM).await())
+                  .isInstanceOf(CommException.Mismatch.class)
+                  .hasMessageContainingAll("0.25", "0.5");
+              try (ReducedSlices sum = equal.reduce("t", slices, 10, ReduceOp.SUM).await()) {
+                assertThat(read(sum)).containsOnlyKeys(1L);
+              }
+            }
+            return true;
+          });
+    }
+  }
+
+  @Test
   void otherTensorsAndOperationsAreRefused() {
     try (LocalJob job = LocalJob.over("inproc", 1);
         Arena arena = Arena.ofShared()) {
