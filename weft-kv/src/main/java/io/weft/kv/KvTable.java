@@ -16,18 +16,20 @@ import java.lang.foreign.MemorySegment;
 /// A worker's view of a table of rows. Keys may come in any order and may repeat: pushed rows of
 /// the same key are summed first, and a pulled row is written at each position of its key. Values
 /// are 32-bit floats, row after row in the order of the keys. Their memory is borrowed until the
-/// handle is done. Values are copied unless the memory is native and the keys of each shard ascend
-/// and are adjacent in the list, as in an ascending list with range slicing. Values that are sent
-/// together with their keys, and those of short answers, are always copied. Any thread.
+/// handle is done. Values in native memory are not copied if the keys of each shard are adjacent in
+/// the list and ascend; an ascending list with range slicing is such a list. All other values are
+/// copied, and so are values that are sent together with their keys, and those of short answers.
+/// Any thread.
 ///
 /// A push checks its arguments before anything is sent, and throws for a wrong length and, with
 /// `Checks.FINITE`, for a value or a sum of values of one key that is not finite. A handle fails
-/// with `CommException.Mismatch` and the reason if a server refuses, with `CommException.TimedOut`
-/// and the cause of the server's wait after the deadline, and with `CommException.PeerLost` if a
-/// server is lost. The message of a failed push contains the number of shards that applied it. In a
-/// synchronous table, the worker may repeat a push that no shard has accepted, until it begins
-/// another. If only some shards have accepted it, or if that is unknown, the table ends for all
-/// workers, and their calls fail with `CommException.Mismatch` and the reason.
+/// with `CommException.Mismatch` and the reason if a server refuses, and with
+/// `CommException.PeerLost` if a server is lost. After the deadline it fails with
+/// `CommException.TimedOut`, which says what the server waits for. The message of a failed push
+/// contains the number of shards that applied it. In a synchronous table, the worker may repeat a
+/// push that no shard has accepted, until it begins another. If only some shards have accepted it,
+/// or if that is unknown, the table ends for all workers, and their calls fail with
+/// `CommException.Mismatch` and the reason.
 public final class KvTable extends KvObject {
 
   private static final int LISTS = 64;

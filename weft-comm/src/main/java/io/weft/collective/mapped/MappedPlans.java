@@ -32,7 +32,8 @@ public final class MappedPlans {
 
   /// The properties of the communicator that a reduction needs.
   ///
-  /// @param schedules schedules by algorithm name; called only if something is left for the wire
+  /// @param schedules returns the schedule of a named algorithm; called only if a part of the
+  ///   reduction uses the wire
   /// @param onWire algorithm for the case that some rank's memory is private
   /// @param ofSlices algorithm for the slices of ranks that could not combine them
   /// @param direct segments where all tensors can be accessed

@@ -49,7 +49,7 @@ final class SessionModel implements AutoCloseable {
     /// An update in the run that computes the gradients.
     record AtOnce(Op train) implements Updating {}
 
-    /// An update in the run that computes the gradients, which a data-parallel layer exchanges.
+    /// An update in the run that computes the gradients. A data-parallel layer exchanges them.
     ///
     /// @param shares of this rank, if each rank updates its own shares
     /// @param job whose communicator the layer uses
