@@ -56,6 +56,13 @@ class ExamplesTest {
   }
 
   @Test
+  void djlFindsTheLineOnTwoProcesses() throws Exception {
+    assertThat(runOnTwo(DjlTraining.class))
+        .contains("rank 0 of 2: y = 3.00 x + 2.00")
+        .contains("rank 1 of 2: y = 3.00 x + 2.00");
+  }
+
+  @Test
   void documentShowsThePartOfTheExampleThatIsRun() throws Exception {
     String document = "docs/parameter-server.md";
     String source = Files.readString(Path.of("ParameterServer.java"));

@@ -48,7 +48,8 @@ final class ArrowRules {
                   "io.weft.tensorflow.ffm..",
                   "io.weft.tensorflow.graph..",
                   "io.weft.tensorflow.natives..",
-                  "io.weft.tensorflow.saved..")),
+                  "io.weft.tensorflow.saved.."),
+              part("io.weft.djl..")),
           List.of(
               part(
                   "io.weft.tensorflow.cluster..",

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.djl;
+
+import ai.djl.Model;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.training.Trainer;
+import ai.djl.training.TrainingConfig;
+import ai.djl.training.TrainingResult;
+import io.weft.Weft;
+import io.weft.dataparallel.DataParallel;
+import io.weft.dataparallel.Reducer;
+
+/// A trainer whose step averages the gradients over all ranks before it updates the weights. Takes
+/// the place of `Model.newTrainer`. All ranks must train equal blocks and take equally many steps.
+/// Gradients are averaged in PyTorch's memory. Confined to one thread.
+///
+/// ```java
+/// try (Trainer trainer = new DistributedTrainer(weft, model, config)) {
+///   trainer.initialize(new Shape(1, 28 * 28)); // all ranks start from the weights of rank 0
+///   EasyTrain.fit(trainer, epochs, training, test);
+/// }
+/// ```
+///
+/// `initialize`, `step`, `broadcast` and `averagedResult` throw `CommException` if a rank is lost,
+/// late, or has other parameters.
+public final class DistributedTrainer extends Trainer {
+
+  private final ParameterExchange exchange;
+
+  /// Creates a trainer that averages over all ranks of the job, with the job's data-parallel layer.
+  public DistributedTrainer(Weft weft, Model model, TrainingConfig config) {
+    this(DataParallel.of(weft).reducer(weft.communicator()), model, config);
+  }
+
+  /// Creates a trainer that averages over the ranks of a reducer, which the caller keeps open.
+  /// Trainers on several threads must have reducers of different layers.
+  public DistributedTrainer(Reducer reducer, Model model, TrainingConfig config) {
+    super(model, config);
+    this.exchange = new ParameterExchange(reducer, model);
+    ConfiguredInitializers.set(model, config);
+  }
+
+  /// Initializes the model, and sets all parameters to those of rank 0. Collective.
+  @Override
+  public void initialize(Shape... shapes) {
+    super.initialize(shapes);
+    exchange.broadcast(0);
+  }
+
+  /// Averages the gradients and updates the weights. Collective. If it throws, gradients may have
+  /// changed, but no weights.
+  @Override
+  public void step() {
+    exchange.averageGradients();
+    super.step();
+  }
+
+  /// Sets all parameters to those of rank `root`. Collective. Serves after a load on one rank, and
+  /// before a model is saved, because running means of `BatchNorm` differ between ranks.
+  public void broadcast(int root) {
+    exchange.broadcast(root);
+  }
+
+  /// Returns the result of the training with evaluations that are averaged over the ranks.
+  /// Collective.
+  public TrainingResult averagedResult() {
+    TrainingResult result = getTrainingResult();
+    if (result.getEvaluations() != null) {
+      exchange.average(result.getEvaluations());
+    }
+    return result;
+  }
+
+  /// Returns a fingerprint of all parameters on this rank, by which ranks can be compared.
+  public String digest() {
+    return exchange.digest();
+  }
+}
