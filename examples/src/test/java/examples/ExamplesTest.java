@@ -63,6 +63,11 @@ class ExamplesTest {
   }
 
   @Test
+  void aServerAppliesTheRuleOfTheProgram() throws Exception {
+    assertThat(runOnTwo(OwnRule.class)).contains("the values: 3.0 -2.0");
+  }
+
+  @Test
   void documentShowsThePartOfTheExampleThatIsRun() throws Exception {
     String document = "docs/parameter-server.md";
     String source = Files.readString(Path.of("ParameterServer.java"));

@@ -30,7 +30,7 @@ public abstract sealed class InitialValues {
   ///
   /// @param width of a row, in elements
   public static InitialValues parse(String text, int width) {
-    var p = new Parameters("initial values", text);
+    var p = new RuleParameters("initial values", text);
     InitialValues values =
         switch (p.name()) {
           case "zero" -> zero();

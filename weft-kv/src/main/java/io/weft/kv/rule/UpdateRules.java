@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.rule;
 
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
 /// The built-in update rules by name, with the parameters and definitions of TensorFlow's
 /// optimizers:
 ///
@@ -13,12 +23,49 @@ package io.weft.kv.rule;
 /// | `adagrad` | `lr=0.001`, `init=0.1`, `eps=1e-7` | 1 |
 /// | `rowwise-adagrad` | `lr=0.001`, `init=0.1`, `eps=1e-7` | 0, and 1 of a row |
 /// | `adam` | `lr=0.001`, `beta1=0.9`, `beta2=0.999`, `eps=1e-7` | 2 |
+/// | `adamw` | as `adam`, `decay=0.004` | 2 |
 /// | `ftrl` | `lr=0.001`, `init=0.1`, `l1=0`, `l2=0` | 2 |
+///
+/// Other names are those of rules that the program has registered. Any thread.
 public final class UpdateRules {
 
   private static final float EPSILON = 1e-7f;
+  private static final Set<String> BUILT_IN =
+      new LinkedHashSet<>(
+          List.of(
+              "sum",
+              "assign",
+              "sgd",
+              "momentum",
+              "adagrad",
+              "rowwise-adagrad",
+              "adam",
+              "adamw",
+              "ftrl"));
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9-]{1,64}");
+  private static final Map<String, UpdateRuleProvider> OWN = new ConcurrentSkipListMap<>();
 
   private UpdateRules() {}
+
+  /// Adds a rule to those of this process. Every rank must call it before it opens its `KvNode`. A
+  /// second provider of the same class takes the place of the first. Throws
+  /// `IllegalArgumentException` for a name that is not allowed, or that another rule has.
+  public static void register(UpdateRuleProvider provider) {
+    String name = Objects.requireNonNull(provider, "provider").name();
+    if (!NAME.matcher(Objects.requireNonNull(name, "name")).matches()) {
+      throw new IllegalArgumentException(
+          "update rule '" + name + "': a name has letters, digits and hyphens");
+    }
+    UpdateRuleProvider other = BUILT_IN.contains(name) ? null : OWN.putIfAbsent(name, provider);
+    if (BUILT_IN.contains(name) || (other != null && other.getClass() != provider.getClass())) {
+      throw new IllegalArgumentException(
+          "update rule '"
+              + name
+              + "' exists already: "
+              + (other == null ? "it is built in" : other.getClass().getName()));
+    }
+    OWN.put(name, provider);
+  }
 
   /// Returns whether the rule of a text counts the updates of its table. Returns false for an
   /// invalid text, because the servers report the error.
@@ -33,7 +80,7 @@ public final class UpdateRules {
   /// Returns the rule of a text such as `adagrad:lr=0.05,eps=1e-7`. Throws
   /// `IllegalArgumentException` with the allowed texts.
   public static UpdateRule parse(String text) {
-    var p = new Parameters("update rule", text);
+    var p = new RuleParameters("update rule", text);
     UpdateRule rule =
         switch (p.name()) {
           case "sum" -> new Sum();
@@ -52,24 +99,36 @@ public final class UpdateRules {
                   p.number("lr", 0.001f, 0),
                   p.number("init", 0.1f, 0),
                   p.number("eps", EPSILON, 0));
-          case "adam" ->
-              new Adam(
-                  p.number("lr", 0.001f, 0),
-                  p.fraction("beta1", 0.9f),
-                  p.fraction("beta2", 0.999f),
-                  p.number("eps", EPSILON, 0));
+          case "adam" -> adam(p, 0);
+          case "adamw" -> adam(p, p.number("decay", 0.004f, 0));
           case "ftrl" ->
               new Ftrl(
                   p.positive("lr", 0.001f),
                   p.positive("init", 0.1f),
                   p.number("l1", 0, 0),
                   p.number("l2", 0, 0));
-          default ->
+          default -> {
+            UpdateRuleProvider provider = OWN.get(p.name());
+            if (provider == null) {
               throw p.wrong(
-                  "unknown rule; there are sum, assign, sgd, momentum, adagrad,"
-                      + " rowwise-adagrad, adam, ftrl");
+                  "unknown rule; there are "
+                      + Stream.concat(BUILT_IN.stream(), OWN.keySet().stream())
+                          .collect(Collectors.joining(", "))
+                      + "; every rank must register a program's own rule");
+            }
+            yield OwnRule.of(text, provider, p);
+          }
         };
     p.end();
     return rule;
+  }
+
+  private static UpdateRule adam(RuleParameters p, float decay) {
+    return new Adam(
+        p.number("lr", 0.001f, 0),
+        p.fraction("beta1", 0.9f),
+        p.fraction("beta2", 0.999f),
+        p.number("eps", EPSILON, 0),
+        decay);
   }
 }

@@ -133,6 +133,45 @@ class UpdateRulesTest {
   }
 
   @Test
+  void adamwDecaysTheValueApartFromTheGradient() {
+    Property.check(50, draw -> adamw(draw.seed(), draw.between(1, 70)));
+  }
+
+  private void adamw(long seed, int width) {
+    each(
+        "adamw:lr=0.1,beta1=0.8,beta2=0.9,eps=0.01,decay=0.2",
+        seed,
+        2,
+        width,
+        (v, g, s, step) -> {
+          s[0] += (g - s[0]) * (1 - 0.8);
+          s[1] += (g * g - s[1]) * (1 - 0.9);
+          double rate = 0.1 * Math.sqrt(1 - Math.pow(0.9, step)) / (1 - Math.pow(0.8, step));
+          return v * (1 - 0.1 * 0.2) - rate * s[0] / (Math.sqrt(s[1]) + 0.01);
+        },
+        0,
+        0);
+  }
+
+  @Test
+  void adamwWithoutDecayHasTheBitsOfAdam() {
+    UpdateRule plain = UpdateRules.parse("adam:lr=0.1");
+    UpdateRule decaying = UpdateRules.parse("adamw:lr=0.1,decay=0");
+    var one = new UpdateTile(plain, 9);
+    var other = new UpdateTile(decaying, 9);
+    var random = new Random(5);
+    for (int step = 1; step < 20; step++) {
+      for (int i = 0; i < 9; i++) {
+        one.gradient()[i] = random.nextFloat() - 0.5f;
+        other.gradient()[i] = one.gradient()[i];
+      }
+      plain.apply(one, 3, 3, plain.rate(step));
+      decaying.apply(other, 3, 3, decaying.rate(step));
+      assertThat(other.values()).isEqualTo(one.values());
+    }
+  }
+
+  @Test
   void adagrad() {
     Property.check(50, draw -> adagrad(draw.seed(), draw.between(1, 70)));
   }
@@ -242,7 +281,7 @@ class UpdateRulesTest {
       quoteCharacter = '"',
       textBlock =
           """
-          adamw               | there are sum, assign, sgd
+          adamv               | there are sum, assign, sgd
           adagrad:rate=1      | 'adagrad' has lr (default 0.001), init (default 0.1), eps
           sum:lr=1            | 'sum' has none
           sgd:lr=x            | 'lr' is 'x', which is not a number

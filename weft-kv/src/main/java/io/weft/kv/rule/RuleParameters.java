@@ -3,12 +3,14 @@ package io.weft.kv.rule;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 /// The parts of a text such as `adagrad:lr=0.05,eps=1e-7`: a name and its parameters. A parameter
 /// that is read but not given has its default. A parameter that is given but never read is an
-/// error, which `end` finds.
-final class Parameters {
+/// error. Each method throws `IllegalArgumentException`, which names the text and the parameter,
+/// for a value that is not allowed. One thread.
+public final class RuleParameters {
 
   private final String kind;
   private final String text;
@@ -16,8 +18,10 @@ final class Parameters {
   private final Map<String, String> given = new LinkedHashMap<>();
   private final Map<String, String> allowed = new LinkedHashMap<>();
 
+  /// Parses a text.
+  ///
   /// @param kind the kind of the text for messages, such as "update rule"
-  Parameters(String kind, String text) {
+  RuleParameters(String kind, String text) {
     this.kind = kind;
     this.text = text;
     int colon = text.indexOf(':');
@@ -36,12 +40,14 @@ final class Parameters {
     }
   }
 
-  String name() {
+  /// Returns the name, the part before the colon.
+  public String name() {
     return name;
   }
 
   /// Returns a finite number of at least `least`, or `otherwise` if the parameter is not given.
-  float number(String parameter, float otherwise, float least) {
+  public float number(String parameter, float otherwise, float least) {
+    Objects.requireNonNull(parameter, "parameter");
     allowed.put(parameter, Float.toString(otherwise));
     String value = given.get(parameter);
     if (value == null) {
@@ -58,8 +64,8 @@ final class Parameters {
     throw wrong("'" + parameter + "' is " + value + ", but must be at least " + least);
   }
 
-  /// Returns a number of at least 0 and less than 1.
-  float fraction(String parameter, float otherwise) {
+  /// Returns a number of at least 0 and less than 1, or `otherwise` if the parameter is not given.
+  public float fraction(String parameter, float otherwise) {
     float number = number(parameter, otherwise, 0);
     if (number >= 1) {
       throw wrong("'" + parameter + "' is " + number + ", but must be less than 1");
@@ -67,8 +73,8 @@ final class Parameters {
     return number;
   }
 
-  /// Returns a number above 0.
-  float positive(String parameter, float otherwise) {
+  /// Returns a number above 0, or `otherwise` if the parameter is not given.
+  public float positive(String parameter, float otherwise) {
     float number = number(parameter, otherwise, 0);
     if (number == 0) {
       throw wrong("'" + parameter + "' is 0, but must be more than that");
@@ -77,7 +83,8 @@ final class Parameters {
   }
 
   /// Returns `true` or `false`; the default is false.
-  boolean flag(String parameter) {
+  public boolean flag(String parameter) {
+    Objects.requireNonNull(parameter, "parameter");
     allowed.put(parameter, "false");
     String value = given.getOrDefault(parameter, "false");
     return switch (value) {
@@ -106,7 +113,11 @@ final class Parameters {
     }
   }
 
-  IllegalArgumentException wrong(String why) {
+  /// Returns an exception that names the text.
+  ///
+  /// @param why the fault, in words
+  public IllegalArgumentException wrong(String why) {
+    Objects.requireNonNull(why, "why");
     return new IllegalArgumentException(kind + " '" + text + "': " + why);
   }
 }
