@@ -69,9 +69,9 @@ public interface Communicator extends AutoCloseable {
   Communicator duplicate(String name);
 
   /// Combines `input` of all ranks, element by element, into `output` on all ranks. The result is
-  /// bitwise equal on all ranks, and depends only on inputs, size and algorithm, not on timing. With
-  /// a hook it is equal if the hook copies out equally on all ranks. In place if both are the same
-  /// memory. Each rank sends 2(n-1)/n of the bytes of a large tensor [PY09 §3].
+  /// bitwise equal on all ranks, and depends only on inputs, size and algorithm, not on timing.
+  /// With a hook it is equal if the hook copies out equally on all ranks. In place if both are the
+  /// same memory. Each rank sends 2(n-1)/n of the bytes of a large tensor [PY09 §3].
   Handle<TensorView> allreduce(AllreduceRequest request);
 
   /// Submits an allreduce without a hook.
