@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -167,8 +168,8 @@ final class ParameterExchange {
     return WeightsFingerprint.of(weights());
   }
 
-  private TreeMap<String, TensorView> weights() {
-    TreeMap<String, TensorView> weights = new TreeMap<>();
+  private SortedMap<String, TensorView> weights() {
+    SortedMap<String, TensorView> weights = new TreeMap<>();
     for (Pair<String, Parameter> each : model.getBlock().getParameters()) {
       String name = each.getKey();
       weights.put(name, ArrayMemory.of("parameter '" + name + "'", each.getValue().getArray()));
