@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf;
 
+import io.weft.WeftConfig;
+import io.weft.dataparallel.DataParallelOptions;
 import io.weft.file.NewFile;
 import io.weft.perf.experiment.Contestant;
 import io.weft.perf.experiment.ContestantRounds;
 import io.weft.perf.experiment.Experiment;
 import io.weft.perf.experiment.ExperimentOutput;
 import io.weft.perf.experiment.LinkedRanks;
+import io.weft.perf.gradients.GradientModel;
 import io.weft.perf.gradients.GradientsContestant;
 import io.weft.perf.gradients.GradientsFigures;
 import io.weft.perf.gradients.GradientsFigures.Carrier;
 import io.weft.perf.gradients.GradientsPlan;
 import io.weft.perf.gradients.GradientsPlan.Purpose;
-import io.weft.perf.gradients.GradientsSimulation;
+import io.weft.perf.plan.PlanLink;
+import io.weft.perf.plan.PlanRanks;
+import io.weft.perf.plan.StepSimulation;
 import io.weft.perf.process.CProgram;
 import io.weft.perf.process.CarrierOptions;
 import io.weft.perf.process.SearchPath;
@@ -61,6 +66,11 @@ import picocli.CommandLine.Option;
       "Measured and simulated figures: docs/measuring.md"
     })
 final class GradientsCommand extends Experiment {
+
+  /// The network of the published figures [HVD18 figures 6, 7].
+  private static final double PUBLISHED_GBIT = 25;
+
+  private static final int PUBLISHED_RANKS_PER_HOST = 4;
 
   @Option(
       names = "--model",
@@ -297,23 +307,33 @@ final class GradientsCommand extends Experiment {
   }
 
   private List<Figure> simulate() {
+    List<PlanLink> links = List.of(PlanLink.tcp("tcp", speed()), PlanLink.rdma("rdma", speed()));
     List<Figure> figures = new ArrayList<>();
     for (String model : models) {
       GradientsPlan plan = plan(model);
       for (boolean fused : plan.fusion()) {
         for (int each : simulated) {
-          for (String transport : List.of("tcp", "rdma")) {
-            figures.add(
-                new GradientsSimulation(plan.gradients(), speed(), transport).step(each, fused));
-          }
+          links.forEach(link -> figures.add(simulated(plan.gradients(), link, each, fused)));
         }
       }
     }
     return figures;
   }
 
+  /// Simulates accelerators, whose computation communication does not delay.
+  private Figure simulated(GradientModel model, PlanLink link, int count, boolean fused) {
+    var step = new StepSimulation(model, link, new PlanRanks(count, PUBLISHED_RANKS_PER_HOST, 0));
+    double nanos =
+        fused
+            ? step.fused(DataParallelOptions.of(WeftConfig.load()).fusionThreshold())
+            : step.single();
+    return GradientsFigures.of(
+            "weft", model, fused, new Carrier(count, link.name(), speed()), nanos / 1e3)
+        .with("simulated", true);
+  }
+
   private double speed() {
-    return gbit == null ? GradientsSimulation.PUBLISHED_GBIT : gbit;
+    return gbit == null ? PUBLISHED_GBIT : gbit;
   }
 
   private GradientsPlan plan(String model) {

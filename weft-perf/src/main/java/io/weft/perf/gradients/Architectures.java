@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.gradients;
 
-import io.weft.perf.gradients.GradientModel.ModelGradient;
+import io.weft.perf.gradients.GradientModel.ModelVariable;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 
 /// Published networks, built layer by layer in the order of the forward pass: the shapes of their
@@ -21,12 +20,9 @@ final class Architectures {
   private static final int CLASSES = 1000;
   private static final int BATCH = 64;
 
-  private final List<Layer> layers = new ArrayList<>();
+  private final List<ModelVariable> variables = new ArrayList<>();
 
   private Architectures() {}
-
-  /// One variable and the multiplications of its layer.
-  private record Layer(String name, long elements, double work) {}
 
   /// Returns the model `name`. Throws `IllegalArgumentException` with the allowed names.
   static GradientModel named(String name) {
@@ -45,23 +41,13 @@ final class Architectures {
   }
 
   private GradientModel model(String name, double imagesPerSecond) {
-    double all = layers.stream().mapToDouble(Layer::work).sum();
-    List<ModelGradient> gradients = new ArrayList<>();
-    double done = 0;
-    List<Layer> backward = new ArrayList<>(layers);
-    Collections.reverse(backward);
-    for (Layer layer : backward) {
-      done += layer.work();
-      gradients.add(new ModelGradient(layer.name(), layer.elements(), Math.min(1, done / all)));
-    }
     long nanos = Math.round(1e9 * BATCH / imagesPerSecond);
-    return new GradientModel(
-        name, gradients, Duration.ofNanos(nanos / 3), Duration.ofNanos(nanos - nanos / 3));
+    return GradientModel.of(name, variables, Duration.ofNanos(nanos));
   }
 
   /// Adds a variable whose layer makes `timesEach` multiplications per element.
   private void add(String name, long elements, double timesEach) {
-    layers.add(new Layer(name, elements, elements * timesEach));
+    variables.add(ModelVariable.dense(name, elements, elements * timesEach));
   }
 
   /// Adds a convolution of `k` x `l` from `in` to `out` channels, whose result is `side` x `side`.

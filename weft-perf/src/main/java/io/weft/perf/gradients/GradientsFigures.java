@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// The figures of replayed gradients, their tables and curves. The time of a step is that of its
@@ -35,9 +36,13 @@ public final class GradientsFigures {
   /// that computes nothing.
   ///
   /// @param fusion true if tensors share buffers, null for a peer
-  static Figure of(
+  /// @param step duration of a step in microseconds
+  public static Figure of(
       String peer, GradientModel model, @Nullable Boolean fusion, Carrier carrier, double step) {
-    double compute = ClampedDuration.nanos(model.forward().plus(model.backward())) / 1e3;
+    Objects.requireNonNull(peer, "peer");
+    Objects.requireNonNull(model, "model");
+    Objects.requireNonNull(carrier, "carrier");
+    double compute = ClampedDuration.nanos(model.step()) / 1e3;
     return setting("gradients", peer, model, fusion, carrier)
         .with("computeMicros", compute)
         .with("stepMicros", tenths(step))

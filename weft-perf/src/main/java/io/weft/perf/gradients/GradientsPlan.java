@@ -84,8 +84,7 @@ public record GradientsPlan(
     if (model.equals(UNIFORM)) {
       return Duration.ZERO;
     }
-    GradientModel named = Architectures.named(model);
-    return named.forward().plus(named.backward());
+    return Architectures.named(model).step();
   }
 
   private static GradientModel build(String model, int tensors, long bytes) {
