@@ -43,8 +43,10 @@ public final class Main {
     for (Subcommand more : ServiceLoader.load(Subcommand.class)) {
       line.addSubcommand(more.commandLine());
     }
-    if (!line.getSubcommands().containsKey("perf")) {
-      line.addSubcommand(new AbsentPerf());
+    for (String name : List.of("perf", "plan")) {
+      if (!line.getSubcommands().containsKey(name)) {
+        line.addSubcommand(name, new AbsentCommand(name));
+      }
     }
     ConfigFlags.add(line.getSubcommands().get("run"), List.of());
     ConfigFlags.add(line.getSubcommands().get("train"), TrainCommand.OWN_OPTIONS);
@@ -211,20 +213,23 @@ public final class Main {
     }
   }
 
-  /// `weft perf` without the benchmarks on the class path.
-  @Command(
-      name = "perf",
-      description = "Measures Weft beside named peers; needs the jar of weft-perf.")
-  private static final class AbsentPerf implements Callable<Integer> {
+  /// A command of weft-perf without its jar on the class path.
+  @Command(description = "Measures or simulates; needs the jar of weft-perf.")
+  private static final class AbsentCommand implements Callable<Integer> {
+
+    private final String name;
 
     @Unmatched private List<String> arguments = new ArrayList<>();
 
-    AbsentPerf() {}
+    AbsentCommand(String name) {
+      this.name = name;
+    }
 
     @Override
     public Integer call() {
       throw new MissingRequirement(
-          "perf "
+          name
+              + " "
               + String.join(" ", arguments)
               + ": no benchmarks on the class path; add the jar of weft-perf");
     }

@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
       "  weft run -np 4 -- ./my-program      start four ranks of any program",
       "  weft java -cp app.jar Train         run Java with Weft on its path",
       "  weft perf allreduce -np 2           measure",
+      "  weft plan wide-deep --link 10g      choose allreduce or servers before there is a network",
       "  weft doctor                         see what works on this machine",
       "  weft trace flight DIR               see why a job failed",
       "  weft trace report DIR               see where its time went",
@@ -48,6 +49,6 @@ public final class WeftCommand implements Callable<Integer> {
   public Integer call() {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     throw new ParameterException(
-        command.commandLine(), "which command? train, run, perf, java, doctor or trace");
+        command.commandLine(), "which command? train, run, perf, plan, java, doctor or trace");
   }
 }

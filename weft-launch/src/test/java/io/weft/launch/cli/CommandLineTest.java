@@ -113,6 +113,7 @@ class CommandLineTest {
   void perfNamesTheMissingJar() {
     assertThat(weft.run("perf", "allreduce", "-np", "2")).isEqualTo(3);
     assertThat(weft.err()).contains("add the jar of weft-perf");
+    assertThat(weft.run("plan", "alexnet")).isEqualTo(3);
   }
 
   @Test

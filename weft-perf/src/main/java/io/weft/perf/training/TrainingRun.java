@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -26,11 +27,11 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param seconds duration of the steps, including the warm-up
 /// @param transport transport of `weft train`
 /// @param limit time limit of a run
-record TrainingRun(
+public record TrainingRun(
     String workload, int batchPerRank, double seconds, String transport, Duration limit) {
 
   /// The key of the sample, which covers the steps after the warm-up.
-  static final String STEADY = "steady";
+  public static final String STEADY = "steady";
 
   private static final String MAIN = "io.weft.launch.cli.Main";
 
@@ -39,9 +40,16 @@ record TrainingRun(
 
   private static final int MOST_BYTES = 16 << 20;
 
+  /// Throws `NullPointerException` if a component is null.
+  public TrainingRun {
+    Objects.requireNonNull(workload, "workload");
+    Objects.requireNonNull(transport, "transport");
+    Objects.requireNonNull(limit, "limit");
+  }
+
   /// Trains with `ranks` ranks, each with one computing thread. Blocks until the run has ended.
   /// Throws `PerfException.Failed` with the last lines of its error output if it fails.
-  RankReport run(int ranks) throws InterruptedException {
+  public RankReport run(int ranks) throws InterruptedException {
     Path report = temporary();
     try {
       List<String> words = new ArrayList<>();
