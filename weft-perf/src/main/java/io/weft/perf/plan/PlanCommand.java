@@ -145,7 +145,7 @@ final class PlanCommand extends Experiment {
   @Option(
       names = "--seconds",
       paramLabel = "S",
-      defaultValue = "15",
+      defaultValue = "10",
       description =
           "seconds of a measured training, at least 6; it ends with its epoch (default:"
               + " ${DEFAULT-VALUE})")
