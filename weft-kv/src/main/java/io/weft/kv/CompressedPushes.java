@@ -4,10 +4,10 @@ package io.weft.kv;
 import io.weft.comm.Handle;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.worker.StagingMemory;
 import io.weft.tensor.TensorLease;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.function.LongFunction;
 
 /// Pushes of one dense tensor in a compressed format. The encoding error of a gradient stays on
 /// this worker as a residual, 4 or 8 bytes per element, and is added to the next gradient. Servers
@@ -35,7 +35,10 @@ public final class CompressedPushes implements AutoCloseable {
   }
 
   CompressedPushes(
-      TableSpec spec, PushCompression compression, StagingMemory staging, Sender sender) {
+      TableSpec spec,
+      PushCompression compression,
+      LongFunction<TensorLease> staging,
+      Sender sender) {
     if (compression.isNone()) {
       throw new IllegalArgumentException(
           "tensor '" + spec.name() + "': compression 'none' is what push does");
@@ -44,7 +47,7 @@ public final class CompressedPushes implements AutoCloseable {
     this.compression = compression;
     this.encoder = compression.encoder(spec.name(), spec.width());
     this.sender = sender;
-    this.encoded = staging.lease(compression.format().bytes(spec.width()));
+    this.encoded = staging.apply(compression.format().bytes(spec.width()));
   }
 
   /// Pushes a FLOAT32 gradient of the tensor's length. The gradient is read before this returns.

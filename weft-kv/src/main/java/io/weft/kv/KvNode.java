@@ -3,13 +3,14 @@ package io.weft.kv;
 
 import io.weft.Weft;
 import io.weft.comm.CommException;
-import io.weft.kv.worker.StagingMemory;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /// This rank's part in a parameter server: its worker side, its server side, or both. All ranks
@@ -98,7 +99,7 @@ public final class KvNode implements AutoCloseable {
     }
   }
 
-  static StagingMemory staging(Weft weft) {
+  static LongFunction<TensorLease> staging(Weft weft) {
     return bytes -> weft.allocate(DType.UINT8, Shape.of(bytes));
   }
 

@@ -271,7 +271,7 @@ public final class KvServer implements AutoCloseable {
     }
     ShardAgent shards = agents.get(threadOf(head.shard()));
     if (worker == NO_WORKER) {
-      shards.serve(states.events().observe(request, head), head);
+      shards.serve(request, head);
     } else {
       shards.mirror(request, head, worker);
     }

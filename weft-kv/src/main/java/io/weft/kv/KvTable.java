@@ -5,7 +5,6 @@ import io.weft.comm.Handle;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.key.KeyList;
-import io.weft.kv.key.KeyListCache;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.TableRequests;
 import io.weft.kv.worker.WorkerLinks;
@@ -32,10 +31,7 @@ import java.lang.foreign.MemorySegment;
 /// `CommException.Mismatch` and the reason.
 public final class KvTable extends KvObject {
 
-  private static final int LISTS = 64;
-
   private final TableRequests requests;
-  private final KeyListCache lists = new KeyListCache(LISTS);
 
   KvTable(WorkerLinks links, TableSpec spec) {
     this(new TableRequests(links, spec), spec);
@@ -49,7 +45,7 @@ public final class KvTable extends KvObject {
   /// Returns a list of these keys. The keys are copied and cut by shard once for all pushes and
   /// pulls that use the list.
   public KeyList keys(long... keys) {
-    return lists.of(keys, requests::cut);
+    return requests.list(keys);
   }
 
   /// Pushes a row for each key. In a synchronous table each push begins the worker's next clock.

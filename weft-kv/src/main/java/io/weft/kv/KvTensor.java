@@ -6,14 +6,15 @@ import io.weft.kv.frame.Finite;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.spec.TableSpec;
-import io.weft.kv.worker.StagingMemory;
 import io.weft.kv.worker.TensorRequests;
 import io.weft.kv.worker.TensorRequests.Travel;
 import io.weft.kv.worker.WorkerLinks;
 import io.weft.tensor.DType;
+import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /// A worker's view of a dense tensor: 32-bit floats on the servers, in parts that are spread over
@@ -29,15 +30,16 @@ import org.jspecify.annotations.Nullable;
 public final class KvTensor extends KvObject {
 
   private final TensorRequests requests;
-  private final StagingMemory staging;
+  private final LongFunction<TensorLease> staging;
   private final boolean first;
 
   /// @param first true if `init` sends this worker's values
-  KvTensor(WorkerLinks links, TableSpec spec, StagingMemory staging, boolean first) {
+  KvTensor(WorkerLinks links, TableSpec spec, LongFunction<TensorLease> staging, boolean first) {
     this(new TensorRequests(links, spec), spec, staging, first);
   }
 
-  private KvTensor(TensorRequests requests, TableSpec spec, StagingMemory staging, boolean first) {
+  private KvTensor(
+      TensorRequests requests, TableSpec spec, LongFunction<TensorLease> staging, boolean first) {
     super(spec, requests.clock());
     this.requests = requests;
     this.staging = staging;

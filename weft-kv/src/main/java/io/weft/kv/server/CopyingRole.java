@@ -77,7 +77,7 @@ final class CopyingRole implements ShardRole {
       case KEEP -> content.pushes().takeKept(it, tables.known(head));
       case WINDOW -> {
         ShardTables.checkPayload(it, NumberWindow.EXPORT_BYTES);
-        content.pushes().take(it.worker(), it.request().payload());
+        content.pushes().take(it.worker(), it.payload());
       }
       case COMPLETE -> complete(it);
       default -> {
@@ -86,13 +86,13 @@ final class CopyingRole implements ShardRole {
         return this;
       }
     }
-    ShardAnswers.done(it, 0);
+    it.done(0);
     count(it);
     return whole && proposed == null ? mirror : this;
   }
 
   private void count(Pending it) {
-    if (it.request().fromRank() == from) {
+    if (it.fromRank() == from) {
       executed++;
     }
   }
@@ -100,8 +100,8 @@ final class CopyingRole implements ShardRole {
   /// Completes the copy, if the number of executed requests equals the number in the payload.
   private void complete(Pending it) throws Refusal {
     ShardTables.checkPayload(it, Long.BYTES);
-    int sender = it.request().fromRank();
-    long requests = it.request().payload().get(JAVA_LONG_UNALIGNED, 0);
+    int sender = it.fromRank();
+    long requests = it.payload().get(JAVA_LONG_UNALIGNED, 0);
     if (sender != from || executed != requests) {
       throw new Refusal(
           "rank %d has sent the shard in %d requests, but %d were executed here; it is incomplete"

@@ -37,22 +37,22 @@ final class MirrorRole implements ShardRole {
       case CHANGE -> change(it);
       case LEAVE -> content.leave(it.worker());
       case END -> content.end(it);
-      case EVICT -> tables.known(head).remove(it.request().payload());
+      case EVICT -> tables.known(head).remove(it.payload());
       default -> throw new Refusal(head.op() + " is not an operation of a mirror");
     }
-    ShardAnswers.done(it, applied);
+    it.done(applied);
     return this;
   }
 
   private void push(Pending it) throws Refusal {
     ShardTable table = content.tables().of(it.head());
-    Subject subject = content.read(it, table);
+    Subject subject = table.read(it);
     if (subject == null) {
-      ShardAnswers.unknown(it);
+      it.unknownList();
       return;
     }
-    MemorySegment values = table.values(it.head(), subject, it.request().payload());
-    ShardAnswers.done(it, content.pushes().push(it, table, subject, values));
+    MemorySegment values = table.values(it.head(), subject, it.payload());
+    it.done(content.pushes().push(it, table, subject, values));
   }
 
   private void init(Pending it) throws Refusal {

@@ -3,8 +3,9 @@ package io.weft.kv.server;
 
 import io.weft.cluster.channel.RequestChannel;
 import io.weft.kv.spec.Replicas;
-import io.weft.kv.worker.StagingMemory;
+import io.weft.tensor.TensorLease;
 import java.time.Duration;
+import java.util.function.LongFunction;
 
 /// The connection of a server's shards to their mirrors.
 ///
@@ -14,4 +15,8 @@ import java.time.Duration;
 /// @param staging memory that a mirror can read
 /// @param limit how long a mirror may take to answer
 public record Mirroring(
-    Replicas replicas, RequestChannel channel, int kind, StagingMemory staging, Duration limit) {}
+    Replicas replicas,
+    RequestChannel channel,
+    int kind,
+    LongFunction<TensorLease> staging,
+    Duration limit) {}

@@ -164,7 +164,7 @@ final class PartsTable extends ShardTable {
   /// part was restored.
   @Override
   boolean init(Pending it) throws Refusal {
-    Subject subject = subject(it.head(), it.request().payload());
+    Subject subject = subject(it.head(), it.payload());
     Part part = ofPart(subject);
     if (part.initialized) {
       return true;
@@ -179,7 +179,7 @@ final class PartsTable extends ShardTable {
     if (part.step > 0) {
       throw new Refusal("part " + part.index + " was pushed to before its first values came");
     }
-    MemorySegment values = values(it.head(), subject, it.request().payload());
+    MemorySegment values = values(it.head(), subject, it.payload());
     tensor.beforeChange(part.index);
     part.values.assign(0, part.values.elements(), values, 0);
     part.initialized = true;

@@ -105,7 +105,7 @@ final class PrimaryRole implements ShardRole {
         resume(table);
       }
       case WAIT -> await(it);
-      case HOLD -> ShardAnswers.done(it, saves.hold(table(it), it.worker()));
+      case HOLD -> it.done(saves.hold(table(it), it.worker()));
       case CUT -> {
         saves.cut(it, table(it));
         applyWaiting(table(it));
@@ -113,7 +113,7 @@ final class PrimaryRole implements ShardRole {
       case RELEASE -> {
         saves.release(table(it), it.worker());
         applyWaiting(table(it));
-        ShardAnswers.done(it, 0);
+        it.done(0);
       }
       case LOAD -> {
         tables.load(it);
@@ -123,7 +123,7 @@ final class PrimaryRole implements ShardRole {
       case CALL -> content.calls().call(it);
       case CHANGE -> change(it);
       case STATISTICS ->
-          it.request().reply(KvReply.done(0, table(it).storage().statistics().text()).encode());
+          it.reply(KvReply.done(0, table(it).storage().statistics().text()).encode());
       case END -> {
         content.end(it);
         resume(tables.known(it.head()));
@@ -158,8 +158,7 @@ final class PrimaryRole implements ShardRole {
 
   /// Forwards a request to the mirror, and answers when the mirror has executed it.
   private void both(Pending it, long applied) {
-    replication.forward(
-        it, refusal -> answers.over(it, refusal, () -> ShardAnswers.done(it, applied)));
+    replication.forward(it, refusal -> answers.over(it, refusal, () -> it.done(applied)));
   }
 
   private void init(Pending it) throws Refusal {
@@ -183,8 +182,7 @@ final class PrimaryRole implements ShardRole {
     }
     String here = failure;
     replication.forward(
-        it,
-        refusal -> answers.over(it, here == null ? refusal : here, () -> ShardAnswers.done(it, 0)));
+        it, refusal -> answers.over(it, here == null ? refusal : here, () -> it.done(0)));
     resume(table);
   }
 
@@ -192,12 +190,12 @@ final class PrimaryRole implements ShardRole {
 
   private void push(Pending it) throws Refusal {
     ShardTable table = table(it);
-    Subject subject = content.read(it, table);
+    Subject subject = table.read(it);
     if (subject == null) {
-      ShardAnswers.unknown(it);
+      it.unknownList();
       return;
     }
-    MemorySegment values = table.values(it.head(), subject, it.request().payload());
+    MemorySegment values = table.values(it.head(), subject, it.payload());
     long told = pushes.push(it, table, subject, values);
     if (!replication.isMirrored()) {
       answerPush(it, told);
@@ -251,7 +249,7 @@ final class PrimaryRole implements ShardRole {
     if (it.head().op() == KvOp.PUSH_PULL) {
       again(it);
     } else {
-      ShardAnswers.done(it, told);
+      it.done(told);
     }
   }
 
@@ -259,9 +257,9 @@ final class PrimaryRole implements ShardRole {
 
   private void pull(Pending it) throws Refusal {
     ShardTable table = table(it);
-    Subject subject = content.read(it, table);
+    Subject subject = table.read(it);
     if (subject == null) {
-      ShardAnswers.unknown(it);
+      it.unknownList();
     } else if (table.lets(subject, it.head().clock())) {
       answers.values(it, table, subject);
     } else {
@@ -271,11 +269,11 @@ final class PrimaryRole implements ShardRole {
 
   private void await(Pending it) throws Refusal {
     ShardTable table = table(it);
-    Subject subject = table.subject(it.head(), it.request().payload());
+    Subject subject = table.subject(it.head(), it.payload());
     if (subject == null) {
-      ShardAnswers.unknown(it);
+      it.unknownList();
     } else if (table.lets(subject, it.head().clock())) {
-      ShardAnswers.done(it, it.head().clock());
+      it.done(it.head().clock());
     } else {
       table.parked().add(it);
     }
@@ -318,7 +316,7 @@ final class PrimaryRole implements ShardRole {
 
   private void moveAll(ArrayDeque<Pending> waiting) {
     while (!waiting.isEmpty()) {
-      ShardAnswers.moved(waiting.remove(), replicas.current());
+      waiting.remove().moved(replicas.current());
     }
   }
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
-import io.weft.kv.worker.StagingMemory;
 import io.weft.tensor.TensorLease;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /// The memory of pending answers. Each worker has a share, so that a worker that does not receive
 /// its answers delays only itself. Any thread.
 public final class ReplyMemory {
 
-  private final StagingMemory memory;
+  private final LongFunction<TensorLease> memory;
   private final long shareBytes;
   private final AtomicLongArray out;
 
   /// @param bytes of all workers together
-  public ReplyMemory(StagingMemory memory, long bytes, int workers) {
+  public ReplyMemory(LongFunction<TensorLease> memory, long bytes, int workers) {
     this.memory = memory;
     this.shareBytes = Math.max(1, bytes / workers);
     this.out = new AtomicLongArray(workers);
@@ -30,7 +30,7 @@ public final class ReplyMemory {
       return null;
     }
     try {
-      return memory.lease(bytes);
+      return memory.apply(bytes);
     } catch (RuntimeException | Error refused) {
       out.addAndGet(worker, -bytes);
       throw refused;

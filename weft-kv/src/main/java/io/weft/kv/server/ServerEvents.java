@@ -56,10 +56,10 @@ public final class ServerEvents {
         : OperationNames.NO_TABLE;
   }
 
-  /// Returns a worker's request whose execution and answer the observers are notified of.
+  /// Submits the operation of a worker's request.
   ///
   /// Hot path.
-  public ObservedRequest observe(IncomingRequest request, KvHead head) {
+  TableOperation of(IncomingRequest request, KvHead head) {
     OperationNames names = names(head.table());
     var subject =
         new TableOperation.Subject(
@@ -68,7 +68,7 @@ public final class ServerEvents {
             names.table(),
             head.count(),
             request.payload().byteSize());
-    return new ObservedRequest(request, new TableOperation(events, subject, request.fromRank()));
+    return new TableOperation(events, subject, request.fromRank());
   }
 
   /// Begins a change of a shard, such as "takeover".

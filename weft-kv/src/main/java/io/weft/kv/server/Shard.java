@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
-import io.weft.cluster.channel.IncomingRequest;
 import io.weft.comm.CommException;
 import io.weft.kv.event.TableOperation;
 import io.weft.kv.frame.KvHead;
@@ -85,21 +84,18 @@ final class Shard {
   // --- requests
 
   /// Executes a request of a worker and answers it, now or later.
-  void serve(IncomingRequest request, KvHead head) {
-    int worker = context.worker(request.fromRank());
-    var it = new Pending(request, head, worker);
-    if (request instanceof ObservedRequest observed) {
-      observed.begun();
-    }
+  void serve(Pending it) {
+    KvHead head = it.head();
+    it.begun();
     try {
-      if (worker < 0) {
-        throw new Refusal("rank " + request.fromRank() + " is not a worker");
+      if (it.worker() < 0) {
+        throw new Refusal("rank " + it.fromRank() + " is not a worker");
       }
       adoptProposed(head.ring());
       int version = replicas.version();
       PrimaryRole primary = serving();
       if (head.ring() < version) {
-        ShardAnswers.moved(it, replicas.current());
+        it.moved(replicas.current());
       } else if (primary != null && head.ring() == version) {
         primary.serve(it);
       } else {
@@ -119,16 +115,15 @@ final class Shard {
   }
 
   /// Executes an operation that another server has executed, or by which it copies the shard.
-  void mirror(IncomingRequest request, KvHead head, int worker) {
-    var it = new Pending(request, head, worker);
+  void mirror(Pending it) {
     try {
-      if (replicas.lost().contains(request.fromRank())) {
-        throw new Refusal("rank " + request.fromRank() + " is lost; another server has its shards");
+      if (replicas.lost().contains(it.fromRank())) {
+        throw new Refusal("rank " + it.fromRank() + " is lost; another server has its shards");
       }
-      switch (head.op()) {
+      switch (it.head().op()) {
         case RING -> {
           adopt(told(it), TableOperation.NO_PEER);
-          ShardAnswers.done(it, 0);
+          it.done(0);
         }
         case BEGIN -> begin(it, told(it));
         default -> role = role.mirror(it);
@@ -141,7 +136,7 @@ final class Shard {
   /// Returns the replica set that a server announces. This server adopts the losses that the sender
   /// knows and may have acted on, because a rank that is lost to one rank is lost to all.
   private Replicas told(Pending it) throws Refusal {
-    ReplicasNotice.Told told = ReplicasNotice.read(it.request().payload(), replicas.current());
+    ReplicasNotice.Told told = ReplicasNotice.read(it.payload(), replicas.current());
     for (int rank : told.lost()) {
       if (rank != context.rank() && !replicas.lost().contains(rank)) {
         lose(rank);
@@ -154,7 +149,7 @@ final class Shard {
   ///
   /// @param next the replica set in which this server is to have the shard
   private void begin(Pending it, Replicas next) throws Refusal {
-    int from = it.request().fromRank();
+    int from = it.fromRank();
     int version = it.head().ring();
     if (role instanceof PrimaryRole) {
       throw new Refusal("rank " + context.rank() + " is the primary of the shard");
@@ -172,7 +167,7 @@ final class Shard {
     var copying = new CopyingRole(content, mirroring, from, isCurrent ? null : next);
     copying.begun();
     role = copying;
-    ShardAnswers.done(it, 0);
+    it.done(0);
   }
 
   // --- changes of the role
@@ -269,8 +264,7 @@ final class Shard {
 
   private void retryEarly() {
     for (int waiting = early.size(); waiting > 0; waiting--) {
-      Pending it = early.remove();
-      serve(it.request(), it.head());
+      serve(early.remove());
     }
   }
 

@@ -41,11 +41,8 @@ public final class ShardAgent implements Agent {
   private volatile boolean closed;
   private volatile @Nullable Thread owner;
 
-  private sealed interface Task {
-    record Serve(IncomingRequest request, KvHead head) implements Task {}
-
-    record Mirror(IncomingRequest request, KvHead head, int worker) implements Task {}
-
+  /// A request, or a notification of all shards.
+  sealed interface Task permits Pending, Task.Run, Task.Leave, Task.Lose, Task.Return {
     record Run(Runnable what) implements Task {}
 
     record Leave(int rank) implements Task {}
@@ -92,18 +89,19 @@ public final class ShardAgent implements Agent {
   ///
   /// Hot path.
   public void serve(IncomingRequest request, KvHead head) {
-    offer(request, new Task.Serve(request, head));
+    int worker = context.worker(request.fromRank());
+    offer(new Pending(request, head, worker, context.states().events().of(request, head)));
   }
 
   /// Queues an operation that another server has executed on a shard that this server mirrors.
   ///
   /// @param worker position of the worker of the request
   public void mirror(IncomingRequest request, KvHead head, int worker) {
-    offer(request, new Task.Mirror(request, head, worker));
+    offer(new Pending(request, head, worker, null));
   }
 
-  private void offer(IncomingRequest request, Task task) {
-    if (ended || !tasks.offer(task)) {
+  private void offer(Pending request) {
+    if (ended || !tasks.offer(request)) {
       request.fail(
           ended ? "the server has ended" : "more requests are open than this server can have");
       return;
@@ -247,15 +245,14 @@ public final class ShardAgent implements Agent {
   private void run(Task task, long nowNanos) {
     try {
       switch (task) {
-        case Task.Serve(IncomingRequest request, KvHead head) -> {
-          wait.begin(request, !tasks.isEmpty(), nowNanos);
-          Shard shard = shard(head.shard());
-          shard.serve(request, head);
-          slicing |= shard.isBusy();
-        }
-        case Task.Mirror(IncomingRequest request, KvHead head, int worker) -> {
-          Shard shard = shard(head.shard());
-          shard.mirror(request, head, worker);
+        case Pending request -> {
+          Shard shard = shard(request.head().shard());
+          if (request.isForwarded()) {
+            shard.mirror(request);
+          } else {
+            wait.begin(request, !tasks.isEmpty(), nowNanos);
+            shard.serve(request);
+          }
           slicing |= shard.isBusy();
         }
         case Task.Run(Runnable what) -> what.run();
@@ -282,9 +279,7 @@ public final class ShardAgent implements Agent {
   private void free() {
     Task left = tasks.poll();
     while (left != null) {
-      if (left instanceof Task.Serve(IncomingRequest request, KvHead head)) {
-        request.fail("the server has ended");
-      } else if (left instanceof Task.Mirror(IncomingRequest request, KvHead head, int worker)) {
+      if (left instanceof Pending request) {
         request.fail("the server has ended");
       }
       left = tasks.poll();

@@ -3,7 +3,6 @@ package io.weft.kv.server;
 
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.server.ShardTable.Subject;
-import io.weft.kv.spec.Replicas;
 import io.weft.kv.spill.RowStoreException;
 import io.weft.kv.table.MemoryBudgetException;
 import io.weft.tensor.TensorLease;
@@ -43,20 +42,6 @@ final class ShardAnswers {
     return unanswered;
   }
 
-  static void done(Pending it, long applied) {
-    it.request().reply(KvReply.done(applied).encode());
-  }
-
-  /// Answers that the shard does not have the request's list of keys.
-  static void unknown(Pending it) {
-    it.request().reply(KvReply.unknownList().encode());
-  }
-
-  /// Answers that other servers have the shard.
-  static void moved(Pending it, Replicas ring) {
-    it.request().reply(KvReply.moved(ring.text()).encode());
-  }
-
   /// Answers with the reason of a failure.
   void failed(Pending it, Throwable why) {
     if (why instanceof Refusal refusal && refusal.isEnd()) {
@@ -75,17 +60,16 @@ final class ShardAnswers {
   void refuse(Pending it, String why) {
     ShardTable table = tables.find(it.head().table());
     String about = table == null ? "" : "table '" + table.spec().name() + "', ";
-    it.request()
-        .reply(
-            KvReply.refused(
-                    "%sshard %d, %s of rank %d: %s"
-                        .formatted(about, shard, it.head().op(), it.request().fromRank(), why))
-                .encode());
+    it.reply(
+        KvReply.refused(
+                "%sshard %d, %s of rank %d: %s"
+                    .formatted(about, shard, it.head().op(), it.fromRank(), why))
+            .encode());
   }
 
   /// Answers that its table has ended.
   void refuseEnded(Pending it, String why) {
-    it.request().reply(KvReply.ended(why).encode());
+    it.reply(KvReply.ended(why).encode());
   }
 
   /// Runs `answer` if the mirror has executed the request too, and otherwise answers with the
@@ -106,12 +90,12 @@ final class ShardAnswers {
     if (bytes <= KvReply.MOST_VALUE_BYTES) {
       MemorySegment values = shortAnswer.asSlice(0, bytes);
       table.read(subject, values);
-      it.request().reply(KvReply.done(told, values).encode());
+      it.reply(KvReply.done(told, values).encode());
       return;
     }
-    if (it.request().intoBytes() < bytes) {
+    if (it.intoBytes() < bytes) {
       throw new Refusal(
-          "%d bytes to be answered, and room for %d".formatted(bytes, it.request().intoBytes()));
+          "%d bytes to be answered, and room for %d".formatted(bytes, it.intoBytes()));
     }
     TensorLease lease = context.memory().replies().tryLease(it.worker(), bytes);
     if (lease == null) {
@@ -130,6 +114,6 @@ final class ShardAnswers {
       release.run();
       throw refused;
     }
-    it.request().reply(KvReply.done(told).encode(), into, release);
+    it.reply(KvReply.done(told).encode(), into, release);
   }
 }

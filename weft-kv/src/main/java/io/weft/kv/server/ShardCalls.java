@@ -20,7 +20,7 @@ final class ShardCalls {
 
   private static KvCall called(Pending it) throws Refusal {
     try {
-      return KvCall.read(it.request().payload());
+      return KvCall.read(it.payload());
     } catch (IllegalArgumentException wrong) {
       throw new Refusal(String.valueOf(wrong.getMessage()));
     }
@@ -37,7 +37,7 @@ final class ShardCalls {
     } finally {
       context.states().end(it.head().shard());
     }
-    it.request().reply(KvReply.done(0, result).encode());
+    it.reply(KvReply.done(0, result).encode());
   }
 
   /// Records a running function or change, for requests that wait behind it.

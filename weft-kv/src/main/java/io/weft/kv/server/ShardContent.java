@@ -2,9 +2,7 @@
 package io.weft.kv.server;
 
 import io.weft.kv.server.ShardTable.KeptPush;
-import io.weft.kv.server.ShardTable.Subject;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -68,12 +66,6 @@ final class ShardContent {
   void clear() {
     tables.clear();
     pushes.clear();
-  }
-
-  /// Reads the keys or part of a request; null stands for a list of keys that is not kept here.
-  @Nullable Subject read(Pending it, ShardTable table) throws Refusal {
-    table.hear(it);
-    return table.subject(it.head(), it.request().payload());
   }
 
   /// Advances a worker's clock. Returns the table.

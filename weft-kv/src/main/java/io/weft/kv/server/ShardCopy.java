@@ -28,13 +28,13 @@ final class ShardCopy {
   static final int STATE_BYTES = 16;
 
   private final int shard;
-  private final MirrorLink to;
+  private final Mirror to;
   private final List<Part> parts = new ArrayList<>();
 
   /// @param version of the replica set by which the shard is served
   /// @param ring the replica set, as written by `ReplicasNotice.bytes`, in which the mirror is to
   ///   have the shard; the current one or the next version
-  ShardCopy(int shard, MirrorLink to, ShardContent source, int version, byte[] ring) {
+  ShardCopy(int shard, Mirror to, ShardContent source, int version, byte[] ring) {
     this.shard = shard;
     this.to = to;
     send(ReplicasNotice.head(KvOp.BEGIN, shard, version), 0, ring, ring.length);
@@ -69,7 +69,7 @@ final class ShardCopy {
   }
 
   private void send(KvHead head, int worker, byte[] content, int bytes) {
-    to.forward(
+    to.send(
         head,
         worker,
         bytes,
@@ -81,7 +81,7 @@ final class ShardCopy {
   /// copy is incomplete, so that it never takes over the shard.
   private void arrived(@Nullable String refusal) {
     if (refusal != null) {
-      to.end("it could not be copied there: " + refusal);
+      to.stop("it could not be copied there: " + refusal);
     }
   }
 
@@ -117,7 +117,7 @@ final class ShardCopy {
             new KvHead.Target(shard, table.spec().id(), table.part(push.subject()), 0),
             new KvHead.Progress(0, 0, clock),
             new KvHead.Listed(count == 0 ? KvHead.Keys.NONE : KvHead.Keys.INLINE, count, 0, 0));
-    to.forward(
+    to.send(
         head,
         worker,
         keyBytes + push.values().byteSize(),
@@ -188,14 +188,14 @@ final class ShardCopy {
   /// have arrived. `whole` runs when the mirror has confirmed.
   void complete(Runnable whole) {
     long sent = to.forwarded();
-    to.forward(
+    to.send(
         head(KvOp.COMPLETE, shard, 0, 0),
         0,
         Long.BYTES,
         it -> it.set(JAVA_LONG_UNALIGNED, 0, sent),
         refusal -> {
           arrived(refusal);
-          if (!to.isEnded()) {
+          if (to.isLive()) {
             whole.run();
           }
         });

@@ -22,7 +22,7 @@ final class ShardEnds {
     if (!table.spec().consistency().isSynchronous()) {
       throw new Refusal("its table is not synchronous, and does not end");
     }
-    MemorySegment payload = it.request().payload();
+    MemorySegment payload = it.payload();
     if (payload.byteSize() > TableSpec.MAX_TEXT_BYTES) {
       throw new Refusal("a reason of " + payload.byteSize() + " bytes");
     }
@@ -34,9 +34,9 @@ final class ShardEnds {
     Iterator<Pending> each = table.parked().iterator();
     while (each.hasNext()) {
       Pending it = each.next();
-      if (it.request() instanceof ObservedRequest local && local.isOverdue(nowNanos)) {
+      if (it.isOverdue(nowNanos)) {
         each.remove();
-        local.expire(
+        it.expire(
             "shard %d of this process has not answered in time: %s"
                 .formatted(shard, words(it, table)));
       }
@@ -45,7 +45,7 @@ final class ShardEnds {
 
   private static String words(Pending it, ShardTable table) {
     try {
-      Subject subject = table.subject(it.head(), it.request().payload());
+      Subject subject = table.subject(it.head(), it.payload());
       return subject == null ? "" : waitsFor(it.head().op(), table, subject, it.head().clock());
     } catch (Refusal unread) {
       return String.valueOf(unread.getMessage());
@@ -71,6 +71,6 @@ final class ShardEnds {
       taken = table.rounds(subject).has(it.worker(), clock) ? KvReply.TAKEN : KvReply.NOT_TAKEN;
     }
     String words = waitsFor(KvOp.of(it.head().digestHigh()), table, subject, clock);
-    it.request().reply(KvReply.done(taken, words).encode());
+    it.reply(KvReply.done(taken, words).encode());
   }
 }

@@ -79,7 +79,7 @@ final class ShardPushes {
     if (table.hasEnded()) {
       return;
     }
-    MemorySegment payload = it.request().payload();
+    MemorySegment payload = it.payload();
     Subject subject = table.subject(it.head(), payload);
     if (subject != null) {
       long unused = keep(it, table, subject, table.values(it.head(), subject, payload));

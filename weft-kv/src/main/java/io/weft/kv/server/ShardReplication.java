@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.weft.kv.event.TableOperation;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
-import io.weft.kv.server.MirrorLink.Arrival;
+import io.weft.kv.server.Mirror.Arrival;
 import io.weft.kv.server.Reconfiguration.Stage;
 import io.weft.kv.server.ShardTable.Subject;
 import io.weft.kv.spec.Replicas;
@@ -41,11 +41,11 @@ final class ShardReplication {
     this.replicas = replicas;
     this.source = source;
     this.onThread = onThread;
-    this.mirror = peer == Replicas.NONE ? null : Mirror.whole(link(peer));
+    this.mirror = peer == Replicas.NONE ? null : mirror(peer);
   }
 
-  private MirrorLink link(int peer) {
-    return new MirrorLink(shard, peer, context, onThread);
+  private Mirror mirror(int peer) {
+    return new Mirror(shard, peer, context, onThread);
   }
 
   private static @Nullable Mirror live(@Nullable Mirror it) {
@@ -93,14 +93,12 @@ final class ShardReplication {
   }
 
   private Mirror copyTo(int rank, Replicas next) {
-    MirrorLink to = link(rank);
+    Mirror to = mirror(rank);
     LOG.info("rank {} copies shard {} to rank {}", context.rank(), shard, rank);
     TableOperation operation = context.states().events().begin("copy", shard, rank);
-    return Mirror.copying(
-        to,
-        new ShardCopy(
-            shard, to, source, replicas.version(), ReplicasNotice.bytes(next, replicas.lost())),
-        operation);
+    byte[] bytes = ReplicasNotice.bytes(next, replicas.lost());
+    to.copy(new ShardCopy(shard, to, source, replicas.version(), bytes), operation);
+    return to;
   }
 
   /// Stops forwarding.
@@ -240,7 +238,7 @@ final class ShardReplication {
 
   /// Forwards an executed request.
   void forward(Pending it, Arrival arrival) {
-    MemorySegment payload = it.request().payload();
+    MemorySegment payload = it.payload();
     forward(it.head(), it.worker(), payload.byteSize(), to -> to.copyFrom(payload), arrival);
   }
 

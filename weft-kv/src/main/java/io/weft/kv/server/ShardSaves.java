@@ -126,7 +126,7 @@ final class ShardSaves {
     Held hold = held.remove(table);
     if (hold != null) {
       if (hold.cut != null) {
-        hold.cut.request().reply(KvReply.refused("the checkpoint was given up").encode());
+        hold.cut.reply(KvReply.refused("the checkpoint was given up").encode());
       }
       for (PushRounds<KeptPush> rounds : table.allRounds()) {
         rounds.holdAt(Long.MAX_VALUE);
@@ -148,7 +148,7 @@ final class ShardSaves {
   }
 
   private static List<String> asked(Pending it) {
-    byte[] words = it.request().payload().toArray(JAVA_BYTE);
+    byte[] words = it.payload().toArray(JAVA_BYTE);
     return List.of(new String(words, StandardCharsets.UTF_8).split("\n", -1));
   }
 
@@ -195,7 +195,7 @@ final class ShardSaves {
             : KvReply.refused(
                 "table '%s', shard %d: its part of the checkpoint is not written: %s"
                     .formatted(table.spec().name(), shard, failure));
-    it.request().reply(reply.encode());
+    it.reply(reply.encode());
   }
 
   /// Returns whether a checkpoint has begun that is not cut yet.

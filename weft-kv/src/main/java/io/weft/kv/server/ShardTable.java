@@ -259,6 +259,12 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     }
   }
 
+  /// Reads the keys or part of a request; null stands for a list of keys that is not kept here.
+  final @Nullable Subject read(Pending it) throws Refusal {
+    hear(it);
+    return subject(it.head(), it.payload());
+  }
+
   /// Returns a description of what a worker's pull at this clock waits for.
   final String waitsFor(Subject subject, long clock) {
     if (lets(subject, clock)) {

@@ -78,7 +78,7 @@ final class ShardTables {
   /// Creates a table, or compares the specification with that of the existing one. Returns the
   /// number of clocks that it has applied.
   long register(Pending it) throws Refusal {
-    MemorySegment text = it.request().payload();
+    MemorySegment text = it.payload();
     if (text.byteSize() > TableSpec.MAX_TEXT_BYTES) {
       throw new Refusal("a specification of " + text.byteSize() + " bytes");
     }
@@ -125,7 +125,7 @@ final class ShardTables {
   }
 
   static void checkPayload(Pending it, long least) throws Refusal {
-    long bytes = it.request().payload().byteSize();
+    long bytes = it.payload().byteSize();
     if (bytes < least) {
       throw new Refusal("a payload of %d bytes, expected at least %d".formatted(bytes, least));
     }
@@ -140,7 +140,7 @@ final class ShardTables {
     }
     takeContent(it, table);
     table.restored(head.part());
-    table.step(it.request().payload().get(JAVA_LONG_UNALIGNED, 8));
+    table.step(it.payload().get(JAVA_LONG_UNALIGNED, 8));
     table.allUsed();
     for (PushRounds<KeptPush> rounds : table.allRounds()) {
       rounds.begin(Math.max(rounds.applied(), head.clock()));
@@ -157,7 +157,7 @@ final class ShardTables {
 
   private static void takeContent(Pending it, ShardTable table) throws Refusal {
     checkPayload(it, LOAD_HEAD_BYTES);
-    MemorySegment payload = it.request().payload();
+    MemorySegment payload = it.payload();
     long at = payload.get(JAVA_LONG_UNALIGNED, 0);
     try {
       table.storage().load(it.head().part(), at, payload.asSlice(LOAD_HEAD_BYTES));
@@ -169,7 +169,7 @@ final class ShardTables {
   /// Takes over clock and step of rows or of a part.
   void takeState(Pending it) throws Refusal {
     checkPayload(it, ShardCopy.STATE_BYTES);
-    MemorySegment payload = it.request().payload();
+    MemorySegment payload = it.payload();
     of(it.head())
         .take(
             it.head().part(),

@@ -2,7 +2,6 @@
 package io.weft.kv.server;
 
 import io.weft.agent.AgentRunner;
-import io.weft.cluster.channel.IncomingRequest;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +47,7 @@ public final class TaskWait {
   /// Prepares the execution of a request.
   ///
   /// @param more true if other requests wait
-  void begin(IncomingRequest request, boolean more, long nowNanos) {
+  void begin(Pending request, boolean more, long nowNanos) {
     if (drive == Drive.AFTER_SHORT_REQUESTS) {
       boolean isLong = more || request.payload().byteSize() + request.intoBytes() > LONG_BYTES;
       if (isLong) {

@@ -19,7 +19,7 @@ public final class KvHandle<T> extends CompletableHandle<T> {
   private final TableOperation operation;
   private final String words;
   private final Supplier<? extends @Nullable T> result;
-  private final @Nullable Verdict verdict;
+  private final @Nullable WholePush whole;
   private final AtomicInteger left = new AtomicInteger(1);
   private volatile @Nullable CommException failure;
   private boolean stopped;
@@ -27,19 +27,19 @@ public final class KvHandle<T> extends CompletableHandle<T> {
   /// @param words a description of the operation and its rank, for errors
   /// @param operation notifies the observers; ends with the handle
   /// @param result called once, when all requests have succeeded
-  /// @param verdict is notified of failed requests, and determines the handle's failure; null = the
-  ///   first failure
+  /// @param whole is notified of the requests of a push or pull, and determines the handle's
+  ///   failure; null = the first failure
   KvHandle(
       AgentRunner runner,
       String words,
       TableOperation operation,
       Supplier<? extends @Nullable T> result,
-      @Nullable Verdict verdict) {
+      @Nullable WholePush whole) {
     this.runner = runner;
     this.words = words;
     this.operation = operation;
     this.result = result;
-    this.verdict = verdict;
+    this.whole = whole;
   }
 
   /// The outcome of a failed request.
@@ -52,21 +52,6 @@ public final class KvHandle<T> extends CompletableHandle<T> {
     UNKNOWN,
     /// The shard has reported that the table has ended.
     ENDED
-  }
-
-  /// Interprets the failures of a handle's requests. Any thread.
-  interface Verdict {
-
-    /// Records the start of a request.
-    void begun();
-
-    /// Records the failure of a started request.
-    void failed(ShardRequest.What what, Fate fate, CommException cause);
-
-    /// Returns the handle's failure, after all requests have completed and some have failed.
-    ///
-    /// @param first failure
-    CommException judge(CommException first);
   }
 
   /// Returns a description of the operation and its rank.
@@ -104,10 +89,10 @@ public final class KvHandle<T> extends CompletableHandle<T> {
     }
   }
 
-  /// Records the start of a request for the verdict.
+  /// Records the start of a request for the whole.
   void begun() {
-    if (verdict != null) {
-      verdict.begun();
+    if (whole != null) {
+      whole.begun();
     }
   }
 
@@ -117,8 +102,8 @@ public final class KvHandle<T> extends CompletableHandle<T> {
   }
 
   void failed(ShardRequest.What what, Fate fate, CommException cause) {
-    if (verdict != null) {
-      verdict.failed(what, fate, cause);
+    if (whole != null) {
+      whole.failed(what, fate, cause);
     }
     ended(cause);
   }
@@ -147,8 +132,8 @@ public final class KvHandle<T> extends CompletableHandle<T> {
   private void end() {
     CommException cause = failure;
     T value = null;
-    if (cause != null && verdict != null) {
-      cause = verdict.judge(cause);
+    if (cause != null && whole != null) {
+      cause = whole.judge(cause);
     } else if (cause == null) {
       try {
         value = result.get();

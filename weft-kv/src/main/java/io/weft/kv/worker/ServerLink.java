@@ -18,7 +18,6 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
-import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -41,39 +40,12 @@ final class ServerLink {
   /// How long a server may take to report why it has not answered.
   private static final Duration MOST_WHY = Duration.ofSeconds(2);
 
-  /// The destination of the requests and the ways to send them.
-  ///
-  /// @param channel carries the requests
-  /// @param kind of the requests on the channel
-  /// @param runner of the channel's agent
-  /// @param peer rank of the server
-  /// @param self rank of the worker
-  /// @param local receives the requests if the server is in this process; null if it is not
-  /// @param elsewhere sends a request to another server if this one is lost, or runs the given
-  ///   action if there is none; returns false if it does neither
-  /// @param moved sends a request to the server of the replica set that this server has reported;
-  ///   returns whether there is one
-  record Way(
-      RequestChannel channel,
-      int kind,
-      AgentRunner runner,
-      int peer,
-      int self,
-      @Nullable Consumer<IncomingRequest> local,
-      BiPredicate<ShardRequest, Runnable> elsewhere,
-      BiPredicate<ShardRequest, String> moved) {}
+  private final WorkerLinks links;
+  private final int peer;
 
-  /// The limits of the requests.
-  ///
-  /// @param inFlightBytes of requests that are sent and not completed; a longer request is sent
-  ///   alone
-  /// @param limit how long a request may take
-  record Bounds(long inFlightBytes, Duration limit) {}
+  /// Receives the requests if the server is in this process; null if it is not.
+  private final @Nullable Consumer<IncomingRequest> local;
 
-  private final Way way;
-  private final Bounds bounds;
-  private final PushNumbers[] numbers;
-  private final StagingMemory staging;
   private final PriorityQueue<ShardRequest> waiting =
       new PriorityQueue<>(
           Comparator.<ShardRequest>comparingInt(it -> it.what().priority())
@@ -86,12 +58,12 @@ final class ServerLink {
   /// True if the server is lost. Waiting requests then fail and are sent to another server.
   private volatile boolean lost;
 
-  /// @param numbers of pushes, by shard
-  ServerLink(Way way, Bounds bounds, PushNumbers[] numbers, StagingMemory staging) {
-    this.way = way;
-    this.bounds = bounds;
-    this.numbers = numbers;
-    this.staging = staging;
+  /// @param links the connections of the worker, which share channel, limits, numbers and memory
+  /// @param peer rank of the server
+  ServerLink(WorkerLinks links, int peer) {
+    this.links = links;
+    this.peer = peer;
+    this.local = links.local(peer);
   }
 
   /// Queues a request, which is sent when its priority and the credits allow. If the queue is full,
@@ -99,14 +71,14 @@ final class ServerLink {
   /// was sent. Throws `CommException.Aborted` in a callback that runs after this rank has left the
   /// job.
   void submit(ShardRequest it) throws InterruptedException {
-    way.channel().checkOpen();
+    links.channel().checkOpen();
     if (it.isPush()) {
-      it.number(numbers[it.what().shard()].next(it.what().table()));
+      it.number(links.numbers(it).next(it.what().table()));
     } else if (it.what().op() == KvOp.CLOCK) {
-      it.number(numbers[it.what().shard()].last());
+      it.number(links.numbers(it).last());
     }
     try {
-      it.stage(staging);
+      it.stage(links.staging());
       enter(it);
     } catch (InterruptedException | RuntimeException | Error refused) {
       settle(it);
@@ -116,9 +88,9 @@ final class ServerLink {
   }
 
   private void enter(ShardRequest it) throws InterruptedException {
-    AgentRunner runner = way.runner();
+    AgentRunner runner = links.channel().runner();
     long begin = runner.nanos();
-    long end = begin + ClampedDuration.nanos(bounds.limit());
+    long end = begin + ClampedDuration.nanos(links.limit());
     while (!offer(it)) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
@@ -127,9 +99,8 @@ final class ServerLink {
       if (runner.isInside() || now - end >= 0) {
         throw new CommException.TimedOut(
             "%s: %d requests wait for rank %d, which has answered none of them for %d ms; push less at once, or check it"
-                .formatted(
-                    it.handle().words(), MOST_WAITING, way.peer(), (now - begin) / 1_000_000),
-            List.of(way.peer()));
+                .formatted(it.handle().words(), MOST_WAITING, peer, (now - begin) / 1_000_000),
+            List.of(peer));
       }
       if (!runner.drive(this::hasRoom, Math.min(end, now + DRIVE_NANOS))) {
         boolean unused = runner.await(this::hasRoom, Math.min(end, now + LOOK_NANOS));
@@ -154,14 +125,14 @@ final class ServerLink {
   /// Queues a request on the progress thread, which does not wait.
   void follow(ShardRequest it) {
     if (it.isPush() && it.number() == 0) {
-      it.number(numbers[it.what().shard()].next(it.what().table()));
+      it.number(links.numbers(it).next(it.what().table()));
     }
     try {
-      it.stage(staging);
+      it.stage(links.staging());
     } catch (RuntimeException | Error refused) {
       settle(it);
       it.fail(
-          new CommException.Broken(it.handle().words() + ": " + refused, way.self(), refused),
+          new CommException.Broken(it.handle().words() + ": " + refused, links.rank(), refused),
           Fate.NOT_DONE);
       return;
     }
@@ -181,7 +152,7 @@ final class ServerLink {
         if (next == null
             || open >= MOST_OPEN
             || isEarly(next)
-            || (open > 0 && inFlightBytes + next.bytes() > bounds.inFlightBytes())) {
+            || (open > 0 && inFlightBytes + next.bytes() > links.terms().inFlightBytes())) {
           return;
         }
         var unused = waiting.poll();
@@ -199,32 +170,32 @@ final class ServerLink {
   private boolean isEarly(ShardRequest it) {
     return it.what().op() == KvOp.CLOCK
         && !lost
-        && !numbers[it.what().shard()].areOver(it.what().table(), it.number());
+        && !links.numbers(it).areOver(it.what().table(), it.number());
   }
 
   private boolean send(ShardRequest it) {
     long bytes = it.bytes();
-    KvHead head = it.head(numbers[it.what().shard()].settled());
+    KvHead head = it.head(links.numbers(it).settled());
     MemorySegment words = MemorySegment.ofArray(new byte[KvHead.BYTES]);
     head.write(words);
-    Consumer<IncomingRequest> local = way.local();
     Consumer<RequestOutcome> receiver = outcome -> hear(it, bytes, outcome);
     var request =
-        new Request(way.kind(), words, it.payload(), it.place(), it.limitOr(bounds.limit()));
+        new Request(
+            links.terms().kind(), words, it.payload(), it.place(), it.limitOr(links.limit()));
     if (local != null) {
-      long end = way.runner().nanos() + ClampedDuration.nanos(request.limit());
-      local.accept(new LocalRequest(way.self(), request, receiver, end));
+      long end = links.channel().runner().nanos() + ClampedDuration.nanos(request.limit());
+      local.accept(new LocalRequest(links.rank(), request, receiver, end));
       return true;
     }
     try {
-      if (way.channel().tryRequest(way.peer(), request, receiver)) {
+      if (links.channel().tryRequest(peer, request, receiver)) {
         return true;
       }
     } catch (RuntimeException | Error refused) {
       release(bytes);
       settle(it);
       it.fail(
-          new CommException.Broken(it.handle().words() + ": " + refused, way.self(), refused),
+          new CommException.Broken(it.handle().words() + ": " + refused, links.rank(), refused),
           Fate.NOT_DONE);
       return true;
     }
@@ -247,9 +218,9 @@ final class ServerLink {
         new CommException.TimedOut(
             it.handle().words()
                 + ": other services have the maximum number of requests open to rank "
-                + way.peer()
+                + peer
                 + "; wait for some of theirs",
-            List.of(way.peer())),
+            List.of(peer)),
         Fate.NOT_DONE);
     return true;
   }
@@ -261,7 +232,7 @@ final class ServerLink {
 
   private void settle(ShardRequest it) {
     if (it.isPush()) {
-      numbers[it.what().shard()].over(it.number());
+      links.numbers(it).over(it.number());
     }
   }
 
@@ -269,25 +240,25 @@ final class ServerLink {
     release(bytes);
     switch (outcome) {
       case RequestOutcome.Replied(MemorySegment body, long written) -> {
-        it.handle().heard(way.peer());
+        it.handle().heard(peer);
         replied(it, body, written);
       }
       case RequestOutcome.Failed(CommException cause) -> {
-        boolean gone = cause instanceof CommException.PeerLost peer && peer.rank() == way.peer();
+        boolean gone = cause instanceof CommException.PeerLost its && its.rank() == peer;
         if (gone) {
           lost = true;
         }
-        it.server(way.peer());
+        it.server(peer);
         Runnable fails =
             () -> {
               settle(it);
               it.fail(cause, Fate.UNKNOWN);
             };
-        if (cause instanceof CommException.TimedOut late && way.local() != null) {
+        if (cause instanceof CommException.TimedOut late && local != null) {
           late(it, late, Fate.DONE, "it is of this process"); // waiting requests were taken
         } else if (cause instanceof CommException.TimedOut late) {
           askWhy(it, late);
-        } else if (!gone || !way.elsewhere().test(it, fails)) {
+        } else if (!gone || !links.elsewhere(it, fails)) {
           fails.run();
         }
       }
@@ -306,16 +277,16 @@ final class ServerLink {
             new KvHead.Progress(0, 0, about.clock()),
             new KvHead.Listed(KvHead.Keys.NONE, 0, about.op().code(), 0))
         .write(words);
-    Duration limit = bounds.limit().compareTo(MOST_WHY) < 0 ? bounds.limit() : MOST_WHY;
-    var request = Request.of(way.kind(), words, MemorySegment.NULL, limit);
+    Duration limit = links.limit().compareTo(MOST_WHY) < 0 ? links.limit() : MOST_WHY;
+    var request = Request.of(links.terms().kind(), words, MemorySegment.NULL, limit);
     boolean asked;
     try {
-      asked = way.channel().tryRequest(way.peer(), request, told -> late(it, late, told));
+      asked = links.channel().tryRequest(peer, request, told -> late(it, late, told));
     } catch (RuntimeException | Error unasked) {
       asked = false;
     }
     if (!asked) {
-      late(it, late, Fate.UNKNOWN, "too many requests are open to rank " + way.peer());
+      late(it, late, Fate.UNKNOWN, "too many requests are open to rank " + peer);
     }
   }
 
@@ -338,7 +309,7 @@ final class ServerLink {
         it,
         late,
         Fate.UNKNOWN,
-        "rank " + way.peer() + " does not report the cause; it may be stopped or overloaded");
+        "rank " + peer + " does not report the cause; it may be stopped or overloaded");
   }
 
   private static Fate fate(long taken) {
@@ -378,7 +349,7 @@ final class ServerLink {
         refuse(it, "it does not keep the keys");
       }
       case MOVED -> {
-        if (!way.moved().test(it, reply.text())) {
+        if (!links.moved(it, reply.text())) {
           refuse(it, "it names no server that has the shard: " + reply.text());
         }
       }
@@ -396,7 +367,7 @@ final class ServerLink {
     settle(it);
     it.fail(
         new CommException.Mismatch(
-            "%s: rank %d has refused it: %s".formatted(it.handle().words(), way.peer(), why)),
+            "%s: rank %d has refused it: %s".formatted(it.handle().words(), peer, why)),
         Fate.NOT_DONE);
   }
 }

@@ -12,6 +12,7 @@ import io.weft.tensor.TensorLease;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.function.BiConsumer;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /// One request to one shard, from its creation until its handle is notified of its completion.
@@ -151,7 +152,7 @@ final class ShardRequest {
 
   /// Copies the payload to memory that a peer can read. Copies nothing if the keys are known and
   /// the caller's memory is native and in the shard's order.
-  void stage(StagingMemory from) {
+  void stage(LongFunction<TensorLease> from) {
     KeySlice slice = memory.slice();
     if (slice == null) {
       stageWhole(from);
@@ -176,7 +177,7 @@ final class ShardRequest {
       if (slice.isDirect() && into.isNative()) {
         place = slice.direct(into, rowBytes);
       } else {
-        landing = from.lease(rowBytes * slice.count());
+        landing = from.apply(rowBytes * slice.count());
         place = landing.view().data();
       }
     }
@@ -192,7 +193,7 @@ final class ShardRequest {
     }
   }
 
-  private void stageWhole(StagingMemory from) {
+  private void stageWhole(LongFunction<TensorLease> from) {
     MemorySegment all = memory.values();
     payload = all;
     if (!all.isNative()) {
@@ -204,7 +205,7 @@ final class ShardRequest {
       if (into.isNative()) {
         place = into;
       } else {
-        landing = from.lease(into.byteSize());
+        landing = from.apply(into.byteSize());
         place = landing.view().data();
       }
     }
@@ -219,11 +220,11 @@ final class ShardRequest {
         : slice == null ? into.byteSize() : what.values().bytes(memory.width()) * slice.count();
   }
 
-  private MemorySegment lease(StagingMemory from, long bytes) {
+  private MemorySegment lease(LongFunction<TensorLease> from, long bytes) {
     if (bytes == 0) {
       return MemorySegment.NULL;
     }
-    TensorLease own = from.lease(bytes);
+    TensorLease own = from.apply(bytes);
     staged = own;
     return own.view().data();
   }

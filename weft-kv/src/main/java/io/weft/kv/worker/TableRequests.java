@@ -10,16 +10,32 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// A worker's requests to one table of rows, cut by shard. Any thread.
+/// A worker's requests to one table of rows, cut by shard, and its lists of keys. Any thread.
 public final class TableRequests {
+
+  /// The number of lists that are kept, so that repeated keys are cut once.
+  private static final int MOST_LISTS = 64;
 
   private final WorkerLinks links;
   private final TableSpec spec;
   private final TableClock clock;
   private final KeyList.Slices cut;
+
+  /// The most recently used lists, by a hash of a few of their keys. Guarded by itself.
+  private final Map<Long, KeyList> lists =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, KeyList> eldest) {
+          return size() > MOST_LISTS;
+        }
+      };
 
   /// Creates the requests to this table.
   public TableRequests(WorkerLinks links, TableSpec spec) {
@@ -29,9 +45,31 @@ public final class TableRequests {
     this.clock = new TableClock(links, spec, links.shards(), shard -> shard);
   }
 
-  /// Returns a list of keys of this table.
-  public KeyList cut(long[] keys) {
-    return KeyList.cut(keys, spec, links.shards(), cut);
+  /// Returns the list of these keys, which is cut by shard unless it is kept.
+  public KeyList list(long[] keys) {
+    long sample = sample(keys);
+    synchronized (lists) {
+      KeyList known = lists.get(sample);
+      if (known != null && known.isOf(keys)) {
+        return known;
+      }
+    }
+    KeyList made = KeyList.cut(keys, spec, links.shards(), cut);
+    synchronized (lists) {
+      lists.put(sample, made);
+    }
+    return made;
+  }
+
+  /// Returns a hash of a few keys, which distinguishes most lists. `KeyList.isOf` decides.
+  private static long sample(long[] keys) {
+    long hash = keys.length;
+    int step = Math.max(1, keys.length / 16);
+    for (int i = 0; i < keys.length; i += step) {
+      hash = (hash ^ keys[i]) * 0x9e3779b97f4a7c15L;
+      hash ^= hash >>> 29;
+    }
+    return hash;
   }
 
   /// Returns the requests to all shards.

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// shards have taken it, the shards can never reach the same clock again, and the table ends. A
 /// push of another table may have been applied on some shards only, which its error reports. Any
 /// thread.
-final class WholePush implements KvHandle.Verdict {
+final class WholePush {
 
   private static final String ENDED = "the table has ended: ";
 
@@ -39,13 +39,13 @@ final class WholePush implements KvHandle.Verdict {
     return words + ": " + ENDED + why;
   }
 
-  @Override
-  public void begun() {
+  /// Records the start of a request.
+  void begun() {
     begun++; // by the calling thread, before `sealed`
   }
 
-  @Override
-  public synchronized void failed(What what, Fate fate, CommException cause) {
+  /// Records the failure of a started request.
+  synchronized void failed(What what, Fate fate, CommException cause) {
     switch (fate) {
       case DONE -> {}
       case NOT_DONE -> notDone++;
@@ -59,8 +59,10 @@ final class WholePush implements KvHandle.Verdict {
     return at < 0 ? message : message.substring(at + ENDED.length());
   }
 
-  @Override
-  public synchronized CommException judge(CommException first) {
+  /// Returns the handle's failure, after all requests have completed and some have failed.
+  ///
+  /// @param first failure
+  synchronized CommException judge(CommException first) {
     if (ended != null) {
       clock.end(ended);
     }

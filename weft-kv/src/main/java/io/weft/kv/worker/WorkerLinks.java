@@ -3,8 +3,6 @@ package io.weft.kv.worker;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.weft.agent.AgentRunner;
-import io.weft.cluster.channel.ChannelEvents;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.RequestChannel;
 import io.weft.comm.CommException;
@@ -16,6 +14,7 @@ import io.weft.kv.spec.Replicas;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import io.weft.observer.ObservedOperation.Service;
+import io.weft.tensor.TensorLease;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,9 +27,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.BiConsumer;
-import java.util.function.BiPredicate;
 import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,10 +42,13 @@ public final class WorkerLinks {
   /// How long a request waits for a replacement of its lost servers.
   private static final long REPLACED_NANOS = 2_000_000_000;
 
+  private final RequestChannel channel;
   private final Terms terms;
-  private final AgentRunner runner;
-  private final ChannelEvents events;
-  private final Function<Integer, ServerLink> maker;
+  private final LongFunction<TensorLease> staging;
+  private final @Nullable Consumer<IncomingRequest> local;
+
+  /// The numbers of pushes, by shard.
+  private final PushNumbers[] numbers;
 
   private final Replicas[] rings;
 
@@ -80,38 +81,23 @@ public final class WorkerLinks {
   public record Terms(int rank, int kind, int shards, long inFlightBytes, Duration limit) {}
 
   /// @param replicas the servers of each shard
+  /// @param staging transport memory for values that cannot be sent from, or received into, their
+  ///   own memory; any thread calls it
   /// @param local receives requests to shards of this rank; null if it has none
   public WorkerLinks(
       RequestChannel channel,
       Terms terms,
       Replicas replicas,
-      StagingMemory staging,
+      LongFunction<TensorLease> staging,
       @Nullable Consumer<IncomingRequest> local) {
+    this.channel = channel;
     this.terms = terms;
+    this.staging = staging;
+    this.local = local;
     this.rings = new Replicas[terms.shards()];
     Arrays.fill(rings, replicas);
-    this.runner = channel.runner();
-    this.events = channel.events();
-    PushNumbers[] numbers = new PushNumbers[terms.shards()];
+    this.numbers = new PushNumbers[terms.shards()];
     Arrays.setAll(numbers, shard -> new PushNumbers());
-    var bounds = new ServerLink.Bounds(terms.inFlightBytes(), terms.limit());
-    BiPredicate<ShardRequest, Runnable> elsewhere = this::elsewhere;
-    BiPredicate<ShardRequest, String> moved = this::moved;
-    this.maker =
-        server ->
-            new ServerLink(
-                new ServerLink.Way(
-                    channel,
-                    terms.kind(),
-                    runner,
-                    server,
-                    terms.rank(),
-                    server == terms.rank() ? local : null,
-                    elsewhere,
-                    moved),
-                bounds,
-                numbers,
-                staging);
     this.byShard = routes();
   }
 
@@ -122,9 +108,14 @@ public final class WorkerLinks {
       routes[shard] =
           server == Replicas.NONE
               ? byShard[shard] // the next request fails like the last one
-              : new Route(byServer.computeIfAbsent(server, maker), rings[shard].version());
+              : new Route(link(server), rings[shard].version());
     }
     return routes;
+  }
+
+  /// Returns the connection to a server. Called under the lock.
+  private ServerLink link(int server) {
+    return byServer.computeIfAbsent(server, it -> new ServerLink(this, it));
   }
 
   private synchronized Set<Integer> servers() {
@@ -150,7 +141,7 @@ public final class WorkerLinks {
           if (lost.contains(server)) {
             continue;
           }
-          link = byServer.computeIfAbsent(server, maker);
+          link = link(server);
         }
         submit(
             link,
@@ -169,7 +160,7 @@ public final class WorkerLinks {
   /// Sends the request of a lost server to another server that has its shard. If no such server is
   /// known, waits for the announcement of a replacement, and then runs `fails`. Returns false if no
   /// other server can have the shard.
-  private boolean elsewhere(ShardRequest it, Runnable fails) {
+  boolean elsewhere(ShardRequest it, Runnable fails) {
     synchronized (this) {
       if (!rings[it.what().shard()].isMirrored() || it.what().op() == KvOp.COMMAND) {
         return false; // a command was for that server alone
@@ -195,7 +186,9 @@ public final class WorkerLinks {
     }
     if (served) {
       again(it);
-    } else if (!runner.schedule(runner.nanos() + REPLACED_NANOS, () -> giveUp(waits))) {
+    } else if (!channel
+        .runner()
+        .schedule(channel.runner().nanos() + REPLACED_NANOS, () -> giveUp(waits))) {
       giveUp(waits);
     }
   }
@@ -218,7 +211,7 @@ public final class WorkerLinks {
 
   /// Adopts the replica set that a server has reported, and sends the request again if one of its
   /// servers is not lost. Returns whether it did.
-  private boolean moved(ShardRequest it, String ring) {
+  boolean moved(ShardRequest it, String ring) {
     int shard = it.what().shard();
     try {
       ring(shard, ring);
@@ -270,8 +263,30 @@ public final class WorkerLinks {
     return terms.shards();
   }
 
+  RequestChannel channel() {
+    return channel;
+  }
+
+  Terms terms() {
+    return terms;
+  }
+
   Duration limit() {
     return terms.limit();
+  }
+
+  /// Returns the numbers of pushes to the shard of a request.
+  PushNumbers numbers(ShardRequest it) {
+    return numbers[it.what().shard()];
+  }
+
+  LongFunction<TensorLease> staging() {
+    return staging;
+  }
+
+  /// Returns the receiver of requests to this server if it is in this process, otherwise null.
+  @Nullable Consumer<IncomingRequest> local(int server) {
+    return server == terms.rank() ? local : null;
   }
 
   /// Begins an operation of this worker on a table.
@@ -281,7 +296,7 @@ public final class WorkerLinks {
   TableOperation begin(OperationNames names, KvOp op, long rows, long bytes) {
     var operation =
         new TableOperation(
-            events,
+            channel.events(),
             new TableOperation.Subject(Service.KV_WORKER, names.of(op), names.table(), rows, bytes),
             TableOperation.NO_PEER);
     operation.begun();
@@ -296,14 +311,14 @@ public final class WorkerLinks {
     return handle(words, operation, result, null);
   }
 
-  /// Creates a handle with a verdict on its failures.
+  /// Creates the handle of a push or pull, whose failures `whole` interprets.
   <T> KvHandle<T> handle(
       String words,
       TableOperation operation,
       Supplier<? extends @Nullable T> result,
-      KvHandle.@Nullable Verdict verdict) {
+      @Nullable WholePush whole) {
     return new KvHandle<>(
-        runner, "rank " + terms.rank() + ": " + words, operation, result, verdict);
+        channel.runner(), "rank " + terms.rank() + ": " + words, operation, result, whole);
   }
 
   int rank() {

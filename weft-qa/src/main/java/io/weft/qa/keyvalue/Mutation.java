@@ -10,8 +10,8 @@ public enum Mutation {
   /// A server does not acknowledge every eighth push.
   LOST_ACKNOWLEDGEMENT(
       "server/PrimaryRole",
-      "      ShardAnswers.done(it, told);\n",
-      "      if (it.head().number() % 8 != 7) { ShardAnswers.done(it, told); }\n"),
+      "      it.done(told);\n",
+      "      if (it.head().number() % 8 != 7) { it.done(told); }\n"),
 
   /// The copy of a shard ends before its last rows are sent.
   COPY_ENDS_EARLY("server/ShardCopy", "    flush();\n    return true;", "    return true;"),
@@ -48,10 +48,9 @@ public enum Mutation {
   /// A mirror does not execute every eighth push that it receives.
   MIRRORED_PUSH_DROPPED(
       "server/MirrorRole",
-      "    ShardAnswers.done(it, content.pushes().push(it, table, subject, values));\n",
+      "    it.done(content.pushes().push(it, table, subject, values));\n",
       "    boolean drops = it.head().number() % 8 == 7;\n"
-          + "    ShardAnswers.done(it, drops ? 0 : content.pushes().push(it, table, subject,"
-          + " values));\n");
+          + "    it.done(drops ? 0 : content.pushes().push(it, table, subject, values));\n");
 
   private final String type;
   private final String before;
