@@ -125,16 +125,20 @@ record FaultyJob(
     }
 
     /// Draws the losses of servers. Between two losses the shards are copied, unless the job may
-    /// lose shards.
+    /// lose shards. Other processes take the places one by one, or all at the end.
     void losses() {
       boolean hasty = random.nextInt(5) == 0;
-      int losses = 1 + random.nextInt(MOST_LOSSES);
+      boolean together = !hasty && random.nextInt(3) == 0;
+      List<Integer> absent = new ArrayList<>();
+      int losses = together ? MOST_LOSSES : 1 + random.nextInt(MOST_LOSSES);
       long when = JOINED_NANOS + millis(0, 25);
       for (int i = 0; i < losses && alive.size() > 1; i++) {
         int rank = alive.remove(random.nextInt(alive.size()));
         long over = lose(rank, when);
         lateNews(rank, when);
-        if (random.nextInt(3) > 0) {
+        if (together) {
+          absent.add(rank);
+        } else if (random.nextInt(3) > 0) {
           over += millis(hasty ? 0 : 75, 110);
           faults.add(new SimFault.Restart(at(over), rank, SimFault.Memory.NOTHING));
           alive.add(rank);
@@ -143,6 +147,28 @@ record FaultyJob(
         when = hasty ? when + millis(0, 80) : last + millis(0, 30);
       }
       losesShards = hasty && losses > 1;
+      if (!absent.isEmpty()) {
+        returnTogether(absent);
+      }
+    }
+
+    /// Adds processes that take the places of lost servers within a few milliseconds, while bytes
+    /// of one of the other servers are late to some of them. A replica set of that server may then
+    /// arrive after a later one of another server.
+    private void returnTogether(List<Integer> lost) {
+      long when = last + millis(0, 30);
+      for (int rank : lost) {
+        faults.add(new SimFault.Restart(at(when + millis(0, 2)), rank, SimFault.Memory.NOTHING));
+      }
+      int slow = alive.get(random.nextInt(alive.size()));
+      Duration length = at(millis(20, 80));
+      for (int to = 0; to < servers; to++) {
+        if (to != slow) {
+          long extra = random.nextBoolean() ? millis(0, 2) : millis(8, MOST_HOLD);
+          faults.add(new SimFault.Delay(at(when), length, slow, to, at(extra)));
+        }
+      }
+      last = when + MENDED_NANOS;
     }
 
     /// Adds the loss of a server. Returns the moment from which another process may take its place.

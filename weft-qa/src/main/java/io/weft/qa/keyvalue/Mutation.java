@@ -50,7 +50,13 @@ public enum Mutation {
       "server/MirrorRole",
       "    it.done(content.pushes().push(it, table, subject, values));\n",
       "    boolean drops = it.head().number() % 8 == 7;\n"
-          + "    it.done(drops ? 0 : content.pushes().push(it, table, subject, values));\n");
+          + "    it.done(drops ? 0 : content.pushes().push(it, table, subject, values));\n"),
+
+  /// A server accepts a replica set that is older than its own.
+  OLD_REPLICA_SET(
+      "server/Shard",
+      "    if (next.version() <= replicas.version()) {\n",
+      "    if (next.version() == replicas.version()) {\n");
 
   private final String type;
   private final String before;
