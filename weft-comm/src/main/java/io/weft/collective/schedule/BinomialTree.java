@@ -11,16 +11,18 @@ import java.util.List;
 /// bit; log2 n rounds. `Rooted` selects another root.
 public final class BinomialTree {
 
+  private static final String NAME = "binomial-tree";
+
   private BinomialTree() {}
 
   /// Returns the algorithm that spreads rank 0's tensor.
   public static Algorithm broadcast() {
-    return new Broadcast();
+    return new NamedSchedule(NAME, size -> 1, BinomialTree::broadcast);
   }
 
   /// Returns the algorithm that reduces to rank 0, then spreads the result.
   public static Algorithm allreduce() {
-    return new Allreduce();
+    return new NamedSchedule(NAME, size -> 1, BinomialTree::allreduce);
   }
 
   private static void down(int rank, int size, List<List<Step>> rounds) {
@@ -47,42 +49,16 @@ public final class BinomialTree {
     }
   }
 
-  private record Broadcast() implements Algorithm {
-    @Override
-    public String name() {
-      return "binomial-tree";
-    }
-
-    @Override
-    public int chunks(int size) {
-      return 1;
-    }
-
-    @Override
-    public List<List<Step>> schedule(int rank, int size) {
-      var rounds = new ArrayList<List<Step>>();
-      down(rank, size, rounds);
-      return rounds;
-    }
+  private static List<List<Step>> broadcast(int rank, int size) {
+    var rounds = new ArrayList<List<Step>>();
+    down(rank, size, rounds);
+    return rounds;
   }
 
-  private record Allreduce() implements Algorithm {
-    @Override
-    public String name() {
-      return "binomial-tree";
-    }
-
-    @Override
-    public int chunks(int size) {
-      return 1;
-    }
-
-    @Override
-    public List<List<Step>> schedule(int rank, int size) {
-      var rounds = new ArrayList<List<Step>>();
-      up(rank, size, rounds);
-      down(rank, size, rounds);
-      return rounds;
-    }
+  private static List<List<Step>> allreduce(int rank, int size) {
+    var rounds = new ArrayList<List<Step>>();
+    up(rank, size, rounds);
+    down(rank, size, rounds);
+    return rounds;
   }
 }

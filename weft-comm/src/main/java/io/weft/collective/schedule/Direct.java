@@ -14,25 +14,27 @@ import java.util.List;
 /// neighbour: one round per phase, n-1 messages per rank.
 public final class Direct {
 
+  private static final String NAME = "direct";
+
   private Direct() {}
 
   /// Returns the algorithm that sends chunk c to rank c, which combines the chunks of all ranks in
   /// the tree of `AdditionOrder`.
   public static Algorithm reduceScatter() {
-    return new ReduceScatter();
+    return new NamedSchedule(NAME, size -> size, Direct::scatter);
   }
 
   /// Returns the algorithm that sends chunk r of rank r to all.
   public static Algorithm allgather() {
-    return new Allgather();
+    return new NamedSchedule(NAME, size -> size, Direct::gather);
   }
 
   /// Returns the algorithm that sends chunk `s * n + d` from rank s to rank d.
   public static Algorithm alltoall() {
-    return new Alltoall();
+    return new NamedSchedule(NAME, size -> size * size, Direct::exchange);
   }
 
-  private static List<Step> scatter(int rank, int n) {
+  private static List<List<Step>> scatter(int rank, int n) {
     var round = new ArrayList<Step>();
     for (int d = 1; d < n; d++) {
       int peer = floorMod(rank + d, n);
@@ -43,10 +45,10 @@ public final class Direct {
       round.add(
           n == 2 ? new ReceiveReduce(rank, peer) : new ReceiveLeaf(rank, 1, peer, peer, rank, n));
     }
-    return round;
+    return List.of(round);
   }
 
-  private static List<Step> gather(int rank, int n) {
+  private static List<List<Step>> gather(int rank, int n) {
     var round = new ArrayList<Step>();
     for (int d = 1; d < n; d++) {
       round.add(new Send(rank, floorMod(rank + d, n)));
@@ -55,66 +57,19 @@ public final class Direct {
       int peer = floorMod(rank - d, n);
       round.add(new ReceiveCopy(peer, peer));
     }
-    return round;
+    return List.of(round);
   }
 
-  private record ReduceScatter() implements Algorithm {
-    @Override
-    public String name() {
-      return "direct";
+  private static List<List<Step>> exchange(int rank, int n) {
+    var round = new ArrayList<Step>();
+    for (int d = 1; d < n; d++) {
+      int peer = floorMod(rank + d, n);
+      round.add(new Send(rank * n + peer, peer));
     }
-
-    @Override
-    public int chunks(int size) {
-      return size;
+    for (int d = 1; d < n; d++) {
+      int peer = floorMod(rank - d, n);
+      round.add(new ReceiveCopy(peer * n + rank, peer));
     }
-
-    @Override
-    public List<List<Step>> schedule(int rank, int size) {
-      return List.of(scatter(rank, size));
-    }
-  }
-
-  private record Allgather() implements Algorithm {
-    @Override
-    public String name() {
-      return "direct";
-    }
-
-    @Override
-    public int chunks(int size) {
-      return size;
-    }
-
-    @Override
-    public List<List<Step>> schedule(int rank, int size) {
-      return List.of(gather(rank, size));
-    }
-  }
-
-  private record Alltoall() implements Algorithm {
-    @Override
-    public String name() {
-      return "direct";
-    }
-
-    @Override
-    public int chunks(int size) {
-      return size * size;
-    }
-
-    @Override
-    public List<List<Step>> schedule(int rank, int n) {
-      var round = new ArrayList<Step>();
-      for (int d = 1; d < n; d++) {
-        int peer = floorMod(rank + d, n);
-        round.add(new Send(rank * n + peer, peer));
-      }
-      for (int d = 1; d < n; d++) {
-        int peer = floorMod(rank - d, n);
-        round.add(new ReceiveCopy(peer * n + rank, peer));
-      }
-      return List.of(round);
-    }
+    return List.of(round);
   }
 }

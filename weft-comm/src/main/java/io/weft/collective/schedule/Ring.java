@@ -14,101 +14,64 @@ import java.util.List;
 /// bandwidth-optimal.
 public final class Ring {
 
+  private static final String NAME = "ring";
+
   private Ring() {}
 
   /// Returns reduce-scatter followed by allgather; chunk c is complete first at rank c-1.
   public static Algorithm allreduce() {
-    return new Allreduce();
+    return new NamedSchedule(NAME, size -> size, Ring::allreduce);
   }
 
   /// Returns the algorithm that leaves the combined chunk r at rank r. Other chunks contain partial
   /// results afterwards.
   public static Algorithm reduceScatter() {
-    return new ReduceScatter();
+    return new NamedSchedule(NAME, size -> size, Ring::reduceScatter);
   }
 
   /// Returns the algorithm that spreads chunk r of rank r to all.
   public static Algorithm allgather() {
-    return new Allgather();
+    return new NamedSchedule(NAME, size -> size, Ring::allgather);
   }
 
-  private record Allreduce() implements Algorithm {
-    @Override
-    public String name() {
-      return "ring";
+  private static List<List<Step>> allreduce(int rank, int n) {
+    int next = floorMod(rank + 1, n);
+    int prev = floorMod(rank - 1, n);
+    var rounds = new ArrayList<List<Step>>();
+    for (int t = 0; t < n - 1; t++) {
+      rounds.add(
+          List.of(
+              new Send(floorMod(rank - t, n), next),
+              new ReceiveReduce(floorMod(rank - t - 1, n), prev)));
     }
-
-    @Override
-    public int chunks(int size) {
-      return size;
+    for (int t = 0; t < n - 1; t++) {
+      rounds.add(
+          List.of(
+              new Send(floorMod(rank + 1 - t, n), next),
+              new ReceiveCopy(floorMod(rank - t, n), prev)));
     }
-
-    @Override
-    public List<List<Step>> schedule(int rank, int n) {
-      int next = floorMod(rank + 1, n);
-      int prev = floorMod(rank - 1, n);
-      var rounds = new ArrayList<List<Step>>();
-      for (int t = 0; t < n - 1; t++) {
-        rounds.add(
-            List.of(
-                new Send(floorMod(rank - t, n), next),
-                new ReceiveReduce(floorMod(rank - t - 1, n), prev)));
-      }
-      for (int t = 0; t < n - 1; t++) {
-        rounds.add(
-            List.of(
-                new Send(floorMod(rank + 1 - t, n), next),
-                new ReceiveCopy(floorMod(rank - t, n), prev)));
-      }
-      return rounds;
-    }
+    return rounds;
   }
 
-  private record ReduceScatter() implements Algorithm {
-    @Override
-    public String name() {
-      return "ring";
+  private static List<List<Step>> reduceScatter(int rank, int n) {
+    var rounds = new ArrayList<List<Step>>();
+    for (int t = 0; t < n - 1; t++) {
+      rounds.add(
+          List.of(
+              new Send(floorMod(rank - t - 1, n), floorMod(rank + 1, n)),
+              new ReceiveReduce(floorMod(rank - t - 2, n), floorMod(rank - 1, n))));
     }
-
-    @Override
-    public int chunks(int size) {
-      return size;
-    }
-
-    @Override
-    public List<List<Step>> schedule(int rank, int n) {
-      var rounds = new ArrayList<List<Step>>();
-      for (int t = 0; t < n - 1; t++) {
-        rounds.add(
-            List.of(
-                new Send(floorMod(rank - t - 1, n), floorMod(rank + 1, n)),
-                new ReceiveReduce(floorMod(rank - t - 2, n), floorMod(rank - 1, n))));
-      }
-      return rounds;
-    }
+    return rounds;
   }
 
-  private record Allgather() implements Algorithm {
-    @Override
-    public String name() {
-      return "ring";
+  private static List<List<Step>> allgather(int rank, int n) {
+    var rounds = new ArrayList<List<Step>>();
+    for (int t = 0; t < n - 1; t++) {
+      rounds.add(
+          List.of(
+              new Send(floorMod(rank - t, n), floorMod(rank + 1, n)),
+              new ReceiveCopy(floorMod(rank - t - 1, n), floorMod(rank - 1, n))));
     }
-
-    @Override
-    public int chunks(int size) {
-      return size;
-    }
-
-    @Override
-    public List<List<Step>> schedule(int rank, int n) {
-      var rounds = new ArrayList<List<Step>>();
-      for (int t = 0; t < n - 1; t++) {
-        rounds.add(
-            List.of(
-                new Send(floorMod(rank - t, n), floorMod(rank + 1, n)),
-                new ReceiveCopy(floorMod(rank - t - 1, n), floorMod(rank - 1, n))));
-      }
-      return rounds;
-    }
+    return rounds;
   }
 }
