@@ -15,7 +15,9 @@ public interface ObservedOperation {
   long id();
 
   /// Key of its communicator, equal on all members; 0 for a service without communicators.
-  long communicator();
+  default long communicator() {
+    return 0;
+  }
 
   /// Name of its tensor.
   String name();
@@ -23,8 +25,11 @@ public interface ObservedOperation {
   /// Kind, type, shape, reduction, root and algorithm, as far as the operation has them.
   String words();
 
-  /// Number of earlier uses of the name on the communicator. Known once the operation has started.
-  int sequence();
+  /// Number of earlier uses of the name on the communicator; 0 for a service without communicators
+  /// and steps. Known once the operation has started.
+  default int sequence() {
+    return 0;
+  }
 
   /// Length of this rank's tensor in bytes; 0 while unknown.
   long bytes();
@@ -35,7 +40,9 @@ public interface ObservedOperation {
 
   /// The rank from which this one last received a message or a write for this operation. After the
   /// operation has ended, it is the rank for which the operation waited last. -1 = none.
-  int lastHeard();
+  default int lastHeard() {
+    return -1;
+  }
 
   /// The ranks for which it still waits, as far as the service knows them. Allocates.
   default List<Integer> awaited() {

@@ -226,11 +226,6 @@ final class OutboundRequest
   }
 
   @Override
-  public long communicator() {
-    return 0;
-  }
-
-  @Override
   public String name() {
     return "request";
   }
@@ -238,11 +233,6 @@ final class OutboundRequest
   @Override
   public String words() {
     return "request to rank " + peer.rank() + " of " + bytes() + " bytes";
-  }
-
-  @Override
-  public int sequence() {
-    return 0;
   }
 
   @Override
@@ -263,10 +253,5 @@ final class OutboundRequest
   @Override
   public List<Integer> awaited() {
     return ended ? List.of() : List.of(peer.rank());
-  }
-
-  @Override
-  public List<Integer> unsubmitted() {
-    return List.of();
   }
 }

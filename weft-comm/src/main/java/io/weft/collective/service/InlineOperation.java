@@ -198,32 +198,12 @@ final class InlineOperation<T> extends PendingHandle<T>
   }
 
   @Override
-  public String words() {
-    return signature().words();
-  }
-
-  @Override
   public int sequence() {
     return sequence;
   }
 
   @Override
-  public long bytes() {
-    return signature().bytes();
-  }
-
-  @Override
   public long submittedNanos() {
     return submittedNanos;
-  }
-
-  @Override
-  public Service service() {
-    return Service.COLLECTIVE;
-  }
-
-  @Override
-  public int lastHeard() {
-    return -1;
   }
 }

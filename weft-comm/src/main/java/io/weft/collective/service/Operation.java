@@ -398,23 +398,8 @@ final class Operation<T> implements RunningOperation, PreparedOperation<T> {
   }
 
   @Override
-  public String words() {
-    return handle.signature().words();
-  }
-
-  @Override
-  public long bytes() {
-    return handle.signature().bytes();
-  }
-
-  @Override
   public long submittedNanos() {
     return submittedNanos;
-  }
-
-  @Override
-  public Service service() {
-    return Service.COLLECTIVE;
   }
 
   @Override

@@ -9,6 +9,21 @@ interface PreparedOperation<T> extends ObservedOperation {
 
   PendingHandle<T> handle();
 
+  @Override
+  default Service service() {
+    return Service.COLLECTIVE;
+  }
+
+  @Override
+  default String words() {
+    return handle().signature().words();
+  }
+
+  @Override
+  default long bytes() {
+    return handle().signature().bytes();
+  }
+
   /// Passes the operation to the progress thread. Throws `CommException` for lack of room in time.
   void enter(Collectives collectives);
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-import io.weft.cluster.TokenOwner;
-import io.weft.cluster.item.OutboundItem;
 import io.weft.comm.CommException;
-import io.weft.observer.ObservedOperation;
 import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
-import io.weft.rendezvous.frame.TensorSpec;
 import io.weft.rendezvous.route.Route;
 import io.weft.rendezvous.route.RouteBuffer;
 import io.weft.transport.Completion;
@@ -22,8 +18,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// A receive of this rank, from its submission to its arrival.
-final class PendingReceive extends PendingTransfer
-    implements OutboundItem<ItemWriter>, TokenOwner, ObservedOperation {
+final class PendingReceive extends PendingTransfer {
 
   /// The state of a receive.
   enum Stand {
@@ -48,14 +43,11 @@ final class PendingReceive extends PendingTransfer
   long deadline;
 
   @Nullable RouteBuffer receiveBuffer;
-  @Nullable TensorSpec signature;
 
   /// The tensor, in `AWAITS_MEMORY`.
   byte @Nullable [] early;
 
   private final Consumer<? super Arrival> receiver;
-  private final long number;
-  private final long submittedNanos;
   private @Nullable DestinationSide side;
   private @Nullable RendezvousPeer peer;
   private int id;
@@ -76,9 +68,7 @@ final class PendingReceive extends PendingTransfer
       long limitNanos,
       Consumer<? super Arrival> receiver,
       Submitted submitted) {
-    super(route, key);
-    this.number = submitted.number();
-    this.submittedNanos = submitted.nanos();
+    super(route, key, submitted);
     this.key = key;
     this.limitNanos = limitNanos;
     this.receiver = receiver;
@@ -117,10 +107,6 @@ final class PendingReceive extends PendingTransfer
   void asks(RendezvousPeer source, int slot) {
     peer = source;
     id = slot;
-  }
-
-  TensorSpec live() {
-    return Objects.requireNonNull(signature, "not known");
   }
 
   RouteBuffer there() {
@@ -194,43 +180,8 @@ final class PendingReceive extends PendingTransfer
   // --- for the observer
 
   @Override
-  public Service service() {
-    return Service.RENDEZVOUS;
-  }
-
-  @Override
-  public long id() {
-    return number;
-  }
-
-  @Override
-  public long communicator() {
-    return 0;
-  }
-
-  @Override
-  public String name() {
-    return edge().name();
-  }
-
-  @Override
   public String words() {
     return "receive" + (signature == null ? "" : " " + signature);
-  }
-
-  @Override
-  public int sequence() {
-    return Math.toIntExact(Math.min(Integer.MAX_VALUE, key.step()));
-  }
-
-  @Override
-  public long bytes() {
-    return signature == null ? 0 : signature.bytes();
-  }
-
-  @Override
-  public long submittedNanos() {
-    return submittedNanos;
   }
 
   @Override
@@ -241,11 +192,6 @@ final class PendingReceive extends PendingTransfer
   @Override
   public List<Integer> awaited() {
     return stand == Stand.ENDED ? List.of() : List.of(edge().source());
-  }
-
-  @Override
-  public List<Integer> unsubmitted() {
-    return List.of();
   }
 
   // --- completion

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.rendezvous.service;
 
-import io.weft.cluster.TokenOwner;
-import io.weft.cluster.item.OutboundItem;
 import io.weft.comm.CommException;
-import io.weft.observer.ObservedOperation;
 import io.weft.rendezvous.RendezvousKey;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.frame.TensorSpec;
@@ -23,8 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A tensor that this rank published, or the information that it is dead, from its publication to
 /// its release.
-final class Publication extends PendingTransfer
-    implements OutboundItem<ItemWriter>, TokenOwner, ObservedOperation {
+final class Publication extends PendingTransfer {
 
   /// The means by which the tensor reaches the requesting peer.
   enum Delivery {
@@ -44,17 +40,12 @@ final class Publication extends PendingTransfer
     ENDED
   }
 
-  final long stepNumber;
-
   /// The tensor; null if it is dead.
   final @Nullable TensorView tensor;
 
-  final @Nullable TensorSpec signature;
   Delivery delivery = Delivery.NONE;
 
   private final Runnable release;
-  private final long number;
-  private final long submittedNanos;
   private @Nullable CommException failure;
   private @Nullable SourceSide side;
   private @Nullable RendezvousPeer peer;
@@ -77,10 +68,7 @@ final class Publication extends PendingTransfer
       @Nullable TensorView tensor,
       Runnable release,
       Submitted submitted) {
-    super(route, key);
-    this.number = submitted.number();
-    this.submittedNanos = submitted.nanos();
-    this.stepNumber = key.step();
+    super(route, key, submitted);
     this.tensor = tensor;
     this.signature = tensor == null ? null : TensorSpec.of(tensor);
     this.release = release;
@@ -106,15 +94,6 @@ final class Publication extends PendingTransfer
 
   private SourceSide side() {
     return Objects.requireNonNull(side, "not entered");
-  }
-
-  TensorSpec live() {
-    return Objects.requireNonNull(signature, "dead");
-  }
-
-  @Override
-  public long bytes() {
-    return signature == null ? 0 : signature.bytes();
   }
 
   /// Sets the reason why the tensor is not delivered. Only the first reason counts.
@@ -247,38 +226,8 @@ final class Publication extends PendingTransfer
   // --- for the observer
 
   @Override
-  public Service service() {
-    return Service.RENDEZVOUS;
-  }
-
-  @Override
-  public long id() {
-    return number;
-  }
-
-  @Override
-  public long communicator() {
-    return 0;
-  }
-
-  @Override
-  public String name() {
-    return edge().name();
-  }
-
-  @Override
   public String words() {
     return "publish " + (signature == null ? "dead" : signature);
-  }
-
-  @Override
-  public int sequence() {
-    return Math.toIntExact(Math.min(Integer.MAX_VALUE, stepNumber));
-  }
-
-  @Override
-  public long submittedNanos() {
-    return submittedNanos;
   }
 
   @Override
@@ -290,11 +239,6 @@ final class Publication extends PendingTransfer
   @Override
   public List<Integer> awaited() {
     return delivery == Delivery.ENDED ? List.of() : List.of(edge().destination());
-  }
-
-  @Override
-  public List<Integer> unsubmitted() {
-    return List.of();
   }
 
   // --- sending

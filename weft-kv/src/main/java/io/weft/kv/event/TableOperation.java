@@ -75,11 +75,6 @@ public final class TableOperation implements ObservedOperation {
   }
 
   @Override
-  public long communicator() {
-    return 0;
-  }
-
-  @Override
   public String name() {
     return subject.name();
   }
@@ -97,11 +92,6 @@ public final class TableOperation implements ObservedOperation {
   @Override
   public long rows() {
     return subject.rows();
-  }
-
-  @Override
-  public int sequence() {
-    return 0;
   }
 
   @Override
