@@ -17,8 +17,6 @@ module io.weft.comm {
   exports io.weft.cluster.store;
   exports io.weft.collective;
   exports io.weft.collective.choice;
-  exports io.weft.collective.group to
-      io.weft.telemetry;
   exports io.weft.comm;
   exports io.weft.gradient;
   exports io.weft.observer;

@@ -37,6 +37,11 @@ module io.weft.transport {
   exports io.weft.transport.ring to
       io.weft.shm,
       io.weft.verbs;
+  exports io.weft.transport.table to
+      io.weft.comm,
+      io.weft.shm,
+      io.weft.telemetry,
+      io.weft.verbs;
 
   uses io.weft.config.OptionProvider;
   uses io.weft.transport.spi.TransportProvider;

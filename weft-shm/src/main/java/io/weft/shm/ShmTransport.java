@@ -14,6 +14,7 @@ import io.weft.transport.region.RegionTable;
 import io.weft.transport.ring.MessageBuffer;
 import io.weft.transport.spi.TransportConfig;
 import io.weft.transport.spi.TransportProvider;
+import io.weft.transport.table.EndpointArrays;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;

@@ -2,6 +2,8 @@
 package io.weft.verbs;
 
 import io.weft.transport.Endpoint;
+import io.weft.transport.table.EndpointArrays;
+import io.weft.transport.table.LongMap;
 import io.weft.verbs.device.AsyncEvent;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
@@ -17,7 +19,7 @@ final class EndpointTable {
 
   private final IdentityHashMap<Endpoint, VerbsEndpoint> byLower = new IdentityHashMap<>();
   private @Nullable VerbsEndpoint[] byNumber = new @Nullable VerbsEndpoint[16];
-  private final QueuePairTable<VerbsEndpoint> byPair = new QueuePairTable<>();
+  private final LongMap<VerbsEndpoint> byPair = new LongMap<>();
   private VerbsEndpoint[] all = {};
 
   /// Adds an endpoint with an unused number.
@@ -35,27 +37,26 @@ final class EndpointTable {
     VerbsEndpoint endpoint = maker.apply(number);
     byNumber[number] = endpoint;
     byLower.put(lower, endpoint);
-    all = Arrays.copyOf(all, all.length + 1);
-    all[all.length - 1] = endpoint;
+    all = EndpointArrays.with(all, endpoint);
     return endpoint;
   }
 
-  /// Records the queue pair of an endpoint.
+  /// Records the queue pair of an endpoint. Throws `IllegalArgumentException` if it is present.
   void bind(QueuePairLink link, VerbsEndpoint endpoint) {
-    byPair.add(link.pairNumber(), endpoint);
+    if (byPair.get(link.pairNumber()) != null) {
+      throw new IllegalArgumentException("queue pair " + link.pairNumber() + " is present");
+    }
+    byPair.put(link.pairNumber(), endpoint);
   }
 
   void leave(VerbsEndpoint endpoint) {
     QueuePairLink link = endpoint.link();
     if (link != null) {
-      byPair.remove(link.pairNumber());
+      var unused = byPair.remove(link.pairNumber());
     }
     byLower.remove(endpoint.lower());
     byNumber[endpoint.number()] = null;
-    all =
-        Arrays.stream(all)
-            .filter(other -> other.number() != endpoint.number())
-            .toArray(VerbsEndpoint[]::new);
+    all = EndpointArrays.without(all, endpoint);
   }
 
   /// Fails the queue pair that an event concerns, or all.
@@ -92,6 +93,6 @@ final class EndpointTable {
   ///
   /// Hot path.
   @Nullable VerbsEndpoint of(int queuePair) {
-    return byPair.find(queuePair);
+    return byPair.get(queuePair);
   }
 }

@@ -2,6 +2,7 @@
 package io.weft.collective.group;
 
 import io.weft.comm.CommException;
+import io.weft.transport.table.LongMap;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.group;
 
+import io.weft.transport.table.LongMap;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.collective.service;
 
-import io.weft.collective.group.LongMap;
 import io.weft.collective.group.NameUse;
+import io.weft.transport.table.LongMap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

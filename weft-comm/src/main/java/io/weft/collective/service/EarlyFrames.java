@@ -2,7 +2,7 @@
 package io.weft.collective.service;
 
 import io.weft.collective.frame.CollectiveFrame;
-import io.weft.collective.group.LongMap;
+import io.weft.transport.table.LongMap;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.telemetry.flight;
 
-import io.weft.collective.group.LongMap;
 import io.weft.observer.ObservedOperation;
+import io.weft.transport.table.LongMap;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;

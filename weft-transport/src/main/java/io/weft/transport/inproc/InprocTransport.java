@@ -14,10 +14,10 @@ import io.weft.transport.ring.MessageBuffer;
 import io.weft.transport.secure.JobProof;
 import io.weft.transport.secure.RateLimitedLog;
 import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.table.EndpointArrays;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -154,22 +154,12 @@ final class InprocTransport implements Transport {
   /// Adds an endpoint after both sides have proved the secret.
   void established(InprocEndpoint endpoint, InprocConnection line, InprocTransport other) {
     endpoint.open(line, other);
-    InprocEndpoint[] more = Arrays.copyOf(endpoints, endpoints.length + 1);
-    more[endpoints.length] = endpoint;
-    endpoints = more;
+    endpoints = EndpointArrays.with(endpoints, endpoint);
     sink.onConnect(endpoint);
   }
 
   void forget(InprocEndpoint endpoint) {
-    for (int i = 0; i < endpoints.length; i++) {
-      if (endpoints[i].equals(endpoint)) {
-        InprocEndpoint[] fewer = new InprocEndpoint[endpoints.length - 1];
-        System.arraycopy(endpoints, 0, fewer, 0, i);
-        System.arraycopy(endpoints, i + 1, fewer, i, fewer.length - i);
-        endpoints = fewer;
-        return;
-      }
-    }
+    endpoints = EndpointArrays.without(endpoints, endpoint);
   }
 
   @Override

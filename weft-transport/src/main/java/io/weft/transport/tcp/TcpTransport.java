@@ -18,6 +18,7 @@ import io.weft.transport.secure.JobProof;
 import io.weft.transport.secure.RateLimitedLog;
 import io.weft.transport.spi.Encryption;
 import io.weft.transport.spi.TransportConfig;
+import io.weft.transport.table.EndpointArrays;
 import io.weft.transport.tls.TlsParty;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -25,7 +26,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -306,22 +306,12 @@ final class TcpTransport implements Transport, RegionHolder {
     stream.open();
     endpoint.open(stream, key, peerIncarnation);
     key.attach(endpoint);
-    TcpEndpoint[] more = Arrays.copyOf(endpoints, endpoints.length + 1);
-    more[endpoints.length] = endpoint;
-    endpoints = more;
+    endpoints = EndpointArrays.with(endpoints, endpoint);
     sink.onConnect(endpoint);
   }
 
   void forget(TcpEndpoint endpoint) {
-    for (int i = 0; i < endpoints.length; i++) {
-      if (endpoints[i].equals(endpoint)) {
-        TcpEndpoint[] fewer = new TcpEndpoint[endpoints.length - 1];
-        System.arraycopy(endpoints, 0, fewer, 0, i);
-        System.arraycopy(endpoints, i + 1, fewer, i, fewer.length - i);
-        endpoints = fewer;
-        return;
-      }
-    }
+    endpoints = EndpointArrays.without(endpoints, endpoint);
   }
 
   /// Closes a connection in a way that lets its last frame arrive.

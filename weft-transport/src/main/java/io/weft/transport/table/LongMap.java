@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.collective.group;
+package io.weft.transport.table;
 
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -13,16 +14,22 @@ public final class LongMap<V> {
   private @Nullable Object[] values = new Object[64];
   private int size;
 
+  /// Returns the number of keys.
   public int size() {
     return size;
   }
 
+  /// Returns the value of a key, or null.
+  ///
+  /// Hot path.
   @SuppressWarnings("unchecked") // only put writes values, and only a V
   public @Nullable V get(long key) {
     return (V) values[find(key)];
   }
 
+  /// Sets the value of a key.
   public void put(long key, V value) {
+    Objects.requireNonNull(value);
     int at = find(key);
     if (values[at] == null) {
       size++;
@@ -34,6 +41,7 @@ public final class LongMap<V> {
     }
   }
 
+  /// Removes a key; returns its value, or null if there was none.
   public @Nullable V remove(long key) {
     int at = find(key);
     V old = get(key);
@@ -55,8 +63,10 @@ public final class LongMap<V> {
     return old;
   }
 
+  /// Passes all values to `action`, which may change the map.
   @SuppressWarnings("unchecked") // as in get
-  void forEach(Consumer<? super V> action) {
+  public void forEach(Consumer<? super V> action) {
+    Objects.requireNonNull(action);
     for (Object value : values.clone()) {
       if (value != null) {
         action.accept((V) value);
@@ -67,6 +77,7 @@ public final class LongMap<V> {
   /// Removes all values that match. Scans the whole map.
   @SuppressWarnings("unchecked") // as in get
   public void removeIf(Predicate<? super V> unwanted) {
+    Objects.requireNonNull(unwanted);
     long[] oldKeys = keys.clone();
     Object[] oldValues = values.clone();
     for (int i = 0; i < oldKeys.length; i++) {
@@ -76,6 +87,7 @@ public final class LongMap<V> {
     }
   }
 
+  /// Removes all keys.
   public void clear() {
     Arrays.fill(values, null);
     size = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.collective.group;
+package io.weft.transport.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -32,6 +32,35 @@ class LongMapTest {
     Set<String> seen = new HashSet<>();
     map.forEach(seen::add);
     assertThat(seen).isEqualTo(new HashSet<>(model.values()));
+  }
+
+  /// The numbers of queue pairs are consecutive or differ by a power of two.
+  @Test
+  void aThousandKeysOfAnyStrideAreFound() {
+    for (int stride : new int[] {1, 2, 64, 4096, 16384}) {
+      LongMap<Integer> map = new LongMap<>();
+      for (int i = 0; i < 1000; i++) {
+        map.put(i * stride, i);
+      }
+      for (int i = 0; i < 1000; i++) {
+        assertThat(map.get(i * stride)).isEqualTo(i);
+        assertThat(map.get(-1 - i * stride)).isNull();
+      }
+      assertThat(map.size()).isEqualTo(1000);
+    }
+  }
+
+  @Test
+  void keysAreRemovedByTheirValues() {
+    LongMap<Integer> map = new LongMap<>();
+    for (int i = 0; i < 1000; i++) {
+      map.put(i, i);
+    }
+    map.removeIf(value -> value % 3 == 0);
+    for (int i = 0; i < 1000; i++) {
+      assertThat(map.get(i)).isEqualTo(i % 3 == 0 ? null : (Integer) i);
+    }
+    assertThat(map.size()).isEqualTo(666);
   }
 
   @Test
