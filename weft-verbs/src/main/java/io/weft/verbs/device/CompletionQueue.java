@@ -12,7 +12,7 @@ import java.util.List;
 
 /// A queue of completed work requests of any number of queue pairs, with a buffer for the last
 /// polled batch. Only one thread at a time may poll it.
-public final class CompletionQueue extends Owned {
+public final class CompletionQueue extends Owned implements Completions {
 
   /// The maximum number of completions of one `poll`.
   public static final int BATCH = 64;
@@ -64,10 +64,8 @@ public final class CompletionQueue extends Owned {
     return capacity;
   }
 
-  /// Polls completions and returns their count. They can be read by their index until the next
-  /// call. Throws `VerbsException`.
-  ///
   /// Hot path.
+  @Override
   public int poll() {
     int count = channel.device().dataPath().poll(address, BATCH, polled);
     if (count < 0) {
@@ -82,12 +80,12 @@ public final class CompletionQueue extends Owned {
     VerbsException.check(whileOpen(() -> channel.device().dataPath().arm(address)), "arm " + this);
   }
 
-  /// Returns the identifier that the poster assigned.
+  @Override
   public long id(int place) {
     return polled.get(JAVA_LONG, BYTES * place + ID);
   }
 
-  /// Returns whether the request succeeded.
+  @Override
   public boolean succeeded(int place) {
     return polled.get(JAVA_INT, BYTES * place + STATUS) == 0;
   }
@@ -98,6 +96,7 @@ public final class CompletionQueue extends Owned {
   }
 
   /// Returns a description of the status, with the numbers of library and driver.
+  @Override
   public String words(int place) {
     return status(place)
         .words(
@@ -115,12 +114,12 @@ public final class CompletionQueue extends Owned {
     return polled.get(JAVA_INT, BYTES * place + LENGTH);
   }
 
-  /// Returns the received immediate value.
+  @Override
   public int immediate(int place) {
     return Integer.reverseBytes(polled.get(JAVA_INT, BYTES * place + IMMEDIATE));
   }
 
-  /// Returns the number of the queue pair.
+  @Override
   public int queuePair(int place) {
     return polled.get(JAVA_INT, BYTES * place + QUEUE_PAIR);
   }

@@ -2,6 +2,7 @@
 package io.weft.verbs.model;
 
 import io.weft.verbs.device.CompletionQueue;
+import io.weft.verbs.device.Completions;
 import org.jspecify.annotations.Nullable;
 
 /// A bounded queue of completions from a thread that polls a completion queue to another thread, in

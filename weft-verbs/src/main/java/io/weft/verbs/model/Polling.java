@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.verbs.model;
 
+import io.weft.verbs.device.Completions;
+
 /// The path of completions from the device to the polling thread of the transport. All methods
 /// except `wake` belong to that thread. Before a wait it calls `prepare` and polls once more. If it
 /// finds nothing, it calls `await`. It then calls `resume` in any case.

@@ -3,6 +3,7 @@ package io.weft.verbs.model;
 
 import io.weft.verbs.device.CompletionChannel;
 import io.weft.verbs.device.CompletionQueue;
+import io.weft.verbs.device.Completions;
 import io.weft.verbs.ffm.Descriptors;
 import java.time.Duration;
 

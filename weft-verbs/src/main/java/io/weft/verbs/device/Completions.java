@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.verbs.model;
+package io.weft.verbs.device;
 
 /// Completed work of all queue pairs, in the order of the device's completions. Confined to one
 /// thread.
