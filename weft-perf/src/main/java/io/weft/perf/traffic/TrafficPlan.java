@@ -4,6 +4,7 @@ package io.weft.perf.traffic;
 import static io.weft.perf.experiment.Experiment.within;
 
 import io.weft.rendezvous.Edge;
+import io.weft.testkit.traffic.StepTransfers;
 import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -135,6 +136,16 @@ record TrafficPlan(
         .filter(tensor -> rank == CLIENT || server(tensor) == rank)
         .boxed()
         .toList();
+  }
+
+  /// Returns the tensors that a rank sends and receives for one worker.
+  StepTransfers.Tensors of(int rank, int worker) {
+    List<Integer> numbers = tensorsOf(rank);
+    List<Edge> parameters = numbers.stream().map(it -> parameter(it, worker)).toList();
+    List<Edge> gradients = numbers.stream().map(it -> gradient(it, worker)).toList();
+    return rank == CLIENT
+        ? new StepTransfers.Tensors(numbers, gradients, parameters)
+        : new StepTransfers.Tensors(numbers, parameters, gradients);
   }
 
   Edge parameter(int tensor, int worker) {

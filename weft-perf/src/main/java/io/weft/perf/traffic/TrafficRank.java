@@ -7,6 +7,7 @@ import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
 import io.weft.perf.rank.RankProgram;
 import io.weft.perf.report.RankPrinter;
+import io.weft.testkit.traffic.StepTransfers;
 import java.io.PrintStream;
 import java.util.List;
 
@@ -41,9 +42,11 @@ public final class TrafficRank {
     long before = weft.rendezvous().counts().totals().requests();
     meet("begin", first, one);
     for (int worker = 0; worker < one.workers(); worker++) {
-      var transfers = new StepTransfers(plan, weft.rank(), weft.rendezvous(), worker, one::wrong);
+      var transfers =
+          new StepTransfers(
+              weft.rendezvous(), worker, plan.bytes(), plan.of(weft.rank(), worker), one::wrong);
       if (weft.rank() == TrafficPlan.CLIENT) {
-        new TrafficWorker(transfers, plan.compute(), first, one).start();
+        new TrafficWorker(new Link(transfers), plan.compute(), first, one).start();
       } else {
         serve(transfers, first, one);
       }
@@ -52,6 +55,25 @@ public final class TrafficRank {
     long requests = weft.rendezvous().counts().totals().requests() - before;
     meet("end", first, one);
     return requests;
+  }
+
+  private record Link(StepTransfers transfers) implements TrafficWorker.StepLink {
+
+    @Override
+    public void fetch(long step, Runnable arrived) {
+      transfers.receive(step, last -> arrived.run());
+    }
+
+    @Override
+    public void bring(long step, boolean last, Runnable taken) {
+      transfers.send(
+          step,
+          last,
+          () -> {
+            transfers.end(step);
+            taken.run();
+          });
+    }
   }
 
   /// Provides a worker's next parameters when all gradients of the worker have arrived.

@@ -3,6 +3,7 @@ package io.weft.qa.traffic;
 
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.Rendezvous;
+import io.weft.testkit.traffic.StepTransfers;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -28,11 +29,11 @@ final class SimServer {
       List<Edge> parameters = edges(worker, true);
       List<Edge> gradients = edges(worker, false);
       serve(
-          new SimTransfers(
-              traffic,
+          new StepTransfers(
               rendezvous,
               worker,
-              new SimTransfers.Tensors(tensors, parameters, gradients),
+              traffic.bytes(),
+              new StepTransfers.Tensors(tensors, parameters, gradients),
               what -> wrong = what),
           0);
     }
@@ -44,16 +45,16 @@ final class SimServer {
         .toList();
   }
 
-  private void serve(SimTransfers exchange, int number) {
+  private void serve(StepTransfers exchange, int number) {
     if (number == traffic.steps()) {
       busy--;
       return;
     }
-    exchange.send(number, () -> {});
+    exchange.send(number, false, () -> {});
     exchange.receive(
         number,
-        () -> {
-          rendezvous.end(exchange.step(number));
+        last -> {
+          exchange.end(number);
           serve(exchange, number + 1);
         });
   }

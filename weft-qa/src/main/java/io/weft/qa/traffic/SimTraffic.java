@@ -2,7 +2,6 @@
 package io.weft.qa.traffic;
 
 import io.weft.rendezvous.Edge;
-import io.weft.rendezvous.RendezvousKey;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -69,16 +68,5 @@ public record SimTraffic(
 
   Edge gradient(int tensor, int worker) {
     return new Edge(worker, INCARNATION, server(tensor), "gradient" + tensor);
-  }
-
-  /// Returns the number of a worker's step. Each worker has separate numbers.
-  static long step(int worker, int number) {
-    return RendezvousKey.step(worker, number);
-  }
-
-  /// Returns the content of a tensor's first and last element, which reveals a tensor of another
-  /// step.
-  static int content(int tensor, int worker, int number) {
-    return (tensor * 31 + worker) * 31 + number;
   }
 }

@@ -4,6 +4,7 @@ package io.weft.qa.traffic;
 import io.weft.rendezvous.Edge;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.testkit.sim.SimRank;
+import io.weft.testkit.traffic.StepTransfers;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -20,24 +21,22 @@ final class SimWorker {
 
   private final SimTraffic traffic;
   private final SimRank self;
-  private final Rendezvous rendezvous;
-  private final SimTransfers exchange;
+  private final StepTransfers exchange;
   private boolean arrived;
   private @Nullable String wrong;
 
   SimWorker(SimTraffic traffic, SimRank self, Rendezvous rendezvous) {
     this.traffic = traffic;
     this.self = self;
-    this.rendezvous = rendezvous;
     List<Integer> tensors = IntStream.range(0, traffic.tensors()).boxed().toList();
     List<Edge> gradients = tensors.stream().map(t -> traffic.gradient(t, self.rank())).toList();
     List<Edge> parameters = tensors.stream().map(t -> traffic.parameter(t, self.rank())).toList();
     exchange =
-        new SimTransfers(
-            traffic,
+        new StepTransfers(
             rendezvous,
             self.rank(),
-            new SimTransfers.Tensors(tensors, gradients, parameters),
+            traffic.bytes(),
+            new StepTransfers.Tensors(tensors, gradients, parameters),
             what -> wrong = what);
   }
 
@@ -55,7 +54,7 @@ final class SimWorker {
 
   private void step(int number) {
     arrived = false;
-    exchange.receive(number, () -> arrived = true);
+    exchange.receive(number, last -> arrived = true);
     Duration asked = self.now();
     while (!arrived) {
       if (wrong != null) {
@@ -65,6 +64,6 @@ final class SimWorker {
       self.compute(look.compareTo(SHORTEST_LOOK) > 0 ? look : SHORTEST_LOOK);
     }
     self.compute(traffic.compute());
-    exchange.send(number, () -> rendezvous.end(exchange.step(number)));
+    exchange.send(number, false, () -> exchange.end(number));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.weft.perf.traffic;
+package io.weft.testkit.traffic;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
@@ -16,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 
@@ -23,7 +24,7 @@ import java.util.stream.LongStream;
 /// and the last four bytes of a tensor encode tensor, worker and step, and are inverted in a
 /// worker's last gradients. Only one thread at a time may use it. Callbacks run on the progress
 /// thread.
-final class StepTransfers implements TrafficWorker.StepLink {
+public final class StepTransfers {
 
   private static final int ALIGNMENT = 64;
   private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -31,27 +32,36 @@ final class StepTransfers implements TrafficWorker.StepLink {
 
   private final Rendezvous rendezvous;
   private final int worker;
-  private final List<Integer> tensors;
-  private final List<Edge> out;
-  private final List<Edge> in;
+  private final Tensors tensors;
   private final Consumer<String> wrong;
   private final List<TensorView> memory;
 
+  /// The tensors of both directions.
+  ///
+  /// @param numbers numbers of the tensors in the order of `out` and `in`
+  /// @param out edges of the tensors that this rank publishes
+  /// @param in edges of the tensors that this rank receives
+  public record Tensors(List<Integer> numbers, List<Edge> out, List<Edge> in) {
+
+    /// Copies the lists.
+    public Tensors {
+      numbers = List.copyOf(numbers);
+      out = List.copyOf(out);
+      in = List.copyOf(in);
+    }
+  }
+
   /// Creates one side of a worker.
   ///
+  /// @param bytes size of each tensor, a multiple of 4
   /// @param wrong receives errors
-  StepTransfers(
-      TrafficPlan plan, int rank, Rendezvous rendezvous, int worker, Consumer<String> wrong) {
-    this.rendezvous = rendezvous;
+  public StepTransfers(
+      Rendezvous rendezvous, int worker, int bytes, Tensors tensors, Consumer<String> wrong) {
+    this.rendezvous = Objects.requireNonNull(rendezvous);
     this.worker = worker;
-    this.wrong = wrong;
-    tensors = plan.tensorsOf(rank);
-    List<Edge> parameters = tensors.stream().map(t -> plan.parameter(t, worker)).toList();
-    List<Edge> gradients = tensors.stream().map(t -> plan.gradient(t, worker)).toList();
-    boolean client = rank == TrafficPlan.CLIENT;
-    out = client ? gradients : parameters;
-    in = client ? parameters : gradients;
-    memory = memory(plan.bytes(), tensors.size());
+    this.tensors = Objects.requireNonNull(tensors);
+    this.wrong = Objects.requireNonNull(wrong);
+    memory = memory(bytes, tensors.numbers().size());
   }
 
   private static List<TensorView> memory(int bytes, int tensors) {
@@ -70,32 +80,18 @@ final class StepTransfers implements TrafficWorker.StepLink {
     return ((tensor * FACTOR + worker) * FACTOR + (int) number) & Integer.MAX_VALUE;
   }
 
-  @Override
-  public void fetch(long step, Runnable arrived) {
-    receive(step, last -> arrived.run());
-  }
-
-  @Override
-  public void bring(long step, boolean last, Runnable taken) {
-    send(
-        step,
-        last,
-        () -> {
-          end(step);
-          taken.run();
-        });
-  }
-
   /// Publishes all tensors of a step. `fetched` runs when their memory is no longer used.
-  void send(long number, boolean last, Runnable fetched) {
-    Countdown left = new Countdown(tensors.size(), fetched);
-    List<Rendezvous.Offer> offers = new ArrayList<>(tensors.size());
-    for (int i = 0; i < tensors.size(); i++) {
+  ///
+  /// @param last whether these are the last tensors of the worker
+  public void send(long number, boolean last, Runnable fetched) {
+    Countdown left = new Countdown(memory.size(), Objects.requireNonNull(fetched));
+    List<Rendezvous.Offer> offers = new ArrayList<>(memory.size());
+    for (int i = 0; i < memory.size(); i++) {
       MemorySegment data = memory.get(i).data();
-      int content = content(tensors.get(i), number);
+      int content = content(tensors.numbers().get(i), number);
       data.set(JAVA_INT, 0, last ? ~content : content);
       data.set(JAVA_INT, data.byteSize() - Integer.BYTES, last ? ~content : content);
-      RendezvousKey key = RendezvousKey.of(out.get(i), step(number));
+      RendezvousKey key = RendezvousKey.of(tensors.out().get(i), step(number));
       offers.add(new Rendezvous.Offer(key, memory.get(i), left::one));
     }
     rendezvous.publishAll(offers);
@@ -103,15 +99,16 @@ final class StepTransfers implements TrafficWorker.StepLink {
 
   /// Requests all tensors of a step. When all have arrived, `arrived` receives true if they are the
   /// last ones.
-  void receive(long number, Consumer<Boolean> arrived) {
+  public void receive(long number, Consumer<Boolean> arrived) {
+    Objects.requireNonNull(arrived);
     boolean[] last = {false};
-    Countdown left = new Countdown(tensors.size(), () -> arrived.accept(last[0]));
-    List<ReceiveRequest> wishes = new ArrayList<>(tensors.size());
-    for (int i = 0; i < tensors.size(); i++) {
-      int content = content(tensors.get(i), number);
+    Countdown left = new Countdown(memory.size(), () -> arrived.accept(last[0]));
+    List<ReceiveRequest> wishes = new ArrayList<>(memory.size());
+    for (int i = 0; i < memory.size(); i++) {
+      int content = content(tensors.numbers().get(i), number);
       wishes.add(
           new ReceiveRequest(
-              RendezvousKey.of(in.get(i), step(number)),
+              RendezvousKey.of(tensors.in().get(i), step(number)),
               arrival -> {
                 last[0] = check(arrival, content);
                 left.one();
@@ -121,7 +118,7 @@ final class StepTransfers implements TrafficWorker.StepLink {
   }
 
   /// Ends a step, whose tensors are no longer needed.
-  void end(long number) {
+  public void end(long number) {
     rendezvous.end(step(number));
   }
 
