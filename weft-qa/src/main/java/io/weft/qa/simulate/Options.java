@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.simulate;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,5 +63,18 @@ final class Options {
 
   String text(String name, String otherwise) {
     return values.getOrDefault(name, otherwise);
+  }
+
+  /// Writes lines to the file of `--json`, if it is given.
+  void save(List<String> lines) {
+    String file = text("json", "");
+    if (file.isEmpty()) {
+      return;
+    }
+    try {
+      Files.write(Path.of(file), lines, UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot write " + file, e);
+    }
   }
 }

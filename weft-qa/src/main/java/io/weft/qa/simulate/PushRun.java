@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.simulate;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.weft.kv.spec.Consistency;
 import io.weft.qa.keyvalue.PushTime;
 import io.weft.qa.keyvalue.SimPushes;
@@ -10,11 +8,7 @@ import io.weft.qa.keyvalue.SimPushes.Pace;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.SimLink;
 import io.weft.transport.limit.ClampedDuration;
-import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,7 +63,7 @@ final class PushRun {
         lines.add(json(what, measured));
       }
     }
-    save(lines, options.text("json", ""));
+    options.save(lines);
     return 0;
   }
 
@@ -114,16 +108,5 @@ final class PushRun {
         ClampedDuration.nanos(measured.meanPush()) / 1e3,
         measured.pushesPerSecond(),
         measured.pushesPerSecond() * what.bytes() / 1e9);
-  }
-
-  private static void save(List<String> lines, String file) {
-    if (file.isEmpty()) {
-      return;
-    }
-    try {
-      Files.write(Path.of(file), lines, UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot write " + file, e);
-    }
   }
 }

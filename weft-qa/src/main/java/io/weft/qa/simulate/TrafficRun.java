@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.qa.simulate;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.weft.qa.traffic.SimTraffic;
 import io.weft.qa.traffic.TrafficTime;
 import io.weft.rendezvous.TransferRequests;
 import io.weft.testkit.sim.Simulation;
 import io.weft.testkit.sim.network.SimLink;
 import io.weft.transport.limit.ClampedDuration;
-import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +62,7 @@ final class TrafficRun {
         lines.add(json(traffic, requests, measured));
       }
     }
-    save(lines, options.text("json", ""));
+    options.save(lines);
     return 0;
   }
 
@@ -101,16 +95,5 @@ final class TrafficRun {
         ClampedDuration.nanos(measured.meanStep()) / 1e6,
         measured.requestsPerStep(),
         measured.messagesPerStep());
-  }
-
-  private static void save(List<String> lines, String file) {
-    if (file.isEmpty()) {
-      return;
-    }
-    try {
-      Files.write(Path.of(file), lines, UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot write " + file, e);
-    }
   }
 }

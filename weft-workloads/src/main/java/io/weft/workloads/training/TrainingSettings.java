@@ -75,17 +75,17 @@ public record TrainingSettings(
 
   /// Returns these settings with another check of weights.
   public TrainingSettings with(WeightCheck other) {
-    return of(Optional.of(other), exchange, hidden, limit);
+    return of(batch, Optional.of(other), exchange, hidden, shares, limit);
   }
 
   /// Returns these settings with another exchange of gradients.
   public TrainingSettings with(GradientExchange other) {
-    return of(check, other, hidden, limit);
+    return of(batch, check, other, hidden, shares, limit);
   }
 
   /// Returns these settings with other hidden layers.
   public TrainingSettings with(Hidden other) {
-    return of(check, exchange, other, limit);
+    return of(batch, check, exchange, other, shares, limit);
   }
 
   /// Returns these settings with a time limit.
@@ -95,45 +95,17 @@ public record TrainingSettings(
 
   /// Returns these settings with other limits.
   public TrainingSettings with(Limit other) {
-    return of(check, exchange, hidden, other);
+    return of(batch, check, exchange, hidden, shares, other);
   }
 
   /// Returns these settings with another number of examples in a step.
   public TrainingSettings withBatch(int other) {
-    return new TrainingSettings(
-        workload,
-        epochs,
-        other,
-        rate,
-        optimizer,
-        seed,
-        sync,
-        read,
-        checkpoint,
-        check,
-        exchange,
-        hidden,
-        shares,
-        limit);
+    return of(other, check, exchange, hidden, shares, limit);
   }
 
   /// Returns these settings with other shares.
   public TrainingSettings with(Shares other) {
-    return new TrainingSettings(
-        workload,
-        epochs,
-        batch,
-        rate,
-        optimizer,
-        seed,
-        sync,
-        read,
-        checkpoint,
-        check,
-        exchange,
-        hidden,
-        other,
-        limit);
+    return of(batch, check, exchange, hidden, other, limit);
   }
 
   /// Returns the number of steps of a whole training without a limit of time.
@@ -142,11 +114,16 @@ public record TrainingSettings(
   }
 
   private TrainingSettings of(
-      Optional<WeightCheck> checks, GradientExchange gradients, Hidden layers, Limit limits) {
+      int size,
+      Optional<WeightCheck> checks,
+      GradientExchange gradients,
+      Hidden layers,
+      Shares parts,
+      Limit limits) {
     return new TrainingSettings(
         workload,
         epochs,
-        batch,
+        size,
         rate,
         optimizer,
         seed,
@@ -156,7 +133,7 @@ public record TrainingSettings(
         checks,
         gradients,
         layers,
-        shares,
+        parts,
         limits);
   }
 
