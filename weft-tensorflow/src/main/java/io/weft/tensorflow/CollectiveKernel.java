@@ -9,6 +9,7 @@ import io.weft.tensor.DType;
 import io.weft.tensorflow.CommunicatorTable.Served;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.KernelContext;
+import io.weft.tensorflow.ffm.NodeKernels;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
 import java.time.Duration;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /// thread and ends on the progress thread; the handle orders the two.
 ///
 /// @param <R> the result type of a run's operations
-final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
+final class CollectiveKernel<R> implements NodeKernels.NodeKernel, BiConsumer<R, CommException> {
 
   /// The maximum time for which a TensorFlow thread drives a collective. It bounds a deadlock in
   /// which another rank first waits for a collective that this rank's threads have not started.
@@ -62,10 +63,9 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     this.name = name;
   }
 
-  /// Starts one run. `done` is valid only during this call.
-  ///
   /// Hot path.
-  void start(long runContext, long done) {
+  @Override
+  public void start(long runContext, long done) {
     if (!running.compareAndSet(false, true)) {
       refuse(runContext, done);
       return;
@@ -132,8 +132,8 @@ final class CollectiveKernel<R> implements BiConsumer<R, CommException> {
     return served.communicator();
   }
 
-  /// Releases a kernel that TensorFlow has deleted.
-  void close() {
+  @Override
+  public void close() {
     status.close();
   }
 

@@ -9,7 +9,9 @@ import io.weft.tensor.DType;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.FrameworkLibrary;
 import io.weft.tensorflow.ffm.HandleTable;
+import io.weft.tensorflow.ffm.KernelConstruction;
 import io.weft.tensorflow.ffm.KernelRegistration;
+import io.weft.tensorflow.ffm.NodeKernels;
 import io.weft.tensorflow.ffm.OpDefinition;
 import io.weft.tensorflow.ffm.ShapeFunction;
 import java.util.ArrayList;
@@ -257,11 +259,26 @@ public final class OpLibrary {
     return DataTypes.of(DataType.forNumber(tensorFlowType));
   }
 
-  private void define(
-      OpDefinition definition, OpAttributes.Reader reader, CollectiveKernels.InputTypes types) {
+  private void define(OpDefinition definition, OpAttributes.Reader reader, InputTypes types) {
     definition.register();
     new KernelRegistration(
-            definition.name(), new CollectiveKernels(reader, types, kernels, communicators))
+            definition.name(),
+            new NodeKernels<>(kernels, node -> kernel(node, reader, types.of(node)), ""))
         .registerForAllTypes();
+  }
+
+  private CollectiveKernel<?> kernel(
+      KernelConstruction node, OpAttributes.Reader reader, List<DType> inputs) {
+    return new CollectiveKernel<>(
+        reader.read(node, inputs.size()),
+        inputs,
+        communicators,
+        node.integer(OpAttributes.COMMUNICATOR),
+        node.string(OpAttributes.TENSOR_NAME));
+  }
+
+  /// A reader of the element types of a node's inputs, in order.
+  private interface InputTypes {
+    List<DType> of(KernelConstruction node);
   }
 }

@@ -8,10 +8,12 @@ import io.weft.tensorflow.KernelMode;
 import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelRegistration;
+import io.weft.tensorflow.ffm.NodeKernels;
 import io.weft.tensorflow.ffm.OpDefinition;
 import io.weft.tensorflow.ffm.ShapeFunction;
 import io.weft.tensorflow.partition.TransferOps;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// `WeftSend` and `WeftRecv` in TensorFlow's registry, with CPU kernels. One per process, like the
@@ -84,10 +86,19 @@ public final class TransferLibrary {
   }
 
   private void register(
-      String op, List<String> inputs, List<String> outputs, TransferKernel.Maker maker) {
+      String op,
+      List<String> inputs,
+      List<String> outputs,
+      Function<List<TransferEnd>, TransferKernel> maker) {
     new OpDefinition(op, inputs, outputs, ShapeFunction.UNKNOWN, ATTRIBUTES).register();
     KernelRegistration registration =
-        new KernelRegistration(op, new TransferKernels(maker, kernels, parts));
+        new KernelRegistration(
+            op,
+            new NodeKernels<>(
+                kernels,
+                node -> maker.apply(TransferEnd.read(node, parts)),
+                "; sends and receives run only in the part of a graph that a WeftServer holds, by"
+                    + " WeftSession.run"));
     for (DType dtype : DType.values()) {
       registration.register(DataTypes.of(dtype).getNumber());
     }

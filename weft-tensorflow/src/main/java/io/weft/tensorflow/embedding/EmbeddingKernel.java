@@ -7,6 +7,7 @@ import io.weft.tensor.TensorView;
 import io.weft.tensorflow.KernelTensors;
 import io.weft.tensorflow.ffm.DoneCallback;
 import io.weft.tensorflow.ffm.KernelContext;
+import io.weft.tensorflow.ffm.NodeKernels;
 import io.weft.tensorflow.ffm.Status;
 import io.weft.tensorflow.ffm.StatusCode;
 import java.lang.foreign.ValueLayout;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The kernel of one node in one session. Runs do not overlap, so fields keep their state. A run
 /// starts on a TensorFlow thread and ends there or on the progress thread.
-abstract class EmbeddingKernel {
+abstract class EmbeddingKernel implements NodeKernels.NodeKernel {
 
   private final EmbeddingRows rows;
   private final Status status = new Status();
@@ -33,10 +34,9 @@ abstract class EmbeddingKernel {
     this.tensors = new KernelTensors(inputs, status);
   }
 
-  /// Starts one run. `done` is valid only during this call.
-  ///
   /// Hot path.
-  final void start(long runContext, long done) {
+  @Override
+  public final void start(long runContext, long done) {
     if (!running.compareAndSet(false, true)) {
       refuse(runContext, done);
       return;
@@ -95,8 +95,8 @@ abstract class EmbeddingKernel {
     return ids.bytes() == 0 ? new long[0] : ids.data().toArray(ValueLayout.JAVA_LONG_UNALIGNED);
   }
 
-  /// Releases a kernel that TensorFlow has deleted.
-  final void close() {
+  @Override
+  public final void close() {
     status.close();
   }
 

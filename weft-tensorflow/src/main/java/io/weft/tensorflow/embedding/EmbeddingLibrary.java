@@ -6,9 +6,11 @@ import io.weft.tensorflow.KernelMode;
 import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelRegistration;
+import io.weft.tensorflow.ffm.NodeKernels;
 import io.weft.tensorflow.ffm.OpDefinition;
 import io.weft.tensorflow.ffm.ShapeFunction;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// `WeftLookup`, `WeftPush` and `WeftPrefetch` in TensorFlow's registry, with CPU kernels. One per
@@ -65,9 +67,19 @@ final class EmbeddingLibrary {
   }
 
   private void register(
-      String op, List<String> inputs, List<String> outputs, EmbeddingKernels.Maker maker) {
+      String op,
+      List<String> inputs,
+      List<String> outputs,
+      Function<EmbeddingRows, EmbeddingKernel> maker) {
     new OpDefinition(op, inputs, outputs, ShapeFunction.UNKNOWN, List.of(TABLE + ": int >= 1"))
         .register();
-    new KernelRegistration(op, new EmbeddingKernels(maker, kernels, tables)).registerForAllTypes();
+    new KernelRegistration(
+            op,
+            new NodeKernels<>(
+                kernels,
+                node -> maker.apply(tables.get(node.integer(TABLE))),
+                "; a graph with embeddings runs only where it was built, and before its embeddings"
+                    + " are closed"))
+        .registerForAllTypes();
   }
 }
