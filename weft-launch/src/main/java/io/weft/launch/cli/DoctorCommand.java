@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.file.NewFile;
 import io.weft.launch.doctor.CheckResult;
 import io.weft.launch.doctor.Doctor;
-import io.weft.transport.limit.IoErrors;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -16,10 +12,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import tools.jackson.databind.MapperFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /// `weft doctor`: prints the checks of this machine.
 @Command(
@@ -44,20 +37,7 @@ final class DoctorCommand implements Callable<Integer> {
     List<CheckResult> findings = Doctor.examine();
     findings.forEach(finding -> command.commandLine().getOut().print(line(finding)));
     command.commandLine().getOut().flush();
-    if (json != null) {
-      JsonMapper mapper =
-          JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
-      try {
-        var report = new Report(new Version().getVersion()[0], findings);
-        NewFile.write(
-            json, (mapper.writeValueAsString(report) + "\n").getBytes(StandardCharsets.UTF_8));
-      } catch (IOException unwritable) {
-        throw new ParameterException(
-            command.commandLine(),
-            "--json: cannot write " + json + ": " + IoErrors.reason(unwritable),
-            unwritable);
-      }
-    }
+    JsonReport.write(command, json, new Report(new Version().getVersion()[0], findings));
     return ExitCodes.DONE;
   }
 

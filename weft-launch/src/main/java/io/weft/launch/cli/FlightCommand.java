@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.file.NewFile;
 import io.weft.launch.flight.FlightReport;
 import io.weft.launch.flight.JobLogs;
 import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -18,8 +16,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import tools.jackson.databind.MapperFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /// `weft trace flight`: analyses the flight files of a failed job.
 @Command(
@@ -75,23 +71,7 @@ final class FlightCommand implements Callable<Integer> {
     PrintWriter out = command.commandLine().getOut();
     report.lines().forEach(out::println);
     out.flush();
-    if (json != null) {
-      write(command, json, report);
-    }
+    JsonReport.write(command, json, report);
     return ExitCodes.DONE;
-  }
-
-  private static void write(CommandSpec command, Path file, FlightReport report) {
-    JsonMapper mapper =
-        JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
-    try {
-      NewFile.write(
-          file, (mapper.writeValueAsString(report) + "\n").getBytes(StandardCharsets.UTF_8));
-    } catch (IOException unwritable) {
-      throw new ParameterException(
-          command.commandLine(),
-          "--json: cannot write " + file + ": " + IoErrors.reason(unwritable),
-          unwritable);
-    }
   }
 }

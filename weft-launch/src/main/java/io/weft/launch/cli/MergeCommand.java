@@ -96,7 +96,7 @@ final class MergeCommand implements Callable<Integer> {
             buffered.flush();
           });
     } catch (IOException unwritable) {
-      throw TimelineFiles.unwritable(command, option, file, unwritable);
+      throw JsonReport.unwritable(command, option, file, unwritable);
     }
     PrintWriter said = command.commandLine().getOut();
     said.printf("%d events of %d ranks in %s%n", events[0], job.tracks().size(), file);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.launch.cli;
 
-import io.weft.file.NewFile;
 import io.weft.launch.timeline.TimelineReport;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -15,8 +13,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import tools.jackson.databind.MapperFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /// `weft trace report`: prints the division of a job's time.
 @Command(
@@ -53,20 +49,7 @@ final class ReportCommand implements Callable<Integer> {
     PrintWriter out = command.commandLine().getOut();
     report.lines().forEach(out::println);
     out.flush();
-    if (json != null) {
-      write(command, json, report);
-    }
+    JsonReport.write(command, json, report);
     return ExitCodes.DONE;
-  }
-
-  private static void write(CommandSpec command, Path file, TimelineReport report) {
-    JsonMapper mapper =
-        JsonMapper.builder().disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY).build();
-    try {
-      NewFile.write(
-          file, (mapper.writeValueAsString(report) + "\n").getBytes(StandardCharsets.UTF_8));
-    } catch (IOException unwritable) {
-      throw TimelineFiles.unwritable(command, "--json", file, unwritable);
-    }
   }
 }

@@ -41,12 +41,4 @@ final class TimelineFiles {
     }
     return job;
   }
-
-  static ParameterException unwritable(
-      CommandSpec command, String option, Path file, IOException why) {
-    return new ParameterException(
-        command.commandLine(),
-        option + ": cannot write " + file + ": " + IoErrors.reason(why),
-        why);
-  }
 }
