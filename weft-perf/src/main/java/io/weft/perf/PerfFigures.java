@@ -5,9 +5,9 @@ import io.weft.perf.experiment.ContestantRounds;
 import io.weft.perf.rank.RankArguments.RankCase;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Panel;
-import io.weft.perf.report.Picture;
 import io.weft.perf.report.RankReport.Sample;
 import io.weft.workloads.report.MeasuredHost;
+import io.weft.workloads.report.Picture;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
@@ -162,7 +162,7 @@ final class PerfFigures {
         first.number("rounds") == 1
             ? "one round"
             : "medians of %s interleaved rounds".formatted(first.text("rounds"));
-    return new Picture(panels, ((MeasuredHost) first.value("host")).words() + "; " + rounds);
+    return Panel.picture(panels, ((MeasuredHost) first.value("host")).words() + "; " + rounds);
   }
 
   private static Panel panel(

@@ -13,7 +13,7 @@ import io.weft.workloads.model.Hidden;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.Servers;
-import io.weft.workloads.report.Plot;
+import io.weft.workloads.report.Picture;
 import io.weft.workloads.training.GradientExchange;
 import io.weft.workloads.training.Limit;
 import io.weft.workloads.training.ReadMode;
@@ -360,7 +360,7 @@ final class TrainCommandLine {
     if (plot.isPresent() && plot.equals(path(parsed, "--json"))) {
       throw BadOption.of("--plot", plot.get().toString(), "another file than that of --json");
     }
-    if (plot.isPresent() && !Plot.draws(plot.get())) {
+    if (plot.isPresent() && !Picture.knows(plot.get())) {
       throw BadOption.of("--plot", plot.get().toString(), "a name that ends in .svg or .png");
     }
     return plot;

@@ -6,7 +6,7 @@ import io.weft.file.NewFile;
 import io.weft.perf.process.Interruption;
 import io.weft.perf.process.PerfException;
 import io.weft.perf.report.Figure;
-import io.weft.perf.report.Picture;
+import io.weft.workloads.report.Picture;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;

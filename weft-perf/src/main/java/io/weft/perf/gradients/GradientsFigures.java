@@ -4,11 +4,11 @@ package io.weft.perf.gradients;
 import io.weft.perf.experiment.ContestantRounds;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Panel;
-import io.weft.perf.report.Picture;
 import io.weft.perf.report.RankReport;
 import io.weft.perf.report.RankReport.Sample;
 import io.weft.transport.limit.ClampedDuration;
 import io.weft.workloads.report.MeasuredHost;
+import io.weft.workloads.report.Picture;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -297,7 +297,7 @@ public final class GradientsFigures {
                   each.number("ranks") * each.number("computeMicros") / each.number("stepMicros")));
       panels.add(new Panel(model, "ranks, 4 on each host", "times one rank", true, curves));
     }
-    return new Picture(
+    return Panel.picture(
         panels,
         "simulated: fusion and choice of algorithms by Weft's code, times by formula; %s Gbit/s"
                 .formatted(figures.getFirst().text("gbit"))

@@ -4,8 +4,8 @@ package io.weft.perf.kv;
 import io.weft.perf.kv.KvPlan.Subject;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Panel;
-import io.weft.perf.report.Picture;
 import io.weft.workloads.report.MeasuredHost;
+import io.weft.workloads.report.Picture;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -179,6 +179,6 @@ final class KvFigures {
                 each -> each.number("workers"),
                 each -> each.number(each.has("simulated") ? "meanMicros" : "p50Micros")));
     String foot = host == null ? "simulated: the real protocol code in virtual time" : host.words();
-    return Optional.of(new Picture(List.of(rate, time), foot));
+    return Optional.of(Panel.picture(List.of(rate, time), foot));
   }
 }

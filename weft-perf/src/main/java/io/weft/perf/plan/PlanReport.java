@@ -5,9 +5,9 @@ import io.weft.perf.plan.StepPlan.Choice;
 import io.weft.perf.plan.StepPlan.PlanPoint;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Panel;
-import io.weft.perf.report.Picture;
 import io.weft.transport.limit.ClampedDuration;
 import io.weft.workloads.report.MeasuredHost;
+import io.weft.workloads.report.Picture;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -207,7 +207,7 @@ record PlanReport(
     add(times, percents, "push/pull", PlanPoint::pushPull);
     add(times, percents, "Send/Recv", PlanPoint::sendReceive);
     String title = plan.model().name() + " over " + plan.link().name();
-    return new Picture(
+    return Panel.picture(
         List.of(
             new Panel(title, "ranks", "times one rank", true, times),
             new Panel(title, "ranks", "efficiency in percent", false, percents)),

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.report;
 
+import io.weft.workloads.report.Picture;
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import org.knowm.xchart.XYChart;
@@ -25,8 +28,9 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 public record Panel(
     String title, String across, String up, boolean isRising, List<PanelCurve> curves) {
 
-  static final int WIDTH = 720;
-  static final int HEIGHT = 560;
+  private static final int WIDTH = 720;
+  private static final int HEIGHT = 534;
+  private static final int SCALE = 2;
 
   private static final double LEAST = 1e-6;
   private static final MathContext ONE_DIGIT = new MathContext(1);
@@ -72,7 +76,16 @@ public record Panel(
         .toList();
   }
 
-  XYChart chart() {
+  /// Returns a picture of panels side by side.
+  ///
+  /// @param foot the line below, which names the machine and the method
+  public static Picture picture(List<Panel> panels, String foot) {
+    List<Supplier<XYChart>> charts = new ArrayList<>();
+    panels.forEach(panel -> charts.add(panel::chart));
+    return new Picture(charts, panels.size(), SCALE, foot);
+  }
+
+  private XYChart chart() {
     XYChart chart =
         new XYChartBuilder()
             .width(WIDTH)

@@ -11,11 +11,11 @@ import io.weft.perf.process.JavaProgram;
 import io.weft.perf.process.LocalRanks;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.Panel;
-import io.weft.perf.report.Picture;
 import io.weft.perf.report.RankReport;
 import io.weft.rendezvous.RendezvousConfig;
 import io.weft.transport.limit.ClampedDuration;
 import io.weft.workloads.report.MeasuredHost;
+import io.weft.workloads.report.Picture;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -297,7 +297,7 @@ public final class TrafficCommand extends Experiment {
     }
     MeasuredHost host = first.host();
     return Optional.of(
-        new Picture(
+        Panel.picture(
             panels,
             host == null ? "simulated: the protocol's own code in virtual time" : host.words()));
   }

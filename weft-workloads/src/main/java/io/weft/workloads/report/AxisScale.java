@@ -31,11 +31,6 @@ record AxisScale(double low, double high, double step) {
     return new AxisScale(from, Math.max(from + step, Math.ceil(high / step) * step), step);
   }
 
-  /// Returns the position of a value, from 0 to 1.
-  double part(double value) {
-    return (value - low) / (high - low);
-  }
-
   /// Returns the label of a mark, with the number of decimals of the step.
   String number(double value) {
     return String.format(Locale.ROOT, "%,." + decimals() + "f", value);
