@@ -73,6 +73,7 @@ final class SameOptions {
     TrainingSettings settings = options.settings();
     Map<String, String> facts = new LinkedHashMap<>();
     facts.put("workload", settings.workload().title());
+    facts.put(EngineFlag.NAME, settings.engine().toString());
     facts.put("--via", options.servers().map(s -> s.via().toString()).orElse("none"));
     facts.put("--workers", options.servers().map(s -> "" + s.workers()).orElse("none"));
     facts.put("--servers", options.servers().map(s -> "" + s.servers()).orElse("none"));

@@ -3,6 +3,7 @@ package io.weft.workloads;
 
 import io.weft.Weft;
 import io.weft.comm.CommException;
+import io.weft.workloads.djl.DjlWorker;
 import io.weft.workloads.keyvalue.KeyValueTraining;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServedTraining;
@@ -100,8 +101,7 @@ final class ServedTool {
     try {
       int threads = options.threads().orElse(weft.processorShare());
       var training = new ServedTraining(settings, servers, source, weft, threads, progress);
-      served =
-          servers.via() == Servers.Via.PS ? new KeyValueTraining(training).run() : training.run();
+      served = servers.via() == Servers.Via.PS ? byKeys(training).run() : training.run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while training", e);
@@ -110,6 +110,13 @@ final class ServedTool {
       report(extras, options.settings(), served.get(), weft, out);
     }
     extras.require(progress.isUnsaved());
+  }
+
+  private static KeyValueTraining byKeys(ServedTraining training) {
+    return switch (training.settings().engine()) {
+      case TENSORFLOW -> new KeyValueTraining(training);
+      case DJL -> new KeyValueTraining(training, DjlWorker::new);
+    };
   }
 
   private static void report(

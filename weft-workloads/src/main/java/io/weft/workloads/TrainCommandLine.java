@@ -9,6 +9,7 @@ import io.weft.transport.limit.IoErrors;
 import io.weft.transport.spi.TransportProvider;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.model.Activation;
+import io.weft.workloads.model.EngineKind;
 import io.weft.workloads.model.Hidden;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
@@ -98,6 +99,7 @@ final class TrainCommandLine {
     option(spec, BATCH_PER_RANK, "B", "examples of each rank or worker in a step, not --batch");
     option(spec, "--lr", "R", "learning rate; the default suits workload and optimizer");
     option(spec, "--optimizer", "O", "sgd, momentum (default), adam, adagrad");
+    option(spec, EngineFlag.NAME, "E", EngineFlag.DESCRIPTION);
     spec.addOption(
         OptionSpec.builder(ENLARGED)
             .type(boolean.class)
@@ -198,7 +200,9 @@ final class TrainCommandLine {
             GradientFlags.parse(parsed, System.getenv()),
             hidden(parsed, workload, servers.isPresent()),
             parsed.hasMatchedOption(BALANCE) ? Shares.BALANCED : Shares.EQUAL,
-            limit);
+            limit,
+            choice(parsed, EngineFlag.NAME, EngineKind.values(), EngineKind.TENSORFLOW));
+    EngineFlag.requireFits(settings, servers);
     WeightCheckFlag.requireFits(settings, servers.isPresent());
     GradientFlags.requireFits(settings, servers.isPresent());
     requireBalanced(settings, servers.isPresent());

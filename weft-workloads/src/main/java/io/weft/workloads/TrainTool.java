@@ -13,6 +13,8 @@ import io.weft.telemetry.timeline.Timeline;
 import io.weft.tensorflow.session.StepException;
 import io.weft.workloads.checkpoint.CheckpointException;
 import io.weft.workloads.data.DataException;
+import io.weft.workloads.djl.DjlNetwork;
+import io.weft.workloads.model.EngineKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.GraphException;
 import io.weft.workloads.report.Preparation;
@@ -20,6 +22,7 @@ import io.weft.workloads.report.ProgressPrinter;
 import io.weft.workloads.report.Summary;
 import io.weft.workloads.report.ToldSource;
 import io.weft.workloads.report.TrainReport;
+import io.weft.workloads.training.NetworkTrainer;
 import io.weft.workloads.training.ReadMode;
 import io.weft.workloads.training.Trainer;
 import io.weft.workloads.training.TrainingException;
@@ -31,6 +34,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.spi.ToolProvider;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.TensorFlow;
@@ -78,7 +82,7 @@ public final class TrainTool implements ToolProvider {
       // If other ranks are absent or have other settings, this command itself is not wrong.
       boolean ofOthers = e instanceof CommException.Setup setup && !setup.ranks().isEmpty();
       return failed(err, ofOthers ? FAILED : WRONG, e.getMessage());
-    } catch (DataException.Missing e) {
+    } catch (DataException.Missing | TrainingException.NoEngine e) {
       return failed(err, MISSING, e.getMessage());
     } catch (UnsatisfiedLinkError | NoClassDefFoundError e) {
       return failed(
@@ -124,6 +128,7 @@ public final class TrainTool implements ToolProvider {
       return 0;
     }
     if (validate) {
+      EngineFlag.requireLibrary(options.get().settings());
       options.get().source().check();
       if (options.get().servers().isPresent()) {
         out.println(ServedTool.ranks(options.get(), options.get().servers().get()));
@@ -140,9 +145,11 @@ public final class TrainTool implements ToolProvider {
       // Every rank reads, so each checks its data before any rank waits for another.
       given.source().check();
     }
+    EngineKind engine = given.settings().engine();
+    EngineFlag.requireLibrary(given.settings());
     WeftConfig.Builder config = WeftConfig.builder();
     given.transport().ifPresent(config::transport);
-    if (given.servers().isEmpty()) {
+    if (given.servers().isEmpty() && engine == EngineKind.TENSORFLOW) {
       loadTensorFlow();
     }
     try (Weft weft = join(given, config.build());
@@ -225,14 +232,23 @@ public final class TrainTool implements ToolProvider {
       extras.sweep();
       GradientFlags.variable(settings, System.getenv()).ifPresent(err::println);
     }
-    var trainer =
-        new Trainer(settings, new ToldSource(options.source(), preparation), job, observer);
-    TrainingOutcome outcome =
-        trainer.run(result -> extras.write(TrainReport.of(settings, result, job), result));
+    var source = new ToldSource(options.source(), preparation);
+    Consumer<TrainingOutcome> report =
+        result -> extras.write(TrainReport.of(settings, result, job), result);
+    TrainingOutcome outcome;
+    List<String> tuningLog = List.of();
+    if (settings.engine() == EngineKind.DJL) {
+      var trainer = new NetworkTrainer(settings, source, job, observer, DjlNetwork::averaged);
+      outcome = trainer.run(report);
+    } else {
+      var trainer = new Trainer(settings, source, job, observer);
+      outcome = trainer.run(report);
+      tuningLog = trainer.tuningLog();
+    }
     if (job.rank() == 0) {
       out.print(Summary.of(TrainReport.of(settings, outcome, job), outcome));
       out.flush();
-      extras.writeLog(trainer.tuningLog());
+      extras.writeLog(tuningLog);
       extras.require(observer.isUnsaved());
     }
   }

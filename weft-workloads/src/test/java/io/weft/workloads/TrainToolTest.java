@@ -61,6 +61,17 @@ class TrainToolTest {
         "mnist-dnn --lr NaN          | --lr NaN: expected a number above 0",
         "mnist-dnn --seed -3         | --seed -3: expected a whole number from 0",
         "mnist-dnn --optimizer lamb  | --optimizer lamb: expected sgd, momentum, adam, adagrad",
+        "mnist-dnn --engine torch    | --engine torch: expected tensorflow, djl",
+        "adult-dnn --engine djl      | --engine djl: expected mnist-dnn, mnist-cnn, cifar10-dnn or",
+        "mnist-dnn --engine djl --sync local:4 | --engine djl: expected --sync gradients, not"
+            + " local",
+        "mnist-dnn --engine djl --via weft | --engine djl: expected --via allreduce or ps, not"
+            + " weft",
+        "mnist-dnn --engine djl --compression int8 | --engine djl: expected no --compression with",
+        "mnist-dnn --engine djl --checkpoint c | --engine djl: expected no --checkpoint with it",
+        "mnist-dnn --engine djl --check-weights 5 | --engine djl: expected no --check-weights with",
+        "mnist-dnn --engine djl --balance | --engine djl: expected no --balance with it",
+        "mnist-dnn --engine djl --dropout 0.5 | --engine djl: expected no --dropout with it",
         "mnist-dnn --sync weights:0  | --sync weights:0: expected gradients, weights:K",
         "mnist-dnn --sync async      | --sync async: expected gradients, weights:K",
         "mnist-dnn --sync local:0    | --sync local:0: expected gradients, weights:K",

@@ -4,6 +4,7 @@ package io.weft.workloads.keyvalue;
 import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvWorker;
+import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.ServedResult;
 import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.parameterserver.Servers;
@@ -21,7 +22,14 @@ import java.util.Optional;
 /// `run` with equal settings. Confined to one thread.
 ///
 /// @param of the training; its observer is notified of the first worker's progress
-public record KeyValueTraining(ServedTraining of) {
+/// @param models makes a worker's model
+public record KeyValueTraining(ServedTraining of, WorkerModel.Factory models) {
+
+  /// Creates a training of TensorFlow's network of the workload.
+  public KeyValueTraining(ServedTraining of) {
+    this(
+        of, of.settings().workload() == Workload.WIDE_DEEP ? EmbeddingModel::new : DenseModel::new);
+  }
 
   /// Serves until all workers have left, or trains. Only the first worker returns the result.
   ///
@@ -43,7 +51,7 @@ public record KeyValueTraining(ServedTraining of) {
     int index = store.workers().rank();
     var exchange = RankExchange.of(store.workers());
     var shard = WorkerShard.read(settings, of.source(), exchange, index, store.workers().size());
-    try (var engine = new TableEngine(of, store, shard)) {
+    try (var engine = new TableEngine(of, models, store, shard)) {
       var observer = index == 0 ? of.observer() : TrainingObserver.SILENT;
       new TrainingLoop(settings, of.source().name(), shard.columns(), observer).run(engine);
       WorkerRow row = engine.steps().row(-1, of.weft(), engine.model().counts());

@@ -4,7 +4,6 @@ package io.weft.workloads.keyvalue;
 import io.weft.kv.KvWorker;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Evaluation;
-import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.parameterserver.WorkerShard;
 import io.weft.workloads.parameterserver.WorkerSteps;
@@ -24,15 +23,12 @@ final class TableEngine implements TrainingEngine, AutoCloseable {
   private int epoch;
 
   /// Registers the tables. Every worker must create its engine. Borrows the store.
-  TableEngine(ServedTraining training, KvWorker store, WorkerShard shard)
+  TableEngine(
+      ServedTraining training, WorkerModel.Factory models, KvWorker store, WorkerShard shard)
       throws InterruptedException {
     this.store = store;
     this.shard = shard;
-    int width = shard.share().width();
-    this.model =
-        training.settings().workload() == Workload.WIDE_DEEP
-            ? new EmbeddingModel(training, store, shard.examples(), width)
-            : new DenseModel(training, store, shard.examples(), width);
+    this.model = models.model(training, store, shard.examples(), shard.share().width());
     this.steps = new WorkerSteps(training.settings(), shard);
   }
 

@@ -9,9 +9,10 @@ import io.weft.workloads.training.TrainingSettings;
 ///
 /// @param consistency the condition for the answer to a pull
 /// @param rule the update of a server by a gradient, equal to TensorFlow's optimizer of that name
-record TableSettings(Consistency consistency, String rule) {
+public record TableSettings(Consistency consistency, String rule) {
 
-  static TableSettings of(TrainingSettings settings) {
+  /// Returns the settings of a training.
+  public static TableSettings of(TrainingSettings settings) {
     return new TableSettings(consistency(settings.sync()), rule(settings));
   }
 

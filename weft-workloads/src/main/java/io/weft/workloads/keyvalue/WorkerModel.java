@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.keyvalue;
 
+import io.weft.kv.KvWorker;
 import io.weft.kv.spec.TableCounts;
 import io.weft.workloads.data.Examples;
-import io.weft.workloads.model.Evaluation;
+import io.weft.workloads.parameterserver.ServedTraining;
+import io.weft.workloads.training.RankNetwork;
 
-/// A worker's model whose weights are on servers. It takes steps and evaluates examples. Confined
-/// to one thread.
-interface WorkerModel extends AutoCloseable {
-
-  /// Returns the number of weights and biases.
-  long parameters();
-
-  /// Takes a step on this worker's examples from `order[from]` on. Returns the loss, summed over
-  /// these examples.
-  ///
-  /// @param scale the factor by which the gradients of the sum are multiplied
-  double step(int[] order, int from, float scale) throws InterruptedException;
+/// A worker's network whose weights are on servers. Confined to one thread.
+public interface WorkerModel extends RankNetwork {
 
   /// Waits until all pushes have completed.
   void flush() throws InterruptedException;
@@ -27,12 +19,15 @@ interface WorkerModel extends AutoCloseable {
   /// Pulls the final weights, after all workers have completed their steps.
   void finish() throws InterruptedException;
 
-  /// Evaluates examples without training on them.
-  Evaluation evaluate(Examples examples) throws InterruptedException;
+  /// A maker of a worker's model.
+  @FunctionalInterface
+  interface Factory {
 
-  /// Returns a fingerprint of the weights of the dense layers.
-  String digest();
-
-  @Override
-  void close();
+    /// Registers the model's tables and returns the model. Every worker must call it.
+    ///
+    /// @param mine the worker's examples
+    /// @param width examples of a step
+    WorkerModel model(ServedTraining training, KvWorker store, Examples mine, int width)
+        throws InterruptedException;
+  }
 }

@@ -52,6 +52,7 @@ import tools.jackson.databind.json.JsonMapper;
 ///   servers, the workers' bytes, over shm without the bytes that servers read out of their memory
 /// @param outerSteps of local SGD; left out for other kinds of training
 /// @param transport scheme, "none" for one rank
+/// @param engine that computed the network
 /// @param goodput the use of the job's time; left out if unknown
 /// @param optimizerBytes of the optimizer's state on the lowest rank, such as momenta; left out if
 ///   servers have it
@@ -81,6 +82,7 @@ public record TrainReport(
     @JsonUnwrapped Traffic traffic,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong outerSteps,
     String transport,
+    String engine,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Goodput> goodput,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong optimizerBytes,
     @JsonUnwrapped @Nullable TrainingCost cost,
@@ -161,6 +163,7 @@ public record TrainReport(
         outcome.traffic(),
         outcome.outerSteps(),
         transport,
+        settings.engine().toString(),
         outcome.goodput(),
         outcome.optimizerBytes(),
         outcome.cost().orElse(null),

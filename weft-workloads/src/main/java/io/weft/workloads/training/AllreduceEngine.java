@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
-import io.weft.TransferCounts;
 import io.weft.agent.Ticker;
-import io.weft.telemetry.metrics.Goodput;
 import io.weft.telemetry.metrics.TimeUse;
 import io.weft.telemetry.timeline.SpanCategory;
 import io.weft.telemetry.timeline.Timeline;
 import io.weft.tensor.ReduceOp;
-import io.weft.transport.limit.ClampedDuration;
 import io.weft.workloads.batch.RankShards;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.model.Ranking;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -30,8 +26,7 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
   private final Recovery recovery;
   private final TrainingObserver observer;
   private final RankExchange exchange;
-  private final StepMeter meter = new StepMeter(Ticker.SYSTEM);
-  private final TimingRecorder recorder;
+  private final RunMeter meter;
   private final SessionModel model;
   private final TrainingProgress progress;
   private DataShard shard;
@@ -42,12 +37,6 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
   private @Nullable LocalTraining local;
   private @Nullable CheckedWeights checked;
   private long outerSteps;
-  private long stepsTaken;
-  private double stepBytes;
-  private long sentBefore;
-  private boolean hasBegun;
-  private long begunNanos;
-  private double cpuBefore;
 
   /// Builds the model. Borrows the job.
   ///
@@ -63,7 +52,6 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
     this.recovery = recovery;
     this.observer = observer;
     this.exchange = RankExchange.of(job);
-    this.recorder = new TimingRecorder(exchange, job);
     this.model = SessionModel.start(settings, shard.train(), job);
     this.progress = new TrainingProgress(shard.columns().steps());
     this.shard = shard;
@@ -73,7 +61,7 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
         settings.shares() == Shares.BALANCED
             ? Optional.of(new Balance(Ticker.SYSTEM))
             : Optional.empty();
-    job.observe(meter);
+    this.meter = new RunMeter(job, exchange);
   }
 
   private RankShards equalShares() {
@@ -112,8 +100,7 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
 
   /// Ends the current epoch, because a rank was lost.
   void interrupt() {
-    meter.forget();
-    recorder.cut();
+    meter.interrupt();
     endLocal();
   }
 
@@ -162,11 +149,11 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
 
   @Override
   public boolean beginEpoch(int epoch) {
-    if (isOver()) {
+    if (meter.isOver(settings.limit())) {
       return false;
     }
     this.epoch = epoch;
-    recorder.beginEpoch();
+    meter.beginEpoch();
     feed.begin(epoch);
     balance.ifPresent(Balance::beginEpoch);
     averageWeights();
@@ -178,19 +165,8 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
       checked =
           new CheckedWeights(settings.check().get(), job.communicator(), model, progress.steps());
     }
-    sentBefore = job.bytesSent();
+    meter.beginSteps();
     return true;
-  }
-
-  /// Returns whether the time limit has passed on any rank. Collective if there is a limit.
-  private boolean isOver() {
-    Optional<Duration> time = settings.limit().time();
-    if (time.isEmpty() || !hasBegun) {
-      return false;
-    }
-    long limit = ClampedDuration.nanos(time.get());
-    double over = Ticker.SYSTEM.nanos() - begunNanos >= limit ? 1 : 0;
-    return exchange.combine("over", ReduceOp.MAX, over)[0] > 0;
   }
 
   @Override
@@ -201,15 +177,10 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
     StepMeter.MeteredStep measured;
     int perEpoch = shard.columns().steps();
     boolean last = step + 1 == perEpoch || progress.steps() + 1 == settings.steps(perEpoch);
+    meter.beginInput();
     long input = timeline.nanos();
-    job.goodput().start(input - job.begunNanos());
-    if (!hasBegun) {
-      hasBegun = true;
-      begunNanos = Ticker.SYSTEM.nanos();
-      cpuBefore = TrainingCost.ownCpuSeconds();
-    }
     try (var _ = timeline.step(progress.steps())) {
-      meter.begin();
+      meter.beginStep();
       try (var _ = timeline.span(SpanCategory.INPUT, "input")) {
         feed.fill(step);
       }
@@ -223,11 +194,9 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
       if (checked != null) {
         checked.step(observer);
       }
-      measured = meter.end(model.submittedNanos());
+      measured = meter.endStep(model.submittedNanos());
     }
-    job.goodput().step(measured.total(), measured.exposed(), input);
-    recorder.add(measured);
-    stepsTaken++;
+    meter.add(measured, input);
     model.stepEnded(measured.total(), observer);
     if (balance.isPresent() && !last) {
       balance(balance.get(), measured);
@@ -267,9 +236,9 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
 
   @Override
   public Optional<TrainingObserver.TrainedEpoch> endEpoch() throws InterruptedException {
-    stepBytes += job.bytesSent() - sentBefore;
+    meter.endSteps();
     double[] losses = losses();
-    recorder.endEpoch();
+    meter.endEpoch();
     progress.endEpoch(losses, accuracy());
     double mean = Arrays.stream(losses).average().orElseThrow();
     double accuracy = progress.history().accuracies().getLast();
@@ -334,44 +303,14 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
         auc,
         progress.history().finalLoss(),
         exchange.gather("digest", digest()),
-        recorder.result(settings.batch()),
-        traffic(),
+        meter.timing(settings.batch()),
+        meter.traffic(),
         recovery.shrinks(),
         settings.sync() instanceof Sync.Local ? OptionalLong.of(outerSteps) : OptionalLong.empty(),
-        Optional.of(goodput()),
+        Optional.of(meter.goodput()),
         OptionalLong.of(model.state().optimizerBytes(model.weights())),
-        Optional.of(cost()),
+        Optional.of(meter.cost()),
         balance.isPresent() ? shares.widths() : List.of());
-  }
-
-  private TrainingCost cost() {
-    if (!hasBegun) {
-      return new TrainingCost(0, 0, 0);
-    }
-    double seconds = (Ticker.SYSTEM.nanos() - begunNanos) / 1e9;
-    double cpu = TrainingCost.ownCpuSeconds() - cpuBefore;
-    double all = exchange.combine("processors", ReduceOp.SUM, cpu)[0];
-    return new TrainingCost(stepsTaken, seconds, all);
-  }
-
-  private Traffic traffic() throws InterruptedException {
-    TransferCounts own = job.transfers();
-    double[] sums =
-        exchange.combine(
-            "bytes",
-            ReduceOp.SUM,
-            (double) job.bytesSent(),
-            stepBytes,
-            (double) own.registrations(),
-            (double) own.oneSidedBytes(),
-            (double) own.ringBytes(),
-            (double) own.copiedBytes());
-    return Traffic.of(
-        (long) sums[0],
-        exchange.alone() || stepsTaken == 0
-            ? OptionalDouble.empty()
-            : OptionalDouble.of(sums[1] / stepsTaken),
-        new TransferCounts((long) sums[2], (long) sums[3], (long) sums[4], (long) sums[5]));
   }
 
   private OptionalDouble auc() throws InterruptedException {
@@ -380,13 +319,6 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
     }
     double[] counts = evaluate(shard.test()).ranking().counts();
     return new Ranking(exchange.combine("ranking", ReduceOp.SUM, counts)).auc();
-  }
-
-  private Goodput goodput() {
-    double[] mine = job.goodput().nanos();
-    double[] sums = exchange.combine("goodput", ReduceOp.SUM, mine);
-    double wall = (double) (job.timeline().nanos() - job.begunNanos());
-    return Goodput.ofSums(sums, exchange.combine("wall", ReduceOp.SUM, wall)[0], job.size());
   }
 
   /// Ends local SGD and the check of weights, because their communicator or the training has ended.
@@ -400,7 +332,7 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
 
   @Override
   public void close() {
-    job.unobserve(meter);
+    meter.close();
     feed.close();
     model.close();
   }

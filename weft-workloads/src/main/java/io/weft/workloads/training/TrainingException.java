@@ -23,6 +23,17 @@ public abstract sealed class TrainingException extends RuntimeException {
     }
   }
 
+  /// The library that computes the network is missing here. No step was taken.
+  public static final class NoEngine extends TrainingException {
+    @Serial private static final long serialVersionUID = 1L;
+
+    /// Creates the exception with the library and its requirements.
+    public NoEngine(String message, Throwable cause) {
+      super(message);
+      initCause(cause);
+    }
+  }
+
   /// The loss is not finite, or the ranks' weights differ. Earlier checkpoints are kept.
   public static final class Diverged extends TrainingException {
     @Serial private static final long serialVersionUID = 1L;

@@ -62,7 +62,7 @@ public interface TrainingJob {
   /// Returns the number of computing threads, which determines the order of a rank's additions.
   int threads();
 
-  /// Returns the job of the ranks. A job of one rank does not use it.
+  /// Returns the job of the ranks. A TensorFlow training on one rank does not use it.
   Weft weft();
 
   /// Returns the communicator of all present ranks. A job of one rank does not use it.

@@ -3,6 +3,7 @@ package io.weft.workloads.training;
 
 import io.weft.workloads.checkpoint.Manifest;
 import io.weft.workloads.data.Examples;
+import io.weft.workloads.model.EngineKind;
 import io.weft.workloads.model.Hidden;
 import io.weft.workloads.model.Model;
 import io.weft.workloads.model.OptimizerKind;
@@ -29,6 +30,7 @@ import java.util.Optional;
 /// @param shares of the ranks of a batch; other than equal only with `Sync.Gradients` and
 ///   `GradientExchange.Averaged`
 /// @param limit of the run, which may have fewer epochs then
+/// @param engine that computes the network
 public record TrainingSettings(
     Workload workload,
     int epochs,
@@ -43,9 +45,11 @@ public record TrainingSettings(
     GradientExchange exchange,
     Hidden hidden,
     Shares shares,
-    Limit limit) {
+    Limit limit,
+    EngineKind engine) {
 
-  /// Creates settings with plain gradients and standard layers, without weight check or limit.
+  /// Creates settings of TensorFlow with plain gradients and standard layers, without weight check
+  /// or limit.
   public TrainingSettings(
       Workload workload,
       int epochs,
@@ -70,7 +74,8 @@ public record TrainingSettings(
         GradientExchange.PLAIN,
         Hidden.STANDARD,
         Shares.EQUAL,
-        Limit.NONE);
+        Limit.NONE,
+        EngineKind.TENSORFLOW);
   }
 
   /// Returns these settings with another check of weights.
@@ -134,7 +139,8 @@ public record TrainingSettings(
         gradients,
         layers,
         parts,
-        limits);
+        limits,
+        engine);
   }
 
   /// Builds the network for examples like these.

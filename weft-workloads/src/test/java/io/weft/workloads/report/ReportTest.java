@@ -101,6 +101,7 @@ class ReportTest {
             "waitSeconds",
             "bytesSent",
             "transport",
+            "engine",
             "steps",
             "elapsedSeconds",
             "cpuSeconds",

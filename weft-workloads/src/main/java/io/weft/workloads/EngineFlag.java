@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.workloads;
+
+import io.weft.workloads.djl.DjlNetwork;
+import io.weft.workloads.model.EngineKind;
+import io.weft.workloads.model.Workload;
+import io.weft.workloads.parameterserver.Servers;
+import io.weft.workloads.training.GradientExchange;
+import io.weft.workloads.training.Shares;
+import io.weft.workloads.training.Sync;
+import io.weft.workloads.training.TrainingException;
+import io.weft.workloads.training.TrainingSettings;
+import java.util.Optional;
+
+/// The option `--engine`.
+final class EngineFlag {
+
+  static final String NAME = "--engine";
+  static final String DESCRIPTION =
+      "tensorflow (default), or djl: DJL with PyTorch, for mnist-* and cifar10-*";
+
+  private EngineFlag() {}
+
+  /// Throws `BadOption` for a training that DJL does not offer.
+  static void requireFits(TrainingSettings settings, Optional<Servers> servers) {
+    if (settings.engine() != EngineKind.DJL) {
+      return;
+    }
+    Workload workload = settings.workload();
+    if (!workload.isEnlargeable()) {
+      throw refused("mnist-dnn, mnist-cnn, cifar10-dnn or cifar10-cnn, not " + workload.title());
+    }
+    if (servers.isPresent() && servers.get().via() != Servers.Via.PS) {
+      throw refused("--via allreduce or ps, not " + servers.get().via());
+    }
+    if (servers.isEmpty() && !(settings.sync() instanceof Sync.Gradients)) {
+      throw refused("--sync gradients, not " + settings.sync());
+    }
+    if (!settings.exchange().equals(GradientExchange.PLAIN)) {
+      throw refused("no " + GradientFlags.option(settings.exchange()));
+    }
+    if (settings.checkpoint().isPresent()) {
+      throw refused("no --checkpoint");
+    }
+    if (settings.check().isPresent()) {
+      throw refused("no " + WeightCheckFlag.NAME);
+    }
+    if (settings.shares() != Shares.EQUAL) {
+      throw refused("no --balance");
+    }
+    if (settings.hidden().dropout() > 0) {
+      throw refused("no --dropout");
+    }
+  }
+
+  /// Throws `TrainingException.NoEngine` if the engine is not on the class path.
+  static void requireLibrary(TrainingSettings settings) {
+    if (settings.engine() != EngineKind.DJL) {
+      return;
+    }
+    try {
+      DjlNetwork.requireLibrary();
+    } catch (NoClassDefFoundError absent) {
+      throw new TrainingException.NoEngine(
+          "%s %s: no class %s on the class path; add io.weft:weft-djl"
+              .formatted(NAME, EngineKind.DJL, absent.getMessage()),
+          absent);
+    }
+  }
+
+  private static BadOption refused(String expected) {
+    return BadOption.of(NAME, EngineKind.DJL.toString(), expected + " with it");
+  }
+}
