@@ -256,7 +256,13 @@ public final class Weft implements AutoCloseable {
     Collectives collectives =
         new Collectives(config.deadline(), tuning(config), table(config), config.poolBytes());
     Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());
-    var rendezvous = new MeshRendezvous(rendezvous(config));
+    var rendezvous =
+        new MeshRendezvous(
+            new RendezvousOptions(
+                config.required(RendezvousConfig.PROTOCOL),
+                config.required(RendezvousConfig.REQUESTS),
+                config.required(RendezvousConfig.MEMORY),
+                config.eagerBytes()));
     var channel = new MeshChannel(config.required(RendezvousConfig.MEMORY), config.eagerBytes());
     String job = JobIdentity.met(around.job(), around.store());
     ProgressThreads threads =
@@ -359,14 +365,6 @@ public final class Weft implements AutoCloseable {
         config.eagerBytes().orElse(Tuning.AUTO),
         config.segmentBytes().orElse(Tuning.AUTO),
         Tuning.AUTO);
-  }
-
-  private static RendezvousOptions rendezvous(WeftConfig config) {
-    return new RendezvousOptions(
-        config.required(RendezvousConfig.PROTOCOL),
-        config.required(RendezvousConfig.REQUESTS),
-        config.required(RendezvousConfig.MEMORY),
-        config.eagerBytes());
   }
 
   /// World rank of this process: 0 to `size()` - 1, or more if it joined while the job ran.

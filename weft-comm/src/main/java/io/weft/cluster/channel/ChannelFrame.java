@@ -4,9 +4,11 @@ package io.weft.cluster.channel;
 import io.weft.cluster.ServiceIds;
 import io.weft.cluster.item.MessageReader;
 import io.weft.cluster.item.MessageWriter;
+import io.weft.transport.Capabilities;
 import io.weft.transport.RemoteRegion;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /// The items of a message of the channel (docs/protocol/channel.md). Pure.
@@ -17,6 +19,14 @@ sealed interface ChannelFrame {
 
   /// Maximum size of a request without its head and without an inline payload, in bytes.
   int REQUEST_BYTES = 1 + 4 + 1 + 4 + 8 + 1 + 2 * RemoteRegion.WIRE_BYTES;
+
+  /// Returns the length of the longest payload that travels in a message, in bytes.
+  ///
+  /// @param limit the wanted length; empty for that of the transport
+  static int eagerBytes(OptionalInt limit, Capabilities transport) {
+    int room = transport.maxMessageBytes() - HEADER_BYTES - REQUEST_BYTES;
+    return Math.min(limit.orElse(transport.eagerBytes()), room - RequestChannel.MAX_HEAD_BYTES);
+  }
 
   /// A request.
   ///

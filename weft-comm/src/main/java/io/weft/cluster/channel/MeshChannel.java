@@ -214,7 +214,8 @@ public final class MeshChannel implements MeshService, RequestChannel {
     deadline = deadline < 0 ? Long.MAX_VALUE : deadline;
     earliest = Math.min(earliest, deadline);
     try {
-      it.begin(on.mesh().tokens().take(it), deadline, eagerBytes(on.transport()));
+      int eager = ChannelFrame.eagerBytes(eagerBytes, on.transport());
+      it.begin(on.mesh().tokens().take(it), deadline, eager);
       open++;
     } catch (RuntimeException | Error refused) {
       it.fail(on.messages().notRegistered(it, refused));
@@ -392,12 +393,6 @@ public final class MeshChannel implements MeshService, RequestChannel {
             form(Arena.ofAuto().allocate(transport.maxMessageBytes(), 64)),
             new JoinBuffer(transport.maxMessageBytes()),
             transport);
-  }
-
-  /// Returns the length of the longest payload that travels in a message, in bytes.
-  private int eagerBytes(Capabilities transport) {
-    int room = transport.maxMessageBytes() - ChannelFrame.HEADER_BYTES - ChannelFrame.REQUEST_BYTES;
-    return Math.min(eagerBytes.orElse(transport.eagerBytes()), room - MAX_HEAD_BYTES);
   }
 
   private static PeerQueue.Form<ChannelFrame.Writer> form(MemorySegment memory) {
@@ -593,8 +588,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
     }
   }
 
-  /// Closes the pool of payloads after the transport has closed, unless a handler still uses a
-  /// payload.
+  /// Closes the pool of payloads after the transport, unless a handler still uses a payload.
   private void closePool() {
     ChannelPeer.removeIf(draining, this::isTold);
     ChannelPeer.removeIf(abandoned, this::isFreed);
