@@ -50,6 +50,7 @@ class CodeLayersTest {
             "cluster",
             "kv",
             "tensorflow",
+            "djl",
             "workloads",
             "launch",
             "perf",
