@@ -49,8 +49,10 @@ public enum Mutation {
   MIRRORED_PUSH_DROPPED(
       "server/MirrorRole",
       "    it.done(content.pushes().push(it, table, subject, values));\n",
-      "    boolean drops = it.head().number() % 8 == 7;\n"
-          + "    it.done(drops ? 0 : content.pushes().push(it, table, subject, values));\n"),
+      """
+          boolean drops = it.head().number() % 8 == 7;
+          it.done(drops ? 0 : content.pushes().push(it, table, subject, values));
+      """),
 
   /// A server accepts a replica set that is older than its own.
   OLD_REPLICA_SET(
