@@ -11,7 +11,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.core.Linear;
-import ai.djl.training.Trainer;
 import io.weft.Weft;
 import io.weft.comm.CommException;
 import io.weft.testkit.job.LocalJob;
@@ -37,15 +36,7 @@ class DistributedTrainerTest {
 
   @Test
   void twoRanksTrainLikeOneRankWithTheWholeBatch() {
-    Map<String, float[]> alone;
-    try (Model model = SmallNetwork.model(SmallNetwork.HIDDEN);
-        Trainer trainer = model.newTrainer(SmallNetwork.config(1))) {
-      trainer.initialize(INPUT);
-      for (int step = 0; step < STEPS; step++) {
-        SmallNetwork.step(trainer, step * 2 * ROWS, 2 * ROWS);
-      }
-      alone = SmallNetwork.weights(model);
-    }
+    Map<String, float[]> alone = SmallNetwork.trainedAlone(STEPS, 2 * ROWS);
     try (LocalJob job = LocalJob.over("shm", 2)) {
       List<Trained> ranks = job.run(DistributedTrainerTest::trained);
       assertThat(ranks.getFirst().digest).isEqualTo(ranks.getLast().digest);

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import ai.djl.Model;
 import ai.djl.ndarray.types.Shape;
-import ai.djl.training.Trainer;
 import io.weft.Weft;
 import io.weft.collective.CollectiveOptions;
 import io.weft.comm.CommException;
@@ -35,15 +34,7 @@ class ServedTrainerTest {
 
   @Test
   void twoSynchronousWorkersTrainLikeOneRankWithTheWholeBatch() {
-    Map<String, float[]> alone;
-    try (Model model = SmallNetwork.model(SmallNetwork.HIDDEN);
-        Trainer trainer = model.newTrainer(SmallNetwork.config(1))) {
-      trainer.initialize(INPUT);
-      for (int step = 0; step < STEPS; step++) {
-        SmallNetwork.step(trainer, step * 2 * ROWS, 2 * ROWS);
-      }
-      alone = SmallNetwork.weights(model);
-    }
+    Map<String, float[]> alone = SmallNetwork.trainedAlone(STEPS, 2 * ROWS);
     List<Map<String, float[]>> workers = trained(Consistency.synchronous());
     alone.forEach(
         (name, weights) -> {

@@ -125,4 +125,16 @@ final class SmallNetwork {
     }
     return weights;
   }
+
+  /// Returns the weights of one process after `steps` steps of `rows` rows each.
+  static Map<String, float[]> trainedAlone(int steps, int rows) {
+    try (Model model = model(HIDDEN);
+        Trainer trainer = model.newTrainer(config(1))) {
+      trainer.initialize(new Shape(rows, FEATURES));
+      for (int step = 0; step < steps; step++) {
+        step(trainer, step * rows, rows);
+      }
+      return weights(model);
+    }
+  }
 }
