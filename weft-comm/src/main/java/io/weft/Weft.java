@@ -550,7 +550,7 @@ public final class Weft implements AutoCloseable {
     return mesh.transport().address().scheme();
   }
 
-  /// Returns how this rank's payloads have moved so far. Any thread.
+  /// Returns the counts of this rank's payloads since its start. Any thread.
   public TransferCounts transfers() {
     return TransferCounts.of(threads, channel, rendezvous);
   }
