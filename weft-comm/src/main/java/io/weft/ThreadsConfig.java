@@ -17,12 +17,12 @@ public final class ThreadsConfig implements OptionProvider {
               OptionType.of(
                   ServiceThreads.class,
                   "NAMES",
-                  "names of services, each at most once",
+                  "names of services, each at most once; channel once per thread",
                   ServiceThreads::parse),
               "collectives+rendezvous+channel",
               "assignment of the services to progress threads with separate connections: + joins"
-                  + " services of one thread, commas separate threads; it must be equal on all"
-                  + " ranks")
+                  + " services of one thread, commas separate threads; several threads may run the"
+                  + " channel; it must be equal on all ranks")
           .sameOn(Scope.JOB);
 
   /// For `ServiceLoader`.

@@ -2,7 +2,6 @@
 package io.weft;
 
 import io.weft.cluster.ProgressThreads;
-import io.weft.cluster.channel.RequestChannel;
 import io.weft.rendezvous.Rendezvous;
 
 /// How payloads have moved since a rank's start: between the memory where they lie and the memory
@@ -20,12 +19,12 @@ public record TransferCounts(
   public static final TransferCounts NONE = new TransferCounts(0, 0, 0, 0);
 
   /// Returns the counts of a rank with these services.
-  static TransferCounts of(ProgressThreads threads, RequestChannel channel, Rendezvous rendezvous) {
+  static TransferCounts of(ProgressThreads threads, long lanesCopied, Rendezvous rendezvous) {
     return new TransferCounts(
         threads.counter("registrations"),
         threads.counter("oneSidedWrittenBytes") + threads.counter("oneSidedReadBytes"),
         threads.counter("ringBytes"),
-        channel.copiedBytes() + rendezvous.counts().totals().copiedBytes());
+        lanesCopied + rendezvous.counts().totals().copiedBytes());
   }
 
   /// Returns the sum of two ranks' counts.

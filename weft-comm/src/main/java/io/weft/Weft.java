@@ -14,7 +14,7 @@ import io.weft.cluster.ProcessSet;
 import io.weft.cluster.ProgressThreads;
 import io.weft.cluster.Store;
 import io.weft.cluster.Topology;
-import io.weft.cluster.channel.MeshChannel;
+import io.weft.cluster.channel.ChannelLane;
 import io.weft.cluster.channel.RequestChannel;
 import io.weft.cluster.elastic.Membership;
 import io.weft.cluster.elastic.Membership.Epoch;
@@ -42,6 +42,7 @@ import io.weft.tensor.kernel.Kernels;
 import io.weft.transport.spi.Credentials;
 import io.weft.transport.spi.Secret;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -67,7 +68,7 @@ public final class Weft implements AutoCloseable {
   private final Collectives collectives;
   private final Membership membership;
   private final Rendezvous rendezvous;
-  private final RequestChannel channel;
+  private final Lanes lanes;
   private final AgentRunner runner;
   private final Instruments instruments;
   private final Observers observers;
@@ -88,7 +89,7 @@ public final class Weft implements AutoCloseable {
       Collectives collectives,
       Membership membership,
       Rendezvous rendezvous,
-      RequestChannel channel,
+      Lanes lanes,
       Instruments instruments,
       NodeEnvironment around,
       int size) {
@@ -101,7 +102,7 @@ public final class Weft implements AutoCloseable {
     this.collectives = collectives;
     this.membership = membership;
     this.rendezvous = rendezvous;
-    this.channel = channel;
+    this.lanes = lanes;
     this.runner = threads.runner(collectives);
     this.instruments = instruments;
     this.observers = instruments.operations();
@@ -263,19 +264,15 @@ public final class Weft implements AutoCloseable {
                 config.required(RendezvousConfig.REQUESTS),
                 config.required(RendezvousConfig.MEMORY),
                 config.eagerBytes()));
-    var channel = new MeshChannel(config.required(RendezvousConfig.MEMORY), config.eagerBytes());
+    ServiceThreads services = config.required(ThreadsConfig.PROGRESS_THREADS);
+    var lanes = new Lanes(config, services);
     String job = JobIdentity.met(around.job(), around.store());
     ProgressThreads threads =
         ProgressThreads.open(
             rank,
             around.runners().ticker(),
             Heartbeat.of(config.heartbeat(), config.silenceLimit()),
-            config.required(ThreadsConfig.PROGRESS_THREADS).threads().stream()
-                .map(
-                    names ->
-                        ServiceThreads.services(
-                            names, collectives, membership, rendezvous, channel))
-                .toList(),
+            services.services(collectives, membership, rendezvous, lanes),
             thread ->
                 sink ->
                     Transports.open(
@@ -309,10 +306,9 @@ public final class Weft implements AutoCloseable {
     }
     collectives.runBy(threads.runner(collectives));
     rendezvous.runBy(threads.runner(rendezvous));
-    channel.runBy(threads.runner(channel));
     collectives.observedBy(instruments.operations(), instruments.communicators());
     rendezvous.observedBy(instruments.operations());
-    channel.observedBy(instruments.operations());
+    lanes.start(threads, collectives, instruments.operations());
     threads.start();
     return new Weft(
         config,
@@ -320,7 +316,7 @@ public final class Weft implements AutoCloseable {
         collectives,
         membership,
         rendezvous.client(),
-        channel,
+        lanes,
         instruments,
         around,
         launch.size());
@@ -432,10 +428,8 @@ public final class Weft implements AutoCloseable {
   private static <T> T member(@Nullable T its, int rank) {
     if (its == null) {
       throw new IllegalStateException(
-          "rank "
-              + rank
-              + " joined while the job ran, so it is in no epoch and no communicator: requests by"
-              + " channel() reach it, collectives do not");
+          "rank %d joined while the job ran, so it is in no epoch and no communicator: requests by channel() reach it, collectives do not"
+              .formatted(rank));
     }
     return its;
   }
@@ -527,9 +521,15 @@ public final class Weft implements AutoCloseable {
     return rendezvous;
   }
 
-  /// The channel for requests to other ranks, by kind, and their replies. Any thread.
+  /// The first lane of the channel for requests to other ranks and their replies. Any thread.
   public RequestChannel channel() {
-    return channel;
+    return lanes.all().getFirst().channel();
+  }
+
+  /// The lanes of the channel, one for each progress thread that runs it, by `progress-threads`.
+  /// The handler of a lane receives the requests that were submitted on it. Any thread.
+  public List<ChannelLane> lanes() {
+    return lanes.all();
   }
 
   /// The job's key-value store, for facts that some ranks need about others, such as addresses,
@@ -552,7 +552,7 @@ public final class Weft implements AutoCloseable {
 
   /// Returns the counts of this rank's payloads since its start. Any thread.
   public TransferCounts transfers() {
-    return TransferCounts.of(threads, channel, rendezvous);
+    return TransferCounts.of(threads, lanes.copiedBytes(), rendezvous);
   }
 
   /// Number of connections made with other ranks, on all progress threads: one per rank and thread,
@@ -594,6 +594,7 @@ public final class Weft implements AutoCloseable {
       threads.close();
       instruments.left();
       tensors.close();
+      lanes.close();
     }
   }
 }

@@ -8,6 +8,7 @@ import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
 import io.weft.kv.worker.TableClock;
+import java.util.Map;
 import java.util.Objects;
 
 /// A table or tensor that a worker has registered. Any thread.
@@ -55,6 +56,13 @@ public abstract sealed class KvObject permits KvTable, KvTensor, KvValues {
   /// Returns the statistics of the table on all servers.
   public final Handle<TableStatistics> statistics() throws InterruptedException {
     return all.statistics();
+  }
+
+  /// Returns the statistics of the table by the rank of the server, for servers that have shards. A
+  /// difference between servers shows an uneven distribution of the keys.
+  public final Handle<Map<Integer, TableStatistics>> statisticsByServer()
+      throws InterruptedException {
+    return all.statisticsByServer();
   }
 
   /// Returns this worker's counters.

@@ -7,6 +7,7 @@ import io.weft.Weft;
 import io.weft.agent.AgentConfig;
 import io.weft.agent.AgentRunner;
 import io.weft.agent.IdleStrategy;
+import io.weft.cluster.channel.ChannelLane;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.RequestChannel;
 import io.weft.cluster.channel.RequestHandler;
@@ -34,7 +35,9 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
@@ -69,6 +72,10 @@ public final class KvServer implements AutoCloseable {
 
   private final Layout layout;
   private final Set<Integer> workersHere;
+
+  /// The lanes on which a rank is not gone yet, by rank.
+  private final Map<Integer, Set<Integer>> lanesLeft = new ConcurrentHashMap<>();
+
   private final RunBy runBy;
 
   /// The shards' agents and their runners, by thread.
@@ -109,36 +116,43 @@ public final class KvServer implements AutoCloseable {
             weft.config().required(KvConfig.SPILL_CACHE),
             weft.rank());
     var budget = new MemoryBudget(weft.config().required(KvConfig.MEMORY));
-    var context =
-        new ShardContext(
-            weft.rank(),
-            layout.workers(),
-            memory(weft, layout, budget),
-            new ShardContext.Disk(new SavedFiles(files, budget), spills),
-            new Mirroring(
-                layout.replicas(),
-                weft.channel(),
-                layout.kind(),
-                KvNode.staging(weft),
-                options.limit(weft)),
-            new ShardFunctions(options.functions(), options.changes()),
-            layout.shards(),
-            states);
-    int most =
-        (layout.workers().size() + layout.servers().size() + 1) * 2 * RequestChannel.MAX_OPEN;
-    startAgents(weft, context, most);
+    var disk = new ShardContext.Disk(new SavedFiles(files, budget), spills);
+    var functions = new ShardFunctions(options.functions(), options.changes());
+    List<ChannelLane> lanes = weft.lanes();
+    List<ShardContext> contexts = new ArrayList<>();
+    for (ChannelLane lane : lanes) {
+      contexts.add(
+          new ShardContext(
+              weft.rank(),
+              layout.workers(),
+              memory(weft, layout, budget, lane),
+              disk,
+              new Mirroring(
+                  layout.replicas(),
+                  lane.channel(),
+                  layout.kind(),
+                  lane.memory(),
+                  options.limit(weft)),
+              functions,
+              layout.shards(),
+              states));
+    }
+    startAgents(weft, contexts);
     if (place != null) { // before the handler learns of other losses
       takes(place);
     }
-    weft.channel().serve(layout.kind(), new Handler());
+    for (int lane : layout.lanesOf(self)) {
+      lanes.get(lane).channel().serve(layout.kind(), new Handler(lane));
+    }
     warnWhereMirrorsCannotHelp(weft);
   }
 
-  private static ShardContext.Memory memory(Weft weft, Layout layout, MemoryBudget budget) {
+  private static ShardContext.Memory memory(
+      Weft weft, Layout layout, MemoryBudget budget, ChannelLane lane) {
     var replies =
         new ReplyMemory(
-            KvNode.staging(weft),
-            weft.config().required(KvConfig.REPLY_MEMORY),
+            lane.memory(),
+            weft.config().required(KvConfig.REPLY_MEMORY) / layout.lanes(),
             layout.workers().size());
     return new ShardContext.Memory(budget, replies, weft.config().required(KvConfig.LIST_MEMORY));
   }
@@ -167,16 +181,20 @@ public final class KvServer implements AutoCloseable {
     }
   }
 
-  private void startAgents(Weft weft, ShardContext context, int most) {
+  /// @param contexts the state of the shards of each lane
+  private void startAgents(Weft weft, List<ShardContext> contexts) {
     int count = runBy == RunBy.PROGRAM ? 1 : layout.threads();
+    int peers = layout.workers().size() + layout.servers().size() + 1;
+    int most = peers * 2 * RequestChannel.MAX_OPEN * layout.lanes();
     for (int i = 0; i < count; i++) {
       int thread = i;
       List<Integer> shards =
           layout.shardsOf(self).stream().filter(it -> threadOf(it) == thread).toList();
       String role = "weft-shards-" + self + "-" + i;
-      var wait = new TaskWait(runner, drive(i));
-      var agent = new ShardAgent(role, shards, most, context, wait);
-      int threads = weft.localSize() * (1 + count);
+      int lane = layout.replicas().isMirrored() ? 0 : i % contexts.size();
+      var wait = new TaskWait(weft.lanes().get(lane).channel().runner(), drive(i));
+      var agent = new ShardAgent(role, shards, most, contexts.get(lane), wait);
+      int threads = weft.localSize() * (layout.lanes() + count);
       AgentRunner by = weft.runners().runner(agent, idle(weft, threads), idle(weft, threads));
       agent.runBy(by);
       agents.add(agent);
@@ -191,7 +209,9 @@ public final class KvServer implements AutoCloseable {
     if (runBy == RunBy.PROGRAM) {
       return TaskWait.Drive.ALWAYS;
     }
-    return thread == 0 && !workersHere.contains(self)
+    boolean firstOfLane =
+        thread == 0 || (!layout.replicas().isMirrored() && thread < layout.lanes());
+    return firstOfLane && !workersHere.contains(self)
         ? TaskWait.Drive.AFTER_SHORT_REQUESTS
         : TaskWait.Drive.NEVER;
   }
@@ -208,6 +228,12 @@ public final class KvServer implements AutoCloseable {
   }
 
   private final class Handler implements RequestHandler {
+    private final int lane;
+
+    Handler(int lane) {
+      this.lane = lane;
+    }
+
     @Override
     public void onRequest(IncomingRequest request) {
       serve(request);
@@ -219,11 +245,22 @@ public final class KvServer implements AutoCloseable {
       if (cause instanceof CommException.Excluded out) {
         excluded = out;
       }
+      if (!isGoneOnAllLanes(rank, lane)) {
+        return; // requests of the rank may still arrive on other lanes
+      }
       boolean lost = cause instanceof CommException.PeerLost gone && gone.rank() == rank;
       if (lost && layout.replicas().isMirrored() && servers.contains(rank)) {
         agents.forEach(it -> it.lose(rank));
       }
       leave(rank);
+    }
+  }
+
+  private boolean isGoneOnAllLanes(int rank, int lane) {
+    Set<Integer> left =
+        lanesLeft.computeIfAbsent(rank, it -> new ConcurrentSkipListSet<>(layout.lanesOf(self)));
+    synchronized (left) {
+      return left.remove(lane) && left.isEmpty();
     }
   }
 

@@ -12,6 +12,7 @@ import io.weft.comm.Handle;
 import io.weft.kv.spec.Slicer;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.worker.ShardLanes;
 import io.weft.kv.worker.WorkerLinks;
 import io.weft.kv.worker.WorkerLinks.Terms;
 import io.weft.tensor.DType;
@@ -58,7 +59,7 @@ public final class KvWorker {
     Duration limit = options.limit(weft);
     this.links =
         new WorkerLinks(
-            weft.channel(),
+            new ShardLanes(weft.lanes(), layout::laneOf),
             new Terms(
                 weft.rank(),
                 layout.kind(),
@@ -66,7 +67,6 @@ public final class KvWorker {
                 weft.config().required(KvConfig.IN_FLIGHT),
                 limit),
             layout.replicas(),
-            KvNode.staging(weft),
             local == null ? null : local::serve);
     if (local != null) {
       local.worker(links);

@@ -4,6 +4,8 @@ package io.weft.kv;
 import io.weft.Weft;
 import io.weft.kv.spec.Replicas;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /// The placement of shards on servers and threads. Pure; equal on all ranks.
@@ -13,7 +15,9 @@ import java.util.stream.IntStream;
 /// @param workers the ranks of the workers
 /// @param shards the number of shards
 /// @param threads the number of threads of each server
-record Layout(int kind, Replicas replicas, List<Integer> workers, int shards, int threads) {
+/// @param lanes the number of lanes of the request channel
+record Layout(
+    int kind, Replicas replicas, List<Integer> workers, int shards, int threads, int lanes) {
 
   static Layout of(Weft weft, KvOptions options, List<Integer> workers) {
     List<Integer> servers = options.serversOf(weft.size());
@@ -21,7 +25,7 @@ record Layout(int kind, Replicas replicas, List<Integer> workers, int shards, in
     int asked = weft.config().required(KvConfig.SHARDS);
     int shards = asked == 0 ? servers.size() * threads : asked;
     var replicas = new Replicas(servers, options.copies(servers.size()));
-    return new Layout(options.kind(), replicas, workers, shards, threads);
+    return new Layout(options.kind(), replicas, workers, shards, threads, weft.lanes().size());
   }
 
   List<Integer> servers() {
@@ -45,5 +49,19 @@ record Layout(int kind, Replicas replicas, List<Integer> workers, int shards, in
   /// Returns the index of the server thread that owns a shard.
   int threadOf(int shard) {
     return shard / servers().size() % threads;
+  }
+
+  /// Returns the lane of the requests to a shard. Each thread of a server has a lane, while there
+  /// are enough. Shards with mirrors share the first lane, because the protocol of replica sets
+  /// needs the news of a loss in the order of the requests.
+  int laneOf(int shard) {
+    return replicas.isMirrored() ? 0 : threadOf(shard) % lanes;
+  }
+
+  /// Returns the lanes on which workers send requests to a server, ascending.
+  Set<Integer> lanesOf(int rank) {
+    Set<Integer> used = new TreeSet<>(Set.of(0)); // commands use the first lane
+    shardsOf(rank).forEach(shard -> used.add(laneOf(shard)));
+    return used;
   }
 }

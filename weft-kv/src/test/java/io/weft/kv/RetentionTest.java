@@ -10,6 +10,7 @@ import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,6 +42,10 @@ class RetentionTest {
             TableStatistics full = table.statistics().await();
             assertThat(full.rows()).isEqualTo(1000);
             assertThat(full.bytesPerRow()).isBetween(16.0, 4000.0);
+            Map<Integer, TableStatistics> servers = table.statisticsByServer().await();
+            assertThat(servers).containsOnlyKeys(0, 1);
+            assertThat(servers.values()).allSatisfy(it -> assertThat(it.rows()).isPositive());
+            assertThat(servers.get(0).plus(servers.get(1))).isEqualTo(full);
             long[] used = Arrays.copyOf(KEYS, 100);
             for (int i = 0; i < 20; i++) {
               table.push(used, ones(used.length)).await();

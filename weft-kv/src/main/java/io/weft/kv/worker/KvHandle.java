@@ -5,6 +5,7 @@ import io.weft.agent.AgentRunner;
 import io.weft.comm.CommException;
 import io.weft.comm.CompletableHandle;
 import io.weft.kv.event.TableOperation;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// @param <T> the result
 public final class KvHandle<T> extends CompletableHandle<T> {
 
-  private final AgentRunner runner;
+  private final List<AgentRunner> runners;
   private final TableOperation operation;
   private final String words;
   private final Supplier<? extends @Nullable T> result;
@@ -24,18 +25,19 @@ public final class KvHandle<T> extends CompletableHandle<T> {
   private volatile @Nullable CommException failure;
   private boolean stopped;
 
+  /// @param runners of the lanes; a waiting thread drives the first
   /// @param words a description of the operation and its rank, for errors
   /// @param operation notifies the observers; ends with the handle
   /// @param result called once, when all requests have succeeded
   /// @param whole is notified of the requests of a push or pull, and determines the handle's
   ///   failure; null = the first failure
   KvHandle(
-      AgentRunner runner,
+      List<AgentRunner> runners,
       String words,
       TableOperation operation,
       Supplier<? extends @Nullable T> result,
       @Nullable WholePush whole) {
-    this.runner = runner;
+    this.runners = runners;
     this.words = words;
     this.operation = operation;
     this.result = result;
@@ -66,7 +68,12 @@ public final class KvHandle<T> extends CompletableHandle<T> {
 
   @Override
   protected AgentRunner runner() {
-    return runner;
+    return runners.getFirst();
+  }
+
+  @Override
+  protected boolean isCompletedHere() {
+    return runners.stream().anyMatch(AgentRunner::isInside);
   }
 
   /// Adds a request to the handle. Before `sealed`.

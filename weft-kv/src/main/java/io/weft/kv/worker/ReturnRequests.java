@@ -59,7 +59,7 @@ public final class ReturnRequests {
     operation.begun();
     var handle =
         new KvHandle<>(
-            channel.runner(),
+            List.of(channel.runner()),
             "rank " + rank + ": to take the place of a server",
             operation,
             () -> lost,

@@ -2,6 +2,7 @@
 package io.weft.kv.worker;
 
 import io.weft.agent.AgentRunner;
+import io.weft.cluster.channel.ChannelLane;
 import io.weft.cluster.channel.IncomingRequest;
 import io.weft.cluster.channel.Request;
 import io.weft.cluster.channel.RequestChannel;
@@ -12,6 +13,7 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.worker.KvHandle.Fate;
 import io.weft.kv.worker.ShardRequest.What;
+import io.weft.tensor.TensorLease;
 import io.weft.transport.limit.ClampedDuration;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -19,10 +21,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/// The connection of one worker to one server. Requests wait for credits and are sent by priority,
-/// higher first. The number of waiting requests is bounded. Any thread.
+/// The connection of one worker to one server on one lane. Requests wait for credits and are sent
+/// by priority, higher first. The number of waiting requests is bounded. Any thread.
 final class ServerLink {
 
   /// The maximum number of requests that are sent and not completed.
@@ -42,6 +45,8 @@ final class ServerLink {
 
   private final WorkerLinks links;
   private final int peer;
+  private final RequestChannel channel;
+  private final LongFunction<TensorLease> staging;
 
   /// Receives the requests if the server is in this process; null if it is not.
   private final @Nullable Consumer<IncomingRequest> local;
@@ -58,12 +63,20 @@ final class ServerLink {
   /// True if the server is lost. Waiting requests then fail and are sent to another server.
   private volatile boolean lost;
 
-  /// @param links the connections of the worker, which share channel, limits, numbers and memory
+  /// @param links the connections of the worker, which share limits and numbers
   /// @param peer rank of the server
-  ServerLink(WorkerLinks links, int peer) {
+  /// @param lane carries the requests and has memory for values that must be copied
+  ServerLink(WorkerLinks links, int peer, ChannelLane lane) {
     this.links = links;
     this.peer = peer;
+    this.channel = lane.channel();
+    this.staging = lane.memory();
     this.local = links.local(peer);
+  }
+
+  /// Returns the rank of the server.
+  int server() {
+    return peer;
   }
 
   /// Queues a request, which is sent when its priority and the credits allow. If the queue is full,
@@ -71,14 +84,14 @@ final class ServerLink {
   /// was sent. Throws `CommException.Aborted` in a callback that runs after this rank has left the
   /// job.
   void submit(ShardRequest it) throws InterruptedException {
-    links.channel().checkOpen();
+    channel.checkOpen();
     if (it.isPush()) {
       it.number(links.numbers(it).next(it.what().table()));
     } else if (it.what().op() == KvOp.CLOCK) {
       it.number(links.numbers(it).last());
     }
     try {
-      it.stage(links.staging());
+      it.stage(staging);
       enter(it);
     } catch (InterruptedException | RuntimeException | Error refused) {
       settle(it);
@@ -88,7 +101,7 @@ final class ServerLink {
   }
 
   private void enter(ShardRequest it) throws InterruptedException {
-    AgentRunner runner = links.channel().runner();
+    AgentRunner runner = channel.runner();
     long begin = runner.nanos();
     long end = begin + ClampedDuration.nanos(links.limit());
     while (!offer(it)) {
@@ -96,7 +109,7 @@ final class ServerLink {
         throw new InterruptedException();
       }
       long now = runner.nanos();
-      if (runner.isInside() || now - end >= 0) {
+      if (links.isInside() || now - end >= 0) {
         throw new CommException.TimedOut(
             "%s: %d requests wait for rank %d, which has answered none of them for %d ms; push less at once, or check it"
                 .formatted(it.handle().words(), MOST_WAITING, peer, (now - begin) / 1_000_000),
@@ -128,7 +141,7 @@ final class ServerLink {
       it.number(links.numbers(it).next(it.what().table()));
     }
     try {
-      it.stage(links.staging());
+      it.stage(staging);
     } catch (RuntimeException | Error refused) {
       settle(it);
       it.fail(
@@ -183,12 +196,12 @@ final class ServerLink {
         new Request(
             links.terms().kind(), words, it.payload(), it.place(), it.limitOr(links.limit()));
     if (local != null) {
-      long end = links.channel().runner().nanos() + ClampedDuration.nanos(request.limit());
+      long end = channel.runner().nanos() + ClampedDuration.nanos(request.limit());
       local.accept(new LocalRequest(links.rank(), request, receiver, end));
       return true;
     }
     try {
-      if (links.channel().tryRequest(peer, request, receiver)) {
+      if (channel.tryRequest(peer, request, receiver)) {
         return true;
       }
     } catch (RuntimeException | Error refused) {
@@ -281,7 +294,7 @@ final class ServerLink {
     var request = Request.of(links.terms().kind(), words, MemorySegment.NULL, limit);
     boolean asked;
     try {
-      asked = links.channel().tryRequest(peer, request, told -> late(it, late, told));
+      asked = channel.tryRequest(peer, request, told -> late(it, late, told));
     } catch (RuntimeException | Error unasked) {
       asked = false;
     }

@@ -22,11 +22,15 @@ import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.IntUnaryOperator;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -334,17 +338,31 @@ public final class TableClock {
   /// Returns the statistics of the table on all shards.
   public KvHandle<TableStatistics> statistics() throws InterruptedException {
     var sum = new AtomicReference<>(TableStatistics.NONE);
-    KvHandle<TableStatistics> handle =
+    return statistics(sum::get, (server, its) -> sum.accumulateAndGet(its, TableStatistics::plus));
+  }
+
+  /// Returns the statistics of the table by the rank of the server, of servers that have shards.
+  public KvHandle<Map<Integer, TableStatistics>> statisticsByServer() throws InterruptedException {
+    Map<Integer, TableStatistics> all = new ConcurrentSkipListMap<>();
+    return statistics(
+        () -> Map.copyOf(all), (server, its) -> all.merge(server, its, TableStatistics::plus));
+  }
+
+  private <T> KvHandle<T> statistics(
+      Supplier<T> result, BiConsumer<Integer, TableStatistics> onShard)
+      throws InterruptedException {
+    KvHandle<T> handle =
         links.handle(
-            "statistics of table '" + spec.name() + "'", begin(KvOp.STATISTICS, 0, 0), sum::get);
+            "statistics of table '" + spec.name() + "'", begin(KvOp.STATISTICS, 0, 0), result);
     try {
       for (int shard = 0; shard < links.shards(); shard++) {
+        int of = shard;
         links.submit(
             new What(KvOp.STATISTICS, shard, spec.id(), 0),
             NOTHING,
             handle,
             (reply, written) ->
-                sum.accumulateAndGet(TableStatistics.parse(reply.text()), TableStatistics::plus));
+                onShard.accept(links.server(of), TableStatistics.parse(reply.text())));
       }
     } finally {
       handle.sealed();

@@ -3,8 +3,8 @@ package io.weft.kv.worker;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.weft.agent.AgentRunner;
 import io.weft.cluster.channel.IncomingRequest;
-import io.weft.cluster.channel.RequestChannel;
 import io.weft.comm.CommException;
 import io.weft.kv.event.OperationNames;
 import io.weft.kv.event.TableOperation;
@@ -14,7 +14,6 @@ import io.weft.kv.spec.Replicas;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import io.weft.observer.ObservedOperation.Service;
-import io.weft.tensor.TensorLease;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,7 +27,6 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,9 +40,9 @@ public final class WorkerLinks {
   /// How long a request waits for a replacement of its lost servers.
   private static final long REPLACED_NANOS = 2_000_000_000;
 
-  private final RequestChannel channel;
+  private final ShardLanes lanes;
+  private final List<AgentRunner> runners;
   private final Terms terms;
-  private final LongFunction<TensorLease> staging;
   private final @Nullable Consumer<IncomingRequest> local;
 
   /// The numbers of pushes, by shard.
@@ -52,7 +50,7 @@ public final class WorkerLinks {
 
   private final Replicas[] rings;
 
-  private final Map<Integer, ServerLink> byServer = new HashMap<>();
+  private final Map<Place, ServerLink> byPlace = new HashMap<>();
   private final Set<Integer> lost = new TreeSet<>();
 
   private final Set<Unserved> unserved = new LinkedHashSet<>();
@@ -66,6 +64,9 @@ public final class WorkerLinks {
   /// @param ring version of the replica set by which it was chosen
   private record Route(ServerLink link, int ring) {}
 
+  /// A server's end of a lane.
+  private record Place(int server, int lane) {}
+
   /// A request whose servers are all lost.
   ///
   /// @param fails fails the request
@@ -76,23 +77,19 @@ public final class WorkerLinks {
   /// @param rank of the worker
   /// @param kind of the requests on the channel
   /// @param shards the number of shards
-  /// @param inFlightBytes the maximum number of unanswered bytes per server
+  /// @param inFlightBytes the maximum number of unanswered bytes per server and lane
   /// @param limit how long a request may take
   public record Terms(int rank, int kind, int shards, long inFlightBytes, Duration limit) {}
 
+  /// @param lanes carry the requests; values that cannot be sent from, or received into, their own
+  ///   memory use the memory of the lane
   /// @param replicas the servers of each shard
-  /// @param staging transport memory for values that cannot be sent from, or received into, their
-  ///   own memory; any thread calls it
   /// @param local receives requests to shards of this rank; null if it has none
   public WorkerLinks(
-      RequestChannel channel,
-      Terms terms,
-      Replicas replicas,
-      LongFunction<TensorLease> staging,
-      @Nullable Consumer<IncomingRequest> local) {
-    this.channel = channel;
+      ShardLanes lanes, Terms terms, Replicas replicas, @Nullable Consumer<IncomingRequest> local) {
+    this.lanes = lanes;
+    this.runners = lanes.runners();
     this.terms = terms;
-    this.staging = staging;
     this.local = local;
     this.rings = new Replicas[terms.shards()];
     Arrays.fill(rings, replicas);
@@ -108,14 +105,15 @@ public final class WorkerLinks {
       routes[shard] =
           server == Replicas.NONE
               ? byShard[shard] // the next request fails like the last one
-              : new Route(link(server), rings[shard].version());
+              : new Route(link(server, lanes.ofShard().applyAsInt(shard)), rings[shard].version());
     }
     return routes;
   }
 
-  /// Returns the connection to a server. Called under the lock.
-  private ServerLink link(int server) {
-    return byServer.computeIfAbsent(server, it -> new ServerLink(this, it));
+  /// Returns the connection to a server on a lane. Called under the lock.
+  private ServerLink link(int server, int lane) {
+    return byPlace.computeIfAbsent(
+        new Place(server, lane), it -> new ServerLink(this, it.server(), lanes.all().get(lane)));
   }
 
   private synchronized Set<Integer> servers() {
@@ -141,7 +139,7 @@ public final class WorkerLinks {
           if (lost.contains(server)) {
             continue;
           }
-          link = link(server);
+          link = link(server, 0);
         }
         submit(
             link,
@@ -186,9 +184,7 @@ public final class WorkerLinks {
     }
     if (served) {
       again(it);
-    } else if (!channel
-        .runner()
-        .schedule(channel.runner().nanos() + REPLACED_NANOS, () -> giveUp(waits))) {
+    } else if (!first().schedule(first().nanos() + REPLACED_NANOS, () -> giveUp(waits))) {
       giveUp(waits);
     }
   }
@@ -258,13 +254,23 @@ public final class WorkerLinks {
     servedNow.forEach(waits -> again(waits.it()));
   }
 
+  /// Returns the rank of the server to which requests to a shard are sent.
+  int server(int shard) {
+    return byShard[shard].link().server();
+  }
+
   /// Returns the number of shards.
   public int shards() {
     return terms.shards();
   }
 
-  RequestChannel channel() {
-    return channel;
+  /// Returns whether the calling thread is inside a lane's agent, as in a callback.
+  boolean isInside() {
+    return lanes.isInside();
+  }
+
+  private AgentRunner first() {
+    return runners.getFirst();
   }
 
   Terms terms() {
@@ -280,10 +286,6 @@ public final class WorkerLinks {
     return numbers[it.what().shard()];
   }
 
-  LongFunction<TensorLease> staging() {
-    return staging;
-  }
-
   /// Returns the receiver of requests to this server if it is in this process, otherwise null.
   @Nullable Consumer<IncomingRequest> local(int server) {
     return server == terms.rank() ? local : null;
@@ -296,7 +298,7 @@ public final class WorkerLinks {
   TableOperation begin(OperationNames names, KvOp op, long rows, long bytes) {
     var operation =
         new TableOperation(
-            channel.events(),
+            lanes.first().channel().events(),
             new TableOperation.Subject(Service.KV_WORKER, names.of(op), names.table(), rows, bytes),
             TableOperation.NO_PEER);
     operation.begun();
@@ -317,8 +319,7 @@ public final class WorkerLinks {
       TableOperation operation,
       Supplier<? extends @Nullable T> result,
       @Nullable WholePush whole) {
-    return new KvHandle<>(
-        channel.runner(), "rank " + terms.rank() + ": " + words, operation, result, whole);
+    return new KvHandle<>(runners, "rank " + terms.rank() + ": " + words, operation, result, whole);
   }
 
   int rank() {

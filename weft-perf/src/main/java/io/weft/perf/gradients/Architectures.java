@@ -11,21 +11,23 @@ import java.util.List;
 /// backward pass is divided among the layers in proportion to their multiplications. The time of a
 /// step with images is that of TensorFlow's published benchmarks with 64 images on one Tesla P100;
 /// that of the transformer is an estimate. The forward pass takes a third of it.
-final class Architectures {
+public final class Architectures {
+
+  /// The images or sentences of a rank in a step.
+  public static final int BATCH = 64;
 
   /// The names on the command line.
-  static final List<String> NAMES =
+  public static final List<String> NAMES =
       List.of("resnet101", "inception-v3", "vgg16", "transformer-base");
 
   private static final int CLASSES = 1000;
-  private static final int BATCH = 64;
 
   private final List<ModelVariable> variables = new ArrayList<>();
 
   private Architectures() {}
 
   /// Returns the model `name`. Throws `IllegalArgumentException` with the allowed names.
-  static GradientModel named(String name) {
+  public static GradientModel named(String name) {
     var net = new Architectures();
     return switch (name) {
       case "resnet101" -> net.resnet101().model(name, 136);

@@ -112,7 +112,7 @@ public record GradientModel(
 
   /// Returns this model with another duration of a step, divided between forward and backward as
   /// before.
-  GradientModel taking(Duration step) {
+  public GradientModel taking(Duration step) {
     long whole = ClampedDuration.nanos(forward.plus(backward));
     double part = whole == 0 ? 0 : (double) ClampedDuration.nanos(forward) / whole;
     Duration first = Duration.ofNanos(Math.round(part * ClampedDuration.nanos(step)));

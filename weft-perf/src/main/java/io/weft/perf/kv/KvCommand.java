@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.kv;
 
+import io.weft.ServiceThreads;
+import io.weft.ThreadsConfig;
 import io.weft.cluster.Connections;
 import io.weft.cluster.JobConfig;
 import io.weft.config.OptionType;
+import io.weft.kv.KvConfig;
 import io.weft.kv.spec.Retention;
 import io.weft.kv.spec.TableSpec;
 import io.weft.perf.experiment.Contestant;
@@ -147,6 +150,16 @@ public final class KvCommand extends Experiment {
   private int servers;
 
   @Option(
+      names = "--server-threads",
+      paramLabel = "T",
+      split = ",",
+      defaultValue = "1",
+      description =
+          "threads of each server that own its shards, each with a progress thread and connections"
+              + " of its own; each number of a list is measured (default: ${DEFAULT-VALUE})")
+  private List<Integer> serverThreads = List.of();
+
+  @Option(
       names = "--requests",
       paramLabel = "N",
       defaultValue = "2000",
@@ -228,8 +241,15 @@ public final class KvCommand extends Experiment {
         others.forEach(KvPeer::prepare);
         MeasuredHost host = MeasuredHost.here();
         String words =
-            "%d of %d: %s over %s, window %d, workers: %d, "
-                .formatted(i + 1, all, plan.op().word(), transport, plan.window(), plan.workers());
+            "%d of %d: %s over %s, window %d, workers: %d, server threads: %d, "
+                .formatted(
+                    i + 1,
+                    all,
+                    plan.op().word(),
+                    transport,
+                    plan.window(),
+                    plan.workers(),
+                    plan.serverThreads());
         List<ContestantRounds> ran =
             output.rounds(words, rounds, contestants(plan, transport, others));
         List<Figure> figures = new ArrayList<>();
@@ -266,13 +286,27 @@ public final class KvCommand extends Experiment {
                     plan.servers() + 1,
                     OVERHEAD_BYTES + (REQUESTS_HELD + plan.window()) * plan.workers() * request)
                 .with(Map.of(JobConfig.CONNECTIONS.variable(), Connections.USED.toString()))
+                .with(threads(plan))
             : new LocalRanks(
-                KvRank.class,
-                plan.workers() + plan.servers(),
-                OVERHEAD_BYTES + REQUESTS_HELD * request);
+                    KvRank.class,
+                    plan.workers() + plan.servers(),
+                    OVERHEAD_BYTES + REQUESTS_HELD * request)
+                .with(threads(plan));
     return RankReport.parse(
         ranks.patient().run(transport, carrier.secure(), plan.words(), limit()),
         List.of(KvPlan.CASE));
+  }
+
+  /// Returns the settings of the servers' threads; none for one thread.
+  private static Map<String, String> threads(KvPlan plan) {
+    if (plan.serverThreads() == 1) {
+      return Map.of();
+    }
+    return Map.of(
+        KvConfig.THREADS.variable(),
+        String.valueOf(plan.serverThreads()),
+        ThreadsConfig.PROGRESS_THREADS.variable(),
+        ServiceThreads.ofLanes(plan.serverThreads()).toString());
   }
 
   private boolean shareOneProcess() {
@@ -303,7 +337,7 @@ public final class KvCommand extends Experiment {
         weft.numbers(KvPlan.CASE, name).stream().map(Double::longValue).sorted().toList();
     long total = nanos.stream().mapToLong(it -> it).sum();
     String peer = name.equals("copy") ? "memcpy" : name;
-    var single = new KvPlan(plan.op(), plan.subject(), 1, 1, 1, nanos.size());
+    var single = new KvPlan(plan.op(), plan.subject(), 1, 1, 1, 1, nanos.size());
     return total == 0
         ? Optional.empty()
         : Optional.of(KvFigures.of(single, peer, transport, "processes", nanos, (double) total));
@@ -320,13 +354,16 @@ public final class KvCommand extends Experiment {
     List<KvPlan> plans = new ArrayList<>();
     for (int window : windows.stream().distinct().toList()) {
       for (int count : workers.stream().distinct().sorted().toList()) {
-        plans.add(plan(window, count));
+        for (int threads : serverThreads.stream().distinct().sorted().toList()) {
+          plans.add(plan(window, count, threads));
+        }
       }
     }
     return plans;
   }
 
-  private KvPlan plan(int window, int count) {
+  private KvPlan plan(int window, int count, int threads) {
+    within("--server-threads", threads, 1, ServiceThreads.MOST_LANES);
     within("--window", window, 1, 256);
     within("--workers", count, 1, MOST_RANKS - servers);
     KvPlan.Op what = KvPlan.Op.parse(op);
@@ -336,7 +373,7 @@ public final class KvCommand extends Experiment {
       throw new IllegalArgumentException(
           "--op " + op + ": lookup and update require --rows, other operations exclude it");
     }
-    KvPlan plan = new KvPlan(what, subject, window, count, servers, requests);
+    KvPlan plan = new KvPlan(what, subject, window, count, servers, threads, requests);
     within("the values of a request, in bytes", plan.bytes(), 4, MOST_BYTES);
     if (shareOneProcess()) {
       within(

@@ -37,6 +37,7 @@ final class KvFigures {
         .with("transport", transport)
         .with("workers", plan.workers())
         .with("servers", plan.servers())
+        .with("serverThreads", plan.serverThreads())
         .with("clients", clients)
         .with("pairs", plan.subject().count())
         .with("bytes", plan.bytes())
@@ -65,13 +66,14 @@ final class KvFigures {
   static String row(Figure figure) {
     return String.format(
         Locale.ROOT,
-        "%-14s %-8s %-5s %2d+%-2d %8d pairs %10d B window %3d  p50 %10.1f us  p99 %10.1f us  %7.2f"
-            + " GB/s %12.0f rows/s %8.0f requests/s %s%n",
+        "%-14s %-8s %-5s %2d+%2dx%-2d %8d pairs %10d B window %3d  p50 %10.1f us  p99 %10.1f us "
+            + " %7.2f GB/s %12.0f rows/s %8.0f requests/s %s%n",
         figure.text("peer"),
         figure.text("op"),
         figure.text("transport"),
         figure.integer("workers"),
         figure.integer("servers"),
+        figure.integer("serverThreads"),
         figure.integer("pairs"),
         figure.integer("bytes"),
         figure.integer("window"),
@@ -88,8 +90,12 @@ final class KvFigures {
     return figure.has("simulated")
         ? "simulated, servers: %s, window %s, %,.0f keys"
             .formatted(figure.text("servers"), figure.text("window"), figure.number("pairs"))
-        : "%s over %s, window %s"
-            .formatted(figure.text("peer"), figure.text("transport"), figure.text("window"));
+        : "%s over %s, window %s, threads a server: %s"
+            .formatted(
+                figure.text("peer"),
+                figure.text("transport"),
+                figure.text("window"),
+                figure.text("serverThreads"));
   }
 
   /// Returns the summary in words: a line for each peer, and for each curve over several numbers of

@@ -12,8 +12,10 @@ import java.util.Locale;
 /// @param window requests that a worker keeps in flight
 /// @param workers number of workers
 /// @param servers number of servers
+/// @param serverThreads number of each server's threads, each with a lane of connections
 /// @param requests number of timed requests; a quarter of it, at least 20, precede as a warm-up
-public record KvPlan(Op op, Subject subject, int window, int workers, int servers, int requests) {
+public record KvPlan(
+    Op op, Subject subject, int window, int workers, int servers, int serverThreads, int requests) {
 
   /// The key of the only case in a report.
   public static final String CASE = "values";
@@ -111,7 +113,7 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
   public List<String> words() {
     List<String> words = new ArrayList<>();
     words.add(op.word());
-    for (int each : new int[] {window, workers, servers, requests}) {
+    for (int each : new int[] {window, workers, servers, serverThreads, requests}) {
       words.add(String.valueOf(each));
     }
     switch (subject) {
@@ -127,13 +129,13 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
 
   /// Parses the arguments that `words` returns.
   public static KvPlan parse(List<String> words) {
-    if (words.size() < 7) {
+    if (words.size() < 8) {
       throw new IllegalArgumentException("a plan of " + words.size() + " words");
     }
-    int[] numbers = words.stream().skip(1).limit(4).mapToInt(Integer::parseInt).toArray();
-    List<String> rest = words.subList(6, words.size());
+    int[] numbers = words.stream().skip(1).limit(5).mapToInt(Integer::parseInt).toArray();
+    List<String> rest = words.subList(7, words.size());
     Subject subject =
-        switch (words.get(5)) {
+        switch (words.get(6)) {
           case "pairs" ->
               new Subject.Pairs(Integer.parseInt(rest.get(0)), Integer.parseInt(rest.get(1)));
           case "tensor" -> new Subject.Tensor(Long.parseLong(rest.getFirst()));
@@ -144,9 +146,15 @@ public record KvPlan(Op op, Subject subject, int window, int workers, int server
                   Integer.parseInt(rest.get(2)),
                   Double.parseDouble(rest.get(3)),
                   Long.parseLong(rest.get(4)));
-          default -> throw new IllegalArgumentException("a plan of " + words.get(5));
+          default -> throw new IllegalArgumentException("a plan of " + words.get(6));
         };
     return new KvPlan(
-        Op.parse(words.getFirst()), subject, numbers[0], numbers[1], numbers[2], numbers[3]);
+        Op.parse(words.getFirst()),
+        subject,
+        numbers[0],
+        numbers[1],
+        numbers[2],
+        numbers[3],
+        numbers[4]);
   }
 }

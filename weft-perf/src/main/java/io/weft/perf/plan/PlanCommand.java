@@ -3,6 +3,7 @@ package io.weft.perf.plan;
 
 import io.weft.perf.experiment.Experiment;
 import io.weft.perf.experiment.ExperimentOutput;
+import io.weft.perf.gradients.Architectures;
 import io.weft.perf.gradients.GradientModel;
 import io.weft.perf.gradients.GradientModel.ModelVariable;
 import io.weft.perf.process.PerfException;
@@ -58,6 +59,7 @@ import picocli.CommandLine.Parameters;
       "",
       "Examples:",
       "  weft plan wide-deep --link 10g --ranks 1..64",
+      "  weft plan vgg16 --link 25g --ranks 1..128 --ranks-per-host 4 --processors 0 --spread 3",
       "  weft plan alexnet --link 1g --ranks 1,2,4 --plot plan.png --json plan.json",
       "  weft plan --tensors net.txt --step-millis 120 --link rdma-25g --ranks-per-host 4",
       "",
@@ -78,7 +80,10 @@ final class PlanCommand extends Experiment {
   @Parameters(
       paramLabel = "WORKLOAD",
       arity = "0..1",
-      description = "a workload of 'weft train', such as alexnet or wide-deep")
+      description =
+          "a workload of 'weft train', such as alexnet or wide-deep, or a published network with"
+              + " the step of 64 images on one accelerator: resnet101, inception-v3, vgg16 or"
+              + " transformer-base")
   private @Nullable String workload;
 
   @Option(
@@ -143,6 +148,15 @@ final class PlanCommand extends Experiment {
   private @Nullable Integer ranksAtOnce;
 
   @Option(
+      names = "--spread",
+      paramLabel = "PERCENT",
+      defaultValue = "0",
+      description =
+          "standard deviation of the ranks' times of a step, of which the slowest counts"
+              + " (default: ${DEFAULT-VALUE})")
+  private double spread;
+
+  @Option(
       names = "--seconds",
       paramLabel = "S",
       defaultValue = "10",
@@ -176,6 +190,15 @@ final class PlanCommand extends Experiment {
     within("--processors", processors, 0, 1024);
     List<PlanRanks> jobs =
         counts(ranks).stream().map(each -> new PlanRanks(each, perHost, processors)).toList();
+    if (!(spread >= 0 && spread <= 100)) {
+      throw new IllegalArgumentException(
+          "--spread: " + spread + " is out of range; allowed: 0 to 100");
+    }
+    Optional<GradientModel> published = published();
+    if (published.isPresent()) {
+      plan(published.get(), over, jobs, output);
+      return;
+    }
     Optional<Workload> known = known();
     int batch =
         batchPerRank == null ? known.map(Workload::defaultBatch).orElse(USUAL_BATCH) : batchPerRank;
@@ -189,7 +212,8 @@ final class PlanCommand extends Experiment {
     double alone = given == null ? measured(name, batch, 1, output) : given;
     double busy = atOnce == 1 ? alone : measured(name, batch, atOnce, output);
     StepPlan plan =
-        StepPlan.of(model(name, variables, alone), model(name, variables, busy), over, jobs);
+        StepPlan.of(
+            model(name, variables, alone), model(name, variables, busy), spread(), over, jobs);
     var report =
         new PlanReport(
             plan,
@@ -197,6 +221,41 @@ final class PlanCommand extends Experiment {
             perHost,
             atOnce,
             given == null ? Optional.of(MeasuredHost.here()) : Optional.empty());
+    picture = report.picture();
+    output.add(List.of(report.figure()), report.text());
+  }
+
+  private StepSpread spread() {
+    return new StepSpread(spread / 100);
+  }
+
+  /// Returns the published network that was named, empty if none was.
+  private Optional<GradientModel> published() {
+    String title = workload;
+    if (title == null || tensors != null || !Architectures.NAMES.contains(title)) {
+      return Optional.empty();
+    }
+    if (batchPerRank != null && stepMillis == null) {
+      throw new IllegalArgumentException(
+          "--batch-per-rank: the step of "
+              + title
+              + " is known for "
+              + Architectures.BATCH
+              + " examples; give --step-millis with it");
+    }
+    requireStep();
+    GradientModel model = Architectures.named(title);
+    Double given = stepMillis;
+    return Optional.of(
+        given == null ? model : model.taking(Duration.ofNanos(Math.round(1e6 * given))));
+  }
+
+  private void plan(
+      GradientModel model, PlanLink over, List<PlanRanks> jobs, ExperimentOutput output) {
+    int batch = batchPerRank == null ? Architectures.BATCH : batchPerRank;
+    within("--batch-per-rank", batch, 1, 1 << 20);
+    StepPlan plan = StepPlan.of(model, model, spread(), over, jobs);
+    var report = new PlanReport(plan, batch, perHost, 1, Optional.empty());
     picture = report.picture();
     output.add(List.of(report.figure()), report.text());
   }
@@ -219,19 +278,20 @@ final class PlanCommand extends Experiment {
     String title = workload;
     if ((title == null) == (tensors == null)) {
       throw new IllegalArgumentException(
-          "a plan is for one network: give a WORKLOAD ("
-              + Workload.names()
-              + ") or --tensors FILE");
+          "a plan is for one network: give a WORKLOAD (" + names() + ") or --tensors FILE");
     }
     if (title == null) {
       return Optional.empty();
     }
     Optional<Workload> known = Workload.named(title);
     if (known.isEmpty()) {
-      throw new IllegalArgumentException(
-          "no workload '" + title + "'; allowed: " + Workload.names());
+      throw new IllegalArgumentException("no workload '" + title + "'; allowed: " + names());
     }
     return known;
+  }
+
+  private static String names() {
+    return Workload.names() + ", " + String.join(", ", Architectures.NAMES);
   }
 
   private void requireStep() {

@@ -45,6 +45,7 @@ record PlanReport(
         .with("ranksPerHost", perHost)
         .with("oneRankStepMillis", millis(alone()))
         .with("busyStepMillis", millis(busy()))
+        .with("spreadPercent", Figure.rounded(100 * plan.spread().share()))
         .with("ranksAtOnce", measured.isPresent() ? atOnce : null)
         .with("ranks", ranks)
         .with("simulated", true)
@@ -57,6 +58,7 @@ record PlanReport(
         .with("choice", word(point.choice()))
         .with("stepMillis", millis(step))
         .with("efficiency", Figure.rounded(alone() / step))
+        .with("samplesPerSecond", Figure.rounded(1e9 * batchPerRank * point.ranks() / step))
         .with("exposedMillis", millis(Math.max(0, step - (point.ranks() == 1 ? alone() : busy()))))
         .with("allreduceMillis", millis(point.allreduce()))
         .with("servers", point.servers())
@@ -125,6 +127,16 @@ record PlanReport(
             atOnce == 1
                 ? ""
                 : ", %s while %d ranks train at once".formatted(time(busy()), atOnce)));
+    if (plan.spread().share() > 0) {
+      text.append(
+          String.format(
+              Locale.ROOT,
+              "the times of a step differ by %.1f %% (standard deviation): of %,d ranks the slowest"
+                  + " is expected to take %s%n",
+              100 * plan.spread().share(),
+              plan.largest().ranks(),
+              time(ClampedDuration.nanos(plan.slowest()))));
+    }
     PlanLink link = plan.link();
     text.append(
         String.format(

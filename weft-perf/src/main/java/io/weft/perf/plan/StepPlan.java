@@ -2,6 +2,7 @@
 package io.weft.perf.plan;
 
 import io.weft.perf.gradients.GradientModel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -15,6 +16,7 @@ import java.util.function.ToDoubleFunction;
 ///
 /// @param alone the network and the time of its step on one rank alone
 /// @param model the network and the time of its step on each of several ranks, without exchange
+/// @param spread of the times of a step over the ranks
 /// @param link of each host
 /// @param points the simulated steps, by ascending number of ranks; at least one
 /// @param fusionBytes bytes of the longest fusion buffer, 0 for separate gradients
@@ -22,6 +24,7 @@ import java.util.function.ToDoubleFunction;
 record StepPlan(
     GradientModel alone,
     GradientModel model,
+    StepSpread spread,
     PlanLink link,
     List<PlanPoint> points,
     long fusionBytes,
@@ -34,6 +37,7 @@ record StepPlan(
   private static final double FEWER_SERVERS_LOSS = 1.05;
 
   private static final double SAME = 1.01;
+  private static final String COMPUTATION = "the computation";
   private static final List<Long> BUFFERS = List.of(1L << 20, 4L << 20, 16L << 20, 64L << 20);
 
   StepPlan {
@@ -78,19 +82,37 @@ record StepPlan(
     }
   }
 
-  /// Simulates the jobs.
+  /// Simulates the jobs, whose ranks are equally fast.
+  static StepPlan of(
+      GradientModel alone, GradientModel model, PlanLink link, List<PlanRanks> jobs) {
+    return of(alone, model, StepSpread.NONE, link, jobs);
+  }
+
+  /// Simulates the jobs. In each step, allreduce and key-value servers wait for the slowest rank;
+  /// the workers of graph servers do not wait for each other.
   ///
   /// @param alone the network on one rank alone
   /// @param model the network on each of several ranks
+  /// @param spread of the times of a step over the ranks
   /// @param jobs the ranks of each job, by ascending number; at least one
   static StepPlan of(
-      GradientModel alone, GradientModel model, PlanLink link, List<PlanRanks> jobs) {
+      GradientModel alone,
+      GradientModel model,
+      StepSpread spread,
+      PlanLink link,
+      List<PlanRanks> jobs) {
     PlanRanks largest = jobs.getLast();
-    long fusionBytes = fusionBytes(new StepSimulation(model, link, largest));
+    GradientModel slowest = slowest(model, spread, largest.count());
+    long fusionBytes = fusionBytes(new StepSimulation(slowest, link, largest));
     List<PlanPoint> points = new ArrayList<>();
     for (PlanRanks job : jobs) {
       GradientModel own = job.count() == 1 ? alone : model;
-      points.add(point(new StepSimulation(own, link, job), fusionBytes));
+      GradientModel last = slowest(own, spread, job.count());
+      points.add(
+          point(
+              new StepSimulation(last, link, job),
+              new StepSimulation(own, link, job),
+              fusionBytes));
     }
     PlanPoint last = points.getLast();
     ToDoubleFunction<StepSimulation> step =
@@ -98,19 +120,31 @@ record StepPlan(
           case ALLREDUCE -> simulation -> allreduce(simulation, fusionBytes);
           case SERVERS -> simulation -> simulation.pushPull(last.servers());
         };
-    return new StepPlan(alone, model, link, points, fusionBytes, limit(model, link, largest, step));
+    String limit = limit(slowest, link, largest, step);
+    double equal = step.applyAsDouble(new StepSimulation(model, link, largest));
+    boolean waits = limit.equals(COMPUTATION) && SAME * equal < last.step();
+    return new StepPlan(
+        alone, model, spread, link, points, fusionBytes, waits ? "the slowest rank" : limit);
   }
 
-  private static PlanPoint point(StepSimulation simulation, long fusionBytes) {
+  /// Returns the network with the time of the slowest rank.
+  private static GradientModel slowest(GradientModel model, StepSpread spread, int ranks) {
+    return model.taking(spread.slowest(model.step(), ranks));
+  }
+
+  /// @param simulation with the time of the slowest rank
+  /// @param average with the mean time, for ranks that do not wait for each other
+  private static PlanPoint point(
+      StepSimulation simulation, StepSimulation average, long fusionBytes) {
     int servers = fewest(simulation, simulation::pushPull);
-    int graphServers = fewest(simulation, simulation::sendReceive);
+    int graphServers = fewest(average, average::sendReceive);
     return new PlanPoint(
         simulation.ranks().count(),
         allreduce(simulation, fusionBytes),
         servers,
         simulation.pushPull(servers),
         graphServers,
-        simulation.sendReceive(graphServers));
+        average.sendReceive(graphServers));
   }
 
   private static double allreduce(StepSimulation simulation, long fusionBytes) {
@@ -149,7 +183,7 @@ record StepPlan(
     without.put("the speed of the link", link.faster());
     without.put("the processors that move bytes", link.withoutProcessors());
     without.put("the latency of the link", link.withoutLatency());
-    String limit = "the computation";
+    String limit = COMPUTATION;
     double least = step.applyAsDouble(new StepSimulation(model, link, ranks)) / SAME;
     for (Map.Entry<String, PlanLink> each : without.entrySet()) {
       double nanos = step.applyAsDouble(new StepSimulation(model, each.getValue(), ranks));
@@ -163,6 +197,11 @@ record StepPlan(
 
   PlanPoint largest() {
     return points.getLast();
+  }
+
+  /// Returns the expected time of the slowest rank of the largest job, without exchange.
+  Duration slowest() {
+    return spread.slowest(model.step(), largest().ranks());
   }
 
   Choice choice() {

@@ -317,8 +317,11 @@ public final class TrafficCommand extends Experiment {
   }
 
   private static String curve(Figure figure) {
-    return figure.has("transport")
-        ? figure.text("peer") + " over " + figure.text("transport") + ", measured"
-        : figure.text("requests").equals("single") ? "weft single, simulated" : "weft, simulated";
+    String peer = figure.text("peer");
+    if (figure.has("transport")) {
+      return peer + " over " + figure.text("transport") + ", measured";
+    }
+    boolean single = peer.equals("weft") && figure.text("requests").equals("single");
+    return peer + (single ? " single, simulated" : ", simulated");
   }
 }

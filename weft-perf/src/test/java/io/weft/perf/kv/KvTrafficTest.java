@@ -21,7 +21,7 @@ class KvTrafficTest {
             new Subject.Pairs(7, 3),
             new Subject.Tensor(99),
             new Subject.Rows(8, 2, 100, 1.05, 1 << 20))) {
-      var plan = new KvPlan(Op.PULL, subject, 2, 3, 4, 50);
+      var plan = new KvPlan(Op.PULL, subject, 2, 3, 4, 2, 50);
       assertThat(KvPlan.parse(plan.words())).isEqualTo(plan);
     }
     assertThatThrownBy(() -> KvPlan.parse(List.of("push"))).hasMessageContaining("1 words");
@@ -62,6 +62,6 @@ class KvTrafficTest {
   }
 
   private static KvPlan plan(Op op, Subject subject, int workers) {
-    return new KvPlan(op, subject, 1, workers, 1, 10);
+    return new KvPlan(op, subject, 1, workers, 1, 1, 10);
   }
 }

@@ -31,7 +31,7 @@ class PsLiteTest {
   @TempDir private Path directory;
 
   private static KvPlan plan(Op op) {
-    return new KvPlan(op, new Subject.Tensor(1024), 1, 1, 1, 50);
+    return new KvPlan(op, new Subject.Tensor(1024), 1, 1, 1, 1, 50);
   }
 
   private static List<String> said(String mode, int bytes, String... rates) {

@@ -84,6 +84,24 @@ class PlanCommandTest {
   }
 
   @Test
+  void aPublishedNetworkIsPlannedWithSlowRanksAndImagesASecond() throws Exception {
+    Path json = directory.resolve("plan.json");
+    String words = "resnet101 --link 25g --ranks 1,128 --ranks-per-host 4 --processors 0 --json ";
+    assertThat(run(words + json + " --spread 5")).as("%s", err).isZero();
+    assertThat(out.toString()).contains("resnet101: 314 tensors", "5.0 %", "the slowest rank");
+    JsonNode figure = read(json);
+    assertThat(figure.path("spreadPercent").asDouble()).isEqualTo(5);
+    JsonNode last = figure.path("ranks").get(1);
+    assertThat(last.path("efficiency").asDouble()).isBetween(0.85, 0.9);
+    assertThat(last.path("samplesPerSecond").asDouble())
+        .isBetween(0.85 * 128 * 136, 0.9 * 128 * 136);
+    assertThat(run("resnet101 --batch-per-rank 8")).isEqualTo(2);
+    assertThat(err.toString()).contains("64 examples; give --step-millis");
+    assertThat(run("resnet101 --spread 101")).isEqualTo(2);
+    assertThat(err.toString()).contains("--spread: 101.0 is out of range");
+  }
+
+  @Test
   void aWorkloadIsPlannedFromItsVariables() throws Exception {
     Path json = directory.resolve("plan.json");
     assertThat(run("wide-deep --step-millis 30 --ranks 1..64 --json " + json))

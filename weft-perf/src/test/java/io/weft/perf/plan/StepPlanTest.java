@@ -2,6 +2,7 @@
 package io.weft.perf.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.weft.perf.gradients.GradientModel;
 import io.weft.perf.gradients.GradientModel.ModelVariable;
@@ -37,6 +38,27 @@ class StepPlanTest {
     StepPlan plan = StepPlan.of(alone, busy, PlanLink.named("10g"), JOBS);
     assertThat(plan.points().getFirst().allreduce()).isEqualTo(100e6);
     assertThat(plan.largest().allreduce()).isBetween(130e6, 131e6);
+  }
+
+  @Test
+  void stepsWaitForTheSlowestRankUnlessWorkersAreIndependent() {
+    GradientModel model = model(10, 1000, 4000, 100);
+    StepPlan plan = StepPlan.of(model, model, new StepSpread(0.1), PlanLink.named("10g"), JOBS);
+    StepPlan equal = plan(model, PlanLink.named("10g"), JOBS);
+    // The expected maximum of 16 numbers with the standard normal distribution is 1.766.
+    assertThat(plan.largest().allreduce()).isBetween(117.6e6, 119e6);
+    assertThat(plan.largest().pushPull()).isBetween(117.6e6, 119e6);
+    assertThat(plan.largest().sendReceive()).isEqualTo(equal.largest().sendReceive());
+    assertThat(plan.points().getFirst().allreduce()).isBetween(99.99e6, 100.01e6);
+    assertThat(plan.limit()).isEqualTo("the slowest rank");
+  }
+
+  @Test
+  void theExpectedMaximumOfNormalNumbersIsThatOfTables() {
+    assertThat(StepSpread.expectedMaximum(1)).isCloseTo(0, within(1e-3));
+    assertThat(StepSpread.expectedMaximum(2)).isCloseTo(0.56419, within(1e-3));
+    assertThat(StepSpread.expectedMaximum(10)).isCloseTo(1.53875, within(1e-3));
+    assertThat(StepSpread.expectedMaximum(100)).isCloseTo(2.50759, within(1e-3));
   }
 
   @Test

@@ -17,8 +17,9 @@ public final class Simulate {
         scale  [--ranks 1024] [--kib 1024] [--algorithm NAME] [--seed 1]
                one allreduce: its virtual time compared with the formula's, and its cost
         traffic [--workers 1,10,50,...,1000] [--servers 20] [--tensors 300] [--bytes 256]
-                [--compute-us 20000] [--message-ns 1000] [--steps 3] [--seed 1] [--json FILE]
-               step rate of wide-and-deep workers, with requests fused and single
+                [--compute-us 20000] [--message-ns 1000] [--grpc-call-ns 7300] [--steps 3]
+                [--seed 1] [--json FILE]
+               step rate of wide-and-deep workers, with requests fused and single, and by gRPC
         kv     [--workers 1,10,100,1000] [--servers 1,10,50] [--pairs 10000] [--pushes 4] [--window 1]
                [--message-ns 1000] [--gbit 10] [--request-ns 1000] [--pair-ns 2] [--seed 1]
                [--json FILE]

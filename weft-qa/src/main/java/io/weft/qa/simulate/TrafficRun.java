@@ -14,8 +14,19 @@ import java.util.List;
 import java.util.Locale;
 
 /// The throughput of wide-and-deep steps over the number of workers, with requests fused and
-/// single.
+/// single, and with single requests that cost as much as calls of gRPC.
 final class TrafficRun {
+
+  /// The time of a unary call of grpc-java of 64 bytes on a connection with 256 open calls
+  /// (docs/benchmarks/2026-11-27-xeon.md: 0.137 million calls a second).
+  private static final long GRPC_CALL_NANOS = 7_300;
+
+  /// A contestant of the simulation.
+  ///
+  /// @param peer its name
+  /// @param requests how it requests the tensors of a server
+  /// @param perMessage time for which a message occupies a host's port
+  private record Simulated(String peer, TransferRequests requests, Duration perMessage) {}
 
   private TrafficRun() {}
 
@@ -30,13 +41,14 @@ final class TrafficRun {
             "bytes",
             "compute-us",
             "message-ns",
+            "grpc-call-ns",
             "steps",
             "seed",
             "json");
     List<String> lines = new ArrayList<>();
     out.printf(
-        "%8s %9s %12s %12s %14s %14s%n",
-        "workers", "requests", "steps/s", "ms a step", "requests/step", "messages/step");
+        "%8s %5s %9s %12s %12s %14s %14s%n",
+        "workers", "peer", "requests", "steps/s", "ms a step", "requests/step", "messages/step");
     for (int workers : options.counts("workers", "1,10,50,100,200,400,700,1000")) {
       SimTraffic traffic =
           new SimTraffic(
@@ -46,47 +58,58 @@ final class TrafficRun {
               options.count("bytes", 256),
               Duration.ofNanos(options.number("compute-us", 20_000) * 1000),
               options.count("steps", 3));
-      for (TransferRequests requests : TransferRequests.values()) {
+      for (Simulated each : contestants(options)) {
         TrafficTime.Measured measured =
-            TrafficTime.of(simulation(options, traffic), traffic, requests);
+            TrafficTime.of(
+                simulation(options, traffic, each.perMessage()), traffic, each.requests());
         out.printf(
             Locale.ROOT,
-            "%8d %9s %12.1f %12.3f %14.1f %14.1f%n",
+            "%8d %5s %9s %12.1f %12.3f %14.1f %14.1f%n",
             workers,
-            requests,
+            each.peer(),
+            each.requests(),
             measured.stepsPerSecond(),
             ClampedDuration.nanos(measured.meanStep()) / 1e6,
             measured.requestsPerStep(),
             measured.messagesPerStep());
         out.flush();
-        lines.add(json(traffic, requests, measured));
+        lines.add(json(traffic, each, measured));
       }
     }
     options.save(lines);
     return 0;
   }
 
-  private static Simulation simulation(Options options, SimTraffic traffic) {
+  /// Returns Weft with each way of requesting, then gRPC, whose call is a request and an answer.
+  private static List<Simulated> contestants(Options options) {
+    Duration message = Duration.ofNanos(options.number("message-ns", 1000));
+    long call = options.number("grpc-call-ns", GRPC_CALL_NANOS);
+    List<Simulated> all = new ArrayList<>();
+    for (TransferRequests requests : TransferRequests.values()) {
+      all.add(new Simulated("weft", requests, message));
+    }
+    all.add(new Simulated("grpc", TransferRequests.SINGLE, Duration.ofNanos(call / 2)));
+    return all;
+  }
+
+  private static Simulation simulation(Options options, SimTraffic traffic, Duration perMessage) {
     SimLink link = SimLink.ETHERNET;
     return Simulation.of(traffic.ranks())
         .hosts(traffic.ranks())
-        .between(
-            SimLink.of(
-                link.latency(),
-                link.bytesPerSecond(),
-                Duration.ofNanos(options.number("message-ns", 1000))))
+        .between(SimLink.of(link.latency(), link.bytesPerSecond(), perMessage))
         .seed(options.number("seed", 1))
         .traceLines(0);
   }
 
   private static String json(
-      SimTraffic traffic, TransferRequests requests, TrafficTime.Measured measured) {
+      SimTraffic traffic, Simulated contestant, TrafficTime.Measured measured) {
     return String.format(
         Locale.ROOT,
-        "{\"benchmark\":\"wide-deep-traffic\",\"peer\":\"weft\",\"simulated\":true,\"requests\":\"%s\","
+        "{\"benchmark\":\"wide-deep-traffic\",\"peer\":\"%s\",\"simulated\":true,\"requests\":\"%s\","
             + "\"workers\":%d,\"servers\":%d,\"tensors\":%d,\"bytes\":%d,\"stepsPerSecond\":%.3f,"
             + "\"meanStepMillis\":%.6f,\"requestsPerStep\":%.3f,\"messagesPerStep\":%.3f}",
-        requests,
+        contestant.peer(),
+        contestant.requests(),
         traffic.workers(),
         traffic.servers(),
         traffic.tensors(),

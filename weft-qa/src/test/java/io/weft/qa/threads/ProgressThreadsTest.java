@@ -6,9 +6,11 @@ import static io.weft.collective.CollectiveOptions.named;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.weft.ServiceThreads;
 import io.weft.ThreadsConfig;
 import io.weft.Weft;
 import io.weft.WeftConfig;
+import io.weft.cluster.channel.ChannelLane;
 import io.weft.cluster.channel.Request;
 import io.weft.cluster.channel.RequestOutcome;
 import io.weft.comm.CommException;
@@ -19,6 +21,7 @@ import io.weft.tensor.DType;
 import io.weft.tensor.OwnedTensor;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
+import io.weft.tensor.TensorLease;
 import io.weft.testkit.job.LocalJob;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -176,6 +179,37 @@ class ProgressThreadsTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"inproc", "tcp", "shm"})
+  void eachLaneOfTheChannelHasAThreadAndHandlersOfItsOwn(String transport) throws Exception {
+    String threads = "collectives+rendezvous+channel,channel,channel";
+    try (LocalJob job = LocalJob.start(2, config(transport, threads))) {
+      List<ChannelLane> from = job.ranks().get(0).lanes();
+      List<ChannelLane> to = job.ranks().get(1).lanes();
+      assertThat(to).hasSize(3);
+      for (int lane = 0; lane < 3; lane++) {
+        var name = new CompletableFuture<String>();
+        to.get(lane)
+            .channel()
+            .serve(
+                FIRST_FREE_KIND,
+                request -> {
+                  name.complete(Thread.currentThread().getName());
+                  request.reply(MemorySegment.NULL);
+                });
+        var outcome = new CompletableFuture<RequestOutcome>();
+        try (TensorLease payload = from.get(lane).memory().apply(1 << 20)) {
+          MemorySegment bytes = payload.view().data();
+          Request request = Request.of(FIRST_FREE_KIND, MemorySegment.NULL, bytes, LONG);
+          assertThat(from.get(lane).channel().tryRequest(1, request, outcome::complete)).isTrue();
+          assertThat(outcome.get(30, TimeUnit.SECONDS)).isInstanceOf(RequestOutcome.Replied.class);
+        }
+        assertThat(name.join()).isEqualTo("weft-progress-1" + (lane == 0 ? "" : "-" + lane));
+      }
+      assertThat(job.ranks().get(0).transfers().copiedBytes()).isZero();
+    }
+  }
+
   @Test
   void closeInACallbackIsRefusedAndStopsNoThread() throws Exception {
     try (LocalJob job = LocalJob.start(2, config("inproc", "collectives,channel"))) {
@@ -222,5 +256,13 @@ class ProgressThreadsTest {
                 .value(ThreadsConfig.PROGRESS_THREADS)
                 .orElseThrow())
         .hasToString("channel+collectives+rendezvous");
+    assertThat(ServiceThreads.ofLanes(3))
+        .hasToString("collectives+rendezvous+channel,channel,channel");
+    for (String wrong :
+        List.of("channel+channel", "collectives,collectives", "channel" + ",channel".repeat(16))) {
+      assertThatThrownBy(() -> WeftConfig.builder().set(ThreadsConfig.PROGRESS_THREADS, wrong))
+          .isInstanceOf(CommException.Setup.class)
+          .hasMessageContaining("channel");
+    }
   }
 }

@@ -100,6 +100,12 @@ public final class WeftEmbedding implements AutoCloseable {
   /// @param offsets the start of each bag among the ids, ascending: int64 of shape bags
   public static Operand<TFloat32> combine(
       Ops tf, Lookup found, Operand<TInt64> offsets, Combiner combiner) {
+    return combine(tf, found, offsets, BagOptions.of(combiner));
+  }
+
+  /// Combines the rows of each bag of ids, as `combine` with a combiner does.
+  public static Operand<TFloat32> combine(
+      Ops tf, Lookup found, Operand<TInt64> offsets, BagOptions options) {
     var first = tf.constant(0);
     var one = tf.constant(1L);
     Operand<TInt64> ids = tf.gather(tf.shape(found.ids(), TInt64.class), first, first);
@@ -112,7 +118,7 @@ public final class WeftEmbedding implements AutoCloseable {
                 tf.expandDims(offsets, first), tf.expandDims(positions, first), TInt64.class),
             one);
     return combine(
-        tf, found, new Bags(tf.reshape(bagOf, tf.constant(new int[] {-1})), bags), combiner);
+        tf, found, new Bags(tf.reshape(bagOf, tf.constant(new int[] {-1})), bags), options);
   }
 
   /// Combines the rows of a sparse tensor's ids into one row per bag.
@@ -122,26 +128,47 @@ public final class WeftEmbedding implements AutoCloseable {
   /// @param bags the first extent of its dense shape: a scalar
   public static Operand<TFloat32> combineSparse(
       Ops tf, Lookup found, Operand<TInt64> indices, Operand<TInt64> bags, Combiner combiner) {
+    return combineSparse(tf, found, indices, bags, BagOptions.of(combiner));
+  }
+
+  /// Combines the rows of a sparse tensor's ids, as `combineSparse` with a combiner does.
+  public static Operand<TFloat32> combineSparse(
+      Ops tf, Lookup found, Operand<TInt64> indices, Operand<TInt64> bags, BagOptions options) {
     Operand<TInt64> bagOf = tf.gather(indices, tf.constant(0), tf.constant(1));
-    return combine(tf, found, new Bags(bagOf, bags), combiner);
+    return combine(tf, found, new Bags(bagOf, bags), options);
   }
 
   /// @param of the bag of each id; ascending
   /// @param count the number of bags: a scalar
   private record Bags(Operand<TInt64> of, Operand<TInt64> count) {}
 
-  private static Operand<TFloat32> combine(Ops tf, Lookup found, Bags bags, Combiner combiner) {
+  private static Operand<TFloat32> combine(Ops tf, Lookup found, Bags bags, BagOptions options) {
     int width = Math.toIntExact(found.embedding().rows.width());
     var along = tf.constant(0);
+    var column = tf.constant(1);
     // An additional bag with one row of zeros, so that trailing empty bags get sums too.
     Operand<TInt64> of = tf.concat(List.of(bags.of(), tf.expandDims(bags.count(), along)), along);
+    Operand<TFloat32> weights =
+        tf.concat(
+            List.of(
+                options
+                    .weights()
+                    .orElseGet(() -> tf.onesLike(tf.dtypes.cast(bags.of(), TFloat32.class))),
+                tf.constant(new float[1])),
+            along);
     Operand<TFloat32> all =
-        tf.concat(List.of(found.rows(), tf.constant(new float[1][width])), along);
-    Operand<TFloat32> sums = segmentSum(tf, all, of);
-    Operand<TFloat32> counts = segmentSum(tf, tf.onesLike(tf.dtypes.cast(of, TFloat32.class)), of);
-    Operand<TFloat32> atLeastOne =
-        tf.expandDims(tf.math.maximum(counts, tf.constant(1f)), tf.constant(1));
-    Operand<TFloat32> combined = combiner.weigh(tf, sums, atLeastOne);
+        tf.concat(
+            List.of(options.limited(tf, found.rows()), tf.constant(new float[1][width])), along);
+    Operand<TFloat32> sums = segmentSum(tf, tf.math.mul(all, tf.expandDims(weights, column)), of);
+    Operand<TFloat32> totals = segmentSum(tf, options.combiner().shares(tf, weights), of);
+    Operand<TFloat32> divisors =
+        options
+            .combiner()
+            .divisor(
+                tf,
+                tf.select(
+                    tf.math.equal(totals, tf.zerosLike(totals)), tf.onesLike(totals), totals));
+    Operand<TFloat32> combined = tf.math.div(sums, tf.expandDims(divisors, column));
     // In 32 bits, as the gradient of Slice in TensorFlow's native registry requires.
     Operand<TInt32> size =
         tf.stack(List.of(tf.dtypes.cast(bags.count(), TInt32.class), tf.constant(width)));

@@ -2,7 +2,9 @@
 package io.weft.tensorflow.embedding;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.weft.kv.KvConfig;
 import io.weft.kv.KvTable;
@@ -163,6 +165,70 @@ class WeftEmbeddingTest {
             }
             return true;
           });
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void weightedBagsOfLimitedRowsHaveTheirGradients(Combiner combiner) {
+    // The row of key 2 has norm 5 and is limited to 2.5. The weights of the only bag are 1 and 3.
+    float divisor =
+        switch (combiner) {
+          case SUM -> 1;
+          case MEAN -> 4;
+          case SQRTN -> (float) Math.sqrt(10);
+        };
+    try (var job = new EmbeddingJob("inproc", 1, 1)) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table =
+                store.register(
+                    TableSpec.rows("t", WIDTH)
+                        .withRule("sgd:lr=1")
+                        .with(Consistency.asynchronous()));
+            table.push(new long[] {1, 2}, new float[] {-1, 0, -3, -4}).await();
+            try (var embedding = WeftEmbedding.of(weft, table);
+                Graph graph = new Graph()) {
+              Ops tf = Ops.create(graph);
+              Lookup found = embedding.lookup(tf, tf.constant(new long[] {1, 2}));
+              BagOptions options =
+                  BagOptions.of(combiner)
+                      .withWeights(tf.constant(new float[] {1, 3}))
+                      .withLargestNorm(2.5f);
+              var bags = WeftEmbedding.combine(tf, found, tf.constant(new long[] {0, 2}), options);
+              Operand<TFloat32> loss =
+                  tf.reduceSum(
+                      tf.math.mul(bags, tf.constant(new float[][] {{1, 0}, {7, 7}})),
+                      tf.constant(new int[] {0, 1}));
+              var push = embedding.push(tf, embedding.gradients(tf, loss, found));
+              try (Session session = new Session(graph);
+                  Result result = session.runner().fetch(bags).addTarget(push).run()) {
+                float[] sums = floats(result, 0);
+                assertThat(sums[0]).isCloseTo((1 + 3 * 1.5f) / divisor, within(1e-5f));
+                assertThat(sums[1]).isCloseTo(3 * 2 / divisor, within(1e-5f));
+                assertThat(sums).endsWith(0, 0).hasSize(4);
+              }
+              embedding.flush();
+              float[] rows = new float[4];
+              table.pull(new long[] {1, 2}, rows).await();
+              assertThat(rows[0]).isCloseTo(1 - 1 / divisor, within(1e-5f));
+              assertThat(rows[1]).isCloseTo(0, within(1e-5f));
+              // The derivative of 2.5 x / |x| at (3, 4) with respect to the first element.
+              assertThat(rows[2])
+                  .isCloseTo(3 - 3 * 2.5f * (1 / 5f - 9 / 125f) / divisor, within(1e-5f));
+              assertThat(rows[3]).isCloseTo(4 + 3 * 2.5f * 12 / 125f / divisor, within(1e-5f));
+            }
+            return true;
+          });
+    }
+  }
+
+  @Test
+  void aLargestNormMustBePositive() {
+    for (float wrong : new float[] {0, -1, Float.NaN}) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> BagOptions.of(Combiner.SUM).withLargestNorm(wrong))
+          .withMessageContaining("largest norm of " + wrong);
     }
   }
 
