@@ -66,14 +66,13 @@ final class KvFigures {
   static String row(Figure figure) {
     return String.format(
         Locale.ROOT,
-        "%-14s %-8s %-5s %2d+%2dx%-2d %8d pairs %10d B window %3d  p50 %10.1f us  p99 %10.1f us "
+        "%-14s %-8s %-5s %2d+%-4s %8d pairs %10d B window %3d  p50 %10.1f us  p99 %10.1f us "
             + " %7.2f GB/s %12.0f rows/s %8.0f requests/s %s%n",
         figure.text("peer"),
         figure.text("op"),
         figure.text("transport"),
         figure.integer("workers"),
-        figure.integer("servers"),
-        figure.integer("serverThreads"),
+        figure.text("servers") + threads(figure, "x"),
         figure.integer("pairs"),
         figure.integer("bytes"),
         figure.integer("window"),
@@ -90,12 +89,17 @@ final class KvFigures {
     return figure.has("simulated")
         ? "simulated, servers: %s, window %s, %,.0f keys"
             .formatted(figure.text("servers"), figure.text("window"), figure.number("pairs"))
-        : "%s over %s, window %s, threads a server: %s"
+        : "%s over %s, window %s%s"
             .formatted(
                 figure.text("peer"),
                 figure.text("transport"),
                 figure.text("window"),
-                figure.text("serverThreads"));
+                threads(figure, ", threads of a server: "));
+  }
+
+  /// Returns the number of a server's threads after `before`; empty for one.
+  private static String threads(Figure figure, String before) {
+    return figure.integer("serverThreads") == 1 ? "" : before + figure.integer("serverThreads");
   }
 
   /// Returns the summary in words: a line for each peer, and for each curve over several numbers of

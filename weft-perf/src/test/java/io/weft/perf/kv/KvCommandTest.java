@@ -121,6 +121,21 @@ class KvCommandTest {
   }
 
   @Test
+  void eachNumberOfServerThreadsIsMeasured(@TempDir Path directory) throws Exception {
+    Path json = directory.resolve("kv.jsonl");
+    int code =
+        run("--pairs", "500", "--requests", "20", "--server-threads", "2,1", "--json", "" + json);
+    assertThat(code).as(err.toString()).isZero();
+    assertThat(Files.readAllLines(json).stream().filter(it -> it.contains("\"weft\"")))
+        .satisfiesExactly(
+            it -> assertThat(it).contains("\"serverThreads\":1", "\"checked\":true"),
+            it -> assertThat(it).contains("\"serverThreads\":2", "\"checked\":true"));
+    assertThat(out.toString()).contains("1+1 ", "1+1x2 ");
+    assertThat(run("--pairs", "500", "--server-threads", "17")).isEqualTo(2);
+    assertThat(err.toString()).contains("--server-threads", "1 to 16");
+  }
+
+  @Test
   void memcpyAndLoopbackAreListedOnceForAnyOrderOfTransports() {
     int code = run("--value", "64", "--requests", "20", "--transport", "shm,tcp");
     assertThat(code).as(err.toString()).isZero();
