@@ -15,13 +15,18 @@ import org.tensorflow.proto.GraphDef;
 import org.tensorflow.proto.NodeDef;
 import org.tensorflow.proto.TensorShapeProto;
 
-/// The fusion of a part's receives of one group and type whose tensors are known to be short into
-/// one node, because a TensorFlow node costs more than a tensor of a few kilobytes. Users of one
-/// receive then wait for all of them. The groups allow this: no member depends on another, and all
-/// are ready at about the same time. [FUSERECV: overlap by topology]
+/// The fusion of a part's receives of one group and type whose tensors are short into one node. A
+/// tensor is short if its known size is, or if its batch is unknown and an example of it is short,
+/// as in lookups of embeddings, because a TensorFlow node costs more than a tensor of a few
+/// kilobytes. Users of one receive then wait for all of them. The groups allow this: no member
+/// depends on another, and all are ready at about the same time. [FUSERECV: overlap by topology]
 final class FusedReceives {
 
   private static final String SHAPES = "_output_shapes";
+
+  /// The largest size of an example in a tensor with an unknown batch: of 64 such examples, the
+  /// tensor is still copied.
+  private static final long EXAMPLE_BYTES = ReceiveKernel.COPIED_BYTES / 64;
 
   private final GraphDef part;
   private final Map<Key, List<NodeDef>> fused = new LinkedHashMap<>();
@@ -55,29 +60,30 @@ final class FusedReceives {
     List<TensorShapeProto> shapes = node.getAttrOrDefault(SHAPES, none()).getList().getShapeList();
     return node.getOp().equals(TransferOps.RECEIVE)
         && shapes.size() == 1
-        && bytes(type(node), shapes.getFirst()) <= ReceiveKernel.COPIED_BYTES;
+        && isShort(type(node), shapes.getFirst());
   }
 
   private static AttrValue none() {
     return AttrValue.getDefaultInstance();
   }
 
-  /// Returns a lower bound of the size, or `Long.MAX_VALUE` if it is unknown.
-  private static long bytes(DataType type, TensorShapeProto shape) {
+  private static boolean isShort(DataType type, TensorShapeProto shape) {
     if (shape.getUnknownRank()) {
-      return Long.MAX_VALUE;
+      return false;
     }
     long bytes = DataTypes.of(type).bytes();
+    int unknown = 0;
     for (TensorShapeProto.Dim dim : shape.getDimList()) {
       if (dim.getSize() < 0) {
-        return Long.MAX_VALUE;
+        unknown++;
+      } else {
+        bytes *= Math.min(dim.getSize(), ReceiveKernel.COPIED_BYTES + 1);
       }
-      if (dim.getSize() > ReceiveKernel.COPIED_BYTES) {
-        return dim.getSize();
+      if (bytes > ReceiveKernel.COPIED_BYTES) {
+        return false;
       }
-      bytes *= dim.getSize();
     }
-    return bytes;
+    return unknown == 0 || (unknown == 1 && bytes <= EXAMPLE_BYTES);
   }
 
   private static DataType type(NodeDef node) {

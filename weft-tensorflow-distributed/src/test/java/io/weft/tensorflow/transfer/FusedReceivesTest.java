@@ -79,6 +79,25 @@ class FusedReceivesTest {
   }
 
   @Test
+  void receivesOfShortExamplesInAnUnknownBatchAreOneNode() {
+    Nodes nodes = new Nodes();
+    variable(nodes, "lookup_a", -1, 16); // 64 bytes an example
+    variable(nodes, "lookup_b", -1, 8);
+    variable(nodes, "known", 4);
+    variable(nodes, "wide", -1, 17);
+    variable(nodes, "unknown", -1, -1);
+    GraphDef fused = FusedReceives.of(part(nodes));
+    assertThat(receives(fused).values())
+        .extracting(node -> node.getAttrOrThrow("N").getI())
+        .containsExactlyInAnyOrder(3L, 1L, 1L);
+    try (Graph graph = new Graph()) {
+      graph.importGraphDef(fused);
+      assertThat(graph.operation("used_lookup_b").output(0).shape().asArray())
+          .containsExactly(Shape.UNKNOWN_SIZE, 8);
+    }
+  }
+
+  @Test
   void singleShortReceiveIsUnchanged() {
     Nodes nodes = new Nodes();
     variable(nodes, "a", 2, 3);
