@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.traffic;
 
+import io.weft.agent.AgentConfig;
 import io.weft.cluster.SecureMode;
+import io.weft.collective.CollectiveConfig;
 import io.weft.perf.experiment.Contestant;
 import io.weft.perf.experiment.ContestantRounds;
 import io.weft.perf.experiment.Experiment;
@@ -19,6 +21,7 @@ import io.weft.workloads.report.Picture;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -105,6 +108,13 @@ public final class TrafficCommand extends Experiment {
   private List<String> peers = new ArrayList<>();
 
   @Option(
+      names = "--ablation",
+      description =
+          "measure Weft with and without fused requests, tensors inside messages and polling before"
+              + " a thread yields: eight contestants, whose names list what they lack")
+  private boolean ablation;
+
+  @Option(
       names = "--rounds",
       paramLabel = "N",
       defaultValue = "3",
@@ -138,6 +148,18 @@ public final class TrafficCommand extends Experiment {
       paramLabel = "FILE",
       description = "draw the curves; FILE ends in .svg or .png")
   private @Nullable Path plot;
+
+  /// A part of the transfers that `--ablation` removes, or Weft without some parts.
+  ///
+  /// @param name of the part, or of the contestant
+  /// @param settings remove the parts
+  record Part(String name, Map<String, String> settings) {}
+
+  private static final List<Part> PARTS =
+      List.of(
+          new Part("fused", Map.of(RendezvousConfig.REQUESTS.variable(), "single")),
+          new Part("eager", Map.of(CollectiveConfig.EAGER_BYTES.variable(), "8")),
+          new Part("polling", Map.of(AgentConfig.SPIN.variable(), "0")));
 
   /// For picocli.
   public TrafficCommand() {}
@@ -186,8 +208,15 @@ public final class TrafficCommand extends Experiment {
 
   private List<Contestant> contestants(TrafficPlan plan) {
     List<Contestant> all = new ArrayList<>();
-    all.add(weft(plan, "weft", "fused"));
-    all.add(weft(plan, "weft single", "single"));
+    if (ablation) {
+      for (int lacks = 0; lacks < 1 << PARTS.size(); lacks++) {
+        Part without = without(lacks);
+        all.add(weft(plan, without.name(), without.settings()));
+      }
+    } else {
+      all.add(weft(plan, "weft", Map.of(RendezvousConfig.REQUESTS.variable(), "fused")));
+      all.add(weft(plan, "weft single", PARTS.getFirst().settings()));
+    }
     if (!peers.isEmpty()) {
       List<String> command = new JavaProgram(GrpcTraffic.class).command(plan.words());
       all.add(
@@ -200,9 +229,22 @@ public final class TrafficCommand extends Experiment {
     return all;
   }
 
-  /// Returns Weft with one request for many receives, or with one request for each receive.
-  private Contestant weft(TrafficPlan plan, String name, String requests) {
-    Map<String, String> settings = Map.of(RendezvousConfig.REQUESTS.variable(), requests);
+  /// Returns the name and the settings of Weft without some parts.
+  ///
+  /// @param lacks a bit for each missing part
+  static Part without(int lacks) {
+    StringBuilder name = new StringBuilder("weft");
+    Map<String, String> settings = new HashMap<>();
+    for (int i = 0; i < PARTS.size(); i++) {
+      if ((lacks >> i & 1) != 0) {
+        name.append(" -").append(PARTS.get(i).name());
+        settings.putAll(PARTS.get(i).settings());
+      }
+    }
+    return new Part(name.toString(), Map.copyOf(settings));
+  }
+
+  private Contestant weft(TrafficPlan plan, String name, Map<String, String> settings) {
     LocalRanks ranks =
         new LocalRanks(TrafficRank.class, plan.ranks(), DIRECT_BYTES, settings).patient();
     String transport = carrier.transport();

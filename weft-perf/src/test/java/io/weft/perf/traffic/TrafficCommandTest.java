@@ -14,6 +14,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,6 +66,19 @@ final class TrafficCommandTest {
         .contains("\"peer\":\"weft single\"", "\"workers\":1,", "\"requestsPerStep\":6.0");
     assertThat(lines.get(3)).contains("\"peer\":\"weft single\"", "\"workers\":3,");
     assertThat(Files.readString(plot, UTF_8)).contains("<svg");
+  }
+
+  @Test
+  void anAblationHasAContestantForEachSubsetOfTheParts() {
+    List<TrafficCommand.Part> all =
+        IntStream.range(0, 8).mapToObj(TrafficCommand::without).toList();
+    assertThat(all.getFirst()).isEqualTo(new TrafficCommand.Part("weft", Map.of()));
+    assertThat(all.getLast().name()).isEqualTo("weft -fused -eager -polling");
+    assertThat(all.getLast().settings())
+        .isEqualTo(
+            Map.of(
+                "WEFT_RENDEZVOUS_REQUESTS", "single", "WEFT_EAGER_BYTES", "8", "WEFT_SPIN", "0"));
+    assertThat(all).doesNotHaveDuplicates();
   }
 
   @Test
