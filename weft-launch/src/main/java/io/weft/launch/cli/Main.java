@@ -43,7 +43,7 @@ public final class Main {
     for (Subcommand more : ServiceLoader.load(Subcommand.class)) {
       line.addSubcommand(more.commandLine());
     }
-    for (String name : List.of("perf", "plan")) {
+    for (String name : List.of("perf", "plan", "reproduce")) {
       if (!line.getSubcommands().containsKey(name)) {
         line.addSubcommand(name, new AbsentCommand(name));
       }

@@ -30,6 +30,7 @@ import picocli.CommandLine.Spec;
       "  weft java -cp app.jar Train         run Java with Weft on its path",
       "  weft perf allreduce -np 2           measure",
       "  weft plan wide-deep --link 10g      choose allreduce or servers before there is a network",
+      "  weft reproduce --out DIR            compare with the figures of five documents",
       "  weft doctor                         see what works on this machine",
       "  weft trace flight DIR               see why a job failed",
       "  weft trace report DIR               see where its time went",
@@ -49,6 +50,7 @@ public final class WeftCommand implements Callable<Integer> {
   public Integer call() {
     CommandSpec command = Objects.requireNonNull(spec, "picocli sets the spec");
     throw new ParameterException(
-        command.commandLine(), "which command? train, run, perf, plan, java, doctor or trace");
+        command.commandLine(),
+        "which command? train, run, perf, plan, reproduce, java, doctor or trace");
   }
 }

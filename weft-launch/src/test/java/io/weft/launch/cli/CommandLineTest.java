@@ -114,6 +114,7 @@ class CommandLineTest {
     assertThat(weft.run("perf", "allreduce", "-np", "2")).isEqualTo(3);
     assertThat(weft.err()).contains("add the jar of weft-perf");
     assertThat(weft.run("plan", "alexnet")).isEqualTo(3);
+    assertThat(weft.run("reproduce", "--out", "figures")).isEqualTo(3);
   }
 
   @Test

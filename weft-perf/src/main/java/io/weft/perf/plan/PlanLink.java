@@ -84,7 +84,8 @@ public record PlanLink(
   }
 
   /// Returns the link of this name. Throws `IllegalArgumentException` with the allowed names.
-  static PlanLink named(String name) {
+  public static PlanLink named(String name) {
+    Objects.requireNonNull(name, "name");
     return NAMED.stream()
         .filter(each -> each.name.equals(name))
         .findFirst()

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.tensorflow.GraphOperation;
@@ -18,7 +19,7 @@ import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.TFloat32;
 
 /// The variables of a workload's network, with the work of their layers.
-final class WorkloadVariables {
+public final class WorkloadVariables {
 
   /// The work of a variable's ops apart from multiplications: about 25 us, in which a processor
   /// makes half a million multiplications.
@@ -32,7 +33,8 @@ final class WorkloadVariables {
   /// of them once at most.
   ///
   /// @param batch examples of a rank in a step
-  static List<ModelVariable> of(Workload workload, int batch) {
+  public static List<ModelVariable> of(Workload workload, int batch) {
+    Objects.requireNonNull(workload, "workload");
     try (Model model = Model.of(workload, workload.features(), 1, 1)) {
       Map<String, Long> positions = positions(model.graph().operations());
       Set<String> tables =
@@ -59,7 +61,7 @@ final class WorkloadVariables {
   /// Returns the work of a variable in a step.
   ///
   /// @param uses multiplications of each element for one example
-  static double work(long elements, long uses, int batch) {
+  public static double work(long elements, long uses, int batch) {
     return 1.0 * elements * uses * batch + OPS;
   }
 

@@ -3,8 +3,8 @@ package io.weft.perf.training;
 
 import io.weft.file.ForeignFile;
 import io.weft.perf.process.Child;
-import io.weft.perf.process.JavaProgram;
 import io.weft.perf.process.PerfException;
+import io.weft.perf.process.WeftProgram;
 import io.weft.perf.report.RankReport;
 import io.weft.transport.limit.IoErrors;
 import java.io.IOException;
@@ -33,11 +33,6 @@ public record TrainingRun(
   /// The key of the sample, which covers the steps after the warm-up.
   public static final String STEADY = "steady";
 
-  private static final String MAIN = "io.weft.launch.cli.Main";
-
-  /// The property with the path of the archive of classes, which is passed on to the ranks.
-  private static final String ARCHIVE = "weft.archive";
-
   private static final int MOST_BYTES = 16 << 20;
 
   /// Throws `NullPointerException` if a component is null.
@@ -57,11 +52,7 @@ public record TrainingRun(
       words.addAll(List.of("--batch", "" + ranks * batchPerRank));
       words.addAll(List.of("--minutes", String.format(Locale.ROOT, "%.5f", seconds / 60)));
       words.addAll(List.of("--transport", transport, "--json", report.toString()));
-      String archive = System.getProperty(ARCHIVE, "");
-      List<String> flags = archive.isEmpty() ? List.of() : List.of("-D" + ARCHIVE + "=" + archive);
-      List<String> command =
-          new JavaProgram(MAIN, System.getProperty("java.class.path"), flags).command(words);
-      Child.ChildOutput output = Child.run(command, limit);
+      Child.ChildOutput output = Child.run(WeftProgram.command(words), limit);
       if (output.exit() != 0) {
         throw new PerfException.Failed(
             "weft %s ended with %d: %s"

@@ -53,19 +53,29 @@ public record Picture(List<Supplier<XYChart>> charts, int columns, int scale, St
   /// to install if the JDK cannot draw.
   public void save(Path file) throws IOException {
     Objects.requireNonNull(file);
+    NewFile.write(file, ends(file, ".svg") ? drawn(this::writeSvg) : drawn(this::writePng));
+  }
+
+  /// Returns the picture as SVG in UTF-8. Throws `IOException` with the packages to install if the
+  /// JDK cannot draw.
+  public byte[] svg() throws IOException {
+    return drawn(this::writeSvg);
+  }
+
+  /// The encoding of drawn charts.
+  private interface Format {
+    void write(List<XYChart> drawn, OutputStream out) throws IOException;
+  }
+
+  private byte[] drawn(Format format) throws IOException {
     var out = new ByteArrayOutputStream();
     try {
-      List<XYChart> drawn = charts.stream().map(Supplier::get).toList();
-      if (ends(file, ".svg")) {
-        writeSvg(drawn, out);
-      } else {
-        writePng(drawn, out);
-      }
+      format.write(charts.stream().map(Supplier::get).toList(), out);
+      return out.toByteArray();
     } catch (UnsatisfiedLinkError | NoClassDefFoundError | InternalError | AWTError e) {
       throw new IOException(
           "the JDK cannot draw here (" + e + "); install libfreetype6, fontconfig and a font", e);
     }
-    NewFile.write(file, out.toByteArray());
   }
 
   private void writeSvg(List<XYChart> drawn, OutputStream out) throws IOException {
