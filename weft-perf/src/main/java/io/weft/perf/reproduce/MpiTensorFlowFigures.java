@@ -127,7 +127,7 @@ final class MpiTensorFlowFigures {
     row.curve("batch %d, simulated".formatted(LARGER * batch), numbers, large);
     row.curve("ideal", numbers, numbers.stream().map(n -> 1.0 * n / cores.least()).toList());
     judge(row, cores, small, large);
-    if (row.mode() == ReproductionMode.FULL || cores.published() > 0 && batch > 128) {
+    if (row.mode() == ReproductionMode.FULL || workload == Workload.MNIST_DNN) {
       RunReport two = row.run(Trainings.of(workload, 2, row.mode()));
       double speed = Trainings.samplesPerSecond(two) / Trainings.samplesPerSecond(alone);
       row.measured("2 ranks are %s as fast as 1".formatted(Amount.times(speed)));

@@ -109,7 +109,7 @@ final class RdmaTensorFlowFigures {
     row.measured("one rank with one computing thread: " + Amount.of(all));
   }
 
-  private static void utilization(FigureRow row) {
+  private static void utilization(FigureRow row) throws InterruptedException {
     row.note(ASSUMED + " and three workers: the part of a step in which a worker computes");
     List<Double> shares = new ArrayList<>();
     for (String link : List.of("1g", "40g", "rdma-40g")) {
@@ -122,8 +122,11 @@ final class RdmaTensorFlowFigures {
                 Amount.percent(shares.get(0)),
                 Amount.percent(shares.get(1)),
                 Amount.percent(shares.get(2))));
-    row.shownBy("./weft train alexnet -np 2 --steps 12 --json F");
     row.judge(shares.get(0) < 0.5, "the simulated worker computes more than half of the time");
+    RunReport alone = row.run(Trainings.of(Workload.ALEXNET, 1, row.mode()));
+    double busy = alone.number("/cpuSeconds") / alone.number("/elapsedSeconds");
+    row.measured(
+        "one rank alone, with one computing thread: %s processors".formatted(Amount.number(busy)));
   }
 
   private static void protocols(FigureRow row) throws InterruptedException {
@@ -177,6 +180,16 @@ final class RdmaTensorFlowFigures {
 
   private static void networks(FigureRow row) throws InterruptedException {
     row.note(ASSUMED + " and three workers");
+    row.axes("workers", "steps a second");
+    List<Integer> workers = List.of(1, 2, 3, 4, 5, 6, 7);
+    for (String link : List.of("1g", "40g", "rdma-40g")) {
+      row.curve(
+          link + ", simulated",
+          workers,
+          workers.stream()
+              .map(n -> 1e9 * n / simulation(row, PlanLink.named(link), n).sendReceive(1))
+              .toList());
+    }
     PlanLink slow = PlanLink.named("1g");
     PlanLink fast = PlanLink.named("40g");
     compareNetworks(row, slow, fast, "Weft's TCP");
@@ -212,6 +225,13 @@ final class RdmaTensorFlowFigures {
                 Amount.times(tcp / rdma)));
     row.compare(
         tcp / rdma, 6, 6, 0.25, "the number of workers and servers of the document is unknown");
+    if (tcp / ipoib > 4 * 1.25) {
+      row.judge(
+          false,
+          "the processors of 2017 lose more time by IPoIB than those of the model; RDMA is "
+              + Amount.times(tcp / rdma)
+              + " as fast as TCP");
+    }
   }
 
   private static void scaling(FigureRow row) {

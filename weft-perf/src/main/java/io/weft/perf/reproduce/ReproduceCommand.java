@@ -46,7 +46,8 @@ import picocli.CommandLine.Option;
     })
 final class ReproduceCommand extends Experiment {
 
-  private static final int KEY_WIDTH = 22;
+  private static final int KEY_WIDTH = 24;
+  private static final long SECOND = 1_000_000_000;
 
   @Option(names = "--quick", description = "measure for at most ten minutes in total (default)")
   private boolean quick;
@@ -109,6 +110,7 @@ final class ReproduceCommand extends Experiment {
       WeftRuns.Starter starter,
       ExperimentOutput output)
       throws InterruptedException {
+    long begin = System.nanoTime();
     String[] prefix = {""};
     Duration limit = limit().compareTo(mode.limit()) < 0 ? limit() : mode.limit();
     WeftRuns runs =
@@ -122,7 +124,9 @@ final class ReproduceCommand extends Experiment {
         output.add(List.of(finished.get()), line(finished.get(), "  (finished before)"));
         continue;
       }
-      prefix[0] = "[%d/%d] %s: ".formatted(i + 1, figures.size(), figure.key());
+      prefix[0] =
+          "[%d/%d, %d s] %s: "
+              .formatted(i + 1, figures.size(), (System.nanoTime() - begin) / SECOND, figure.key());
       output.progress(prefix[0] + "simulating");
       Figure row = reproduction.reproduce(figure);
       output.add(List.of(row), line(row, ""));

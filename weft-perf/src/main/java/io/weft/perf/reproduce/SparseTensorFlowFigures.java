@@ -6,6 +6,7 @@ import io.weft.perf.plan.PlanLink;
 import io.weft.perf.plan.PlanRanks;
 import io.weft.perf.plan.StepSimulation;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /// The figures of SEASTAR: asynchronous training of sparse models by many workers, with gRPC or
@@ -139,7 +140,17 @@ final class SparseTensorFlowFigures {
 
   private static void fourHundred(FigureRow row) throws InterruptedException {
     PlanLink link = PlanLink.named("10g");
-    double ratio = at(speeds(link), 400) / at(speeds(calls(link, callNanos(row))), 400);
+    List<Double> weft = speeds(link);
+    List<Double> grpc = speeds(calls(link, callNanos(row)));
+    List<Double> ratios = new ArrayList<>();
+    for (int i = 0; i < WORKERS.size(); i++) {
+      ratios.add(weft.get(i) / grpc.get(i));
+    }
+    double ratio = at(ratios, 400);
+    row.axes("workers", "Weft, times gRPC");
+    row.curve("simulated", WORKERS, ratios);
+    row.curve("document, least", List.of(400), List.of(2.0));
+    row.curve("document, most", List.of(400), List.of(4.0));
     row.simulated("Weft is " + Amount.times(ratio) + " as fast as gRPC");
     row.compare(
         ratio,

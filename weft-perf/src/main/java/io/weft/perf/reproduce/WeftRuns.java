@@ -71,9 +71,7 @@ final class WeftRuns {
     }
     Duration left = Duration.ofNanos(end - clock.getAsLong());
     if (left.compareTo(LEAST) < 0) {
-      throw new OutOfTime(
-          "not measured: the %d s of --%s were used up; the same command continues here"
-              .formatted(mode.budget().toSeconds(), mode.word()));
+      throw outOfTime();
     }
     progress.accept(run.text());
     try {
@@ -81,8 +79,17 @@ final class WeftRuns {
       reports.put(run, report);
       return report;
     } catch (PerfException refused) {
+      if (left.compareTo(limit) < 0 && end - clock.getAsLong() <= 0) {
+        throw outOfTime();
+      }
       failures.put(run, refused);
       throw refused;
     }
+  }
+
+  private OutOfTime outOfTime() {
+    return new OutOfTime(
+        "Not measured: the %d s of --%s were used up; the same command continues here"
+            .formatted(mode.budget().toSeconds(), mode.word()));
   }
 }

@@ -64,7 +64,7 @@ class ReproduceCommandTest {
               assertThat(row.has("simulated") || row.has("measured") || row.has("note")).isTrue();
             });
     assertThat(out.toString()).contains("HVD18.fig6-resnet101", "9 figures: ", "report.html");
-    assertThat(err.toString()).contains("[1/9] PSLITE.fig4: simulating");
+    assertThat(err.toString()).containsPattern("\\[1/9, \\d+ s\\] PSLITE.fig4: simulating");
     assertThat(Files.size(directory.resolve("report.html"))).isGreaterThan(20_000);
   }
 
