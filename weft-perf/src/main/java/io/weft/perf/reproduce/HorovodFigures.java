@@ -205,8 +205,8 @@ final class HorovodFigures {
   private static void allreduce(FigureRow row) throws InterruptedException {
     WeftRun alone =
         WeftRun.of(
-            "perf allreduce --transport tcp --bytes 64K,1M,16M --warm-up 50 --rounds "
-                + row.mode().choose("1", "5"));
+            "perf allreduce --transport tcp --bytes 64K,1M,16M"
+                + row.mode().choose(" --rounds 1 --warm-up 20 --iterations 40", " --rounds 5"));
     RunReport report;
     try {
       report = row.run(WeftRun.of(alone.words() + " --peer openmpi"));
@@ -250,8 +250,7 @@ final class HorovodFigures {
   private static WeftRun fusionRun(FigureRow row, String more) {
     return WeftRun.of(
         "perf gradients --model uniform --tensors 200 --bytes 4K --fusion on,off --transport tcp"
-            + " --rounds "
-            + row.mode().choose("1", "3")
+            + row.mode().choose(" --rounds 1 --steps 30", " --rounds 3")
             + more);
   }
 

@@ -64,7 +64,7 @@ final class SparseTensorFlowFigures {
         "perf wide-deep-traffic --peer grpc --rounds 1 "
             + row.mode()
                 .choose(
-                    "--workers 1,10,25 --warm-up 400 --window 1500",
+                    "--servers 2 --workers 1,10,25 --warm-up 300 --window 1200",
                     "--workers 1,10,50,100 --warm-up 2000 --window 5000"));
   }
 
