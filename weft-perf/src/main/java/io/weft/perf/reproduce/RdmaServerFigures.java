@@ -123,7 +123,7 @@ final class RdmaServerFigures {
     RunReport here =
         row.run(
             WeftRun.of(
-                "perf kv --pairs 100000 --op push --workers 1,4 --transport tcp,shm --requests "
+                "perf kv --pairs 100000 --op push --workers 4 --transport tcp,shm --requests "
                     + row.mode().choose("50", "500")));
     double tcp = rate(here, "tcp");
     double shm = rate(here, "shm");

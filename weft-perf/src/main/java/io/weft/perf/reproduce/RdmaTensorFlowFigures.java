@@ -130,13 +130,10 @@ final class RdmaTensorFlowFigures {
   }
 
   private static void protocols(FigureRow row) throws InterruptedException {
-    row.note("Over TCP of one host; RDMA needs a device. Tensors of 1 and 16 MiB");
-    WeftRun run =
-        WeftRun.of(
-            "perf sendrecv --transport tcp --tensors 1 --bytes 1M,16M --rounds 1 --iterations "
-                + row.mode().choose("100", "1000"));
-    List<Double> read = longTensors(row.run(run.with("WEFT_RENDEZVOUS_PROTOCOL", "read")));
-    List<Double> write = longTensors(row.run(run.with("WEFT_RENDEZVOUS_PROTOCOL", "write")));
+    row.note("Over TCP of one host, read by default; RDMA needs a device. Tensors of 1 and 16 MiB");
+    List<Double> read = longTensors(row.run(grpc(row)).where("peer", "weft"));
+    List<Double> write =
+        longTensors(row.run(tensors(row, "").with("WEFT_RENDEZVOUS_PROTOCOL", "write")));
     double small = read.getFirst() / write.getFirst();
     double large = read.getLast() / write.getLast();
     row.measured(
@@ -151,10 +148,16 @@ final class RdmaTensorFlowFigures {
     return cases.numbers("/p50Micros");
   }
 
+  /// Returns a measurement beside TensorFlow's gRPC.
   private static WeftRun grpc(FigureRow row) {
+    return tensors(row, " --peer grpc");
+  }
+
+  private static WeftRun tensors(FigureRow row, String peer) {
     return WeftRun.of(
-        "perf sendrecv --transport tcp --tensors 1 --bytes 16M --rounds 1 --peer grpc --iterations "
-            + row.mode().choose("40", "300"));
+        "perf sendrecv --transport tcp --tensors 1 --bytes 1M,16M --rounds 1"
+            + peer
+            + row.mode().choose(" --warm-up 50 --iterations 40", " --iterations 300"));
   }
 
   private static void againstGrpc(FigureRow row) throws InterruptedException {
@@ -162,8 +165,7 @@ final class RdmaTensorFlowFigures {
     row.note("The measured ratio is Weft's Send/Recv over TCP to TensorFlow's gRPC, 16 MiB");
     RunReport report = row.run(grpc(row));
     double ratio =
-        report.peer().where("tensors", "1").number("/p50Micros")
-            / report.where("peer", "weft").where("tensors", "1").number("/p50Micros");
+        longTensors(report.peer()).getLast() / longTensors(report.where("peer", "weft")).getLast();
     row.measured("without RDMA: " + Amount.times(ratio) + " as fast as gRPC");
   }
 
@@ -194,8 +196,8 @@ final class RdmaTensorFlowFigures {
     PlanLink fast = PlanLink.named("40g");
     compareNetworks(row, slow, fast, "Weft's TCP");
     try {
-      RunReport report = row.run(grpc(row)).peer().where("tensors", "1");
-      double nanosPerByte = 1e3 * report.number("/p50Micros") / LONG_BYTES / 2;
+      double micros = longTensors(row.run(grpc(row)).peer()).getLast();
+      double nanosPerByte = 1e3 * micros / LONG_BYTES / 2;
       compareNetworks(row, costly(slow, nanosPerByte), costly(fast, nanosPerByte), "gRPC");
       row.note(
           "The processor time of gRPC is measured here, %s ns a byte at each end"

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -86,7 +87,17 @@ final class ReproduceCommand extends Experiment {
     writable("--out", page);
     writable("--out", file);
     FigureRows rows = FigureRows.read(file);
-    String host = MeasuredHost.here().words();
+    MeasuredHost here = MeasuredHost.here();
+    if (here.loadAverage() > here.cores()) {
+      output.warn(
+          String.format(
+              Locale.ROOT,
+              "other programs use the processors (load %.1f on %d): measured times will be too"
+                  + " long",
+              here.loadAverage(),
+              here.cores()));
+    }
+    String host = here.words();
     try (ChildRuns children = new ChildRuns()) {
       reproduce(figures, mode, rows, host, children, output);
     }

@@ -137,7 +137,7 @@ class ReproductionTest {
         new WeftRuns(
             (run, limit) -> {
               limits.add(limit);
-              now[0] += Duration.ofSeconds(240).toNanos();
+              now[0] += Duration.ofSeconds(255).toNanos();
               return RunReport.parse(run.text(), "{}");
             },
             ReproductionMode.QUICK,
