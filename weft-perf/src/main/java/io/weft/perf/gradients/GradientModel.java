@@ -92,12 +92,6 @@ public record GradientModel(
     return new GradientModel(name, gradients, first, step.minus(first));
   }
 
-  /// Returns a published network, such as `resnet101`. Throws `IllegalArgumentException` with the
-  /// allowed names.
-  public static GradientModel published(String name) {
-    return Architectures.named(name);
-  }
-
   /// Returns a model of tensors of equal size, which are all ready at once.
   static GradientModel uniform(int tensors, long bytes) {
     if (tensors < 1 || tensors > MOST_TENSORS) {

@@ -3,12 +3,13 @@ package io.weft.perf.plan;
 
 import io.weft.transport.limit.ClampedDuration;
 import java.time.Duration;
+import java.util.Objects;
 
 /// The spread of the times of a step over ranks and steps, whose times are independent and have a
 /// normal distribution.
 ///
 /// @param share standard deviation divided by the mean, at least 0
-record StepSpread(double share) {
+public record StepSpread(double share) {
 
   /// All steps take equally long.
   static final StepSpread NONE = new StepSpread(0);
@@ -16,7 +17,8 @@ record StepSpread(double share) {
   private static final double BOUND = 8;
   private static final double WIDTH = 1e-3;
 
-  StepSpread {
+  /// Throws `IllegalArgumentException` for a negative share.
+  public StepSpread {
     if (!(share >= 0)) {
       throw new IllegalArgumentException("a spread of " + share + " must not be negative");
     }
@@ -25,7 +27,8 @@ record StepSpread(double share) {
   /// Returns the expected time of the slowest of several ranks.
   ///
   /// @param step mean time of a step
-  Duration slowest(Duration step, int ranks) {
+  public Duration slowest(Duration step, int ranks) {
+    Objects.requireNonNull(step, "step");
     double factor = 1 + share * expectedMaximum(ranks);
     return Duration.ofNanos(Math.round(factor * ClampedDuration.nanos(step)));
   }

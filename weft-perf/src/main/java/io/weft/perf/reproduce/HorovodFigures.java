@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.reproduce;
 
+import io.weft.perf.gradients.Architectures;
 import io.weft.perf.gradients.GradientModel;
 import io.weft.perf.plan.PlanLink;
 import io.weft.perf.plan.PlanRanks;
 import io.weft.perf.plan.StepSimulation;
+import io.weft.perf.plan.StepSpread;
 import io.weft.perf.process.PerfException;
 import io.weft.workloads.model.Workload;
 import java.time.Duration;
@@ -21,6 +23,7 @@ final class HorovodFigures {
   private static final List<Integer> RANKS = List.of(1, 2, 4, 8, 16, 32, 64, 128);
   private static final String ASSUMED =
       "Simulated with the published step of 64 images on a Tesla P100, 4 GPUs a host";
+  private static final StepSpread SPREAD = new StepSpread(0.05);
   private static final String EQUAL =
       "in the model all ranks are equally fast, and the gradients fit into the backward pass";
 
@@ -95,6 +98,13 @@ final class HorovodFigures {
           row.simulated("efficiency on 128 GPUs " + Amount.percent(efficiency.getLast()));
           speedUp(row, "Horovod's way, simulated", efficiency);
           row.curve("document", List.of(GPUS), List.of(0.88 * GPUS));
+          GradientModel network = Architectures.named(model);
+          GradientModel slowest = network.taking(SPREAD.slowest(network.step(), GPUS));
+          double slow =
+              simulation(network, "25g", GPUS).alone() / fused(simulation(slowest, "25g", GPUS));
+          row.note(
+              "If the times of the ranks' steps have a standard deviation of 5 %, it is "
+                  + Amount.percent(slow));
           row.compare(efficiency.getLast(), 0.88, 0.88, 0.1, EQUAL);
         });
   }
@@ -133,7 +143,7 @@ final class HorovodFigures {
 
   private static List<Double> efficiency(
       String model, String link, ToDoubleFunction<StepSimulation> way) {
-    GradientModel network = GradientModel.published(model);
+    GradientModel network = Architectures.named(model);
     return RANKS.stream()
         .map(each -> simulation(network, link, each))
         .map(step -> step.alone() / way.applyAsDouble(step))
@@ -185,7 +195,7 @@ final class HorovodFigures {
 
   private static void servers(FigureRow row) {
     row.note(ASSUMED + ", 128 GPUs; the document has no number");
-    GradientModel network = GradientModel.published("resnet101");
+    GradientModel network = Architectures.named("resnet101");
     StepSimulation step = simulation(network, "25g", GPUS);
     List<Double> efficiency =
         RANKS.stream().map(each -> step.alone() / step.pushPull(each)).toList();
