@@ -6,6 +6,7 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorLease;
+import io.weft.workloads.training.RateScaling;
 import io.weft.workloads.training.TrainingException;
 import io.weft.workloads.training.TrainingSettings;
 import io.weft.workloads.training.WeightCheck;
@@ -90,6 +91,7 @@ final class SameOptions {
     // The optimizer precedes the rate, whose default depends on it.
     facts.put("--optimizer", settings.optimizer().toString());
     facts.put("--lr", "" + settings.rate());
+    facts.put(ScaleFlag.NAME, settings.scaling().map(RateScaling::toString).orElse("none"));
     facts.put("--seed", "" + settings.seed());
     facts.put("--sync", settings.sync().toString());
     facts.put("--balance", settings.shares().toString());

@@ -49,8 +49,8 @@ final class TrainCommandLine {
   private static final String DROPOUT = "--dropout";
   private static final String MINUTES = "--minutes";
   private static final String STEPS = "--steps";
-  private static final String BATCH = "--batch";
-  private static final String BATCH_PER_RANK = "--batch-per-rank";
+  static final String BATCH = "--batch";
+  static final String BATCH_PER_RANK = "--batch-per-rank";
   private static final double MOST_MINUTES = 1_000_000;
   private static final int MOST_EPOCHS = 1_000_000;
   private static final int MOST_BATCH = 1 << 20;
@@ -98,6 +98,7 @@ final class TrainCommandLine {
     option(spec, BATCH, "B", "examples in a step, over all ranks; default 128, alexnet 24");
     option(spec, BATCH_PER_RANK, "B", "examples of each rank or worker in a step, not --batch");
     option(spec, "--lr", "R", "learning rate; the default suits workload and optimizer");
+    ScaleFlag.addTo(spec);
     option(spec, "--optimizer", "O", "sgd, momentum (default), adam, adagrad");
     option(spec, EngineFlag.NAME, "E", EngineFlag.DESCRIPTION);
     spec.addOption(
@@ -181,7 +182,8 @@ final class TrainCommandLine {
       requireOneOf(parsed, "--transport", schemes());
     }
     Limit limit = limit(parsed, servers.isPresent());
-    OptionalInt batchPerRank = batchPerRank(parsed);
+    OptionalInt batchPerRank =
+        ScaleFlag.batchPerRank(parsed, batchPerRank(parsed), workload.defaultBatch());
     long seed = whole(parsed, "--seed", 1, 0, Long.MAX_VALUE);
     TrainingSettings settings =
         new TrainingSettings(
@@ -201,10 +203,12 @@ final class TrainCommandLine {
             hidden(parsed, workload, servers.isPresent()),
             parsed.hasMatchedOption(BALANCE) ? Shares.BALANCED : Shares.EQUAL,
             limit,
-            choice(parsed, EngineFlag.NAME, EngineKind.values(), EngineKind.TENSORFLOW));
+            choice(parsed, EngineFlag.NAME, EngineKind.values(), EngineKind.TENSORFLOW),
+            ScaleFlag.parse(parsed));
     EngineFlag.requireFits(settings, servers);
     WeightCheckFlag.requireFits(settings, servers.isPresent());
     GradientFlags.requireFits(settings, servers.isPresent());
+    ScaleFlag.requireFits(settings, servers.isPresent());
     requireBalanced(settings, servers.isPresent());
     DataSource source =
         path(parsed, "--data")

@@ -42,14 +42,16 @@ record TrainOptions(
       Optional<Path> autotuneLog) {}
 
   /// Returns these options in a job of this number of ranks, which determines the batch if it is
-  /// given for each rank.
+  /// given for each rank, and a learning rate that scales with the ranks.
   TrainOptions of(int ranks) {
     if (batchPerRank.isEmpty()) {
       return this;
     }
     int training = servers.map(Servers::workers).orElse(ranks);
+    TrainingSettings all =
+        settings.withBatch(Math.multiplyExact(batchPerRank.getAsInt(), training));
     return new TrainOptions(
-        settings.withBatch(Math.multiplyExact(batchPerRank.getAsInt(), training)),
+        all.scaling().map(how -> all.with(how.in(training))).orElse(all),
         batchPerRank,
         servers,
         task,

@@ -29,6 +29,8 @@ class SameOptionsTest {
         "--reproducible | --reproducible shards:4 | --reproducible shards:8, rank 1 with shards:4",
         "--reproducible | --reproducible --threads 2 | --threads 1, rank 1 with 2",
         "--reproducible | --seed 1 | --reproducible shards:8, rank 1 with none",
+        "--scale-lr | --batch-per-rank 128 | --scale-lr on, rank 1 with none",
+        "--scale-lr | --scale-lr --warmup-steps 9 | --scale-lr on, rank 1 with on, 9 steps",
         "--read root | --read sharded | --read root, rank 1 with sharded",
         "--optimizer sgd | --optimizer adam | --optimizer sgd, rank 1 with adam",
         "--checkpoint /tmp/a | --seed 1 | --checkpoint DIR, rank 1 with none",

@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.spi.ToolProvider;
 import org.junit.jupiter.api.Test;
@@ -137,6 +138,19 @@ class TrainToolTest {
         "mnist-dnn --balance --sync weights:3 | --balance: expected it only with --sync gradients",
         "mnist-dnn --balance --reproducible | --balance: expected it only with --sync gradients",
         "mnist-dnn --balance --via weft | --balance: expected it only with --sync gradients",
+        "mnist-dnn --scale-lr --batch 64 | --scale-lr: expected --batch-per-rank B with it, not"
+            + " --batch",
+        "mnist-dnn --scale-lr --via ps | --scale-lr: expected --via allreduce with it",
+        "mnist-dnn --scale-lr --sync weights:3 | --scale-lr: expected --sync gradients with it, not"
+            + " weights:3",
+        "mnist-dnn --scale-lr --optimizer adam | --scale-lr: expected --optimizer sgd or momentum",
+        "mnist-dnn --warmup-epochs 1 | --warmup-epochs 1: expected --scale-lr with it",
+        "mnist-dnn --warmup-steps 1  | --warmup-steps 1: expected --scale-lr with it",
+        "mnist-dnn --scale-lr --warmup-epochs -1 | --warmup-epochs -1: expected a number from 0 to",
+        "mnist-dnn --scale-lr --warmup-epochs NaN | --warmup-epochs NaN: expected a number from 0",
+        "mnist-dnn --scale-lr --warmup-steps x | --warmup-steps x: expected a whole number from 0",
+        "mnist-dnn --scale-lr --warmup-steps 9 --warmup-epochs 1 | --warmup-epochs 1: expected it"
+            + " without --warmup-steps",
         "mnist-dnn --read all        | --read all: expected root, sharded",
         "mnist-dnn --transport pigeon| --transport pigeon: expected auto or ",
         "mnist-dnn --plot p.gif      | --plot p.gif: expected a name that ends in .svg or .png",
@@ -208,6 +222,23 @@ class TrainToolTest {
     assertThat(err.toString()).contains("epoch 1/1 done");
     assertThat(Files.readString(json)).contains("\"weightsDigest\"");
     assertThat(plot).isNotEmptyFile();
+  }
+
+  @Test
+  void aScaledRateIsReported() throws IOException {
+    Path json = directory.resolve("report.json");
+    String[] line = "adult-dnn --epochs 1 --lr 0.03 --scale-lr --warmup-steps 7".split(" ");
+    String[] all = Arrays.copyOf(line, line.length + 2);
+    all[line.length] = "--json";
+    all[line.length + 1] = json.toString();
+    assertThat(run(all)).as("%s", err).isZero();
+    assertThat(out.toString()).contains("rate           0.03 of all ranks, after a warm-up of 7");
+    assertThat(Files.readString(json))
+        .contains("\"learningRate\" : 0.03,")
+        .contains("\"warmupSteps\" : 7,");
+    assertThat(run("adult-dnn", "--epochs", "1", "--scale-lr", "--warmup-epochs", "2"))
+        .isEqualTo(2);
+    assertThat(err.toString()).contains("would warm up over").contains("less than 2.0 epochs");
   }
 
   @Test

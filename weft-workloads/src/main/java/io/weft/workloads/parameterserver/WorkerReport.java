@@ -90,7 +90,8 @@ public record WorkerReport(ServedTraining training, RankShards share, List<Worke
             Optional.empty(),
             OptionalLong.empty(),
             Optional.of(cost()),
-            List.of());
+            List.of(),
+            Optional.empty());
     return new ServedResult(outcome, facts(dropped));
   }
 

@@ -46,7 +46,7 @@ public final class Summary {
         report.samplesPerSecond(),
         report.stepMillis().p50(),
         report.stepMillis().p99(),
-        cost(report.cost()) + shares(timing) + goodput(outcome),
+        cost(report.cost()) + rate(report.rate()) + shares(timing) + goodput(outcome),
         bytes(report.traffic().bytesSent()),
         eachStep(report.traffic()) + oneSided(report.traffic()),
         digests(report.weightsDigest()),
@@ -157,6 +157,16 @@ public final class Summary {
             cost.steps(),
             cost.elapsedSeconds(),
             cost.cpuSeconds());
+  }
+
+  private static String rate(TrainReport.@Nullable ScaledRate rate) {
+    return rate == null
+        ? ""
+        : String.format(
+            Locale.ROOT,
+            "  rate           %s of all ranks, after a warm-up of %d steps%n",
+            rate.learningRate(),
+            rate.warmupSteps());
   }
 
   private static String shares(Timing timing) {

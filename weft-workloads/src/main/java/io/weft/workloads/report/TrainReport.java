@@ -4,6 +4,7 @@ package io.weft.workloads.report;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.weft.dataparallel.rate.LearningRateWarmup;
 import io.weft.file.NewFile;
 import io.weft.telemetry.metrics.Goodput;
 import io.weft.workloads.parameterserver.ServedResult;
@@ -58,6 +59,8 @@ import tools.jackson.databind.json.JsonMapper;
 ///   servers have it
 /// @param cost of the run, as fields of this object; left out if unknown
 /// @param shares the examples of each rank in the last steps; left out without `--balance`
+/// @param rate the learning rate that scales with the ranks, as fields of this object; left out
+///   without `--scale-lr`
 /// @param serving the facts of a training with parameter servers, as fields of this object
 /// @param host of the lowest rank
 /// @param weftVersion of this library
@@ -87,6 +90,7 @@ public record TrainReport(
     @JsonInclude(JsonInclude.Include.NON_ABSENT) OptionalLong optimizerBytes,
     @JsonUnwrapped @Nullable TrainingCost cost,
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Integer> shares,
+    @JsonUnwrapped @Nullable ScaledRate rate,
     @JsonUnwrapped @Nullable ServingFacts serving,
     @JsonIgnoreProperties({"memory", "loadAverage"}) MeasuredHost host,
     String weftVersion) {
@@ -96,6 +100,21 @@ public record TrainReport(
 
     private static StepMillis of(Timing timing) {
       return new StepMillis(timing.quantileMillis(0.5), timing.quantileMillis(0.99));
+    }
+  }
+
+  /// The learning rate that scales with the ranks.
+  ///
+  /// @param learningRate of all ranks, after the warm-up; with `sgd` and `momentum` it falls over
+  ///   the training
+  /// @param warmupSteps the steps in which the rate grows from that of one rank
+  public record ScaledRate(double learningRate, long warmupSteps) {
+
+    private static ScaledRate of(LearningRateWarmup rates) {
+      // The rate is given in FLOAT32, whose digits the report has.
+      return new ScaledRate(
+          Double.parseDouble(Float.toString((float) (rates.rate() * rates.ranks()))),
+          rates.steps());
     }
   }
 
@@ -168,6 +187,7 @@ public record TrainReport(
         outcome.optimizerBytes(),
         outcome.cost().orElse(null),
         outcome.shares(),
+        outcome.warmup().map(ScaledRate::of).orElse(null),
         serving,
         MeasuredHost.here(),
         version());

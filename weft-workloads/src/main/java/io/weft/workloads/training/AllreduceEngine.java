@@ -310,7 +310,8 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
         Optional.of(meter.goodput()),
         OptionalLong.of(model.state().optimizerBytes(model.weights())),
         Optional.of(meter.cost()),
-        balance.isPresent() ? shares.widths() : List.of());
+        balance.isPresent() ? shares.widths() : List.of(),
+        settings.warmup(shard.columns().steps()));
   }
 
   private OptionalDouble auc() throws InterruptedException {

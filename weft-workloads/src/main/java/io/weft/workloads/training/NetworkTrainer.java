@@ -202,7 +202,8 @@ public record NetworkTrainer(
           Optional.of(meter.goodput()),
           OptionalLong.empty(),
           Optional.of(meter.cost()),
-          List.of());
+          List.of(),
+          of.settings.warmup(shard.columns().steps()));
     }
   }
 }

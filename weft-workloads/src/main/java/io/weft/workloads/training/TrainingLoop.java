@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.dataparallel.rate.LearningRateWarmup;
 import io.weft.workloads.batch.Columns;
+import java.util.Optional;
 
 /// The loop of a training on one rank: epochs and steps in order, the rate of each step, and the
 /// reports of progress. Confined to one thread.
@@ -13,10 +15,12 @@ public final class TrainingLoop {
   private final String dataset;
   private final Columns columns;
   private final TrainingObserver observer;
+  private final Optional<LearningRateWarmup> warmup;
   private boolean announced;
   private double seconds;
 
-  /// Creates the loop of a training on this data.
+  /// Creates the loop of a training on this data. Throws `TrainingException.Unfit` if the warm-up
+  /// of the learning rate is longer than the training.
   ///
   /// @param dataset as the report names it
   /// @param columns of the whole training set
@@ -26,6 +30,7 @@ public final class TrainingLoop {
     this.dataset = dataset;
     this.columns = columns;
     this.observer = observer;
+    this.warmup = settings.warmup(columns.steps());
   }
 
   /// Restores the engine's state and takes the remaining steps. A second call continues from the
@@ -72,10 +77,14 @@ public final class TrainingLoop {
   }
 
   /// Returns a factor that falls linearly over the run if updates scale with the gradients, else 1.
+  /// A rate that scales with the ranks multiplies it.
   private float rate(long stepsDone) {
-    return settings.optimizer().followsGradientScale()
-        ? (float) (1 - stepsDone / (double) settings.steps(columns.steps()))
-        : 1;
+    if (!settings.optimizer().followsGradientScale()) {
+      return 1;
+    }
+    double falling = 1 - stepsDone / (double) settings.steps(columns.steps());
+    double scaled = warmup.map(rates -> rates.at(stepsDone) / rates.rate()).orElse(1.0);
+    return (float) (falling * scaled);
   }
 
   /// Throws `TrainingException.Diverged` unless a loss is finite.

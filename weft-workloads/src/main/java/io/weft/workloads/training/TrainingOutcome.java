@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.dataparallel.rate.LearningRateWarmup;
 import io.weft.telemetry.metrics.Goodput;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,7 @@ import java.util.OptionalLong;
 /// @param optimizerBytes of the optimizer's state on the lowest rank; empty if unknown
 /// @param cost of this run; empty if unknown
 /// @param shares the examples of each rank in the last steps; empty unless shares are balanced
+/// @param warmup the learning rates; empty unless the rate scales with the ranks
 public record TrainingOutcome(
     String dataset,
     List<Double> losses,
@@ -37,7 +39,8 @@ public record TrainingOutcome(
     Optional<Goodput> goodput,
     OptionalLong optimizerBytes,
     Optional<TrainingCost> cost,
-    List<Integer> shares) {
+    List<Integer> shares,
+    Optional<LearningRateWarmup> warmup) {
 
   /// Copies the lists.
   public TrainingOutcome {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.training;
 
+import io.weft.dataparallel.rate.LearningRateWarmup;
 import io.weft.workloads.checkpoint.Manifest;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.EngineKind;
@@ -31,6 +32,8 @@ import java.util.Optional;
 ///   `GradientExchange.Averaged`
 /// @param limit of the run, which may have fewer epochs then
 /// @param engine that computes the network
+/// @param scaling of the rate with the ranks; only with `Sync.Gradients` and an optimizer whose
+///   updates follow the scale of the gradients
 public record TrainingSettings(
     Workload workload,
     int epochs,
@@ -46,7 +49,8 @@ public record TrainingSettings(
     Hidden hidden,
     Shares shares,
     Limit limit,
-    EngineKind engine) {
+    EngineKind engine,
+    Optional<RateScaling> scaling) {
 
   /// Creates settings of TensorFlow with plain gradients and standard layers, without weight check
   /// or limit.
@@ -75,22 +79,23 @@ public record TrainingSettings(
         Hidden.STANDARD,
         Shares.EQUAL,
         Limit.NONE,
-        EngineKind.TENSORFLOW);
+        EngineKind.TENSORFLOW,
+        Optional.empty());
   }
 
   /// Returns these settings with another check of weights.
   public TrainingSettings with(WeightCheck other) {
-    return of(batch, Optional.of(other), exchange, hidden, shares, limit);
+    return of(batch, Optional.of(other), exchange, hidden, shares, limit, scaling);
   }
 
   /// Returns these settings with another exchange of gradients.
   public TrainingSettings with(GradientExchange other) {
-    return of(batch, check, other, hidden, shares, limit);
+    return of(batch, check, other, hidden, shares, limit, scaling);
   }
 
   /// Returns these settings with other hidden layers.
   public TrainingSettings with(Hidden other) {
-    return of(batch, check, exchange, other, shares, limit);
+    return of(batch, check, exchange, other, shares, limit, scaling);
   }
 
   /// Returns these settings with a time limit.
@@ -100,17 +105,28 @@ public record TrainingSettings(
 
   /// Returns these settings with other limits.
   public TrainingSettings with(Limit other) {
-    return of(batch, check, exchange, hidden, shares, other);
+    return of(batch, check, exchange, hidden, shares, other, scaling);
   }
 
   /// Returns these settings with another number of examples in a step.
   public TrainingSettings withBatch(int other) {
-    return of(other, check, exchange, hidden, shares, limit);
+    return of(other, check, exchange, hidden, shares, limit, scaling);
   }
 
   /// Returns these settings with other shares.
   public TrainingSettings with(Shares other) {
-    return of(batch, check, exchange, hidden, other, limit);
+    return of(batch, check, exchange, hidden, other, limit, scaling);
+  }
+
+  /// Returns these settings with another scaling of the rate.
+  public TrainingSettings with(RateScaling other) {
+    return of(batch, check, exchange, hidden, shares, limit, Optional.of(other));
+  }
+
+  /// Returns the rates of a training with this number of steps in an epoch; empty if the rate does
+  /// not scale with the ranks. Throws `TrainingException.Unfit` if the warm-up is too long.
+  Optional<LearningRateWarmup> warmup(int stepsPerEpoch) {
+    return scaling.map(how -> how.of(this, stepsPerEpoch));
   }
 
   /// Returns the number of steps of a whole training without a limit of time.
@@ -124,7 +140,8 @@ public record TrainingSettings(
       GradientExchange gradients,
       Hidden layers,
       Shares parts,
-      Limit limits) {
+      Limit limits,
+      Optional<RateScaling> scaled) {
     return new TrainingSettings(
         workload,
         epochs,
@@ -140,7 +157,8 @@ public record TrainingSettings(
         layers,
         parts,
         limits,
-        engine);
+        engine,
+        scaled);
   }
 
   /// Builds the network for examples like these.
@@ -164,6 +182,7 @@ public record TrainingSettings(
     if (!hidden.equals(Hidden.STANDARD)) {
       facts.put("hidden", hidden.toString());
     }
+    scaling.ifPresent(how -> facts.put("scale-lr", how.ranks() + " ranks, " + how));
     return new Manifest(epochs, facts);
   }
 }

@@ -4,6 +4,7 @@ package io.weft.workloads.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.weft.TransferCounts;
+import io.weft.dataparallel.rate.LearningRateWarmup;
 import io.weft.telemetry.metrics.Goodput;
 import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
@@ -71,7 +72,8 @@ class ReportTest {
           Optional.empty(),
           OptionalLong.empty(),
           Optional.of(new TrainingCost(4, 1.5, 2.5)),
-          List.of());
+          List.of(),
+          Optional.empty());
 
   @TempDir Path directory;
 
@@ -138,7 +140,8 @@ class ReportTest {
             Optional.of(new Goodput(10, 1, 6, 1, Map.of(1, 0.5), 0.25, 0.25, 0.5, 0.5)),
             OptionalLong.of(4096),
             Optional.empty(),
-            List.of());
+            List.of(),
+            Optional.of(new LearningRateWarmup(0.05f, 4, 25)));
     TrainReport area = TrainReport.of(SETTINGS, ranked, new SoloJob());
     Path file = directory.resolve("ranked.json");
     area.write(file);
@@ -159,6 +162,10 @@ class ReportTest {
             "  goodput        60 % of 10.0 s computing; 10 % start-up, 10 % exposed communication,"
                 + " 5 % waiting for rank 1, 3 % input, 3 % checkpoints, 5 % tests, 5 % other");
     assertThat(Summary.of(report, OUTCOME)).doesNotContain("goodput");
+    assertThat(json.get("learningRate").doubleValue()).isEqualTo(0.2);
+    assertThat(json.get("warmupSteps").longValue()).isEqualTo(25);
+    assertThat(Summary.of(area, ranked))
+        .contains("  rate           0.2 of all ranks, after a warm-up of 25 steps");
     assertThat(json.get("bytesPerStep").doubleValue()).isEqualTo(1_500_000);
     assertThat(Summary.of(area, ranked))
         .contains("test accuracy  0.7500, AUC 0.8125")
@@ -256,7 +263,8 @@ class ReportTest {
             Optional.empty(),
             OptionalLong.empty(),
             Optional.empty(),
-            List.of());
+            List.of(),
+            Optional.empty());
     Curve loss = Curve.of(outcome, 10).getFirst();
     assertThat(loss.x()).hasSizeBetween(100, 200);
     assertThat(loss.y()).containsOnly(1.5);
