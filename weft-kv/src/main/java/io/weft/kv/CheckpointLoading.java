@@ -131,6 +131,7 @@ final class CheckpointLoading {
     while (files.get(first).content() == Content.CHANGED) {
       first--;
     }
+    changeRule(chain.getLast(), files.getLast(), table);
     for (int i = first; i < files.size(); i++) {
       load(chain.get(i), files.get(i), table, clock);
     }
@@ -172,11 +173,28 @@ final class CheckpointLoading {
     }
   }
 
-  private long step(CheckpointManifest manifest, CheckpointManifest.File file) throws IOException {
-    try (var reader = new ShardFileReader(directory.of(manifest.number()).resolve(file.name()))) {
-      ShardFile header = reader.header();
-      return header.step();
+  /// Restores the changes of the update rule, unless the program has registered another one.
+  private void changeRule(
+      CheckpointManifest manifest, CheckpointManifest.File file, TableSpec table)
+      throws IOException, InterruptedException {
+    ShardFile header = header(manifest, file);
+    if (TableSpec.parse(header.spec()).rule().equals(table.rule())) {
+      SaveRequests saves = new SaveRequests(links, table, options.limit());
+      for (String each : header.changes()) {
+        var unused = saves.rule(each).await();
+      }
     }
+  }
+
+  private ShardFile header(CheckpointManifest manifest, CheckpointManifest.File file)
+      throws IOException {
+    try (var reader = new ShardFileReader(directory.of(manifest.number()).resolve(file.name()))) {
+      return reader.header();
+    }
+  }
+
+  private long step(CheckpointManifest manifest, CheckpointManifest.File file) throws IOException {
+    return header(manifest, file).step();
   }
 
   /// Copies each row of a block into the buffer for its shard.

@@ -4,6 +4,8 @@ package io.weft.kv;
 import io.weft.comm.Handle;
 import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
+import io.weft.kv.rule.RuleSchedule;
+import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TableStatistics;
@@ -39,6 +41,31 @@ public abstract sealed class KvObject permits KvTable, KvTensor, KvValues {
   /// carries the clock instead.
   public final Handle<Void> clock() throws InterruptedException {
     return all.advance();
+  }
+
+  /// Changes parameters of the update rule while the training runs, such as
+  /// `lr=0.01,decay=1e-4,clip=1`, from this worker's next push on. See the other method.
+  public final Handle<Void> changeRule(String parameters) throws InterruptedException {
+    return changeRule(parameters, all.nextPush());
+  }
+
+  /// Changes parameters of the update rule from a step on. The other parameters, and the slots of
+  /// all values, remain. One worker calls it. The handle is done when all shards and their mirrors
+  /// know the change; a checkpoint contains it.
+  ///
+  /// The step of a push is its worker's clock: 1 for the first push to a synchronous table,
+  /// otherwise the number of calls of `clock` before the push. In a synchronous table a step of
+  /// which a shard already has a push is not changed there. A change of a later step should thus be
+  /// complete before that step begins.
+  ///
+  /// Throws `IllegalArgumentException` if the rule does not have such parameters, or if a parameter
+  /// determines the first values of slots, such as `init`.
+  ///
+  /// @param step first step with these values, from 0
+  public final Handle<Void> changeRule(String parameters, long step) throws InterruptedException {
+    var change = new RuleSchedule.Change(step, Objects.requireNonNull(parameters, "parameters"));
+    var unused = UpdateRules.changed(spec.rule(), parameters);
+    return all.rule(change);
   }
 
   /// Runs a function on each shard, between two requests, and joins the results. On each shard a

@@ -63,7 +63,10 @@ public enum KvOp {
   /// clock was taken. `digestHigh` is the operation of that request.
   WHY(25),
   /// To a mirror: rows were evicted. The payload contains their keys.
-  EVICT(26);
+  EVICT(26),
+  /// Changes parameters of a table's update rule from a step on. The payload is a line of
+  /// `RuleSchedule.Change`, the clock that of the worker.
+  RULE(27);
 
   private static final KvOp[] ALL = values();
 

@@ -40,6 +40,20 @@ public final class RuleParameters {
     }
   }
 
+  /// Returns the text with other values of some parameters.
+  ///
+  /// @param parameters such as `lr=0.01,clip=1`
+  String with(String parameters) {
+    var changes = new RuleParameters("change of " + kind + " '" + text + "'", ":" + parameters);
+    Map<String, String> all = new LinkedHashMap<>(given);
+    all.putAll(changes.given);
+    return name
+        + ":"
+        + all.entrySet().stream()
+            .map(each -> each.getKey() + "=" + each.getValue())
+            .collect(Collectors.joining(","));
+  }
+
   /// Returns the name, the part before the colon.
   public String name() {
     return name;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.rule;
 
-/// Stochastic gradient descent: `value -= lr * gradient`.
+/// Stochastic gradient descent: `value -= lr * gradient`. With weight decay, the value is first
+/// multiplied by `1 - lr * decay`.
 ///
 /// @param lr the learning rate
-record Sgd(float lr) implements UpdateRule {
+/// @param decay the weight decay; 0 for none
+record Sgd(float lr, float decay) implements UpdateRule {
 
   @Override
   public int slots() {
@@ -20,9 +22,10 @@ record Sgd(float lr) implements UpdateRule {
   public void apply(UpdateTile tile, int rows, int width, float rate) {
     float[] values = tile.values();
     float[] gradient = tile.gradient();
+    float kept = 1 - lr * decay;
     int n = rows * width;
     for (int i = 0; i < n; i++) {
-      values[i] -= rate * gradient[i];
+      values[i] = values[i] * kept - rate * gradient[i];
     }
   }
 }

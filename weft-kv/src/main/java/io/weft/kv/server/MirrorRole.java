@@ -35,6 +35,7 @@ final class MirrorRole implements ShardRole {
       case LOAD -> tables.load(it);
       case INIT -> init(it);
       case CHANGE -> change(it);
+      case RULE -> content.rule(it);
       case LEAVE -> content.leave(it.worker());
       case END -> content.end(it);
       case EVICT -> tables.known(head).remove(it.payload());

@@ -197,22 +197,23 @@ final class PartsTable extends ShardTable {
   }
 
   @Override
-  void apply(Subject subject, MemorySegment values) {
+  void apply(Subject subject, MemorySegment values, long clock) {
     Part part = ofPart(subject);
     tensor.beforeChange(part.index);
     part.step++;
+    part.values.use(rule(clock));
     part.values.update(0, part.values.elements(), values, 0, part.step);
   }
 
   @Override
-  void applyAll(List<KeptPush> pushes) {
+  void applyAll(List<KeptPush> pushes, long clock) {
     KeptPush first = pushes.getFirst();
     MemorySegment sum = first.values();
     for (KeptPush each : pushes.subList(1, pushes.size())) {
       Kernels.reducer(DType.FLOAT32, ReduceOp.SUM)
           .reduce(sum, 0, each.values(), 0, sum.byteSize() / 4);
     }
-    apply(first.subject(), sum);
+    apply(first.subject(), sum, clock);
   }
 
   @Override

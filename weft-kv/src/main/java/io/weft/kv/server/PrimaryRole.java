@@ -122,6 +122,10 @@ final class PrimaryRole implements ShardRole {
       case INIT -> init(it);
       case CALL -> content.calls().call(it);
       case CHANGE -> change(it);
+      case RULE -> {
+        content.rule(it);
+        both(it, 0);
+      }
       case STATISTICS ->
           it.reply(KvReply.done(0, table(it).storage().statistics().text()).encode());
       case END -> {

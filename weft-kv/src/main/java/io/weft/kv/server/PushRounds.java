@@ -165,6 +165,11 @@ final class PushRounds<P> {
     return applied;
   }
 
+  /// Returns the last clock that was applied or of which a push waits.
+  long begun() {
+    return applied + open.size();
+  }
+
   /// Returns the number of pushes that arrived too late.
   long dropped() {
     return dropped;

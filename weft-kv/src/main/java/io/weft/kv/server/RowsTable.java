@@ -186,11 +186,12 @@ final class RowsTable extends KeyedTable {
   }
 
   @Override
-  void apply(Subject subject, MemorySegment values) {
+  void apply(Subject subject, MemorySegment values, long clock) {
     RowList list = keys(subject).list();
     // `resolve` may throw. An update that is not applied is not counted, here or on a mirror.
     rows.resolve(list, Missing.CREATE, step() + 1);
     nextStep();
+    rows.use(rule(clock));
     rows.update(list, 0, list.count(), values, 0, step());
   }
 
@@ -225,13 +226,13 @@ final class RowsTable extends KeyedTable {
   }
 
   @Override
-  void applyAll(List<KeptPush> pushes) {
+  void applyAll(List<KeptPush> pushes, long clock) {
     KeptPush first = pushes.getFirst();
     RowList list = keys(first.subject()).list();
     boolean alike = pushes.stream().allMatch(it -> keys(it.subject()).list() == list);
     MemorySegment sum = alike ? first.values() : null;
     if (sum == null) {
-      merge(pushes);
+      merge(pushes, clock);
       return;
     }
     for (KeptPush each : pushes.subList(1, pushes.size())) {
@@ -241,11 +242,11 @@ final class RowsTable extends KeyedTable {
         sum.set(JAVA_FLOAT_UNALIGNED, at, added);
       }
     }
-    apply(first.subject(), sum);
+    apply(first.subject(), sum, clock);
   }
 
   /// Merges pushes of different keys. The values of each key are added in the order of the pushes.
-  private void merge(List<KeptPush> pushes) {
+  private void merge(List<KeptPush> pushes, long clock) {
     int total = pushes.stream().mapToInt(it -> keys(it.subject()).list().count()).sum();
     long[] all = new long[total];
     int filled = 0;
@@ -277,7 +278,7 @@ final class RowsTable extends KeyedTable {
     }
     var merged = new RowList();
     merged.set(all, distinct);
-    apply(new Keys(merged, width, Values.FLOAT32), MemorySegment.ofArray(sum));
+    apply(new Keys(merged, width, Values.FLOAT32), MemorySegment.ofArray(sum), clock);
   }
 
   private void add(MemorySegment from, long at, float[] sum, int place, boolean more) {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.server;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.weft.kv.rule.RuleSchedule;
 import io.weft.kv.server.ShardTable.KeptPush;
+import io.weft.kv.spec.TableSpec;
+import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,6 +84,20 @@ final class ShardContent {
   /// the part has its first values.
   boolean init(Pending it) throws Refusal {
     return tables.of(it.head()).init(it);
+  }
+
+  /// Changes parameters of a table's update rule.
+  void rule(Pending it) throws Refusal {
+    ShardTable table = tables.of(it.head());
+    if (it.payload().byteSize() > TableSpec.MAX_TEXT_BYTES) {
+      throw new Refusal("a change of a rule of " + it.payload().byteSize() + " bytes");
+    }
+    try {
+      String line = new String(it.payload().toArray(JAVA_BYTE), StandardCharsets.UTF_8);
+      table.change(RuleSchedule.Change.parse(line), it.head().clock());
+    } catch (IllegalArgumentException wrong) {
+      throw new Refusal(String.valueOf(wrong.getMessage()));
+    }
   }
 
   /// Returns the table of a change. Throws `Refusal` for a change that cannot be run.

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
+import io.weft.kv.rule.RuleSchedule;
 import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.table.TableSink;
 import io.weft.kv.table.TableSnapshot;
@@ -85,7 +86,8 @@ final class ShardCopy {
     }
   }
 
-  /// Sends specification, clocks, and pushes that wait for those of other workers.
+  /// Sends specification, changes of the rule, clocks, and pushes that wait for those of other
+  /// workers.
   private void state(ShardTable table, int workers) {
     long id = table.spec().id();
     byte[] text = table.spec().text().getBytes(StandardCharsets.UTF_8);
@@ -94,6 +96,10 @@ final class ShardCopy {
       byte[] why = table.why().getBytes(StandardCharsets.UTF_8);
       send(head(KvOp.END, shard, id, 0), 0, why, why.length);
       return;
+    }
+    for (RuleSchedule.Change each : table.ruleChanges()) {
+      byte[] line = each.text().getBytes(StandardCharsets.UTF_8);
+      send(head(KvOp.RULE, shard, id, 0), 0, line, line.length);
     }
     table.states(
         (part, initialized, step, rounds) -> {

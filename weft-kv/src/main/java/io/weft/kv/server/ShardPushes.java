@@ -62,7 +62,7 @@ final class ShardPushes {
       return keep(it, table, subject, isNew ? values : null);
     }
     if (isNew) {
-      table.apply(subject, values);
+      table.apply(subject, values, it.head().clock());
     }
     return 0;
   }

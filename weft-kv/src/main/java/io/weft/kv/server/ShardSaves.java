@@ -9,6 +9,7 @@ import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.checkpoint.ShardFileWriter;
 import io.weft.kv.checkpoint.ShardFileWriter.Written;
 import io.weft.kv.frame.KvReply;
+import io.weft.kv.rule.RuleSchedule;
 import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.spill.RowStoreException;
 import io.weft.kv.table.TableSnapshot;
@@ -180,7 +181,15 @@ final class ShardSaves {
               }
               answer(it, table, content, written);
             });
-    writer.begin(new ShardFile(id, table.spec().text(), shard, content, table.step(), clock));
+    writer.begin(
+        new ShardFile(
+            id,
+            table.spec().text(),
+            shard,
+            content,
+            table.step(),
+            clock,
+            table.savedRuleChanges().stream().map(RuleSchedule.Change::text).toList()));
     open.add(new Save(table, table.cut(id, content, writer), writer));
   }
 

@@ -4,6 +4,8 @@ package io.weft.kv.server;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.function.ShardValues.ValuesVisitor;
+import io.weft.kv.rule.RuleSchedule;
+import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.table.TableSink;
@@ -25,6 +27,7 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   private final TableSpec spec;
   private final ShardContext context;
   private final Clocks clocks;
+  private final RuleSchedule rules;
   private final ArrayDeque<Pending> parked = new ArrayDeque<>();
   private boolean changed;
   private @Nullable String ended;
@@ -38,6 +41,7 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   ShardTable(TableSpec spec, ShardContext context) {
     this.spec = spec;
     this.context = context;
+    this.rules = new RuleSchedule(spec.rule());
     this.clocks = new Clocks(context.workers().size(), spec.consistency().staleness());
   }
 
@@ -103,13 +107,47 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     throw new Refusal("rows have the initial values that their table was registered with");
   }
 
-  abstract void apply(Subject subject, MemorySegment values) throws Refusal;
+  /// Applies a push of a worker's clock.
+  abstract void apply(Subject subject, MemorySegment values, long clock) throws Refusal;
+
+  /// Returns the rule by which a push of a worker's clock is applied.
+  final UpdateRule rule(long clock) {
+    return rules.at(clock);
+  }
+
+  /// Changes parameters of the rule. In a synchronous table the change begins after the last clock
+  /// of which a push has arrived, here and on a mirror alike. Throws `IllegalArgumentException` if
+  /// the change is invalid.
+  ///
+  /// @param now the clock of the worker that changes the rule
+  final void change(RuleSchedule.Change change, long now) {
+    long from = change.from();
+    if (spec.consistency().isSynchronous()) {
+      for (PushRounds<KeptPush> rounds : allRounds()) {
+        from = Math.max(from, rounds.begun() + 1);
+      }
+    }
+    rules.add(new RuleSchedule.Change(from, change.parameters()), now);
+  }
+
+  /// Returns the changes of the rule, by clock.
+  final List<RuleSchedule.Change> ruleChanges() {
+    return rules.changes();
+  }
+
+  /// Returns the changes of the rule for a checkpoint, after whose restore the clocks of a table
+  /// that is not synchronous begin again.
+  final List<RuleSchedule.Change> savedRuleChanges() {
+    return spec.consistency().isSynchronous()
+        ? rules.changes()
+        : rules.changesFrom(clocks.slowest());
+  }
 
   /// Applies the pushes of one clock, which were acknowledged when they were kept. If they cannot
   /// be applied the table ends, because later pushes would lack them.
   final void applyClock(List<KeptPush> pushes, long clock) throws Refusal {
     try {
-      applyAll(pushes);
+      applyAll(pushes, clock);
     } catch (Refusal | RuntimeException failed) {
       end(
           "rank %d: clock %d could not be applied: %s; later clocks would lack it: start again from the last checkpoint"
@@ -144,7 +182,7 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   }
 
   /// Applies the pushes of one clock, added in this order.
-  abstract void applyAll(List<KeptPush> pushes) throws Refusal;
+  abstract void applyAll(List<KeptPush> pushes, long clock) throws Refusal;
 
   /// Evicts rows by the table's retention and reports their keys to `gone`. Called only on the
   /// primary, which notifies the mirror.

@@ -89,9 +89,10 @@ final class ValuesTable extends KeyedTable {
   }
 
   @Override
-  void apply(Subject subject, MemorySegment payload) {
+  void apply(Subject subject, MemorySegment payload, long clock) {
     ValueList list = listOf(payload);
     nextStep();
+    values.use(rule(clock));
     long at = list.valuesAt();
     for (int i = 0; i < list.count(); i++) {
       values.update(list.key(i), payload, at, step());
@@ -105,9 +106,9 @@ final class ValuesTable extends KeyedTable {
   }
 
   @Override
-  void applyAll(List<KeptPush> pushes) {
+  void applyAll(List<KeptPush> pushes, long clock) {
     if (pushes.size() == 1) {
-      apply(pushes.getFirst().subject(), pushes.getFirst().values());
+      apply(pushes.getFirst().subject(), pushes.getFirst().values(), clock);
       return;
     }
     Map<Long, float[]> sums = new LinkedHashMap<>();
@@ -130,6 +131,7 @@ final class ValuesTable extends KeyedTable {
       }
     }
     nextStep();
+    values.use(rule(clock));
     sums.forEach((key, sum) -> values.update(key, MemorySegment.ofArray(sum), 0, step()));
   }
 

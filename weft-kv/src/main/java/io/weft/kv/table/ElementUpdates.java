@@ -14,7 +14,7 @@ final class ElementUpdates {
 
   private static final int TILE_ELEMENTS = 2048;
 
-  private final UpdateRule rule;
+  private UpdateRule rule;
   private final UpdateTile tile;
 
   /// Throws `IllegalArgumentException` for a rule with row slots, which cannot be cut into tiles.
@@ -28,6 +28,11 @@ final class ElementUpdates {
     }
     this.rule = rule;
     this.tile = new UpdateTile(rule, (int) Math.min(TILE_ELEMENTS, most));
+  }
+
+  /// Replaces the rule with one that has equal slots.
+  void use(UpdateRule other) {
+    rule = other;
   }
 
   /// Writes the initial values of the slots.

@@ -2,6 +2,7 @@
 package io.weft.kv.table;
 
 import io.weft.kv.rule.InitialValues;
+import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.TableStatistics;
 import java.lang.foreign.MemorySegment;
@@ -300,6 +301,12 @@ public final class RowTable implements TableStorage {
     }
   }
 
+  /// Replaces the update rule of the next updates with one that has equal slots, such as another
+  /// learning rate.
+  public void use(UpdateRule rule) {
+    tiles.use(rule);
+  }
+
   /// Applies gradients to the rows at positions `first` to `first + count` of a resolved list, and
   /// marks them as used. A repeated key is updated repeatedly, in order. A key without a row is
   /// ignored.
@@ -313,7 +320,7 @@ public final class RowTable implements TableStorage {
     checkUse();
     check(list, first, count, gradients, offset);
     before(list.rows(), first, count);
-    use.with(spec.rule().rate(step), shortened(step));
+    use.with(tiles.rate(step), shortened(step));
     tiles.update(list, first, first + count, gradients, offset, use);
   }
 

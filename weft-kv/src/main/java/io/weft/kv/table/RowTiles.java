@@ -20,7 +20,7 @@ final class RowTiles {
   private static final int MARKS = 4096;
 
   private final RowMemory memory;
-  private final UpdateRule rule;
+  private UpdateRule rule;
   private final int width;
   private final int slots;
   private final int rowSlots;
@@ -40,6 +40,16 @@ final class RowTiles {
     rowSlots = rule.rowSlots();
     tileRows = Math.max(1, TILE_ELEMENTS / width);
     tile = new UpdateTile(rule, tileRows * width);
+  }
+
+  /// Replaces the rule with one that has equal slots.
+  void use(UpdateRule other) {
+    rule = other;
+  }
+
+  /// Returns the learning rate of a step.
+  float rate(long step) {
+    return rule.rate(step);
   }
 
   /// Applies the rule to the rows at positions `first` to `end` of a list. Rows of -1 are ignored.

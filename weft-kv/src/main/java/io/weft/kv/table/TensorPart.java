@@ -75,6 +75,12 @@ public final class TensorPart implements AutoCloseable {
         memory, JAVA_BYTE, first * Float.BYTES, into, JAVA_BYTE, offset, count * Float.BYTES);
   }
 
+  /// Replaces the update rule of the next updates with one that has equal slots, such as another
+  /// learning rate.
+  public void use(UpdateRule rule) {
+    updates.use(rule);
+  }
+
   /// Applies a gradient to `count` elements from `first` on.
   ///
   /// Hot path.

@@ -125,6 +125,12 @@ public final class ValueTable implements TableStorage {
     lengths[number] = length;
   }
 
+  /// Replaces the update rule of the next updates with one that has equal slots, such as another
+  /// learning rate.
+  public void use(UpdateRule changed) {
+    updates.use(changed);
+  }
+
   /// Applies a gradient to the value of a key, which is created if it does not exist. `reserve`
   /// must have been called for the key. Throws `MemoryBudgetException`.
   ///

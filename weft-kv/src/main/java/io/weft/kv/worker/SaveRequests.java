@@ -112,6 +112,22 @@ public final class SaveRequests {
     return handle;
   }
 
+  /// Restores a change of the update rule on all shards.
+  ///
+  /// @param line of `RuleSchedule.Change`
+  public KvHandle<Void> rule(String line) throws InterruptedException {
+    byte[] words = line.getBytes(StandardCharsets.UTF_8);
+    KvHandle<Void> handle = links.handle(words("restore"), begin(KvOp.RULE, 0), () -> null);
+    send(
+        handle,
+        KvOp.RULE,
+        0,
+        shard -> MemorySegment.ofArray(words),
+        (shard, reply) -> {},
+        links.limit());
+    return handle;
+  }
+
   private TableOperation begin(KvOp op, long bytes) {
     return links.begin(names, op, 0, bytes);
   }

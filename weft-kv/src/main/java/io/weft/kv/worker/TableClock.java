@@ -13,6 +13,7 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.function.KvChange;
 import io.weft.kv.function.KvFunction;
+import io.weft.kv.rule.RuleSchedule;
 import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
@@ -326,6 +327,40 @@ public final class TableClock {
         links.submit(
             new What(KvOp.CHANGE, shard, spec.id(), at),
             new Memory(null, 0, payload, null),
+            handle,
+            (reply, written) -> {});
+      }
+    } finally {
+      handle.sealed();
+    }
+    return handle;
+  }
+
+  /// Returns the clock of this worker's next push.
+  public long nextPush() {
+    return synchronous ? clock.get() + 1 : clock.get();
+  }
+
+  /// Changes parameters of the update rule on all shards, before the requests that wait to be sent.
+  public KvHandle<Void> rule(RuleSchedule.Change change) throws InterruptedException {
+    MemorySegment line = MemorySegment.ofArray(change.text().getBytes(StandardCharsets.UTF_8));
+    KvHandle<Void> handle =
+        links.handle(
+            "change of the rule of table '" + spec.name() + "'",
+            begin(KvOp.RULE, 0, line.byteSize()),
+            () -> null);
+    try {
+      for (int shard = 0; shard < links.shards(); shard++) {
+        links.submit(
+            new What(
+                KvOp.RULE,
+                shard,
+                spec.id(),
+                clock.get(),
+                0,
+                KvHead.Values.FLOAT32,
+                Integer.MAX_VALUE),
+            new Memory(null, 0, line, null),
             handle,
             (reply, written) -> {});
       }

@@ -50,7 +50,8 @@ class DamageTest {
               public void release(long bytes) {}
             },
             said::add);
-    writer.begin(new ShardFile("0123456789abcdef", "t\nROWS", 0, Content.FULL, 9, 3));
+    writer.begin(
+        new ShardFile("0123456789abcdef", "t\nROWS", 0, Content.FULL, 9, 3, List.of("4 lr=2")));
     byte[] rows = new byte[ROW_BYTES * ROWS];
     new Random(5).nextBytes(rows);
     for (int i = 0; i < ROWS; i++) {

@@ -133,6 +133,41 @@ class UpdateRulesTest {
   }
 
   @Test
+  void gradientsAreClippedAndValuesDecay() {
+    Property.check(50, draw -> clippedAndDecaying(draw.seed(), draw.between(1, 70)));
+  }
+
+  private void clippedAndDecaying(long seed, int width) {
+    each(
+        "sgd:lr=0.25,decay=0.5,clip=0.125",
+        seed,
+        3,
+        width,
+        (v, g, s, step) -> v * (1 - 0.25 * 0.5) - 0.25 * Math.clamp(g, -0.125, 0.125));
+    each(
+        "momentum:lr=0.1,momentum=0.8,decay=0.25,clip=0.25",
+        seed,
+        2,
+        width,
+        (v, g, s, step) -> {
+          s[0] = 0.8 * s[0] + Math.clamp(g, -0.25, 0.25);
+          return v * (1 - 0.1 * 0.25) - 0.1 * s[0];
+        },
+        0);
+    each(
+        "adagrad:lr=0.1,init=0.2,eps=0.01,clip=0.25",
+        seed,
+        2,
+        width,
+        (v, g, s, step) -> {
+          double clipped = Math.clamp(g, -0.25, 0.25);
+          s[0] += clipped * clipped;
+          return v - 0.1 * clipped / (Math.sqrt(s[0]) + 0.01);
+        },
+        0.2f);
+  }
+
+  @Test
   void adamwDecaysTheValueApartFromTheGradient() {
     Property.check(50, draw -> adamw(draw.seed(), draw.between(1, 70)));
   }
