@@ -48,6 +48,7 @@ final class ArrowRules {
                   "io.weft.tensorflow.ffm..",
                   "io.weft.tensorflow.graph..",
                   "io.weft.tensorflow.natives..",
+                  "io.weft.tensorflow.served..",
                   "io.weft.tensorflow.saved.."),
               part("io.weft.djl..")),
           List.of(

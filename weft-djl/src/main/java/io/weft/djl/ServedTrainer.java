@@ -8,6 +8,7 @@ import ai.djl.nn.Parameter;
 import ai.djl.training.Trainer;
 import ai.djl.training.TrainingConfig;
 import ai.djl.util.Pair;
+import io.weft.agent.Ticker;
 import io.weft.dataparallel.Reducer;
 import io.weft.kv.KvWorker;
 import io.weft.kv.spec.Consistency;
@@ -36,6 +37,7 @@ public final class ServedTrainer extends Trainer {
 
   private final ParameterExchange exchange;
   private final WeftParameterServer server;
+  private long exposedNanos;
 
   /// Creates a worker's trainer.
   ///
@@ -66,6 +68,7 @@ public final class ServedTrainer extends Trainer {
   @Override
   public void step() {
     exchange.requireGradients();
+    long begun = Ticker.SYSTEM.nanos();
     for (Pair<String, Parameter> each : getModel().getBlock().getParameters()) {
       Parameter parameter = each.getValue();
       if (parameter.requiresGradient()) {
@@ -76,6 +79,12 @@ public final class ServedTrainer extends Trainer {
       }
     }
     server.await();
+    exposedNanos += Ticker.SYSTEM.nanos() - begun;
+  }
+
+  /// Returns the time of all pushes and pulls of `step`. PyTorch computes nothing meanwhile.
+  public long exposedNanos() {
+    return exposedNanos;
   }
 
   /// Sets the weights to those of the servers, which may be newer if the consistency is not

@@ -105,6 +105,21 @@ public final class OpLibrary {
     return mode;
   }
 
+  /// Throws `CommException.Setup` if this process does not allow asynchronous kernels.
+  ///
+  /// @param users of such kernels, for the message
+  public void requireAsynchronous(String users) {
+    if (mode != KernelMode.ASYNCHRONOUS) {
+      throw new CommException.Setup(
+          users
+              + " need asynchronous kernels, which TensorFlow "
+              + version
+              + " does not allow here; use tensorflow-core-native 1.1.0 on x86-64, without"
+              + " weft.tensorflow.async=false",
+          null);
+    }
+  }
+
   /// Returns session settings for `graph` that suit `mode`. Asynchronous kernels use TensorFlow's
   /// defaults. Blocking kernels get a thread pool per session, with a thread for each of Weft's ops
   /// and one per processor.

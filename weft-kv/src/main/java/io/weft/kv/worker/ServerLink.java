@@ -25,11 +25,18 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /// The connection of one worker to one server on one lane. Requests wait for credits and are sent
-/// by priority, higher first. The number of waiting requests is bounded. Any thread.
+/// by priority, higher first. The number of waiting requests is bounded.
+///
+/// Requests whose answer may wait for the pushes of other workers have credits of their own.
+/// Otherwise two workers that push in different orders could wait for each other: each with credits
+/// only of requests that wait for pushes that the other cannot send. Any thread.
 final class ServerLink {
 
   /// The maximum number of requests that are sent and not completed.
   static final int MOST_OPEN = RequestChannel.MAX_OPEN / 2;
+
+  /// The maximum number of requests that are sent and may wait for other workers.
+  private static final int MOST_AWAITING = RequestChannel.MAX_OPEN / 4;
 
   /// The maximum number of requests that wait for credits. Further requests wait in the call.
   static final int MOST_WAITING = 1024;
@@ -51,17 +58,35 @@ final class ServerLink {
   /// Receives the requests if the server is in this process; null if it is not.
   private final @Nullable Consumer<IncomingRequest> local;
 
-  private final PriorityQueue<ShardRequest> waiting =
-      new PriorityQueue<>(
-          Comparator.<ShardRequest>comparingInt(it -> it.what().priority())
-              .reversed()
-              .thenComparingLong(ShardRequest::sequence));
+  private final Credits prompt = new Credits(MOST_OPEN);
+  private final Credits awaiting = new Credits(MOST_AWAITING);
   private long sequence;
-  private long inFlightBytes;
-  private int open;
 
   /// True if the server is lost. Waiting requests then fail and are sent to another server.
   private volatile boolean lost;
+
+  /// The credits of some requests, and those that wait for them. Guarded by the link.
+  private static final class Credits {
+    private final int most;
+    private final PriorityQueue<ShardRequest> waiting =
+        new PriorityQueue<>(
+            Comparator.<ShardRequest>comparingInt(it -> it.what().priority())
+                .reversed()
+                .thenComparingLong(ShardRequest::sequence));
+    private long inFlightBytes;
+    private int open;
+
+    Credits(int most) {
+      this.most = most;
+    }
+  }
+
+  private Credits credits(ShardRequest it) {
+    return switch (it.what().answer()) {
+      case PROMPT -> prompt;
+      case AWAITS_WORKERS -> awaiting;
+    };
+  }
 
   /// @param links the connections of the worker, which share limits and numbers
   /// @param peer rank of the server
@@ -115,23 +140,23 @@ final class ServerLink {
                 .formatted(it.handle().words(), MOST_WAITING, peer, (now - begin) / 1_000_000),
             List.of(peer));
       }
-      if (!runner.drive(this::hasRoom, Math.min(end, now + DRIVE_NANOS))) {
-        boolean unused = runner.await(this::hasRoom, Math.min(end, now + LOOK_NANOS));
+      if (!runner.drive(() -> hasRoom(it), Math.min(end, now + DRIVE_NANOS))) {
+        boolean unused = runner.await(() -> hasRoom(it), Math.min(end, now + LOOK_NANOS));
       }
     }
   }
 
-  private synchronized boolean hasRoom() {
-    return waiting.size() < MOST_WAITING;
+  private synchronized boolean hasRoom(ShardRequest it) {
+    return credits(it).waiting.size() < MOST_WAITING;
   }
 
   /// Queues a request if there is room.
   private synchronized boolean offer(ShardRequest it) {
-    if (!hasRoom()) {
+    if (!hasRoom(it)) {
       return false;
     }
     it.sequence(sequence++);
-    waiting.add(it);
+    credits(it).waiting.add(it);
     return true;
   }
 
@@ -151,31 +176,37 @@ final class ServerLink {
     }
     synchronized (this) {
       it.sequence(sequence++);
-      waiting.add(it);
+      credits(it).waiting.add(it);
     }
     pump();
   }
 
   /// Sends waiting requests while there are credits.
   private void pump() {
-    while (true) {
-      ShardRequest next;
-      synchronized (this) {
-        next = waiting.peek();
-        if (next == null
-            || open >= MOST_OPEN
-            || isEarly(next)
-            || (open > 0 && inFlightBytes + next.bytes() > links.terms().inFlightBytes())) {
-          return;
-        }
-        var unused = waiting.poll();
-        open++;
-        inFlightBytes += next.bytes();
-      }
-      if (!send(next)) {
-        return;
-      }
+    ShardRequest next = next();
+    while (next != null && send(next)) {
+      next = next();
     }
+  }
+
+  /// Takes the next request with credits; null if there is none.
+  private synchronized @Nullable ShardRequest next() {
+    ShardRequest next = next(prompt);
+    return next == null ? next(awaiting) : next;
+  }
+
+  private @Nullable ShardRequest next(Credits from) {
+    ShardRequest next = from.waiting.peek();
+    if (next == null
+        || from.open >= from.most
+        || isEarly(next)
+        || (from.open > 0 && from.inFlightBytes + next.bytes() > links.terms().inFlightBytes())) {
+      return null;
+    }
+    var unused = from.waiting.poll();
+    from.open++;
+    from.inFlightBytes += next.bytes();
+    return next;
   }
 
   /// Returns whether a clock must wait, because earlier pushes may still be repeated. Clocks have
@@ -205,7 +236,7 @@ final class ServerLink {
         return true;
       }
     } catch (RuntimeException | Error refused) {
-      release(bytes);
+      release(it, bytes);
       settle(it);
       it.fail(
           new CommException.Broken(it.handle().words() + ": " + refused, links.rank(), refused),
@@ -219,10 +250,9 @@ final class ServerLink {
   /// the next attempt. Without one the request fails.
   private boolean postponed(ShardRequest it, long bytes) {
     synchronized (this) {
-      open--;
-      inFlightBytes -= bytes;
-      if (open > 0) {
-        waiting.add(it);
+      release(it, bytes);
+      if (prompt.open + awaiting.open > 0) {
+        credits(it).waiting.add(it);
         return false;
       }
     }
@@ -238,9 +268,10 @@ final class ServerLink {
     return true;
   }
 
-  private synchronized void release(long bytes) {
-    open--;
-    inFlightBytes -= bytes;
+  private synchronized void release(ShardRequest it, long bytes) {
+    Credits of = credits(it);
+    of.open--;
+    of.inFlightBytes -= bytes;
   }
 
   private void settle(ShardRequest it) {
@@ -250,7 +281,7 @@ final class ServerLink {
   }
 
   private void hear(ShardRequest it, long bytes, RequestOutcome outcome) {
-    release(bytes);
+    release(it, bytes);
     switch (outcome) {
       case RequestOutcome.Replied(MemorySegment body, long written) -> {
         it.handle().heard(peer);

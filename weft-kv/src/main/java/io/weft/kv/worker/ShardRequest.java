@@ -18,6 +18,14 @@ import org.jspecify.annotations.Nullable;
 /// One request to one shard, from its creation until its handle is notified of its completion.
 final class ShardRequest {
 
+  /// The condition of an answer.
+  enum Answer {
+    /// The server answers when it has executed the request.
+    PROMPT,
+    /// The server answers when other workers have pushed.
+    AWAITS_WORKERS
+  }
+
   /// The operation and its parameters.
   ///
   /// @param op the operation
@@ -27,8 +35,29 @@ final class ShardRequest {
   /// @param part of a tensor
   /// @param values the format of values
   /// @param priority higher priorities are sent first
+  /// @param answer the condition of the answer
   record What(
-      KvOp op, int shard, long table, long clock, int part, KvHead.Values values, int priority) {
+      KvOp op,
+      int shard,
+      long table,
+      long clock,
+      int part,
+      KvHead.Values values,
+      int priority,
+      Answer answer) {
+
+    /// Creates parameters of an operation that is answered promptly, unless it is a wait.
+    What(KvOp op, int shard, long table, long clock, int part, KvHead.Values values, int priority) {
+      this(
+          op,
+          shard,
+          table,
+          clock,
+          part,
+          values,
+          priority,
+          op == KvOp.WAIT ? Answer.AWAITS_WORKERS : Answer.PROMPT);
+    }
 
     /// Creates parameters without a part and with the default priority.
     What(KvOp op, int shard, long table, long clock) {

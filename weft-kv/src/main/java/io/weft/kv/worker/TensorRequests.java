@@ -5,6 +5,7 @@ import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.spec.TensorParts;
+import io.weft.kv.worker.ShardRequest.Answer;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
@@ -101,7 +102,9 @@ public final class TensorRequests {
 
   private What what(KvOp op, int part, long at, Travel travel) {
     int shard = parts.shard(part, links.shards());
-    return new What(op, shard, spec.id(), at, part, travel.format(), travel.priority());
+    Answer answer =
+        op == KvOp.PULL && clock.isSynchronous() ? Answer.AWAITS_WORKERS : Answer.PROMPT;
+    return new What(op, shard, spec.id(), at, part, travel.format(), travel.priority(), answer);
   }
 
   private MemorySegment slice(int part, MemorySegment all, Travel travel) {

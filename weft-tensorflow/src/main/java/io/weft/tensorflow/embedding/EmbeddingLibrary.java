@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.embedding;
 
-import io.weft.comm.CommException;
-import io.weft.tensorflow.KernelMode;
 import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.ffm.HandleTable;
 import io.weft.tensorflow.ffm.KernelRegistration;
@@ -38,15 +36,7 @@ final class EmbeddingLibrary {
   static synchronized EmbeddingLibrary load() {
     EmbeddingLibrary library = loaded;
     if (library == null) {
-      OpLibrary ops = OpLibrary.load();
-      if (ops.mode() != KernelMode.ASYNCHRONOUS) {
-        throw new CommException.Setup(
-            "embeddings need asynchronous kernels, which TensorFlow "
-                + ops.version()
-                + " does not allow here; use tensorflow-core-native 1.1.0 on x86-64, without"
-                + " weft.tensorflow.async=false",
-            null);
-      }
+      OpLibrary.load().requireAsynchronous("embeddings");
       library = new EmbeddingLibrary();
       library.register(LOOKUP, List.of("ids: int64"), List.of("rows: float"), LookupKernel::new);
       library.register(PUSH, List.of("ids: int64", "values: float"), List.of(), PushKernel::new);

@@ -25,7 +25,7 @@ final class LookupKernel extends EmbeddingKernel
   }
 
   @Override
-  void run() throws InterruptedException {
+  protected void run() throws InterruptedException {
     TensorView ids = tensors().input(0);
     List<Long> dims = new ArrayList<>(ids.shape().dims());
     dims.add(rows().width());
@@ -60,7 +60,7 @@ final class LookupKernel extends EmbeddingKernel
   }
 
   @Override
-  String words() {
+  protected String words() {
     return "lookup in " + rows();
   }
 }

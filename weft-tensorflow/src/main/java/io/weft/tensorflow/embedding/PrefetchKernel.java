@@ -12,13 +12,13 @@ final class PrefetchKernel extends EmbeddingKernel {
   }
 
   @Override
-  void run() throws InterruptedException {
+  protected void run() throws InterruptedException {
     rows().prefetch(numbers(tensors().input(0)));
     finish(null);
   }
 
   @Override
-  String words() {
+  protected String words() {
     return "prefetch from " + rows();
   }
 }

@@ -23,7 +23,7 @@ final class PushKernel extends EmbeddingKernel {
   }
 
   @Override
-  void run() throws InterruptedException {
+  protected void run() throws InterruptedException {
     KeyList keys = rows().keys(numbers(tensors().input(0)));
     // A separate reference, because the push needs the values longer than the run.
     long values = KernelContext.input(context(), 1, pointer, status());
@@ -49,7 +49,7 @@ final class PushKernel extends EmbeddingKernel {
   }
 
   @Override
-  String words() {
+  protected String words() {
     return "push to " + rows();
   }
 }

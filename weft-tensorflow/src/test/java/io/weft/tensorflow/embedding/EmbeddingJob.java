@@ -13,18 +13,18 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.UnaryOperator;
 
 /// A job of servers followed by workers, in this process.
-final class EmbeddingJob implements AutoCloseable {
+public final class EmbeddingJob implements AutoCloseable {
 
   private final LocalJob job;
   private final int servers;
   private final List<KvNode> members;
 
   /// The body of a worker.
-  interface Body<T> {
+  public interface Body<T> {
     T run(KvWorker worker, Weft weft) throws Exception;
   }
 
-  EmbeddingJob(String transport, int servers, int workers) {
+  public EmbeddingJob(String transport, int servers, int workers) {
     this(transport, servers, workers, it -> it);
   }
 
@@ -39,7 +39,7 @@ final class EmbeddingJob implements AutoCloseable {
   }
 
   /// Runs the body on all workers concurrently and returns the results in the order of ranks.
-  <T> List<T> onWorkers(Body<T> body) {
+  public <T> List<T> onWorkers(Body<T> body) {
     var results = new ConcurrentSkipListMap<Integer, T>();
     job.run(
         weft -> {
@@ -49,6 +49,11 @@ final class EmbeddingJob implements AutoCloseable {
           return true;
         });
     return new ArrayList<>(results.values());
+  }
+
+  /// Closes a server, so that the others lose it.
+  public void lose(int server) {
+    job.ranks().get(server).close();
   }
 
   @Override

@@ -62,6 +62,11 @@ public final class DjlWorker implements WorkerModel {
   }
 
   @Override
+  public OptionalLong exposedNanos() {
+    return OptionalLong.of(trainer.exposedNanos());
+  }
+
+  @Override
   public void finish() {
     trainer.pull();
   }

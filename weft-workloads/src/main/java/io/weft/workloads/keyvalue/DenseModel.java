@@ -1,70 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.keyvalue;
 
+import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.kv.KvTensor;
 import io.weft.kv.KvWorker;
-import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.tensor.TensorView;
 import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.TensorViews;
 import io.weft.tensorflow.WeightsDigest;
+import io.weft.tensorflow.served.ServedVariables;
 import io.weft.workloads.batch.Feed;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.model.Model;
+import io.weft.workloads.model.Readings;
 import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.training.TrainingSettings;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.tensorflow.Graph;
 import org.tensorflow.Operand;
+import org.tensorflow.Operation;
 import org.tensorflow.Output;
 import org.tensorflow.Result;
 import org.tensorflow.Session;
+import org.tensorflow.exceptions.TensorFlowException;
 import org.tensorflow.ndarray.Shape;
 import org.tensorflow.op.Ops;
 import org.tensorflow.op.core.Placeholder;
-import org.tensorflow.op.core.Variable;
 import org.tensorflow.types.TFloat32;
 import org.tensorflow.types.TInt32;
 
-/// A worker's network whose weights and biases are dense tensors on servers. A step feeds the last
-/// pulled weights to the network, pushes the gradients out of TensorFlow's memory, and pulls into
-/// the memory that the next step feeds. Confined to one thread. Owns graph and session.
+/// A worker's network whose weights and biases are dense tensors on servers. Gradients leave during
+/// the backward pass, and values arrive until the next forward pass needs them. Confined to one
+/// thread. Owns graph and session.
 final class DenseModel implements WorkerModel {
 
   private final KvWorker store;
-  private final Consistency consistency;
+  private final TableSettings with;
+  private final ServedVariables weights;
+  private final List<KvTensor> tensors = new ArrayList<>();
   private final Model model;
   private final Placeholder<TFloat32> factor;
-  private final List<Output<?>> gradients;
+  private final List<Operation> pushes;
   private final Session session;
   private final Feed feed;
-  private final List<Weight> weights = new ArrayList<>();
-
-  /// One variable.
-  ///
-  /// @param reading its value, as the network uses it
-  /// @param tensor on the servers
-  /// @param value the tensor that is fed for it
-  /// @param priority of its requests; layers that are needed earlier have a higher one
-  private record Weight(Output<?> reading, KvTensor tensor, TFloat32 value, int priority) {
-    MemorySegment memory() {
-      return TensorViews.of(value).data();
-    }
-  }
-
-  /// A request for one of the weights.
-  @FunctionalInterface
-  private interface Request {
-    Handle<Void> of(Weight weight, int index) throws InterruptedException;
-  }
 
   /// Registers the tensors and initializes them. Every worker must create the model.
   ///
@@ -72,56 +58,53 @@ final class DenseModel implements WorkerModel {
   DenseModel(ServedTraining training, KvWorker store, Examples mine, int width)
       throws InterruptedException {
     TrainingSettings settings = training.settings();
-    TableSettings with = TableSettings.of(settings);
     this.store = store;
-    this.consistency = with.consistency();
-    this.model = settings.model(mine);
+    this.with = TableSettings.of(settings);
+    this.weights = ServedVariables.of(training.weft());
+    this.model = settings.model(mine, this::served);
     Ops tf = Ops.create(model.graph());
     this.factor =
         tf.withName("loss_factor").placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));
-    Operand<TFloat32> loss = tf.math.mul(model.lossSum(), factor);
-    Output<?>[] by = model.variables().stream().map(Operand::asOutput).toArray(Output<?>[]::new);
-    this.gradients = List.of(model.graph().addGradients(loss.asOutput(), by));
+    this.pushes = weights.push(tf, tf.math.mul(model.lossSum(), factor));
     this.session =
         new Session(
             model.graph(), OpLibrary.load().sessionConfig(model.graph(), training.threads()));
     this.feed = new Feed(mine, width);
     session.initialize();
-    register(with);
-    await((weight, i) -> weight.tensor().init(weight.memory()));
-    await((weight, i) -> weight.tensor().pull(weight.memory(), weight.priority()));
+    initialize();
+    weights.pull();
+    weights.flush();
   }
 
-  private void register(TableSettings with) throws InterruptedException {
+  /// Registers the tensor of a weight or bias and returns its value in the graph.
+  private Output<TFloat32> served(Output<TFloat32> value, Operand<TFloat32> input) {
+    String read = value.op().name();
+    var spec =
+        TableSpec.tensor(
+                read.substring(0, read.length() - Readings.SUFFIX.length()), value.shape().size())
+            .withRule(with.rule())
+            .with(with.consistency());
+    try {
+      KvTensor tensor = store.registerTensor(spec);
+      tensors.add(tensor);
+      return weights.add(Ops.create((Graph) value.env()), tensor, value.shape(), input);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while registering " + spec.name(), e);
+    }
+  }
+
+  private void initialize() throws InterruptedException {
     Session.Runner runner = session.runner();
     model.variables().forEach(runner::fetch);
     try (Result first = runner.run()) {
-      for (int i = 0; i < first.size(); i++) {
-        Variable<TFloat32> variable = model.variables().get(i);
-        String name = variable.op().name();
-        TensorView value = TensorViews.of(first.get(i));
-        var reading = Objects.requireNonNull(model.graph().operation(name + "_read")).output(0);
-        var spec =
-            TableSpec.tensor(name, value.shape().elements())
-                .withRule(with.rule())
-                .with(with.consistency());
-        weights.add(
-            new Weight(
-                reading,
-                store.registerTensor(spec),
-                TensorViews.copyOf(value, TFloat32.class),
-                first.size() - i));
+      List<Handle<Void>> open = new ArrayList<>();
+      for (int i = 0; i < tensors.size(); i++) {
+        open.add(tensors.get(i).init(TensorViews.of(first.get(i)).data()));
       }
-    }
-  }
-
-  private void await(Request request) throws InterruptedException {
-    List<Handle<Void>> open = new ArrayList<>(weights.size());
-    for (Weight weight : weights) {
-      open.add(request.of(weight, open.size()));
-    }
-    for (Handle<Void> each : open) {
-      var unused = each.await();
+      for (Handle<Void> each : open) {
+        var unused = each.await();
+      }
     }
   }
 
@@ -135,46 +118,33 @@ final class DenseModel implements WorkerModel {
     feed.fill(order, from);
     try (TFloat32 by = TFloat32.scalarOf(scale)) {
       Session.Runner runner = runner(feed).feed(factor, by).fetch(model.lossSum());
-      gradients.forEach(runner::fetch);
-      try (Result result = runner.run()) {
-        exchange(result);
-        return ((TFloat32) result.get(0)).getFloat();
-      }
+      pushes.forEach(runner::addTarget);
+      double loss = number(runner);
+      weights.clock();
+      return loss;
     }
   }
 
-  /// Pushes gradients and pulls weights. With a staleness bound, the clock advances between the
-  /// push and the pull, because pulls wait for slow workers; otherwise one request does both.
-  private void exchange(Result result) throws InterruptedException {
-    if (consistency.staleness() > 0) {
-      await((weight, i) -> weight.tensor().push(gradient(result, i), weight.priority()));
-      store.clock();
-      await((weight, i) -> weight.tensor().pull(weight.memory(), weight.priority()));
-    } else {
-      await(
-          (weight, i) ->
-              weight.tensor().pushPull(gradient(result, i), weight.memory(), weight.priority()));
-      store.clock();
+  /// Runs a step. Throws the `CommException` of a failed request.
+  private double number(Session.Runner runner) {
+    try (Result result = runner.run()) {
+      return ((TFloat32) result.get(0)).getFloat();
+    } catch (TensorFlowException e) {
+      throw weights.failure().map(CommException::thrownByWaiter).orElseThrow(() -> e);
     }
-  }
-
-  private static MemorySegment gradient(Result result, int index) {
-    return TensorViews.of(result.get(1 + index)).data();
   }
 
   private Session.Runner runner(Feed batch) {
-    Session.Runner runner =
-        session
-            .runner()
-            .feed(model.features(), batch.features())
-            .feed(model.labels(), batch.labels());
-    weights.forEach(it -> runner.feed(it.reading(), it.value()));
-    return runner;
+    return session
+        .runner()
+        .feed(model.features(), batch.features())
+        .feed(model.labels(), batch.labels());
   }
 
-  /// Does nothing, because a step completes with its pushes.
   @Override
-  public void flush() {}
+  public void flush() throws InterruptedException {
+    weights.flush();
+  }
 
   @Override
   public TableCounts counts() {
@@ -182,8 +152,14 @@ final class DenseModel implements WorkerModel {
   }
 
   @Override
+  public OptionalLong exposedNanos() {
+    return OptionalLong.of(weights.exposedNanos());
+  }
+
+  @Override
   public void finish() throws InterruptedException {
-    await((weight, i) -> weight.tensor().pull(weight.memory(), weight.priority()));
+    weights.pull();
+    weights.flush();
   }
 
   @Override
@@ -203,15 +179,18 @@ final class DenseModel implements WorkerModel {
   @Override
   public String digest() {
     SortedMap<String, TensorView> named = new TreeMap<>();
-    weights.forEach(it -> named.put(it.tensor().spec().name(), TensorViews.of(it.value())));
+    List<TensorView> values = weights.values();
+    for (int i = 0; i < values.size(); i++) {
+      named.put(tensors.get(i).spec().name(), values.get(i));
+    }
     return WeightsDigest.of(named);
   }
 
   @Override
   public void close() {
     session.close();
+    weights.close();
     model.close();
     feed.close();
-    weights.forEach(it -> it.value().close());
   }
 }

@@ -10,6 +10,7 @@ import io.weft.workloads.parameterserver.WorkerSteps;
 import io.weft.workloads.training.TrainingEngine;
 import io.weft.workloads.training.TrainingObserver;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /// A worker's part of a model whose weights are in tables of a parameter server. Confined to one
 /// thread.
@@ -67,9 +68,14 @@ final class TableEngine implements TrainingEngine, AutoCloseable {
   @Override
   public Step step(int step, float rate) throws InterruptedException {
     int number = epoch * shard.columns().steps() + step;
+    OptionalLong exposed = model.exposedNanos();
     long begin = System.nanoTime();
     double loss = model.step(order, step * shard.share().width(), rate / shard.columns().batch());
-    return steps.took(number, loss, System.nanoTime() - begin, number + 1);
+    long taken = System.nanoTime() - begin;
+    if (exposed.isPresent()) {
+      steps.exposed(model.exposedNanos().orElseThrow() - exposed.getAsLong());
+    }
+    return steps.took(number, loss, taken, number + 1);
   }
 
   @Override

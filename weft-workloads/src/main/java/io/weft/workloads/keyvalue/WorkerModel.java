@@ -6,6 +6,7 @@ import io.weft.kv.spec.TableCounts;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.parameterserver.ServedTraining;
 import io.weft.workloads.training.RankNetwork;
+import java.util.OptionalLong;
 
 /// A worker's network whose weights are on servers. Confined to one thread.
 public interface WorkerModel extends RankNetwork {
@@ -15,6 +16,12 @@ public interface WorkerModel extends RankNetwork {
 
   /// Returns the counts of requests.
   TableCounts counts();
+
+  /// Returns the time for which steps waited for the servers while nothing was computed; empty if
+  /// unknown.
+  default OptionalLong exposedNanos() {
+    return OptionalLong.empty();
+  }
 
   /// Pulls the final weights, after all workers have completed their steps.
   void finish() throws InterruptedException;

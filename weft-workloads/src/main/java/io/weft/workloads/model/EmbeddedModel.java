@@ -70,10 +70,8 @@ public record EmbeddedModel(
     Ops tf = Ops.create(graph);
     Optional<Learned> learned =
         tables.dense().map(table -> Learned.of(tf, table, network.denseParameters()));
-    var layers =
-        learned
-            .map(offsets -> new Layers(graph, seed, offsets::added))
-            .orElseGet(() -> new Layers(graph, seed));
+    Readings readings = learned.map(Learned::readings).orElse(Readings.VARIABLES);
+    var layers = new Layers(graph, seed, Hidden.STANDARD, readings);
     var keys =
         tf.withName("keys")
             .placeholder(TInt64.class, Placeholder.shape(Shape.of(Shape.UNKNOWN_SIZE, columns)));

@@ -4,7 +4,6 @@ package io.weft.workloads.model;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 import org.tensorflow.Graph;
 import org.tensorflow.Operand;
 import org.tensorflow.Output;
@@ -22,26 +21,17 @@ final class Layers {
   private final Graph graph;
   private final Ops tf;
   private final long seed;
-  private final UnaryOperator<Output<TFloat32>> readings;
+  private final Readings readings;
   private final Activation activation;
   private final Optional<Dropout> dropout;
   private final List<Variable<TFloat32>> variables = new ArrayList<>();
   private final List<SparseTable> tables = new ArrayList<>();
 
   Layers(Graph graph, long seed) {
-    this(graph, seed, Hidden.STANDARD);
+    this(graph, seed, Hidden.STANDARD, Readings.VARIABLES);
   }
 
-  Layers(Graph graph, long seed, Hidden hidden) {
-    this(graph, seed, hidden, value -> value);
-  }
-
-  /// @param readings maps the value of a weight or bias to the tensor that layers use instead
-  Layers(Graph graph, long seed, UnaryOperator<Output<TFloat32>> readings) {
-    this(graph, seed, Hidden.STANDARD, readings);
-  }
-
-  private Layers(Graph graph, long seed, Hidden hidden, UnaryOperator<Output<TFloat32>> readings) {
+  Layers(Graph graph, long seed, Hidden hidden, Readings readings) {
     this.graph = graph;
     this.tf = Ops.create(graph);
     this.seed = seed;
@@ -66,8 +56,8 @@ final class Layers {
 
   /// Returns `x W + b` of shape batch by outputs.
   Operand<TFloat32> dense(String name, Operand<TFloat32> x, int inputs, int outputs) {
-    var weights = value(weights(name, inputs, inputs, outputs));
-    return tf.nn.biasAdd(tf.linalg.matMul(x, weights), value(bias(name, outputs)));
+    var weights = value(weights(name, inputs, inputs, outputs), x);
+    return tf.nn.biasAdd(tf.linalg.matMul(x, weights), value(bias(name, outputs), x));
   }
 
   /// Returns a hidden layer: the activation of `x W + b`, of shape batch by outputs.
@@ -99,10 +89,10 @@ final class Layers {
   Operand<TFloat32> convolution(
       String name, Operand<TFloat32> x, Window window, int inputs, int outputs) {
     int side = window.side();
-    var weights = value(weights(name, side * side * inputs, side, side, inputs, outputs));
+    var weights = value(weights(name, side * side * inputs, side, side, inputs, outputs), x);
     long stride = window.stride();
     var convolved = tf.nn.conv2d(x, weights, List.of(1L, stride, stride, 1L), window.padding());
-    return tf.nn.relu(tf.nn.biasAdd(convolved, value(bias(name, outputs))));
+    return tf.nn.relu(tf.nn.biasAdd(convolved, value(bias(name, outputs), x)));
   }
 
   /// Returns the maximum of each window.
@@ -135,16 +125,18 @@ final class Layers {
   /// Returns the value of a variable, read once in a step on the variable's device. If ops used the
   /// variable itself, TensorFlow's distributed runtime would fetch it again for each op on another
   /// task, and the backward pass could see an update that the forward pass did not see.
-  private Operand<TFloat32> value(Variable<TFloat32> variable) {
+  ///
+  /// @param input of the layer
+  private Operand<TFloat32> value(Variable<TFloat32> variable, Operand<TFloat32> input) {
     String name = variable.op().name();
     Output<TFloat32> value =
         graph
-            .opBuilder("Identity", name + "_read", graph.baseScope())
+            .opBuilder("Identity", name + Readings.SUFFIX, graph.baseScope())
             .addInput(variable.asOutput())
             .setAttr("_class", new String[] {"loc:@" + name})
             .build()
             .output(0);
-    return readings.apply(value);
+    return readings.of(value, input);
   }
 
   private Variable<TFloat32> weights(String name, int fanIn, int... shape) {

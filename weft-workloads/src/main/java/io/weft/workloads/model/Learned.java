@@ -40,6 +40,11 @@ public final class Learned {
     return new Learned(tf, table.lookup(tf, tf.constant(rows)), elements);
   }
 
+  /// Returns the tensors that layers use.
+  Readings readings() {
+    return (first, input) -> added(first);
+  }
+
   /// Returns the next weights or biases: their initial values plus the learned differences.
   ///
   /// @param first their initial values

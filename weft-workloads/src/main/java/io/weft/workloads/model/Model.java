@@ -47,8 +47,16 @@ public record Model(
   /// @param seed of the initial weights
   /// @param scale the factor by which a feature byte is multiplied
   public static Model of(Workload workload, Hidden hidden, int features, long seed, float scale) {
+    return of(workload, hidden, features, seed, scale, Readings.VARIABLES);
+  }
+
+  /// Builds a workload's network on other tensors than the values of its variables.
+  ///
+  /// @param readings the tensors
+  public static Model of(
+      Workload workload, Hidden hidden, int features, long seed, float scale, Readings readings) {
     var graph = new Graph();
-    var layers = new Layers(graph, seed, hidden);
+    var layers = new Layers(graph, seed, hidden, readings);
     Ops tf = layers.tf();
     var bytes =
         tf.withName("features")

@@ -34,7 +34,12 @@ public record ServingFacts(
   /// @param pushes to the tables
   /// @param pulls from the tables, including pulls ahead of their step
   /// @param staleness of the pulled values
-  public record Tables(long pushes, long pulls, Staleness staleness) {}
+  /// @param exposedShare the fraction of a step for communication that no computation hid and for
+  ///   slower workers, in the steps that began 5 s or more after the first, if there are any; null
+  ///   if unknown
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  public record Tables(
+      long pushes, long pulls, Staleness staleness, @Nullable Double exposedShare) {}
 
   /// The clocks by which the slowest worker was behind a pulling worker, as measured by shards.
   ///

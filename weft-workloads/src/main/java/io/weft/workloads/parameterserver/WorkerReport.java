@@ -135,6 +135,13 @@ public record WorkerReport(ServedTraining training, RankShards share, List<Worke
     TableCounts all =
         rows.stream().map(WorkerRow::tables).reduce(TableCounts.NONE, TableCounts::plus);
     return new ServingFacts.Tables(
-        all.pushes(), all.pulls(), new ServingFacts.Staleness(all.staleness()));
+        all.pushes(), all.pulls(), new ServingFacts.Staleness(all.staleness()), exposedShare());
+  }
+
+  /// Returns the share of all workers' steps that was exposed communication; null if unknown.
+  private @Nullable Double exposedShare() {
+    double seconds = rows.stream().mapToDouble(row -> row.exposure().seconds()).sum();
+    double waited = rows.stream().mapToDouble(row -> row.exposure().waited()).sum();
+    return seconds > 0 ? (Double) (waited / seconds) : null;
   }
 }

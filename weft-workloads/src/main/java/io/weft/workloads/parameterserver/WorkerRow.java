@@ -13,6 +13,7 @@ import java.util.Arrays;
 /// @param bytesSent by the worker
 /// @param transfers of the worker
 /// @param tables the counts of requests to tables
+/// @param exposure to communication
 /// @param losses of its steps, each summed over its share of the batch; NaN for a step that it did
 ///   not take
 public record WorkerRow(
@@ -22,6 +23,7 @@ public record WorkerRow(
     long bytesSent,
     TransferCounts transfers,
     TableCounts tables,
+    Exposure exposure,
     double[] losses) {
 
   /// The effort of a worker.
@@ -31,7 +33,13 @@ public record WorkerRow(
   /// @param cpuSeconds of the processors since the start of its process
   public record Effort(long examples, double seconds, double cpuSeconds) {}
 
-  private static final int FACTS = 13;
+  /// The communication that no computation hid.
+  ///
+  /// @param waited seconds of waiting, with the wait for slower workers
+  /// @param seconds of the same steps; 0 if unknown
+  public record Exposure(double waited, double seconds) {}
+
+  private static final int FACTS = 15;
 
   /// Returns the number of steps that the worker took.
   long steps() {
@@ -53,6 +61,7 @@ public record WorkerRow(
         new TransferCounts(
             (long) numbers[5], (long) numbers[6], (long) numbers[7], (long) numbers[8]),
         new TableCounts((long) numbers[9], (long) numbers[10], (long) numbers[11]),
+        new Exposure(numbers[13], numbers[14]),
         Arrays.copyOfRange(numbers, FACTS, numbers.length));
   }
 
@@ -72,6 +81,8 @@ public record WorkerRow(
     numbers[10] = tables.pulls();
     numbers[11] = tables.staleness();
     numbers[12] = effort.cpuSeconds;
+    numbers[13] = exposure.waited;
+    numbers[14] = exposure.seconds;
     System.arraycopy(losses, 0, numbers, FACTS, losses.length);
     return numbers;
   }

@@ -19,11 +19,17 @@ import java.util.OptionalDouble;
 /// step of the first epoch. Confined to one thread.
 public final class WorkerSteps {
 
+  private static final double NANOS = 1e9;
+
+  /// The time after the first step in which Java and TensorFlow still compile.
+  private static final long WARM_NANOS = 5_000_000_000L;
+
   private final TrainingSettings settings;
   private final RankShards share;
   private final int perEpoch;
   private final double[] losses;
   private final List<Long> nanos = new ArrayList<>();
+  private final List<Long> exposed = new ArrayList<>();
 
   /// Creates a record without steps.
   public WorkerSteps(TrainingSettings settings, WorkerShard shard) {
@@ -37,6 +43,11 @@ public final class WorkerSteps {
   /// Returns the number of steps of the whole training.
   int count() {
     return losses.length;
+  }
+
+  /// Records the time for which the next recorded step waited for servers and computed nothing.
+  public void exposed(long waited) {
+    exposed.add(waited);
   }
 
   /// Records a step. Throws `TrainingException.Diverged` if its loss is not finite.
@@ -75,12 +86,30 @@ public final class WorkerSteps {
     return List.copyOf(nanos);
   }
 
+  /// Returns the exposed time of the steps that began 5 s or more after the first one, or of all
+  /// steps if there are none.
+  private WorkerRow.Exposure exposure() {
+    long warm = 0;
+    int first = 0;
+    while (first < exposed.size() && warm < WARM_NANOS) {
+      warm += nanos.get(first++);
+    }
+    int from = first == exposed.size() ? 0 : first;
+    double waited = sum(exposed.subList(from, exposed.size()));
+    double all = sum(nanos.subList(from, exposed.size()));
+    return new WorkerRow.Exposure(waited / NANOS, all / NANOS);
+  }
+
+  private static double sum(List<Long> some) {
+    return some.stream().mapToLong(Long::longValue).sum();
+  }
+
   /// Returns the result of this worker.
   ///
   /// @param requests in which it requested tensors; negative if unknown
   /// @param tables the counts of requests to tables
   public WorkerRow row(long requests, Weft weft, TableCounts tables) {
-    double seconds = nanos.stream().mapToLong(Long::longValue).sum() / 1e9;
+    double seconds = sum(nanos) / NANOS;
     long examples = (long) share.width() * nanos.size();
     return new WorkerRow(
         true,
@@ -89,6 +118,7 @@ public final class WorkerSteps {
         weft.bytesSent(),
         weft.transfers(),
         tables,
+        exposure(),
         losses.clone());
   }
 }

@@ -102,6 +102,14 @@ public final class Summary {
               serving.tables().pushes(),
               serving.tables().pulls(),
               serving.tables().staleness().max()));
+      Double exposed = serving.tables().exposedShare();
+      if (exposed != null) {
+        lines.append(
+            String.format(
+                Locale.ROOT,
+                "  exposed        %.1f %% of a step waits for servers, not hidden by computing%n",
+                100 * exposed));
+      }
     }
     Double requests = serving.requestsPerStep();
     if (requests != null) {

@@ -8,6 +8,7 @@ import io.weft.workloads.model.EngineKind;
 import io.weft.workloads.model.Hidden;
 import io.weft.workloads.model.Model;
 import io.weft.workloads.model.OptimizerKind;
+import io.weft.workloads.model.Readings;
 import io.weft.workloads.model.Workload;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -164,6 +165,11 @@ public record TrainingSettings(
   /// Builds the network for examples like these.
   public Model model(Examples like) {
     return Model.of(workload, hidden, like.features(), seed, like.scale());
+  }
+
+  /// Builds the network for examples like these on other tensors than its variables.
+  public Model model(Examples like, Readings readings) {
+    return Model.of(workload, hidden, like.features(), seed, like.scale(), readings);
   }
 
   /// Returns the description that a checkpoint of a run with these settings contains.

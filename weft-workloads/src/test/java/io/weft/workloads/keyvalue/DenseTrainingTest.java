@@ -108,6 +108,7 @@ class DenseTrainingTest {
     assertThat(served.outcome().accuracies().getLast())
         .isCloseTo(reduced.accuracies().getLast(), within(0.01));
     assertThat(served.facts().tables().staleness().max()).isZero();
+    assertThat(served.facts().tables().exposedShare()).isBetween(0.0, 1.0);
     if (optimizer == OptimizerKind.SGD || optimizer == OptimizerKind.MOMENTUM) {
       assertThat(served.outcome().digests()).containsExactly(reduced.digests().getFirst());
     }
