@@ -24,6 +24,7 @@ module io.weft.comm {
   exports io.weft.file to
       io.weft.dataparallel,
       io.weft.kv,
+      io.weft.spark,
       io.weft.telemetry,
       io.weft.tensorflow;
   exports io.weft.memory to

@@ -18,6 +18,7 @@ module io.weft.transport {
       io.weft.dataparallel,
       io.weft.kv,
       io.weft.shm,
+      io.weft.spark,
       io.weft.telemetry,
       io.weft.tensorflow,
       io.weft.tensorflow.distributed,

@@ -17,6 +17,9 @@ import java.util.Optional;
 /// @param trust the authentication of the rank at the store
 public record LauncherStore(StoreLocation.Hosted location, JobTrust trust) {
 
+  /// The name of Weft's launcher in `LaunchEnvironment.launcher`.
+  private static final String WEFT = "weft";
+
   /// Throws `NullPointerException` if a component is null.
   public LauncherStore {
     Objects.requireNonNull(location, "location");
@@ -28,6 +31,7 @@ public record LauncherStore(StoreLocation.Hosted location, JobTrust trust) {
   static Optional<LauncherStore> of(
       WeftConfig config, LaunchEnvironment launch, Map<String, String> environment, Secret secret) {
     return launch.store() instanceof StoreLocation.Hosted store
+            && launch.launcher().equals(WEFT)
             && !environment.containsKey("WEFT_LAUNCHER_PID")
         ? Optional.of(
             new LauncherStore(

@@ -57,7 +57,8 @@ final class ArrowRules {
                   "io.weft.tensorflow.partition..",
                   "io.weft.tensorflow.placement..",
                   "io.weft.tensorflow.session..",
-                  "io.weft.tensorflow.transfer..")),
+                  "io.weft.tensorflow.transfer.."),
+              part("io.weft.spark..")),
           List.of(part("io.weft.workloads..")),
           List.of(part("io.weft.launch..")),
           List.of(part("io.weft.perf..")));

@@ -51,6 +51,7 @@ class CodeLayersTest {
             "kv",
             "tensorflow",
             "djl",
+            "spark",
             "workloads",
             "launch",
             "perf",

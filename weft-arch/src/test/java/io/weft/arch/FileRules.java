@@ -39,6 +39,7 @@ final class FileRules {
           "io.weft.cluster.store.FileStore",
           "io.weft.cluster.store.JobDirectory",
           "io.weft.launch.job.LaunchDirectory",
+          "io.weft.spark.ml.RowFile",
           "io.weft.perf.peer.FlightRocksServer");
 
   /// The classes that list directories of the installed system, or directories that they have

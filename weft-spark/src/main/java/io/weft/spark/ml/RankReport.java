@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.weft.spark.ml;
+
+import java.io.Serializable;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The result of a training on one rank.
+///
+/// @param executor the executor of the rank
+/// @param rows the rows of its partition
+/// @param digest the fingerprint of the final weights
+/// @param losses the mean loss of all ranks' rows in each epoch that this attempt trained
+/// @param network the trained network, from rank 0 only
+record RankReport(
+    String executor, long rows, String digest, List<Double> losses, @Nullable SavedNetwork network)
+    implements Serializable {
+  RankReport {
+    losses = List.copyOf(losses);
+  }
+}
