@@ -49,14 +49,15 @@ import org.apache.spark.sql.types.StructType;
 public final class MnistPipeline {
 
   private static final int RANKS = 2;
+  private static final int PARTITIONS = 8;
 
   private MnistPipeline() {}
 
   /// Runs the example.
   public static void main(String[] arguments) throws IOException {
-    int trained = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 12_000;
+    int trained = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 8_000;
     int tested = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 2_000;
-    int epochs = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 8;
+    int epochs = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 6;
     SparkConf conf =
         WeftSpark.conf(new SparkConf()) // adds the executors' Java flags
             .setAppName("mnist")
@@ -104,7 +105,7 @@ public final class MnistPipeline {
     }
     JavaRDD<Row> rows =
         JavaSparkContext.fromSparkContext(spark.sparkContext())
-            .parallelize(digits, RANKS)
+            .parallelize(digits, PARTITIONS)
             .map(MnistPipeline::row);
     StructType schema =
         new StructType()

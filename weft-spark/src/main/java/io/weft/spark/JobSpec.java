@@ -29,10 +29,10 @@ final class JobSpec implements Serializable {
   private final byte[] secret;
   private final TreeMap<String, String> settings;
 
-  private JobSpec(String name, byte[] secret, TreeMap<String, String> settings) {
+  private JobSpec(String name, byte[] secret, Map<String, String> settings) {
     this.name = name;
     this.secret = secret;
-    this.settings = settings;
+    this.settings = new TreeMap<>(settings);
   }
 
   /// Returns the facts of a new job, with a new secret.

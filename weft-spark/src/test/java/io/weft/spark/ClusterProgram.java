@@ -4,21 +4,21 @@ package io.weft.spark;
 import static io.weft.collective.CollectiveOptions.named;
 
 import io.weft.spark.ml.DenseNetwork;
+import io.weft.spark.ml.HaltingNetwork;
+import io.weft.spark.ml.TrainingSummary;
 import io.weft.spark.ml.WeftEstimator;
-import io.weft.spark.ml.WeftModel;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
 import org.apache.spark.SparkConf;
 import org.apache.spark.sql.SparkSession;
 
-/// A driver with two executors, which are processes of their own. The first argument names what it
-/// does; it prints the result.
+/// A driver with two executors, which are processes of their own. It prints a line for each check.
 public final class ClusterProgram {
 
   private ClusterProgram() {}
 
-  /// Runs `ranks`, `lost-executor DIRECTORY` or `estimator`.
+  /// Runs the checks.
   public static void main(String[] arguments) throws IOException {
     SparkConf conf =
         WeftSpark.conf(new SparkConf())
@@ -33,6 +33,7 @@ public final class ClusterProgram {
       System.out.println("ranks: " + ranks(spark));
       System.out.println("lost executor: " + lostExecutor(spark));
       System.out.println("estimator: " + estimator(spark));
+      System.out.println("resumed: " + resumed(spark));
     }
   }
 
@@ -62,16 +63,37 @@ public final class ClusterProgram {
   }
 
   private static String estimator(SparkSession spark) {
-    WeftModel model =
-        new WeftEstimator(new DenseNetwork(0.1f))
-            .setFeaturesCol("id")
-            .setLabelCol("label")
-            .setNumWorkers(2)
-            .setEpochs(2)
-            .fit(spark.range(64).selectExpr("id / 64 as id", "id / 32 as label"));
-    var course = model.summary().orElseThrow();
+    var course = fit(spark, new WeftEstimator(new DenseNetwork(0.1f)).setEpochs(2));
     return new HashSet<>(course.executors()).size()
         + " executors, equal weights "
         + course.equalWeights();
+  }
+
+  private static TrainingSummary fit(SparkSession spark, WeftEstimator estimator) {
+    return estimator
+        .setFeaturesCol("id")
+        .setLabelCol("label")
+        .setNumWorkers(2)
+        .fit(spark.range(256).selectExpr("id / 256 as id", "id / 128 as label"))
+        .summary()
+        .orElseThrow();
+  }
+
+  /// Ends the process of rank 1 in the first attempt when two epochs are saved. Compares the
+  /// weights with those of an undisturbed training.
+  private static String resumed(SparkSession spark) {
+    int epochs = 30;
+    String checkpoints = System.getProperty("weft.test.checkpoints");
+    TrainingSummary undisturbed =
+        fit(spark, new WeftEstimator(new DenseNetwork(0.1f)).setEpochs(epochs));
+    TrainingSummary resumed =
+        fit(
+            spark,
+            new WeftEstimator(new HaltingNetwork(checkpoints))
+                .setEpochs(epochs)
+                .setCheckpointDir(checkpoints));
+    return (resumed.losses().size() < epochs)
+        + ", equal weights "
+        + resumed.digests().equals(undisturbed.digests());
   }
 }

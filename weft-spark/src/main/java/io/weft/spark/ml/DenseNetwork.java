@@ -44,11 +44,11 @@ public final class DenseNetwork implements NetworkFactory {
   }
 
   private static float rateOf(String settings) {
-    return Float.parseFloat(settings.split(",")[0]);
+    return Float.parseFloat(settings.split(",", -1)[0]);
   }
 
   private static int[] hiddenOf(String settings) {
-    return Arrays.stream(settings.split(",")).skip(1).mapToInt(Integer::parseInt).toArray();
+    return Arrays.stream(settings.split(",", -1)).skip(1).mapToInt(Integer::parseInt).toArray();
   }
 
   @Override

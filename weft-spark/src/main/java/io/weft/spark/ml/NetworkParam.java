@@ -22,8 +22,7 @@ final class NetworkParam extends Param<NetworkFactory> {
   public String jsonEncode(NetworkFactory factory) {
     Class<?> type = factory.getClass();
     String settings = factory.settings();
-    Constructor<?> made = constructor(type, settings);
-    if (made == null || !SETTINGS.matcher(settings).matches()) {
+    if (!isMade(type, settings) || !SETTINGS.matcher(settings).matches()) {
       throw new UnsupportedOperationException(
           "the estimator cannot be saved, because its network %s is no public class with a public constructor without parameters, or with one String for its settings; a fitted model can be saved"
               .formatted(type.getName()));
@@ -31,13 +30,14 @@ final class NetworkParam extends Param<NetworkFactory> {
     return "\"" + type.getName() + "|" + settings + "\"";
   }
 
-  private static Constructor<?> constructor(Class<?> type, String settings) {
+  /// Returns whether a public constructor makes an equal factory.
+  private static boolean isMade(Class<?> type, String settings) {
     try {
       Constructor<?> found =
           settings.isEmpty() ? type.getConstructor() : type.getConstructor(String.class);
-      return Modifier.isPublic(type.getModifiers()) ? found : null;
+      return Modifier.isPublic(found.getModifiers()) && Modifier.isPublic(type.getModifiers());
     } catch (NoSuchMethodException none) {
-      return null;
+      return false;
     }
   }
 

@@ -5,10 +5,13 @@ import io.weft.tensorflow.natives.TensorFlowLibraries;
 import java.io.Serial;
 import java.io.Serializable;
 import java.lang.ref.Cleaner;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.tensorflow.Result;
 import org.tensorflow.SavedModelBundle;
 import org.tensorflow.Signature;
+import org.tensorflow.Signature.TensorDescription;
 import org.tensorflow.types.TFloat32;
 
 /// A trained network that computes predictions in this process. Spark broadcasts it, so that all
@@ -46,20 +49,24 @@ final class Predictor implements Serializable {
   float[] outputs(float[] features, int rows) {
     SavedModelBundle bundle = bundle();
     Signature signature = bundle.function(Signature.DEFAULT_KEY).signature();
-    String input = signature.getInputs().get(SavedNetwork.INPUT).name;
-    String output = signature.getOutputs().get(SavedNetwork.OUTPUT).name;
+    TensorDescription input = end(signature.getInputs(), SavedNetwork.INPUT);
+    TensorDescription output = end(signature.getOutputs(), SavedNetwork.OUTPUT);
     int width = features.length / rows;
-    long expected = signature.getInputs().get(SavedNetwork.INPUT).shape.get(1);
+    long expected = input.shape.get(1);
     if (width != expected) {
       throw new IllegalArgumentException(
           "rows have %d features, but the network was trained with %d".formatted(width, expected));
     }
     try (TFloat32 x = Batches.tensor(features, rows, width);
-        Result result = bundle.session().runner().feed(input, x).fetch(output).run()) {
+        Result result = bundle.session().runner().feed(input.name, x).fetch(output.name).run()) {
       TFloat32 values = (TFloat32) result.get(0);
       float[] outputs = new float[(int) values.size()];
       values.asRawTensor().data().asFloats().read(outputs);
       return outputs;
     }
+  }
+
+  private static TensorDescription end(Map<String, TensorDescription> ends, String name) {
+    return Objects.requireNonNull(ends.get(name), name);
   }
 }

@@ -65,7 +65,7 @@ final class SavedNetwork implements Serializable {
 
   /// Returns the contents of a file; not to be changed.
   byte[] file(String name) {
-    return files.get(name);
+    return Objects.requireNonNull(files.get(name), name);
   }
 
   /// Loads the network into TensorFlow. The caller owns the bundle.
@@ -74,7 +74,7 @@ final class SavedNetwork implements Serializable {
       Path variables = Files.createDirectory(scratch.path().resolve("variables"));
       assert Files.isDirectory(variables);
       for (String file : FILES) {
-        NewFile.write(scratch.path().resolve(file), files.get(file));
+        NewFile.write(scratch.path().resolve(file), file(file));
       }
       return SavedModelBundle.load(scratch.path().toString());
     } catch (IOException full) {
