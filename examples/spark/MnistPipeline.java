@@ -43,9 +43,8 @@ import org.apache.spark.sql.types.StructType;
 /// ```
 ///
 /// The last line of the output is JSON: the number of executors that trained, the accuracy on test
-/// data, whether all ranks ended with the same weights, and whether the pipeline predicts the same
-/// after it was saved and loaded. Arguments: the numbers of training and test digits, and of
-/// epochs.
+/// data, whether all ranks ended with the same weights, and whether a saved and loaded pipeline
+/// predicts equally. Arguments: the numbers of training and test digits, and of epochs.
 public final class MnistPipeline {
 
   private static final int RANKS = 2;

@@ -17,8 +17,8 @@ final class StartChecks {
   private StartChecks() {}
 
   /// Waits until the application has a slot for each rank. Throws `CommException.Setup` with the
-  /// setting to change if the application can never run so many tasks at once, or has not enough
-  /// slots after `limit`.
+  /// setting to change if the application can never run the ranks at once, or has not enough slots
+  /// after `limit`.
   static void require(SparkContext spark, int ranks, Duration limit) {
     SparkConf conf = spark.getConf();
     if (ranks < 1) {

@@ -24,9 +24,9 @@ import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 
 /// Runs programs of many ranks in a Spark application. The tasks of one barrier stage are the ranks
-/// of a job of its own: they start together, and two jobs of an application never meet. Several
-/// ranks may share an executor. Blocks the calling thread; other threads may run other jobs at the
-/// same time, which start when slots are free.
+/// of a separate job: they start together, and two jobs of an application never meet. Several ranks
+/// may share an executor. Blocks the calling thread; other threads may run other jobs at the same
+/// time, which start when slots are free.
 ///
 /// ```java
 /// List<Float> sums =
@@ -75,7 +75,7 @@ public final class WeftSpark {
   }
 
   /// Runs `body` on `ranks` ranks without data and returns their results by rank. Throws
-  /// `CommException.Setup` if the application cannot run so many tasks at once, and
+  /// `CommException.Setup` if the application cannot run the ranks at once, and
   /// `RankFailedException` if the program of a rank fails.
   public static <R extends Serializable> List<R> run(
       SparkContext spark, int ranks, RankBody<Integer, R> body) {

@@ -38,7 +38,7 @@ import org.tensorflow.types.TFloat32;
 /// fewer batches than the others joins, and takes the weights of the rank that trained longest
 /// before the next epoch. The gradient of a step is that of the sum of all ranks' weighted losses,
 /// divided by the rows of n full batches.
-final class GraphTraining implements RankBody<Row, RankReport> {
+final class GraphTraining implements RankBody<Row, TrainedRank> {
 
   @Serial private static final long serialVersionUID = 1L;
   private static final Logger LOG = LoggerFactory.getLogger(GraphTraining.class);
@@ -50,7 +50,7 @@ final class GraphTraining implements RankBody<Row, RankReport> {
   }
 
   @Override
-  public RankReport run(SparkRank<Row> rank) throws Exception {
+  public TrainedRank run(SparkRank<Row> rank) throws Exception {
     try (RowFile rows = RowFile.write(rank.partition(), spec.reader(), spec.weighted())) {
       int width = width(rank, rows);
       OpLibrary library = OpLibrary.load();
@@ -71,10 +71,10 @@ final class GraphTraining implements RankBody<Row, RankReport> {
     }
   }
 
-  /// Returns the number of features of all ranks' rows. Throws `IllegalArgumentException` if there
-  /// are no rows, or if this rank's rows are narrower than those of another rank.
+  /// Returns the number of features of all ranks' rows. Throws `IllegalArgumentException` if all
+  /// partitions are empty, or if this rank's rows are narrower than those of another rank.
   private static int width(SparkRank<Row> rank, RowFile rows) throws InterruptedException {
-    int width = (int) Agreement.of(rank.weft(), "spark/width", ReduceOp.MAX, rows.width())[0];
+    int width = (int) RankNumbers.of(rank.weft(), "spark/width", ReduceOp.MAX, rows.width())[0];
     if (width == 0) {
       throw new IllegalArgumentException(
           "the data has no rows in any of its " + rank.size() + " partitions");
@@ -153,10 +153,10 @@ final class GraphTraining implements RankBody<Row, RankReport> {
     }
   }
 
-  private RankReport train(Run run, Ends ends, List<Operand<?>> weights)
+  private TrainedRank train(Run run, Ends ends, List<Operand<?>> weights)
       throws IOException, InterruptedException {
     Weft weft = run.weft();
-    Checkpoints checkpoints = new Checkpoints(spec.checkpoints());
+    EpochCheckpoints checkpoints = new EpochCheckpoints(spec.checkpoints());
     int first = checkpoints.restore(run.session(), weft);
     WeftVariables.broadcast(run.session(), weft, 0);
     List<Double> losses = new ArrayList<>();
@@ -170,7 +170,7 @@ final class GraphTraining implements RankBody<Row, RankReport> {
     String digest = WeightsDigest.of(run.session(), weights);
     SavedNetwork network =
         weft.rank() == 0 ? SavedNetwork.of(run.session(), ends.features(), ends.output()) : null;
-    return new RankReport(
+    return new TrainedRank(
         run.rank().place().executor(), run.rows().count(), digest, losses, network);
   }
 
@@ -190,7 +190,7 @@ final class GraphTraining implements RankBody<Row, RankReport> {
     for (int row = 0; row < run.rows().count(); row++) {
       weight += run.rows().weight(row);
     }
-    double[] all = Agreement.of(weft, "spark/loss", ReduceOp.SUM, sum, weight);
+    double[] all = RankNumbers.of(weft, "spark/loss", ReduceOp.SUM, sum, weight);
     return all[1] == 0 ? 0 : all[0] / all[1];
   }
 

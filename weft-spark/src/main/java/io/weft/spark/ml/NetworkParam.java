@@ -24,7 +24,7 @@ final class NetworkParam extends Param<NetworkFactory> {
     String settings = factory.settings();
     if (!isMade(type, settings) || !SETTINGS.matcher(settings).matches()) {
       throw new UnsupportedOperationException(
-          "the estimator cannot be saved, because its network %s is no public class with a public constructor without parameters, or with one String for its settings; a fitted model can be saved"
+          "the estimator cannot be saved, because its network %s needs to be a public class with a public constructor without parameters, or with one String for its settings; a fitted model can be saved"
               .formatted(type.getName()));
     }
     return "\"" + type.getName() + "|" + settings + "\"";

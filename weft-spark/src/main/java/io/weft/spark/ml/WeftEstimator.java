@@ -25,8 +25,8 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /// Trains a network of TensorFlow on the executors: a stage of Spark's pipelines. The data is
-/// divided into as many partitions as there are ranks, which average their gradients in each step.
-/// The driver computes nothing.
+/// divided into one partition for each rank. The ranks average their gradients in each step. The
+/// driver computes nothing.
 ///
 /// A step takes `batchSize` rows of each rank. Its gradient is that of the sum of the rows' losses,
 /// each multiplied by the weight of its row, divided by the number of rows of full batches. Ranks
@@ -236,7 +236,7 @@ public final class WeftEstimator extends Estimator<WeftModel> implements MLWrita
     if (rows.rdd().getNumPartitions() != ranks) {
       rows = rows.repartition(ranks);
     }
-    List<RankReport> reports = WeftSpark.run(rows, new GraphTraining(spec()));
+    List<TrainedRank> reports = WeftSpark.run(rows, new GraphTraining(spec()));
     return copyValues(model(reports), ParamMap.empty()).setParent(this);
   }
 
@@ -270,7 +270,7 @@ public final class WeftEstimator extends Estimator<WeftModel> implements MLWrita
     return !getOrDefault(weightCol).isEmpty();
   }
 
-  private WeftModel model(List<RankReport> reports) {
+  private WeftModel model(List<TrainedRank> reports) {
     SavedNetwork trained = reports.getFirst().network();
     if (trained == null) {
       throw new IllegalStateException("rank 0 returned no network");
@@ -279,10 +279,10 @@ public final class WeftEstimator extends Estimator<WeftModel> implements MLWrita
         uid,
         trained,
         new TrainingSummary(
-            reports.stream().map(RankReport::executor).toList(),
-            reports.stream().map(RankReport::rows).toList(),
+            reports.stream().map(TrainedRank::executor).toList(),
+            reports.stream().map(TrainedRank::rows).toList(),
             reports.getFirst().losses(),
-            reports.stream().map(RankReport::digest).toList()));
+            reports.stream().map(TrainedRank::digest).toList()));
   }
 
   @Override

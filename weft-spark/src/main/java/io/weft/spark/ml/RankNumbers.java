@@ -11,9 +11,9 @@ import io.weft.tensor.TensorLease;
 import java.lang.foreign.ValueLayout;
 
 /// A few numbers that all ranks combine. Every rank must make the same calls.
-final class Agreement {
+final class RankNumbers {
 
-  private Agreement() {}
+  private RankNumbers() {}
 
   /// Returns the numbers of all ranks, combined element by element. Waits for all ranks.
   static double[] of(Weft weft, String name, ReduceOp op, double... numbers)

@@ -19,7 +19,7 @@ import org.tensorflow.Session;
 /// The checkpoints of one training in a file system that all executors reach. Rank 0 writes all
 /// variables after each epoch, and reads them when Spark runs the stage again. A directory appears
 /// under its final name when it is complete; older ones are then deleted.
-final class Checkpoints {
+final class EpochCheckpoints {
 
   private static final String PREFIX = "epoch-";
   private static final String NAME = "variables";
@@ -27,7 +27,7 @@ final class Checkpoints {
   private final String directory;
 
   /// @param directory a URI of Hadoop, or the empty text for no checkpoints
-  Checkpoints(String directory) {
+  EpochCheckpoints(String directory) {
     this.directory = directory;
   }
 
@@ -38,7 +38,7 @@ final class Checkpoints {
       return 0;
     }
     int trained = weft.rank() == 0 ? read(session) : 0;
-    return (int) Agreement.of(weft, "spark/epochs", ReduceOp.MAX, trained)[0];
+    return (int) RankNumbers.of(weft, "spark/epochs", ReduceOp.MAX, trained)[0];
   }
 
   private int read(Session session) throws IOException {

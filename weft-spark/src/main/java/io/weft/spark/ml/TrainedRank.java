@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 /// @param digest the fingerprint of the final weights
 /// @param losses the mean loss of all ranks' rows in each epoch that this attempt trained
 /// @param network the trained network, from rank 0 only
-record RankReport(
+record TrainedRank(
     String executor, long rows, String digest, List<Double> losses, @Nullable SavedNetwork network)
     implements Serializable {
-  RankReport {
+  TrainedRank {
     losses = List.copyOf(losses);
   }
 }
