@@ -74,6 +74,12 @@ public final class WeftSpark {
     return StartChecks.slots(spark);
   }
 
+  /// Returns whether the tasks of this data can be ranks. They can not if a coalesce or a union
+  /// without a later shuffle makes its partitions of others; `repartition` is the remedy.
+  public static boolean canRun(JavaRDD<?> data) {
+    return StageLineage.isUniform(data.rdd());
+  }
+
   /// Runs `body` on `ranks` ranks without data and returns their results by rank. Throws
   /// `CommException.Setup` if the application cannot run the ranks at once, and
   /// `RankFailedException` if the program of a rank fails.
@@ -99,6 +105,11 @@ public final class WeftSpark {
     JobSpec job = JobSpec.create(spark.getConf());
     Duration limit = job.config(System.getenv(), System.getProperties()).startDeadline();
     StartChecks.require(spark, data.getNumPartitions(), limit);
+    if (!canRun(data)) {
+      throw new IllegalArgumentException(
+          "the %d partitions of the data are made of others in the same stage, by coalesce or union, which Spark refuses where all tasks start together; call repartition(%1$d) before"
+              .formatted(data.getNumPartitions()));
+    }
     var task = new RankTask<T, R>(job, body);
     @SuppressWarnings("unchecked") // a lambda of both types
     var function =

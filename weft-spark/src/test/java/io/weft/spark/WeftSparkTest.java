@@ -6,6 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.weft.comm.CommException;
+import io.weft.kv.KvNode;
+import io.weft.kv.KvOptions;
+import io.weft.kv.KvTable;
+import io.weft.kv.spec.Consistency;
+import io.weft.kv.spec.TableSpec;
 import io.weft.tensor.DType;
 import io.weft.tensor.ReduceOp;
 import io.weft.tensor.Shape;
@@ -193,6 +198,40 @@ class WeftSparkTest {
   }
 
   private record Holder(Object value) implements Serializable {}
+
+  @Test
+  void partitionsThatSparkRefusesAreRefusedWithTheRemedy() {
+    JavaRDD<Integer> numbers =
+        JavaSparkContext.fromSparkContext(spark).parallelize(List.of(1, 2, 3, 4), 4);
+    assertThatThrownBy(() -> WeftSpark.run(numbers.coalesce(2), rank -> 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("repartition(2)");
+    assertThat(WeftSpark.run(numbers.coalesce(2).repartition(2), rank -> 0)).hasSize(2);
+  }
+
+  @Test
+  void serversAndWorkersAreTasksOfOneStage() {
+    List<Float> values =
+        WeftSpark.run(
+            spark,
+            3,
+            rank -> {
+              try (KvNode kv = KvNode.open(rank.weft(), KvOptions.servers(1))) {
+                if (kv.serve()) {
+                  return -1f;
+                }
+                KvTable table =
+                    kv.worker().register(TableSpec.rows("rows", 1).with(Consistency.synchronous()));
+                long[] keys = {7};
+                float[] row = {1};
+                table.push(keys, row).await();
+                kv.worker().clock();
+                table.pull(keys, row).await();
+                return row[0];
+              }
+            });
+    assertThat(values).containsExactlyInAnyOrder(-1f, 2f, 2f);
+  }
 
   @Test
   void jobWithoutRanksIsRefused() {

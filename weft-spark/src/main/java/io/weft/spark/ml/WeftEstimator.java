@@ -6,6 +6,7 @@ import java.io.Serial;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.ml.Estimator;
 import org.apache.spark.ml.param.IntParam;
 import org.apache.spark.ml.param.LongParam;
@@ -233,7 +234,8 @@ public final class WeftEstimator extends Estimator<WeftModel> implements MLWrita
       ranks = WeftSpark.slots(data.sparkSession().sparkContext());
     }
     Dataset<Row> rows = rows(data);
-    if (rows.rdd().getNumPartitions() != ranks) {
+    JavaRDD<Row> given = rows.toJavaRDD();
+    if (given.getNumPartitions() != ranks || !WeftSpark.canRun(given)) {
       rows = rows.repartition(ranks);
     }
     List<TrainedRank> reports = WeftSpark.run(rows, new GraphTraining(spec()));

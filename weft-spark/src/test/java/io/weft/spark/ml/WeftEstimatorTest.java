@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.ml.Pipeline;
 import org.apache.spark.ml.PipelineModel;
@@ -134,6 +136,16 @@ class WeftEstimatorTest {
     assertThat(course.rows()).containsExactly(70L, 40L, 0L);
     assertThat(course.equalWeights()).isTrue();
     assertThat(course.losses()).hasSize(2).allMatch(loss -> loss > 0 && loss < 1);
+  }
+
+  @Test
+  void coalescedDataAndTwoFitsAtOnceTrain() throws Exception {
+    Dataset<Row> data = assembler().transform(points(40, 3)).coalesce(1);
+    CompletableFuture<WeftModel> other =
+        CompletableFuture.supplyAsync(() -> circle().setNumWorkers(1).setEpochs(2).fit(data));
+    WeftModel one = circle().setNumWorkers(1).setEpochs(2).fit(data);
+    assertThat(one.summary().orElseThrow().digests())
+        .isEqualTo(other.get(60, TimeUnit.SECONDS).summary().orElseThrow().digests());
   }
 
   @Test
