@@ -20,7 +20,6 @@ final class StartChecks {
   /// setting to change if the application can never run the ranks at once, or has not enough slots
   /// after `limit`.
   static void require(SparkContext spark, int ranks, Duration limit) {
-    SparkConf conf = spark.getConf();
     if (ranks < 1) {
       throw new CommException.Setup(
           "the data has no partition, and a job needs at least 1 rank", null);
@@ -28,6 +27,12 @@ final class StartChecks {
     if (spark.isStopped()) {
       throw new CommException.Setup("the SparkContext is stopped; create a new one", null);
     }
+    requireFixedExecutors(spark.getConf());
+    requireSlots(spark, ranks, limit);
+  }
+
+  /// Throws `CommException.Setup` if Spark adds and removes executors while the application runs.
+  static void requireFixedExecutors(SparkConf conf) {
     if (conf.getBoolean("spark.dynamicAllocation.enabled", false)) {
       throw new CommException.Setup(
           "spark.dynamicAllocation.enabled is true; Spark runs no barrier stage with it, because"
@@ -35,7 +40,6 @@ final class StartChecks {
               + " the number of executors",
           null);
     }
-    requireSlots(spark, ranks, limit);
   }
 
   private static void requireSlots(SparkContext spark, int ranks, Duration limit) {

@@ -19,6 +19,7 @@ public final class LocalSpark {
     return WeftSpark.conf(new SparkConf())
         .setAppName("weft test")
         .setMaster("local[" + slots + "]")
+        .set("spark.speculation", "true")
         .set("spark.ui.enabled", "false")
         .set("spark.driver.host", "127.0.0.1")
         .set("spark.driver.bindAddress", "127.0.0.1")

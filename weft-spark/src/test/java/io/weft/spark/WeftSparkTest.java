@@ -234,6 +234,14 @@ class WeftSparkTest {
   }
 
   @Test
+  void dynamicAllocationIsRefusedWithTheRemedy() {
+    SparkConf conf = new SparkConf(false).set("spark.dynamicAllocation.enabled", "true");
+    assertThatThrownBy(() -> StartChecks.requireFixedExecutors(conf))
+        .isInstanceOf(CommException.Setup.class)
+        .hasMessageContaining("set it to false and spark.executor.instances");
+  }
+
+  @Test
   void jobWithoutRanksIsRefused() {
     assertThatThrownBy(() -> WeftSpark.run(spark, 0, rank -> 0))
         .isInstanceOf(IllegalArgumentException.class)

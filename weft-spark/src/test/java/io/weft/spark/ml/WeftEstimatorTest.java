@@ -173,11 +173,11 @@ class WeftEstimatorTest {
     }
     Dataset<Row> data = spark.createDataFrame(rows, schema);
     WeftModel model =
-        new WeftEstimator(new DenseNetwork(0.05f))
+        new WeftEstimator(new DenseNetwork(0.1f))
             .setWeightCol("importance")
             .setNumWorkers(2)
             .setBatchSize(8)
-            .setEpochs(40)
+            .setEpochs(20)
             .fit(data);
     assertThat(predictions(model.transform(data)).get(20)).isCloseTo(0.5, within(0.05));
   }
