@@ -12,12 +12,13 @@ import io.weft.workloads.digits.SyntheticDigits;
 import java.io.IOException;
 import java.io.Serializable;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -122,10 +123,12 @@ public final class MnistPipeline {
   }
 
   private static PipelineModel reloaded(PipelineModel fitted) throws IOException {
-    Path directory = Files.createTempDirectory("weft-mnist");
-    String path = directory.resolve("pipeline").toUri().toString();
-    fitted.write().overwrite().save(path);
-    return PipelineModel.load(path);
+    String directory = Files.createTempDirectory("weft-mnist").toUri().toString();
+    fitted.write().overwrite().save(directory);
+    PipelineModel loaded = PipelineModel.load(directory);
+    Path saved = new Path(directory);
+    saved.getFileSystem(new Configuration()).delete(saved, true);
+    return loaded;
   }
 
   private static List<Double> predictions(Dataset<Row> predicted) {
