@@ -135,7 +135,7 @@ record PlanReport(
                   + " is expected to take %s%n",
               100 * plan.spread().share(),
               plan.largest().ranks(),
-              time(ClampedDuration.nanos(plan.slowest()))));
+              time((double) ClampedDuration.nanos(plan.slowest()))));
     }
     PlanLink link = plan.link();
     text.append(
