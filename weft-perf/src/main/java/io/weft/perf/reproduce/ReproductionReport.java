@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// The report of a reproduction as one HTML page, which is also XML and loads nothing: pictures are
 /// part of the page.
@@ -219,8 +220,14 @@ record ReproductionReport(List<Figure> rows, String host, ReproductionMode mode)
     return curves;
   }
 
-  private static List<Double> numbers(Object list) {
-    return ((List<?>) list).stream().map(each -> ((Number) each).doubleValue()).toList();
+  /// Returns the numbers of a list; none for anything else, which another program has written.
+  private static List<Double> numbers(@Nullable Object list) {
+    return list instanceof List<?> all
+        ? all.stream()
+            .filter(Number.class::isInstance)
+            .map(each -> ((Number) each).doubleValue())
+            .toList()
+        : List.of();
   }
 
   /// Returns text in which no character belongs to the markup.
