@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateTile;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /// Applies an update rule to contiguous elements, tile by tile. Each slot is a contiguous array at
 /// a fixed distance from the previous one. One thread.
@@ -32,7 +33,7 @@ final class ElementUpdates {
 
   /// Replaces the rule with one that has equal slots.
   void use(UpdateRule other) {
-    rule = other;
+    rule = Objects.requireNonNull(other, "rule");
   }
 
   /// Writes the initial values of the slots.

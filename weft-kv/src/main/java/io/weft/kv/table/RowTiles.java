@@ -9,6 +9,7 @@ import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateTile;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Objects;
 
 /// Copies rows between their memory and heap tiles, several rows at a time, for update rules and
 /// reads. One thread.
@@ -44,7 +45,7 @@ final class RowTiles {
 
   /// Replaces the rule with one that has equal slots.
   void use(UpdateRule other) {
-    rule = other;
+    rule = Objects.requireNonNull(other, "rule");
   }
 
   /// Returns the learning rate of a step.
