@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.kv.event.OperationNames;
 import io.weft.kv.event.TableOperation;
-import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.spec.TableSpec;
@@ -102,7 +101,7 @@ public final class SaveRequests {
         links.handle(words("restore"), begin(KvOp.LOAD, content.byteSize()), () -> null);
     try {
       links.submit(
-          new What(KvOp.LOAD, shard, spec.id(), clock, part, KvHead.Values.FLOAT32, 0),
+          new What(KvOp.LOAD, shard, spec.id(), clock).withPart(part),
           new Memory(null, 0, payload, null),
           handle,
           (reply, written) -> {});

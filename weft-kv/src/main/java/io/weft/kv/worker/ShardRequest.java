@@ -46,22 +46,33 @@ final class ShardRequest {
       int priority,
       Answer answer) {
 
-    /// Creates parameters of an operation that is answered promptly, unless it is a wait.
-    What(KvOp op, int shard, long table, long clock, int part, KvHead.Values values, int priority) {
+    /// Creates parameters of FLOAT32 values, without a part and with the default priority, of an
+    /// operation that is answered promptly, unless it is a wait.
+    What(KvOp op, int shard, long table, long clock) {
       this(
           op,
           shard,
           table,
           clock,
-          part,
-          values,
-          priority,
+          0,
+          KvHead.Values.FLOAT32,
+          0,
           op == KvOp.WAIT ? Answer.AWAITS_WORKERS : Answer.PROMPT);
     }
 
-    /// Creates parameters without a part and with the default priority.
-    What(KvOp op, int shard, long table, long clock) {
-      this(op, shard, table, clock, 0, KvHead.Values.FLOAT32, 0);
+    /// Returns these parameters with a part of a tensor.
+    What withPart(int number) {
+      return new What(op, shard, table, clock, number, values, priority, answer);
+    }
+
+    /// Returns these parameters with another format of values.
+    What withValues(KvHead.Values format) {
+      return new What(op, shard, table, clock, part, format, priority, answer);
+    }
+
+    /// Returns these parameters with another priority.
+    What withPriority(int other) {
+      return new What(op, shard, table, clock, part, values, other, answer);
     }
   }
 

@@ -8,7 +8,6 @@ import io.weft.kv.event.OperationNames;
 import io.weft.kv.event.TableOperation;
 import io.weft.kv.frame.ClockWindow;
 import io.weft.kv.frame.KvCall;
-import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.function.KvChange;
@@ -119,9 +118,7 @@ public final class TableClock {
       if (spec.consistency().staleness() > 0) {
         int[] shards = IntStream.range(0, applied.length()).map(shardOf).distinct().toArray();
         for (int shard : shards) {
-          var what =
-              new What(
-                  KvOp.CLOCK, shard, spec.id(), at, 0, KvHead.Values.FLOAT32, Integer.MIN_VALUE);
+          var what = new What(KvOp.CLOCK, shard, spec.id(), at).withPriority(Integer.MIN_VALUE);
           links.submit(what, NOTHING, handle, (reply, written) -> {});
         }
       }
@@ -195,7 +192,7 @@ public final class TableClock {
     KvHandle<Void> told =
         links.handle("end of table '" + spec.name() + "'", begin(KvOp.END, 0, 0), () -> null);
     links.follow(
-        new What(KvOp.END, shard, spec.id(), 0, 0, KvHead.Values.FLOAT32, Integer.MAX_VALUE),
+        new What(KvOp.END, shard, spec.id(), 0).withPriority(Integer.MAX_VALUE),
         new Memory(null, 0, reason, null),
         told,
         (reply, written) -> {});
@@ -246,14 +243,10 @@ public final class TableClock {
       return;
     }
     var wait =
-        new What(
-            KvOp.WAIT,
-            what.shard(),
-            what.table(),
-            before,
-            what.part(),
-            what.values(),
-            what.priority());
+        new What(KvOp.WAIT, what.shard(), what.table(), before)
+            .withPart(what.part())
+            .withValues(what.values())
+            .withPriority(what.priority());
     links.submit(
         wait,
         NOTHING,
@@ -352,14 +345,7 @@ public final class TableClock {
     try {
       for (int shard = 0; shard < links.shards(); shard++) {
         links.submit(
-            new What(
-                KvOp.RULE,
-                shard,
-                spec.id(),
-                clock.get(),
-                0,
-                KvHead.Values.FLOAT32,
-                Integer.MAX_VALUE),
+            new What(KvOp.RULE, shard, spec.id(), clock.get()).withPriority(Integer.MAX_VALUE),
             new Memory(null, 0, line, null),
             handle,
             (reply, written) -> {});

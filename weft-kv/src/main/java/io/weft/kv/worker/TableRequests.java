@@ -124,7 +124,7 @@ public final class TableRequests {
       MemorySegment values,
       @Nullable MemorySegment into)
       throws InterruptedException {
-    return send(new What(op, 0, spec.id(), clock.next(op), 0, format, 0), keys, values, into);
+    return send(new What(op, 0, spec.id(), clock.next(op)).withValues(format), keys, values, into);
   }
 
   /// Pulls for the next clock.
@@ -152,8 +152,9 @@ public final class TableRequests {
         if (pushes || slice.count() > 0) {
           clock.send(
               slice.shard(),
-              new What(
-                  op, slice.shard(), what.table(), what.clock(), 0, what.values(), what.priority()),
+              new What(op, slice.shard(), what.table(), what.clock())
+                  .withValues(what.values())
+                  .withPriority(what.priority()),
               new Memory(slice, (int) spec.width(), values, into),
               handle);
         }
