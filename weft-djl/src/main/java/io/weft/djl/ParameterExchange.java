@@ -21,8 +21,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SequencedMap;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// The parameters of a model on one rank, and their exchange with the other ranks. Tensors are
@@ -168,11 +170,22 @@ final class ParameterExchange {
     return WeightsFingerprint.of(weights());
   }
 
+  /// Returns the parameters that are not frozen, by name, in PyTorch's memory.
+  SequencedMap<String, TensorView> trainedWeights() {
+    return weights(Parameter::requiresGradient);
+  }
+
   private SortedMap<String, TensorView> weights() {
+    return weights(_ -> true);
+  }
+
+  private SortedMap<String, TensorView> weights(Predicate<Parameter> which) {
     SortedMap<String, TensorView> weights = new TreeMap<>();
     for (Pair<String, Parameter> each : model.getBlock().getParameters()) {
       String name = each.getKey();
-      weights.put(name, ArrayMemory.of("parameter '" + name + "'", each.getValue().getArray()));
+      if (which.test(each.getValue())) {
+        weights.put(name, ArrayMemory.of("parameter '" + name + "'", each.getValue().getArray()));
+      }
     }
     return weights;
   }
