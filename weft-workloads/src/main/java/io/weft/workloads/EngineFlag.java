@@ -10,31 +10,40 @@ import io.weft.workloads.training.Shares;
 import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingException;
 import io.weft.workloads.training.TrainingSettings;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /// The option `--engine`.
 final class EngineFlag {
 
   static final String NAME = "--engine";
   static final String DESCRIPTION =
-      "tensorflow (default), or djl: DJL with PyTorch, for mnist-* and cifar10-*";
+      "tensorflow, or djl: DJL with PyTorch, for mnist-*, cifar10-* and tiny-gpt; default"
+          + " tensorflow, with tiny-gpt djl";
 
   private EngineFlag() {}
 
-  /// Throws `BadOption` for a training that DJL does not offer.
+  /// Throws `BadOption` for a training that the engine does not offer.
   static void requireFits(TrainingSettings settings, Optional<Servers> servers) {
+    Workload workload = settings.workload();
+    if (!workload.isComputedBy(settings.engine())) {
+      String names =
+          Arrays.stream(Workload.values())
+              .filter(each -> each.isComputedBy(settings.engine()))
+              .map(Workload::title)
+              .collect(Collectors.joining(", "));
+      throw BadOption.of(
+          NAME, settings.engine().toString(), names + " with it, not " + workload.title());
+    }
     if (settings.engine() != EngineKind.DJL) {
       return;
-    }
-    Workload workload = settings.workload();
-    if (!workload.isEnlargeable()) {
-      throw refused("mnist-dnn, mnist-cnn, cifar10-dnn or cifar10-cnn, not " + workload.title());
     }
     if (servers.isPresent() && servers.get().via() != Servers.Via.PS) {
       throw refused("--via allreduce or ps, not " + servers.get().via());
     }
-    if (servers.isEmpty() && !(settings.sync() instanceof Sync.Gradients)) {
-      throw refused("--sync gradients, not " + settings.sync());
+    if (settings.sync() instanceof Sync.Weights) {
+      throw refused("--sync gradients or local:H, not " + settings.sync());
     }
     if (!settings.exchange().equals(GradientExchange.PLAIN)) {
       throw refused("no " + GradientFlags.option(settings.exchange()));

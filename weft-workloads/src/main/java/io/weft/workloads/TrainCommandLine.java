@@ -90,16 +90,25 @@ final class TrainCommandLine {
             .auxiliaryTypes(String.class)
             .description(Workload.names())
             .build());
-    option(spec, "--data", "DIR", "published files; without it, embedded data");
+    option(
+        spec,
+        "--data",
+        "DIR",
+        "published files, of tiny-gpt a file or directory of text; without it, embedded data");
+    option(spec, ContextFlag.NAME, "N", ContextFlag.DESCRIPTION);
     option(spec, "--epochs", "E", "passes over the data");
     option(
         spec, MINUTES, "M", "end with the epoch in which M minutes have passed, for example 0.5");
     option(spec, STEPS, "N", "end after N steps");
-    option(spec, BATCH, "B", "examples in a step, over all ranks; default 128, alexnet 24");
+    option(
+        spec,
+        BATCH,
+        "B",
+        "examples in a step, over all ranks; default 128, alexnet 24, tiny-gpt 16");
     option(spec, BATCH_PER_RANK, "B", "examples of each rank or worker in a step, not --batch");
     option(spec, "--lr", "R", "learning rate; the default suits workload and optimizer");
     ScaleFlag.addTo(spec);
-    option(spec, "--optimizer", "O", "sgd, momentum (default), adam, adagrad");
+    option(spec, "--optimizer", "O", "sgd, momentum (default), adam (of tiny-gpt), adagrad");
     option(spec, EngineFlag.NAME, "E", EngineFlag.DESCRIPTION);
     spec.addOption(
         OptionSpec.builder(ENLARGED)
@@ -173,7 +182,7 @@ final class TrainCommandLine {
   private TrainOptions options(ParseResult parsed) {
     Workload workload = workload(parsed);
     OptimizerKind optimizer =
-        choice(parsed, "--optimizer", OptimizerKind.values(), OptimizerKind.MOMENTUM);
+        choice(parsed, "--optimizer", OptimizerKind.values(), workload.defaultOptimizer());
     Optional<ConfiguredTask> configured = ServerFlags.asked(parsed) ? task.get() : Optional.empty();
     Optional<Servers> servers = ServerFlags.servers(parsed, configured);
     ServerFlags.requireFits(servers, workload);
@@ -203,16 +212,17 @@ final class TrainCommandLine {
             hidden(parsed, workload, servers.isPresent()),
             parsed.hasMatchedOption(BALANCE) ? Shares.BALANCED : Shares.EQUAL,
             limit,
-            choice(parsed, EngineFlag.NAME, EngineKind.values(), EngineKind.TENSORFLOW),
+            choice(parsed, EngineFlag.NAME, EngineKind.values(), workload.defaultEngine()),
             ScaleFlag.parse(parsed));
     EngineFlag.requireFits(settings, servers);
     WeightCheckFlag.requireFits(settings, servers.isPresent());
     GradientFlags.requireFits(settings, servers.isPresent());
     ScaleFlag.requireFits(settings, servers.isPresent());
     requireBalanced(settings, servers.isPresent());
+    Optional<Path> data = path(parsed, "--data");
     DataSource source =
-        path(parsed, "--data")
-            .map(directory -> files(workload, directory))
+        ContextFlag.source(parsed, workload, data, seed)
+            .or(() -> data.map(directory -> files(workload, directory)))
             .orElseGet(() -> workload.embedded(seed));
     return new TrainOptions(
         settings,

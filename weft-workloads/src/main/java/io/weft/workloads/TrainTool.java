@@ -238,7 +238,7 @@ public final class TrainTool implements ToolProvider {
     TrainingOutcome outcome;
     List<String> tuningLog = List.of();
     if (settings.engine() == EngineKind.DJL) {
-      var trainer = new NetworkTrainer(settings, source, job, observer, DjlNetwork::averaged);
+      var trainer = new NetworkTrainer(settings, source, job, observer, DjlNetwork::of);
       outcome = trainer.run(report);
     } else {
       var trainer = new Trainer(settings, source, job, observer);

@@ -34,7 +34,7 @@ class TrainToolTest {
   void theWorkloadsAreListed() {
     assertThat(run("--list")).isZero();
     assertThat(out.toString().lines())
-        .hasSize(9)
+        .hasSize(10)
         .anyMatch(l -> l.startsWith("mnist-dnn "))
         .anyMatch(l -> l.startsWith("mnist-cnn "))
         .anyMatch(l -> l.startsWith("adult-dnn "));
@@ -63,9 +63,14 @@ class TrainToolTest {
         "mnist-dnn --seed -3         | --seed -3: expected a whole number from 0",
         "mnist-dnn --optimizer lamb  | --optimizer lamb: expected sgd, momentum, adam, adagrad",
         "mnist-dnn --engine torch    | --engine torch: expected tensorflow, djl",
-        "adult-dnn --engine djl      | --engine djl: expected mnist-dnn, mnist-cnn, cifar10-dnn or",
-        "mnist-dnn --engine djl --sync local:4 | --engine djl: expected --sync gradients, not"
-            + " local",
+        "adult-dnn --engine djl      | --engine djl: expected mnist-dnn, mnist-cnn, cifar10-dnn,"
+            + " cifar10-cnn, tiny-gpt with it, not adult-dnn",
+        "tiny-gpt --engine tensorflow | tensorflow: expected mnist-dnn, mnist-cnn, cifar10-dnn,",
+        "mnist-dnn --engine djl --sync weights:4 | --engine djl: expected --sync gradients or"
+            + " local:H, not weights:4",
+        "tiny-gpt --context 4        | --context 4: expected a whole number from 8 to 1024",
+        "tiny-gpt --context 2000     | --context 2000: expected a whole number from 8 to 1024",
+        "mnist-dnn --context 64      | --context 64: expected tiny-gpt with it, not mnist-dnn",
         "mnist-dnn --engine djl --via weft | --engine djl: expected --via allreduce or ps, not"
             + " weft",
         "mnist-dnn --engine djl --compression int8 | --engine djl: expected no --compression with",

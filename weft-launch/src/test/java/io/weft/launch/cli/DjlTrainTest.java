@@ -2,8 +2,12 @@
 package io.weft.launch.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +29,35 @@ class DjlTrainTest {
     assertThat(report.get("weightsDigest")).hasSize(2);
     assertThat(report.get("weightsDigest").get(0)).isEqualTo(report.get("weightsDigest").get(1));
     assertThat(report.get("communicationSeconds").doubleValue()).isPositive();
+  }
+
+  @Test
+  void twoRanksLearnALanguage() throws Exception {
+    JsonNode report = language("gradients", 2);
+    assertThat(report.get("engine").stringValue()).isEqualTo("djl");
+    assertThat(report.get("sample").stringValue()).isNotEmpty();
+    assertThat(report.get("finalLoss").doubleValue()).isLessThan(Math.log(128));
+    assertThat(language("alone", 1).get("finalLoss").doubleValue())
+        .isCloseTo(report.get("finalLoss").doubleValue(), within(1e-3));
+    assertThat(report.get("weightsDigest").get(0)).isEqualTo(report.get("weightsDigest").get(1));
+  }
+
+  @Test
+  void ranksOfLocalSgdEndWithEqualWeightsAndSendLess() throws Exception {
+    JsonNode each = language("each", 2);
+    JsonNode local = language("local", 2, "--sync", "local:4");
+    assertThat(local.get("outerSteps").intValue()).isEqualTo(2);
+    assertThat(local.get("weightsDigest").get(0)).isEqualTo(local.get("weightsDigest").get(1));
+    assertThat(3 * local.get("bytesSent").longValue())
+        .isLessThan(each.get("bytesSent").longValue());
+  }
+
+  private JsonNode language(String name, int ranks, String... options) throws Exception {
+    Path text = Files.writeString(directory.resolve("text"), "All ranks train.\n".repeat(40));
+    List<String> all = new ArrayList<>(List.of("--steps", "8", "--batch", "4", "--context", "16"));
+    all.addAll(List.of(options));
+    return new RealTraining(directory)
+        .run(text, "tiny-gpt", name, ranks, all.toArray(String[]::new));
   }
 
   @Test

@@ -44,6 +44,12 @@ record RealTraining(Path directory) {
 
   /// Runs one epoch of a workload, whose files are in the directory, and returns its report.
   JsonNode run(String workload, String name, int ranks, String... options) throws Exception {
+    return run(directory, workload, name, ranks, options);
+  }
+
+  /// Runs one epoch of a workload on data elsewhere, and returns its report.
+  JsonNode run(Path data, String workload, String name, int ranks, String... options)
+      throws Exception {
     Path report = directory.resolve(name + ".json");
     ProcessBuilder builder =
         CommandProcess.of(
@@ -54,7 +60,7 @@ record RealTraining(Path directory) {
             "--epochs",
             "1",
             "--data",
-            directory.toString(),
+            data.toString(),
             "--json",
             report.toString());
     List<String> command = builder.command();

@@ -10,12 +10,14 @@ import io.weft.perf.process.PerfException;
 import io.weft.perf.report.Figure;
 import io.weft.perf.report.RankReport;
 import io.weft.perf.training.TrainingRun;
+import io.weft.workloads.model.EngineKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.report.MeasuredHost;
 import io.weft.workloads.report.Picture;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -27,6 +29,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -283,7 +287,8 @@ final class PlanCommand extends Experiment {
     if (title == null) {
       return Optional.empty();
     }
-    Optional<Workload> known = Workload.named(title);
+    Optional<Workload> known =
+        Workload.named(title).filter(each -> each.isComputedBy(EngineKind.TENSORFLOW));
     if (known.isEmpty()) {
       throw new IllegalArgumentException("no workload '" + title + "'; allowed: " + names());
     }
@@ -291,7 +296,12 @@ final class PlanCommand extends Experiment {
   }
 
   private static String names() {
-    return Workload.names() + ", " + String.join(", ", Architectures.NAMES);
+    return Stream.concat(
+            Arrays.stream(Workload.values())
+                .filter(each -> each.isComputedBy(EngineKind.TENSORFLOW))
+                .map(Workload::title),
+            Architectures.NAMES.stream())
+        .collect(Collectors.joining(", "));
   }
 
   private void requireStep() {

@@ -15,7 +15,7 @@ final class Trainings {
     return switch (workload) {
       case MNIST_DNN, CIFAR10_DNN, ADULT_DNN, ACOUSTIC_DNN, HIGGS_DNN -> 512;
       case MNIST_CNN, CIFAR10_CNN, WIDE_DEEP -> 128;
-      case ALEXNET -> 24;
+      case ALEXNET, TINY_GPT -> workload.defaultBatch();
     };
   }
 
@@ -33,7 +33,7 @@ final class Trainings {
 
   private static String steps(Workload workload, ReproductionMode mode) {
     return switch (workload) {
-      case MNIST_DNN, CIFAR10_DNN, ADULT_DNN, ACOUSTIC_DNN, HIGGS_DNN, WIDE_DEEP -> "";
+      case MNIST_DNN, CIFAR10_DNN, ADULT_DNN, ACOUSTIC_DNN, HIGGS_DNN, WIDE_DEEP, TINY_GPT -> "";
       case MNIST_CNN -> " --steps " + mode.choose("30", "100");
       case CIFAR10_CNN -> " --steps " + mode.choose("20", "60");
       case ALEXNET -> " --steps " + mode.choose("4", "12");

@@ -3,6 +3,7 @@ package io.weft.workloads.djl;
 
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
+import ai.djl.nn.Block;
 import ai.djl.nn.Blocks;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.convolutional.Conv2d;
@@ -22,24 +23,32 @@ final class DjlBlocks {
   private DjlBlocks() {}
 
   /// Returns the layers. Throws `IllegalArgumentException` for a workload that DJL does not train.
-  static SequentialBlock of(Workload workload, Hidden hidden) {
+  static Block of(Workload workload, Hidden hidden) {
     boolean enlarged = hidden.size() == Hidden.Size.ENLARGED;
     return switch (workload) {
       case MNIST_DNN, CIFAR10_DNN ->
           dense(new SequentialBlock(), enlarged ? ENLARGED : STANDARD, hidden, workload);
       case MNIST_CNN, CIFAR10_CNN ->
           dense(convolutions(), enlarged ? ENLARGED : AFTER_CONVOLUTIONS, hidden, workload);
+      case TINY_GPT -> new GptBlock(workload.classes());
       case ADULT_DNN, ACOUSTIC_DNN, HIGGS_DNN, ALEXNET, WIDE_DEEP ->
           throw new IllegalArgumentException(workload + " with DJL");
     };
   }
 
-  /// Returns the shape of a batch: bytes of pictures are in planes of one colour.
+  /// Returns the shape of a batch of pictures, whose bytes are in planes of one colour.
   static Shape input(Workload workload, int rows) {
     return switch (workload) {
       case MNIST_CNN -> new Shape(rows, 1, 28, 28);
       case CIFAR10_CNN -> new Shape(rows, 3, 32, 32);
-      case MNIST_DNN, CIFAR10_DNN, ADULT_DNN, ACOUSTIC_DNN, HIGGS_DNN, ALEXNET, WIDE_DEEP ->
+      case MNIST_DNN,
+          CIFAR10_DNN,
+          ADULT_DNN,
+          ACOUSTIC_DNN,
+          HIGGS_DNN,
+          ALEXNET,
+          WIDE_DEEP,
+          TINY_GPT ->
           new Shape(rows, workload.features());
     };
   }

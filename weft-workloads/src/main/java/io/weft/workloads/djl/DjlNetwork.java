@@ -3,31 +3,41 @@ package io.weft.workloads.djl;
 
 import ai.djl.Device;
 import ai.djl.Model;
+import ai.djl.engine.EngineException;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.GradientCollector;
 import ai.djl.training.Trainer;
 import ai.djl.training.TrainingConfig;
+import ai.djl.training.initializer.NormalInitializer;
 import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
+import com.sun.management.OperatingSystemMXBean;
+import io.weft.Weft;
 import io.weft.dataparallel.DataParallel;
 import io.weft.dataparallel.Reducer;
 import io.weft.djl.DistributedTrainer;
+import io.weft.djl.LocalTrainer;
 import io.weft.djl.PyTorch;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.training.RankNetwork;
+import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingException;
 import io.weft.workloads.training.TrainingJob;
 import io.weft.workloads.training.TrainingSettings;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.LongBuffer;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 
@@ -35,36 +45,60 @@ import java.util.function.Supplier;
 public final class DjlNetwork implements RankNetwork {
 
   private static final float MOMENTUM_FACTOR = 0.9f;
+
+  /// The standard deviation of the initial weights of the language model.
+  private static final float GPT_DEVIATION = 0.02f;
+
   private static final String THREADS = "ai.djl.pytorch.num_threads";
   private static final String INTEROP_THREADS = "ai.djl.pytorch.num_interop_threads";
   private static final String OFFLINE = "ai.djl.offline";
 
-  private final Workload workload;
+  private final BatchForm form;
   private final Examples examples;
   private final int width;
   private final Trained by;
   private final ByteBuffer features;
-  private final ByteBuffer labels;
+  private final ByteBuffer targets;
+  private final long seed;
 
   /// A trainer of a model.
   ///
   /// @param digest returns a fingerprint of its weights
   /// @param submitted returns the time of its last submission to a data-parallel layer
-  record Trained(Trainer trainer, Supplier<String> digest, Supplier<OptionalLong> submitted) {}
+  /// @param local the trainer if it is one of local SGD
+  record Trained(
+      Trainer trainer,
+      Supplier<String> digest,
+      Supplier<OptionalLong> submitted,
+      Optional<LocalTrainer> local) {}
 
-  /// Creates the network and initializes it. Collective, if the trainer's initialization is.
+  /// Creates the network and initializes it. Collective, if the trainer's initialization is. Throws
+  /// `TrainingException.Unfit` if a step needs more memory than the host has.
   ///
   /// @param mine the examples to train on
   /// @param width examples of a step
   /// @param by the trainer of a model of these settings; owned
   DjlNetwork(TrainingSettings settings, Examples mine, int width, Trained by) {
-    this.workload = settings.workload();
+    this.form = BatchForm.of(settings.workload(), mine);
+    requireMemory(form.stepBytes(width), width);
     this.examples = mine;
     this.width = width;
     this.features = buffer(width * mine.features());
-    this.labels = buffer(width * Long.BYTES);
+    this.targets = buffer(width * form.targets() * Long.BYTES);
     this.by = by;
-    by.trainer.initialize(DjlBlocks.input(workload, width));
+    this.seed = settings.seed();
+    by.trainer.initialize(form.shape(width));
+  }
+
+  /// Throws `TrainingException.Unfit` if the host has less memory than a step needs.
+  static void requireMemory(long needed, int rows) {
+    long present =
+        ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getTotalMemorySize();
+    if (needed > present) {
+      throw new TrainingException.Unfit(
+          "a step of %d examples on a rank needs about %d MiB, but this host has %d MiB; give a smaller --batch or --context"
+              .formatted(rows, needed >> 20, present >> 20));
+    }
   }
 
   /// Returns a model with the layers of the workload. Loads PyTorch. Throws
@@ -87,19 +121,31 @@ public final class DjlNetwork implements RankNetwork {
 
   /// Returns the configuration of the trainer of such a model.
   static TrainingConfig config(TrainingSettings settings) {
-    return new DefaultTrainingConfig(Loss.softmaxCrossEntropyLoss())
-        .optDevices(new Device[] {Device.cpu()})
-        .optOptimizer(optimizer(settings));
+    var config =
+        new DefaultTrainingConfig(Loss.softmaxCrossEntropyLoss())
+            .optDevices(new Device[] {Device.cpu()})
+            .optOptimizer(optimizer(settings));
+    return settings.workload() == Workload.TINY_GPT
+        ? config.optInitializer(new NormalInitializer(GPT_DEVIATION), Parameter.Type.WEIGHT)
+        : config;
   }
 
-  /// Creates the network of a rank, whose gradients all ranks average. Collective.
-  public static RankNetwork averaged(
+  /// Creates the network of a rank, whose gradients all ranks average, or whose weights with local
+  /// SGD. Collective.
+  public static RankNetwork of(
       TrainingSettings settings, Examples mine, int width, TrainingJob job) {
-    Reducer reducer = DataParallel.of(job.weft()).reducer(job.weft().communicator());
     Model model = model(settings, job.threads());
+    return new DjlNetwork(settings, mine, width, trained(settings, model, job.weft()));
+  }
+
+  private static Trained trained(TrainingSettings settings, Model model, Weft weft) {
+    if (settings.sync() instanceof Sync.Local how) {
+      var local = new LocalTrainer(weft.communicator(), how.options(), model, config(settings));
+      return new Trained(local, local::digest, OptionalLong::empty, Optional.of(local));
+    }
+    Reducer reducer = DataParallel.of(weft).reducer(weft.communicator());
     var trainer = new DistributedTrainer(reducer, model, config(settings));
-    return new DjlNetwork(
-        settings, mine, width, new Trained(trainer, trainer::digest, reducer::lastReductionNanos));
+    return new Trained(trainer, trainer::digest, reducer::lastReductionNanos, Optional.empty());
   }
 
   /// Throws `NoClassDefFoundError` if DJL is not on the class path.
@@ -137,19 +183,32 @@ public final class DjlNetwork implements RankNetwork {
     return count;
   }
 
+  /// Takes a step. Throws `TrainingException.Unfit` if PyTorch cannot compute it.
   @Override
   public double step(int[] order, int from, float scale) {
+    try {
+      return computed(order, from, scale);
+    } catch (EngineException e) {
+      throw new TrainingException.Unfit(
+          "PyTorch cannot compute a step of %d examples (%s); if it lacks memory, give a smaller --batch"
+              .formatted(width, String.valueOf(e.getMessage()).lines().findFirst().orElse("")));
+    }
+  }
+
+  private double computed(int[] order, int from, float scale) {
     int bytes = examples.features();
+    LongBuffer classes = targets.asLongBuffer();
     for (int i = 0; i < width; i++) {
       int row = order[from + i];
       features.put(i * bytes, examples.values(), row * bytes, bytes);
-      labels.putLong(i * Long.BYTES, examples.labels()[row]);
+      form.addTargets(examples, row, classes);
     }
     Trainer trainer = by.trainer;
     float loss;
     try (NDManager manager = trainer.getManager().newSubManager()) {
-      NDList x = batch(manager, features, width);
-      NDList y = new NDList(manager.create(labels, new Shape(width), DataType.INT64));
+      NDList x = new NDList(form.input(manager, features, width));
+      Shape all = new Shape((long) width * form.targets());
+      NDList y = new NDList(manager.create(targets, all, DataType.INT64));
       try (GradientCollector collector = trainer.newGradientCollector()) {
         NDList scores = trainer.forward(x);
         scores.attach(manager);
@@ -165,12 +224,14 @@ public final class DjlNetwork implements RankNetwork {
     return (double) loss * width;
   }
 
-  /// Returns rows of bytes as numbers.
-  private NDList batch(NDManager manager, ByteBuffer bytes, int rows) {
-    NDArray pixels = manager.create(bytes, DjlBlocks.input(workload, rows), DataType.UINT8);
-    NDArray numbers = pixels.toType(DataType.FLOAT32, false);
-    numbers.attach(manager);
-    return new NDList(numbers.muli(examples.scale()));
+  @Override
+  public void synchronize() {
+    by.local.ifPresent(LocalTrainer::synchronize);
+  }
+
+  @Override
+  public OptionalLong outerSteps() {
+    return by.local.map(local -> OptionalLong.of(local.outerSteps())).orElse(OptionalLong.empty());
   }
 
   @Override
@@ -183,22 +244,51 @@ public final class DjlNetwork implements RankNetwork {
     return Evaluation.of(
         tested,
         (first, size, scores) -> {
-          int bytes = tested.features();
-          ByteBuffer pixels = buffer(size * bytes);
-          pixels.put(0, tested.values(), first * bytes, size * bytes);
-          try (NDManager manager = by.trainer.getManager().newSubManager()) {
-            NDList found = by.trainer.evaluate(batch(manager, pixels, size));
-            found.attach(manager);
-            NDArray classes = found.singletonOrThrow().argMax(1);
-            classes.attach(manager);
-            long[] guesses = classes.toLongArray();
-            int correct = 0;
-            for (int i = 0; i < size; i++) {
-              correct += guesses[i] == tested.labels()[first + i] ? 1 : 0;
-            }
-            return correct;
+          int correct = 0;
+          int each = Math.min(size, form.rowsAtOnce());
+          for (int at = first; at < first + size; at += each) {
+            correct += correct(tested, at, Math.min(each, first + size - at));
           }
+          return correct;
         });
+  }
+
+  private int correct(Examples tested, int first, int rows) {
+    int bytes = tested.features();
+    ByteBuffer values = buffer(rows * bytes);
+    values.put(0, tested.values(), first * bytes, rows * bytes);
+    try (NDManager manager = by.trainer.getManager().newSubManager()) {
+      NDArray found = scores(manager, values, rows);
+      NDArray classes = form.ofLabels(found, rows).argMax(1);
+      classes.attach(manager);
+      long[] guesses = classes.toLongArray();
+      int correct = 0;
+      for (int i = 0; i < rows; i++) {
+        correct += guesses[i] == tested.labels()[first + i] ? 1 : 0;
+      }
+      return correct;
+    }
+  }
+
+  private NDArray scores(NDManager manager, ByteBuffer bytes, int rows) {
+    NDList found = by.trainer.evaluate(new NDList(form.input(manager, bytes, rows)));
+    found.attach(manager);
+    return found.singletonOrThrow();
+  }
+
+  @Override
+  public Optional<String> sample() {
+    return form instanceof BatchForm.Text text
+        ? Optional.of(new GptSample(text.context(), this::scores).line(seed))
+        : Optional.empty();
+  }
+
+  /// Returns the scores of all characters that may follow each character of a text of one row.
+  private float[] scores(byte[] text) {
+    ByteBuffer bytes = buffer(text.length).put(0, text);
+    try (NDManager manager = by.trainer.getManager().newSubManager()) {
+      return scores(manager, bytes, 1).toFloatArray();
+    }
   }
 
   @Override

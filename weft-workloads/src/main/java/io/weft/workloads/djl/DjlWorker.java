@@ -9,6 +9,7 @@ import io.weft.workloads.keyvalue.TableSettings;
 import io.weft.workloads.keyvalue.WorkerModel;
 import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.parameterserver.ServedTraining;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /// A worker's network of DJL, whose weights are dense tensors on servers. Confined to one thread.
@@ -37,7 +38,8 @@ public final class DjlWorker implements WorkerModel {
             training.settings(),
             mine,
             width,
-            new DjlNetwork.Trained(trainer, trainer::digest, OptionalLong::empty));
+            new DjlNetwork.Trained(
+                trainer, trainer::digest, OptionalLong::empty, Optional.empty()));
   }
 
   @Override
@@ -79,6 +81,11 @@ public final class DjlWorker implements WorkerModel {
   @Override
   public String digest() {
     return network.digest();
+  }
+
+  @Override
+  public Optional<String> sample() {
+    return network.sample();
   }
 
   @Override

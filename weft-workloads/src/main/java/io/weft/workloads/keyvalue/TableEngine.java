@@ -102,6 +102,11 @@ final class TableEngine implements TrainingEngine, AutoCloseable {
   }
 
   @Override
+  public Optional<String> sample() {
+    return model.sample();
+  }
+
+  @Override
   public void close() {
     model.close();
   }

@@ -69,6 +69,7 @@ public record Model(
           case ACOUSTIC_DNN, HIGGS_DNN -> numbers(tf, bytes, features / Floats.BYTES);
           case MNIST_DNN, MNIST_CNN, CIFAR10_DNN, CIFAR10_CNN, ADULT_DNN, ALEXNET, WIDE_DEEP ->
               tf.math.mul(tf.dtypes.cast(bytes, TFloat32.class), tf.constant(scale));
+          case TINY_GPT -> throw new IllegalArgumentException(workload + " with TensorFlow");
         };
     Operand<TFloat32> logits =
         switch (workload) {
@@ -92,6 +93,7 @@ public record Model(
           case CIFAR10_CNN -> twoConvolutions(layers, pictures(tf, x), hidden, workload.classes());
           case ALEXNET -> Alexnet.seeing(features).logits(layers, x);
           case WIDE_DEEP -> new WideDeep(features / Ids.BYTES).logits(layers, bytes);
+          case TINY_GPT -> throw new IllegalArgumentException(workload + " with TensorFlow");
         };
     Verdict verdict = Verdict.of(tf, logits, labels, workload.classes());
     return new Model(

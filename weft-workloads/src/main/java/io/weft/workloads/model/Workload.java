@@ -13,6 +13,9 @@ import io.weft.workloads.data.SyntheticNumbers;
 import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.pictures.CifarFiles;
 import io.weft.workloads.pictures.SyntheticPictures;
+import io.weft.workloads.text.Characters;
+import io.weft.workloads.text.DrawnSentences;
+import io.weft.workloads.text.TextFiles;
 import io.weft.workloads.vehicles.AcousticFiles;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -42,7 +45,10 @@ public enum Workload {
   ALEXNET("alexnet", "random pixels, AlexNet, 50 million weights", 3 * 224 * 224, 1000, 1, 0.001f),
   /// A wide and deep network for clicks in 200 columns of 500 categories, evaluated by the area
   /// under the curve (AUC): the probability that a click has a higher score than no click.
-  WIDE_DEEP("wide-deep", "clicks, wide and deep over 200 columns", 400, 2, 3, 0.05f);
+  WIDE_DEEP("wide-deep", "clicks, wide and deep over 200 columns", 400, 2, 3, 0.05f),
+  /// A language model of characters: a decoder of four layers of width 256 and 3 million weights.
+  TINY_GPT(
+      "tiny-gpt", "text, a decoder of 4 layers, 3 million weights", 64, Characters.COUNT, 1, 0.01f);
 
   private final String title;
   private final String summary;
@@ -91,11 +97,29 @@ public enum Workload {
     return this == WIDE_DEEP;
   }
 
+  /// Returns the engine that computes the network without `--engine`.
+  public EngineKind defaultEngine() {
+    return this == TINY_GPT ? EngineKind.DJL : EngineKind.TENSORFLOW;
+  }
+
+  /// Returns whether an engine can compute the network.
+  public boolean isComputedBy(EngineKind engine) {
+    return switch (engine) {
+      case TENSORFLOW -> this != TINY_GPT;
+      case DJL -> this == TINY_GPT || isEnlargeable();
+    };
+  }
+
+  /// Returns the optimizer without `--optimizer`.
+  public OptimizerKind defaultOptimizer() {
+    return this == TINY_GPT ? OptimizerKind.ADAM : OptimizerKind.MOMENTUM;
+  }
+
   /// Returns whether its hidden layers can be enlarged.
   public boolean isEnlargeable() {
     return switch (this) {
       case MNIST_DNN, MNIST_CNN, CIFAR10_DNN, CIFAR10_CNN -> true;
-      case ADULT_DNN, ACOUSTIC_DNN, HIGGS_DNN, ALEXNET, WIDE_DEEP -> false;
+      case ADULT_DNN, ACOUSTIC_DNN, HIGGS_DNN, ALEXNET, WIDE_DEEP, TINY_GPT -> false;
     };
   }
 
@@ -104,7 +128,7 @@ public enum Workload {
     return switch (this) {
       case MNIST_DNN, MNIST_CNN, CIFAR10_DNN, CIFAR10_CNN, ADULT_DNN, ACOUSTIC_DNN, HIGGS_DNN ->
           true;
-      case ALEXNET, WIDE_DEEP -> false;
+      case ALEXNET, WIDE_DEEP, TINY_GPT -> false;
     };
   }
 
@@ -120,7 +144,19 @@ public enum Workload {
 
   /// Returns the number of examples in a step, over all ranks.
   public int defaultBatch() {
-    return this == ALEXNET ? 24 : 128;
+    return switch (this) {
+      case ALEXNET -> 24;
+      case TINY_GPT -> 16;
+      case MNIST_DNN,
+          MNIST_CNN,
+          CIFAR10_DNN,
+          CIFAR10_CNN,
+          ADULT_DNN,
+          ACOUSTIC_DNN,
+          HIGGS_DNN,
+          WIDE_DEEP ->
+          128;
+    };
   }
 
   /// Returns a learning rate that suits the optimizer.
@@ -143,6 +179,7 @@ public enum Workload {
       case HIGGS_DNN -> Optional.of(new HiggsFiles(directory));
       case ALEXNET -> Optional.empty();
       case WIDE_DEEP -> Optional.of(new CriteoFiles(directory));
+      case TINY_GPT -> Optional.of(new TextFiles(directory, features));
     };
   }
 
@@ -159,6 +196,7 @@ public enum Workload {
               "synthetic collisions", "collisions", 28, classes, 20_000, 4_000, seed);
       case ALEXNET -> new RandomPixels(features, seed);
       case WIDE_DEEP -> SyntheticClicks.standard(seed);
+      case TINY_GPT -> new DrawnSentences(features, seed);
     };
   }
 }

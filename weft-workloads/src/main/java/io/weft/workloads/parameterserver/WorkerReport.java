@@ -91,7 +91,8 @@ public record WorkerReport(ServedTraining training, RankShards share, List<Worke
             OptionalLong.empty(),
             Optional.of(cost()),
             List.of(),
-            Optional.empty());
+            Optional.empty(),
+            engine.sample());
     return new ServedResult(outcome, facts(dropped));
   }
 

@@ -30,7 +30,7 @@ public final class Summary {
           speed          %.0f samples/s, step p50 %.1f ms, p99 %.1f ms
         %s  sent           %s%s
           weights        %s
-        %s\
+        %s%s\
         """,
         report.workload(),
         tasks(report),
@@ -50,6 +50,7 @@ public final class Summary {
         bytes(report.traffic().bytesSent()),
         eachStep(report.traffic()) + oneSided(report.traffic()),
         digests(report.weightsDigest()),
+        report.sample().map(line -> "  sample         " + line + "\n").orElse(""),
         losses(report.shrinks()) + serving(report.serving()));
   }
 

@@ -61,6 +61,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// @param shares the examples of each rank in the last steps; left out without `--balance`
 /// @param rate the learning rate that scales with the ranks, as fields of this object; left out
 ///   without `--scale-lr`
+/// @param sample a line that the language model has written; left out for other networks
 /// @param serving the facts of a training with parameter servers, as fields of this object
 /// @param host of the lowest rank
 /// @param weftVersion of this library
@@ -91,6 +92,7 @@ public record TrainReport(
     @JsonUnwrapped @Nullable TrainingCost cost,
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Integer> shares,
     @JsonUnwrapped @Nullable ScaledRate rate,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<String> sample,
     @JsonUnwrapped @Nullable ServingFacts serving,
     @JsonIgnoreProperties({"memory", "loadAverage"}) MeasuredHost host,
     String weftVersion) {
@@ -188,6 +190,7 @@ public record TrainReport(
         outcome.cost().orElse(null),
         outcome.shares(),
         outcome.warmup().map(ScaledRate::of).orElse(null),
+        outcome.sample(),
         serving,
         MeasuredHost.here(),
         version());

@@ -311,7 +311,8 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
         OptionalLong.of(model.state().optimizerBytes(model.weights())),
         Optional.of(meter.cost()),
         balance.isPresent() ? shares.widths() : List.of(),
-        settings.warmup(shard.columns().steps()));
+        settings.warmup(shard.columns().steps()),
+        Optional.empty());
   }
 
   private OptionalDouble auc() throws InterruptedException {

@@ -19,9 +19,9 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 
-/// The training of a `RankNetwork` on the ranks of a job, which average gradients in each step. All
-/// ranks call `run` with equal settings. Keeps no checkpoints, and ends if a rank is lost. Confined
-/// to one thread.
+/// The training of a `RankNetwork` on the ranks of a job, which average gradients in each step, or
+/// weights with local SGD. All ranks call `run` with equal settings. Keeps no checkpoints, and ends
+/// if a rank is lost. Confined to one thread.
 ///
 /// @param networks makes the network of a rank
 public record NetworkTrainer(
@@ -127,7 +127,7 @@ public record NetworkTrainer(
     }
 
     /// Takes a step. Gradients of the sums of losses are averaged over the ranks, so the mean over
-    /// the batch is their average times ranks / batch.
+    /// the batch is their average times ranks / batch. With local SGD it is the rank's own mean.
     @Override
     public Step step(int step, float rate) throws InterruptedException {
       Timeline timeline = of.job.timeline();
@@ -135,8 +135,15 @@ public record NetworkTrainer(
       StepMeter.MeteredStep measured;
       try (var _ = timeline.step((long) epoch * lossSums.length + step)) {
         meter.beginStep();
-        float scale = rate * of.job.size() / of.settings.batch();
+        float scale =
+            of.settings.sync() instanceof Sync.Local
+                ? rate / shares.width()
+                : rate * of.job.size() / of.settings.batch();
         lossSums[step] = network.step(order, step * shares.width(), scale);
+        long taken = (long) epoch * lossSums.length + step + 1;
+        if (step + 1 == lossSums.length || taken == of.settings.steps(lossSums.length)) {
+          network.synchronize();
+        }
         measured = meter.endStep(network.submittedNanos());
       }
       meter.add(measured, 0);
@@ -187,6 +194,11 @@ public record NetworkTrainer(
       return network.digest();
     }
 
+    @Override
+    public Optional<String> sample() {
+      return of.job.rank() == 0 ? network.sample() : Optional.empty();
+    }
+
     private TrainingOutcome outcome() {
       return new TrainingOutcome(
           shard.dataset(),
@@ -198,12 +210,13 @@ public record NetworkTrainer(
           meter.timing(of.settings.batch()),
           meter.traffic(),
           List.of(),
-          OptionalLong.empty(),
+          network.outerSteps(),
           Optional.of(meter.goodput()),
           OptionalLong.empty(),
           Optional.of(meter.cost()),
           List.of(),
-          of.settings.warmup(shard.columns().steps()));
+          of.settings.warmup(shard.columns().steps()),
+          sample());
     }
   }
 }

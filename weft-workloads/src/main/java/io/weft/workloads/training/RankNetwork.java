@@ -3,6 +3,7 @@ package io.weft.workloads.training;
 
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Evaluation;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /// A network of one rank or worker, with a fixed number of examples in a step. Confined to one
@@ -22,6 +23,19 @@ public interface RankNetwork extends AutoCloseable {
   /// without a layer.
   default OptionalLong submittedNanos() {
     return OptionalLong.empty();
+  }
+
+  /// Makes the weights of all ranks equal, if steps do not. Collective.
+  default void synchronize() {}
+
+  /// Returns the number of outer steps of local SGD; empty for other kinds of training.
+  default OptionalLong outerSteps() {
+    return OptionalLong.empty();
+  }
+
+  /// Returns a line of text that the network writes; empty unless it is a language model.
+  default Optional<String> sample() {
+    return Optional.empty();
   }
 
   /// Evaluates examples without training on them.

@@ -64,4 +64,9 @@ public interface TrainingEngine {
 
   /// Returns a fingerprint of the weights that this rank knows.
   String digest() throws InterruptedException;
+
+  /// Returns a line of text that the model writes; empty unless it is a language model.
+  default Optional<String> sample() {
+    return Optional.empty();
+  }
 }

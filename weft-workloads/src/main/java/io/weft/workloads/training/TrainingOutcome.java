@@ -25,6 +25,8 @@ import java.util.OptionalLong;
 /// @param cost of this run; empty if unknown
 /// @param shares the examples of each rank in the last steps; empty unless shares are balanced
 /// @param warmup the learning rates; empty unless the rate scales with the ranks
+/// @param sample a line that a language model has written on rank 0; empty on other ranks and for
+///   other networks
 public record TrainingOutcome(
     String dataset,
     List<Double> losses,
@@ -40,7 +42,8 @@ public record TrainingOutcome(
     OptionalLong optimizerBytes,
     Optional<TrainingCost> cost,
     List<Integer> shares,
-    Optional<LearningRateWarmup> warmup) {
+    Optional<LearningRateWarmup> warmup,
+    Optional<String> sample) {
 
   /// Copies the lists.
   public TrainingOutcome {

@@ -73,6 +73,7 @@ class ReportTest {
           OptionalLong.empty(),
           Optional.of(new TrainingCost(4, 1.5, 2.5)),
           List.of(),
+          Optional.empty(),
           Optional.empty());
 
   @TempDir Path directory;
@@ -141,13 +142,16 @@ class ReportTest {
             OptionalLong.of(4096),
             Optional.empty(),
             List.of(),
-            Optional.of(new LearningRateWarmup(0.05f, 4, 25)));
+            Optional.of(new LearningRateWarmup(0.05f, 4, 25)),
+            Optional.of("A line."));
     TrainReport area = TrainReport.of(SETTINGS, ranked, new SoloJob());
     Path file = directory.resolve("ranked.json");
     area.write(file);
     JsonNode json = JsonMapper.builder().build().readTree(Files.readAllBytes(file));
     assertThat(json.get("testAuc").doubleValue()).isEqualTo(0.8125);
     assertThat(json.get("outerSteps").longValue()).isEqualTo(9);
+    assertThat(json.get("sample").stringValue()).isEqualTo("A line.");
+    assertThat(Summary.of(area, ranked)).contains("  sample         A line.\n");
     assertThat(json.get("bytesPerStep").longValue()).isEqualTo(1_500_000);
     JsonNode transfers = json.get("transfers");
     assertThat(transfers.get("registrations").longValue()).isEqualTo(5);
@@ -264,6 +268,7 @@ class ReportTest {
             OptionalLong.empty(),
             Optional.empty(),
             List.of(),
+            Optional.empty(),
             Optional.empty());
     Curve loss = Curve.of(outcome, 10).getFirst();
     assertThat(loss.x()).hasSizeBetween(100, 200);
