@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 /// ranks.
 ///
 /// @param leaders the lowest worker of each host, ascending
-/// @param mine the workers of this rank's host, ascending; empty on a server
+/// @param mine the workers of this rank's host, ascending; empty on a rank that is not a worker
 record HostLayout(List<Integer> leaders, List<Integer> mine) {
 
   /// @param size the number of ranks at the start of the job
@@ -22,7 +22,8 @@ record HostLayout(List<Integer> leaders, List<Integer> mine) {
             .boxed()
             .toList();
     return new HostLayout(
-        leaders, rank < servers ? List.of() : workersOf(topology, size, servers, rank));
+        leaders,
+        rank < servers || rank >= size ? List.of() : workersOf(topology, size, servers, rank));
   }
 
   private static List<Integer> workersOf(Topology topology, int size, int servers, int rank) {

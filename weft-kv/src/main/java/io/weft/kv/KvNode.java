@@ -56,17 +56,21 @@ public final class KvNode implements AutoCloseable {
   /// program must call `KvServer.work` or `join` on a server rank.
   public static KvNode open(Weft weft, KvOptions options, KvServer.RunBy runBy) {
     Objects.requireNonNull(runBy, "runBy");
-    return open(weft, options, options.workersOf(weft.size()), runBy);
+    if (options.levels() == KvOptions.Levels.ONE) {
+      List<Integer> all = options.workersOf(weft.size());
+      return open(weft, options, new HostLayout(all, List.of()), runBy);
+    }
+    HostLayout hosts = HostLayout.of(weft.topology(), weft.size(), options.servers(), weft.rank());
+    return open(weft, options, hosts, runBy);
   }
 
   /// Starts the server for a subset of the worker ranks.
   static KvNode open(Weft weft, KvOptions options, List<Integer> workers) {
-    return open(weft, options, workers, KvServer.RunBy.THREADS);
+    return open(weft, options, new HostLayout(workers, List.of()), KvServer.RunBy.THREADS);
   }
 
-  private static KvNode open(
-      Weft weft, KvOptions options, List<Integer> workers, KvServer.RunBy runBy) {
-    Layout layout = Layout.of(weft, options, workers);
+  private static KvNode open(Weft weft, KvOptions options, HostLayout hosts, KvServer.RunBy runBy) {
+    Layout layout = Layout.of(weft, options, hosts.leaders());
     KvOptionsCheck.check(weft, layout, options);
     if (weft.rank() >= weft.size()) {
       return returning(weft, layout, options, runBy);
@@ -75,8 +79,8 @@ public final class KvNode implements AutoCloseable {
         layout.servers().contains(weft.rank())
             ? new KvServer(weft, layout, options, runBy, null)
             : null;
-    KvWorker worker =
-        layout.workers().contains(weft.rank()) ? new KvWorker(weft, layout, options, server) : null;
+    boolean works = layout.workers().contains(weft.rank()) || !hosts.mine().isEmpty();
+    KvWorker worker = works ? new KvWorker(weft, layout, options, hosts.mine(), server) : null;
     return new KvNode(server, worker);
   }
 

@@ -21,6 +21,7 @@ import java.util.stream.IntStream;
 /// @param functions custom functions of the servers, in addition to `KvFunctions`
 /// @param changes custom changes of the servers, in addition to `KvChanges`
 /// @param commands the servers' handler of commands
+/// @param levels the number of levels at which pushes are summed
 public record KvOptions(
     int servers,
     int application,
@@ -28,7 +29,8 @@ public record KvOptions(
     Mirrors mirrors,
     List<KvFunction<?>> functions,
     List<KvChange> changes,
-    KvCommands commands) {
+    KvCommands commands,
+    Levels levels) {
 
   private static final int MOST_APPLICATIONS = 16;
 
@@ -43,11 +45,26 @@ public record KvOptions(
     ONE
   }
 
+  /// The number of levels at which pushes are summed.
+  public enum Levels {
+    /// Each worker pushes to the servers.
+    ONE,
+    /// The workers of a host sum their pushes; the lowest pushes the sum, pulls the values and
+    /// broadcasts them. A host counts as one worker for the consistency. Only for synchronous dense
+    /// tensors, without checkpoints; see `KVStore` for others.
+    TWO
+  }
+
   /// Throws `IllegalArgumentException` with the invalid value.
   public KvOptions {
     Objects.requireNonNull(deadline, "deadline");
     Objects.requireNonNull(mirrors, "mirrors");
     Objects.requireNonNull(commands, "commands");
+    Objects.requireNonNull(levels, "levels");
+    if (levels == Levels.TWO && servers == 0) {
+      throw new IllegalArgumentException(
+          "two levels with every rank a server; use KvOptions.servers(count)");
+    }
     if (servers < 0 || application < 0 || application >= MOST_APPLICATIONS) {
       throw new IllegalArgumentException(
           "%d servers, application %d; allowed: at least 0, and 0 to %d"
@@ -63,13 +80,20 @@ public record KvOptions(
       throw new IllegalArgumentException(count + " servers; at least 1");
     }
     return new KvOptions(
-        count, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of(), KvCommands.NONE);
+        count,
+        0,
+        Optional.empty(),
+        Mirrors.NONE,
+        List.of(),
+        List.of(),
+        KvCommands.NONE,
+        Levels.ONE);
   }
 
   /// Returns options in which every rank is both server and worker.
   public static KvOptions everyRank() {
     return new KvOptions(
-        0, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of(), KvCommands.NONE);
+        0, 0, Optional.empty(), Mirrors.NONE, List.of(), List.of(), KvCommands.NONE, Levels.ONE);
   }
 
   /// Returns the limit for each request in this job.
@@ -81,7 +105,7 @@ public record KvOptions(
   /// one job. A rank may have only one `KvNode` for each number, because a second one would take
   /// over the requests of the first.
   public KvOptions withApplication(int number) {
-    return new KvOptions(servers, number, deadline, mirrors, functions, changes, commands);
+    return new KvOptions(servers, number, deadline, mirrors, functions, changes, commands, levels);
   }
 
   /// Returns a copy with a limit for each request. Throws `IllegalArgumentException` if it is not
@@ -91,33 +115,41 @@ public record KvOptions(
       throw new IllegalArgumentException("requests within " + limit + "; give them some time");
     }
     return new KvOptions(
-        servers, application, Optional.of(limit), mirrors, functions, changes, commands);
+        servers, application, Optional.of(limit), mirrors, functions, changes, commands, levels);
   }
 
   /// Returns a copy with each shard mirrored on a second server. Mirrors help only if the job
   /// continues after the loss of a rank: set `on-failure` to `shrink`.
   public KvOptions withMirrors() {
-    return new KvOptions(servers, application, deadline, Mirrors.ONE, functions, changes, commands);
+    return new KvOptions(
+        servers, application, deadline, Mirrors.ONE, functions, changes, commands, levels);
   }
 
   /// Returns a copy with an additional function that servers run when a worker calls it.
   public KvOptions withFunction(KvFunction<?> function) {
     List<KvFunction<?>> all = new ArrayList<>(functions);
     all.add(function);
-    return new KvOptions(servers, application, deadline, mirrors, all, changes, commands);
+    return new KvOptions(servers, application, deadline, mirrors, all, changes, commands, levels);
   }
 
   /// Returns a copy with an additional change that servers make when a worker requests it.
   public KvOptions withChange(KvChange change) {
     List<KvChange> all = new ArrayList<>(changes);
     all.add(change);
-    return new KvOptions(servers, application, deadline, mirrors, functions, all, commands);
+    return new KvOptions(servers, application, deadline, mirrors, functions, all, commands, levels);
   }
 
   /// Returns a copy with a handler of commands (`KvWorker.command`).
   public KvOptions withCommands(KvCommands answers) {
     Objects.requireNonNull(answers, "answers");
-    return new KvOptions(servers, application, deadline, mirrors, functions, changes, answers);
+    return new KvOptions(
+        servers, application, deadline, mirrors, functions, changes, answers, levels);
+  }
+
+  /// Returns a copy with this number of levels at which pushes are summed.
+  public KvOptions with(Levels number) {
+    return new KvOptions(
+        servers, application, deadline, mirrors, functions, changes, commands, number);
   }
 
   /// Returns the number of servers that hold each shard. Throws `IllegalArgumentException` if

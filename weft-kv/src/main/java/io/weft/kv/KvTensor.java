@@ -8,7 +8,6 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.TensorRequests;
 import io.weft.kv.worker.TensorRequests.Travel;
-import io.weft.kv.worker.WorkerLinks;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorLease;
 import io.weft.tensor.TensorView;
@@ -26,24 +25,31 @@ import org.jspecify.annotations.Nullable;
 /// of a high priority thus waits at most for the parts in flight. Requests of one tensor and one
 /// priority keep their order.
 ///
+/// With `KvOptions.Levels.TWO` the workers of a host sum their pushes first. They must make the
+/// same calls in the same order, wait for a push or pull before the next one, and use FLOAT32 in
+/// native memory.
+///
 /// Handles fail like those of `KvTable`.
 public final class KvTensor extends KvObject {
 
   private final TensorRequests requests;
   private final LongFunction<TensorLease> staging;
   private final boolean first;
+  private final @Nullable HostLevel host;
 
   /// @param first true if `init` sends this worker's values
-  KvTensor(WorkerLinks links, TableSpec spec, LongFunction<TensorLease> staging, boolean first) {
-    this(new TensorRequests(links, spec), spec, staging, first);
-  }
-
-  private KvTensor(
-      TensorRequests requests, TableSpec spec, LongFunction<TensorLease> staging, boolean first) {
+  /// @param host sums the pushes of the host's workers; null = each worker pushes to the servers
+  KvTensor(
+      TensorRequests requests,
+      TableSpec spec,
+      LongFunction<TensorLease> staging,
+      boolean first,
+      @Nullable HostLevel host) {
     super(spec, requests.clock());
     this.requests = requests;
     this.staging = staging;
     this.first = first;
+    this.host = host;
   }
 
   /// Sets the first values. All workers must call it. Only the values of the lowest worker rank are
@@ -54,7 +60,8 @@ public final class KvTensor extends KvObject {
   public Handle<Void> init(MemorySegment values) throws InterruptedException {
     check(BorrowedMemory.FIRST_VALUES, values, Values.FLOAT32);
     checkFinite(values, Values.FLOAT32);
-    return requests.init(first ? values : MemorySegment.NULL);
+    MemorySegment sent = first ? values : MemorySegment.NULL;
+    return host == null ? requests.init(sent) : host.init(sent);
   }
 
   /// Pushes FLOAT32. In a synchronous tensor each push begins the worker's next clock, as in
@@ -75,8 +82,14 @@ public final class KvTensor extends KvObject {
   }
 
   /// Returns an object that pushes compressed gradients with error feedback: `fp16`, `int8`,
-  /// `int4`, or `2bit:threshold=0.5`. Throws `IllegalArgumentException` with the allowed formats.
+  /// `int4`, or `2bit:threshold=0.5`. Throws `IllegalArgumentException` with the allowed formats,
+  /// and `IllegalStateException` if the workers of a host sum their pushes.
   public CompressedPushes compressed(String text) {
+    if (host != null) {
+      throw new IllegalStateException(
+          "tensor '%s': the workers of a host sum FLOAT32 before a push; compress with KVStore or Levels.ONE"
+              .formatted(spec().name()));
+    }
     return new CompressedPushes(spec(), PushCompression.parse(text), staging, this::pushEncoded);
   }
 
@@ -134,7 +147,7 @@ public final class KvTensor extends KvObject {
       check(BorrowedMemory.VALUES, values, travel.format());
       checkFinite(values, travel.format());
     }
-    return requests.send(op, values, into, travel);
+    return host == null ? requests.send(op, values, into, travel) : host.send(values, into, travel);
   }
 
   private Values format(TensorView view) {

@@ -9,10 +9,12 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.Slicer;
 import io.weft.kv.spec.TableCounts;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.ShardLanes;
+import io.weft.kv.worker.TensorRequests;
 import io.weft.kv.worker.WorkerLinks;
 import io.weft.kv.worker.WorkerLinks.Terms;
 import io.weft.tensor.DType;
@@ -44,13 +46,25 @@ public final class KvWorker {
   private final Communicator workers;
   private final Slicer parts;
   private final boolean first;
+
+  /// The workers of this host, which sum their pushes; null = each worker pushes to the servers.
+  private final @Nullable Communicator host;
+
+  private final KvOptions.Levels levels;
   private final List<KvObject> stored = new CopyOnWriteArrayList<>();
   private final ReentrantLock registering = new ReentrantLock();
 
-  KvWorker(Weft weft, Layout layout, KvOptions options, @Nullable KvServer local) {
+  /// @param mine the workers of this host that sum their pushes; empty = each pushes to the servers
+  /// @param local the server on this rank; null if there is none
+  KvWorker(
+      Weft weft, Layout layout, KvOptions options, List<Integer> mine, @Nullable KvServer local) {
     this.weft = weft;
     this.layout = layout;
-    this.workers = weft.communicator(new ProcessSet(layout.workers()));
+    this.host = mine.size() < 2 ? null : weft.communicator(new ProcessSet(mine));
+    this.workers =
+        weft.communicator(
+            new ProcessSet(mine.isEmpty() ? layout.workers() : options.workersOf(weft.size())));
+    this.levels = options.levels();
     this.first = layout.workers().getFirst() == weft.rank();
     int blockBytes = 4 * Slicer.Parts.BLOCK_ELEMENTS;
     this.parts =
@@ -90,8 +104,19 @@ public final class KvWorker {
   public KvTensor registerTensor(TableSpec spec) throws InterruptedException {
     require(spec, TableSpec.Kind.TENSOR, "register");
     TableSpec cut = spec.slicer() instanceof Slicer.Parts ? spec : spec.with(parts);
-    return registered(
-        cut, KvTensor.class, () -> new KvTensor(links, cut, KvNode.staging(weft), first));
+    return registered(cut, KvTensor.class, () -> tensor(cut));
+  }
+
+  private KvTensor tensor(TableSpec spec) {
+    var requests = new TensorRequests(links, spec);
+    HostLevel level =
+        host == null ? null : new HostLevel(weft, host, spec, leads() ? requests : null);
+    return new KvTensor(requests, spec, KvNode.staging(weft), first, level);
+  }
+
+  /// Returns whether this worker communicates with the servers.
+  private boolean leads() {
+    return layout.workers().contains(weft.rank());
   }
 
   /// Registers a table of values of any length, as `register` does one of rows.
@@ -102,6 +127,7 @@ public final class KvWorker {
 
   private <T extends KvObject> T registered(TableSpec spec, Class<T> kind, Supplier<T> maker)
       throws InterruptedException {
+    requireLevels(spec);
     int backup = spec.consistency().backupWorkers();
     if (backup >= workers.size()) {
       throw new IllegalArgumentException(
@@ -112,16 +138,52 @@ public final class KvWorker {
     try {
       for (KvObject each : stored) {
         if (each.spec().text().equals(spec.text())) {
-          var unused = each.register().await();
+          enroll(each);
           return kind.cast(each);
         }
       }
       T made = maker.get();
-      var unused = made.register().await();
+      enroll(made);
       stored.add(made);
       return made;
     } finally {
       registering.unlock();
+    }
+  }
+
+  /// Registers an object on the servers, by one worker of each host at two levels.
+  private void enroll(KvObject it) throws InterruptedException {
+    if (host != null) {
+      var text = new TreeMap<>(Map.of("'" + it.spec().name() + "'", it.spec().text()));
+      SameOnWorkers.require(host, "registration", text);
+    }
+    if (leads()) {
+      try {
+        var unused = it.register().await();
+      } catch (CommException failed) {
+        if (host != null) {
+          host.abort(failed); // because the other workers of the host would wait for this one
+        }
+        throw failed;
+      }
+    }
+  }
+
+  private void requireLevels(TableSpec spec) {
+    Consistency with = spec.consistency();
+    boolean whole = with.isSynchronous() && with.backupWorkers() == 0;
+    if (levels == KvOptions.Levels.TWO && !(whole && spec.kind() == TableSpec.Kind.TENSOR)) {
+      throw new IllegalArgumentException(
+          "table '%s' of kind %s, %s, at two levels, which are for synchronous tensors; use KVStore or Levels.ONE"
+              .formatted(spec.name(), spec.kind(), with));
+    }
+  }
+
+  private void requireOneLevel() {
+    if (levels == KvOptions.Levels.TWO) {
+      throw new IllegalStateException(
+          "a checkpoint at two levels on rank %d; open the KvNode with Levels.ONE"
+              .formatted(weft.rank()));
     }
   }
 
@@ -187,6 +249,7 @@ public final class KvWorker {
   /// Throws `IOException` if this worker cannot write, and `CommException.Mismatch` if a server
   /// cannot. The previous checkpoints then remain.
   public Checkpoint checkpoint(CheckpointOptions options) throws IOException, InterruptedException {
+    requireOneLevel();
     return new CheckpointMaking(options, links, specs()).make();
   }
 
@@ -206,6 +269,7 @@ public final class KvWorker {
   /// cannot continue.
   public Optional<Checkpoint> restore(CheckpointOptions options)
       throws IOException, InterruptedException {
+    requireOneLevel();
     var loading = new CheckpointLoading(options, links, specs());
     List<String> refused = new ArrayList<>();
     long chosen = NONE_USABLE;

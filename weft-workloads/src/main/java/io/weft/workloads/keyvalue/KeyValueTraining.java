@@ -12,6 +12,7 @@ import io.weft.workloads.parameterserver.WorkerReport;
 import io.weft.workloads.parameterserver.WorkerRow;
 import io.weft.workloads.parameterserver.WorkerShard;
 import io.weft.workloads.training.RankExchange;
+import io.weft.workloads.training.Sync;
 import io.weft.workloads.training.TrainingLoop;
 import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.TrainingSettings;
@@ -37,13 +38,22 @@ public record KeyValueTraining(ServedTraining of, WorkerModel.Factory models) {
   /// `CommException` if a rank is lost, `DataException` and `TrainingException`.
   public Optional<ServedResult> run() throws InterruptedException {
     of.requireRanks();
-    try (KvNode member = KvNode.open(of.weft(), KvOptions.servers(of.servers().servers()))) {
+    try (KvNode member = KvNode.open(of.weft(), options())) {
       if (member.server().isPresent()) {
         member.server().get().join(ServedTraining.SERVING);
         return Optional.empty();
       }
       return train(member.worker());
     }
+  }
+
+  /// Returns options with which the workers of a host sum the gradients of a step, if all workers
+  /// take each step together and the model consists of dense tensors.
+  private KvOptions options() {
+    KvOptions options = KvOptions.servers(of.servers().servers());
+    boolean together = of.settings().sync() instanceof Sync.Gradients;
+    boolean dense = of.settings().workload() != Workload.WIDE_DEEP;
+    return together && dense ? options.with(KvOptions.Levels.TWO) : options;
   }
 
   private Optional<ServedResult> train(KvWorker store) throws InterruptedException {

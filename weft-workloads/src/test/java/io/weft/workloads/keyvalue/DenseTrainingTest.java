@@ -8,6 +8,7 @@ import io.weft.WeftConfig;
 import io.weft.agent.Ticker;
 import io.weft.telemetry.timeline.Timeline;
 import io.weft.testkit.job.LocalJob;
+import io.weft.transport.spi.TransportProvider;
 import io.weft.workloads.data.DataSource;
 import io.weft.workloads.digits.SyntheticDigits;
 import io.weft.workloads.model.Hidden;
@@ -26,6 +27,7 @@ import io.weft.workloads.training.TrainingObserver;
 import io.weft.workloads.training.TrainingOutcome;
 import io.weft.workloads.training.TrainingSettings;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
@@ -79,21 +81,26 @@ class DenseTrainingTest {
     WeftConfig config =
         WeftConfig.builder().transport(transport).deadline(Duration.ofMinutes(5)).build();
     try (LocalJob job = LocalJob.start(TWO_AND_TWO.ranks(), config)) {
-      return job
-          .run(
-              weft -> {
-                try (weft) {
-                  return new KeyValueTraining(
-                          new ServedTraining(
-                              settings, TWO_AND_TWO, source, weft, 1, TrainingObserver.SILENT))
-                      .run();
-                }
-              })
-          .stream()
-          .flatMap(Optional::stream)
-          .findFirst()
-          .orElseThrow();
+      return result(job, settings, TWO_AND_TWO, source);
     }
+  }
+
+  private static ServedResult result(
+      LocalJob job, TrainingSettings settings, Servers servers, DataSource source) {
+    return job
+        .run(
+            weft -> {
+              try (weft) {
+                return new KeyValueTraining(
+                        new ServedTraining(
+                            settings, servers, source, weft, 1, TrainingObserver.SILENT))
+                    .run();
+              }
+            })
+        .stream()
+        .flatMap(Optional::stream)
+        .findFirst()
+        .orElseThrow();
   }
 
   @ParameterizedTest
@@ -188,6 +195,29 @@ class DenseTrainingTest {
     double alone =
         new Trainer(settings, few, new SoloJob(), TrainingObserver.SILENT).run().finalLoss();
     assertThat(served.outcome().finalLoss()).isCloseTo(alone, within(1e-4));
-    assertThat(served.facts().tables().pushes()).isEqualTo(2 * VARIABLES * 8);
+    // The two workers are on one host, which pushes once.
+    assertThat(served.facts().tables().pushes()).isEqualTo(VARIABLES * 8);
+  }
+
+  @Test
+  void workersOfAHostPushTogetherAndLearnTheSame() {
+    TrainingSettings settings = settings(OptimizerKind.MOMENTUM, new Sync.Gradients());
+    var servers = new Servers(Servers.Via.PS, 4, 1, 0);
+    ServedResult apart = across(settings, servers, List.of("s", "a", "b", "c", "d"));
+    ServedResult together = across(settings, servers, List.of("s", "a", "a", "b", "b"));
+    assertThat(apart.facts().tables().pushes()).isEqualTo(4L * VARIABLES * STEPS);
+    assertThat(together.facts().tables().pushes()).isEqualTo(2L * VARIABLES * STEPS);
+    assertThat(together.outcome().finalLoss()).isCloseTo(apart.outcome().finalLoss(), within(1e-5));
+    assertThat(together.outcome().accuracies().getLast())
+        .isCloseTo(apart.outcome().accuracies().getLast(), within(0.01));
+  }
+
+  private static ServedResult across(
+      TrainingSettings settings, Servers servers, List<String> hosts) {
+    WeftConfig config = WeftConfig.builder().transport("tcp").build();
+    TransportProvider tcp = TransportProvider.find("tcp").orElseThrow();
+    try (LocalJob job = LocalJob.across(hosts, config, host -> tcp)) {
+      return result(job, settings, servers, DIGITS);
+    }
   }
 }
