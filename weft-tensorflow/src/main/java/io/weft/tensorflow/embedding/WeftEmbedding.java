@@ -5,6 +5,7 @@ import io.weft.Weft;
 import io.weft.kv.KvTable;
 import io.weft.kv.spec.Consistency;
 import io.weft.tensorflow.IndexedSlices;
+import io.weft.tensorflow.ffm.NumberedOps;
 import java.util.ArrayList;
 import java.util.List;
 import org.tensorflow.Graph;
@@ -47,13 +48,13 @@ public final class WeftEmbedding implements AutoCloseable {
   private static final int ASYNCHRONOUS_PUSHES = 4;
 
   private final EmbeddingRows rows;
-  private final EmbeddingLibrary library;
+  private final NumberedOps<EmbeddingRows> ops;
   private final long number;
 
   private WeftEmbedding(EmbeddingRows rows) {
     this.rows = rows;
-    this.library = EmbeddingLibrary.load();
-    this.number = library.add(rows);
+    this.ops = EmbeddingLibrary.load();
+    this.number = ops.add(rows);
   }
 
   /// Creates the embedding of a table. The consistency limits the pushes under way during the next
@@ -299,7 +300,7 @@ public final class WeftEmbedding implements AutoCloseable {
   /// Discards the prefetched rows. Sessions of graphs with its ops must be closed first.
   @Override
   public void close() {
-    library.remove(number);
+    ops.remove(number);
     rows.close();
   }
 

@@ -7,6 +7,7 @@ import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.kv.KvTensor;
 import io.weft.tensor.TensorView;
+import io.weft.tensorflow.ffm.NumberedOps;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -56,17 +57,17 @@ import org.tensorflow.types.TFloat32;
 public final class ServedVariables implements AutoCloseable {
 
   private final Weft weft;
-  private final ServedLibrary library;
+  private final NumberedOps<ServedTensor> ops;
   private final WaitMeter waits = new WaitMeter(Ticker.SYSTEM);
   private final List<Variable> variables = new ArrayList<>();
 
-  /// @param number in the library
+  /// @param number in the ops
   /// @param value in the graph
   private record Variable(ServedTensor tensor, long number, Output<TFloat32> value) {}
 
   private ServedVariables(Weft weft) {
     this.weft = weft;
-    this.library = ServedLibrary.load();
+    this.ops = ServedLibrary.load();
   }
 
   /// Creates an empty list of variables. Throws `CommException.Setup` if TensorFlow does not load.
@@ -90,7 +91,7 @@ public final class ServedVariables implements AutoCloseable {
     var extents = io.weft.tensor.Shape.of(shape.asArray());
     // Later layers need their values later.
     var served = new ServedTensor(weft, tensor, extents, -variables.size(), waits);
-    long number = library.add(served);
+    long number = ops.add(served);
     Output<TFloat32> raw =
         op(tf, ServedLibrary.VALUE, served, "value")
             .addControlInput(before.asOutput().op())
@@ -206,7 +207,7 @@ public final class ServedVariables implements AutoCloseable {
   @Override
   public void close() {
     for (Variable each : variables) {
-      library.remove(each.number());
+      ops.remove(each.number());
       each.tensor().close();
     }
     variables.clear();
