@@ -3,6 +3,7 @@ package io.weft.workloads;
 
 import io.weft.file.NewFile;
 import io.weft.transport.limit.IoErrors;
+import io.weft.workloads.report.Picture;
 import io.weft.workloads.report.Plot;
 import io.weft.workloads.report.TrainReport;
 import io.weft.workloads.training.TrainingOutcome;
@@ -31,6 +32,16 @@ final class ReportFiles {
     }
   }
 
+  /// A plot for which this machine lacks a font or a library.
+  static final class Undrawable extends RuntimeException {
+
+    @Serial private static final long serialVersionUID = 1L;
+
+    Undrawable(String what, IOException cause) {
+      super(what + ": " + cause.getMessage() + ", or leave the plot out", cause);
+    }
+  }
+
   @FunctionalInterface
   private interface Writing {
     void to(Path file) throws IOException;
@@ -40,10 +51,18 @@ final class ReportFiles {
     this.options = options;
   }
 
-  /// Removes partial files of killed processes.
-  void sweep() {
+  /// Removes partial files of killed processes. Throws `Undrawable` if the plot cannot be drawn, so
+  /// that no training ends without it.
+  void begin() {
     options.outputs().json().ifPresent(NewFile::sweep);
     options.outputs().plot().ifPresent(NewFile::sweep);
+    if (options.outputs().plot().isPresent()) {
+      try {
+        Picture.check();
+      } catch (IOException undrawable) {
+        throw new Undrawable("--plot " + options.outputs().plot().get(), undrawable);
+      }
+    }
   }
 
   void write(TrainReport report, TrainingOutcome outcome) {

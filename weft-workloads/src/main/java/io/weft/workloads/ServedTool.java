@@ -95,7 +95,7 @@ final class ServedTool {
             () -> true); // called only on the worker that reports
     var extras = new ReportFiles(options);
     if (weft.rank() == servers.servers()) {
-      extras.sweep();
+      extras.begin();
     }
     Optional<ServedResult> served;
     try {

@@ -82,7 +82,7 @@ public final class TrainTool implements ToolProvider {
       // If other ranks are absent or have other settings, this command itself is not wrong.
       boolean ofOthers = e instanceof CommException.Setup setup && !setup.ranks().isEmpty();
       return failed(err, ofOthers ? FAILED : WRONG, e.getMessage());
-    } catch (DataException.Missing | TrainingException.NoEngine e) {
+    } catch (DataException.Missing | TrainingException.NoEngine | ReportFiles.Undrawable e) {
       return failed(err, MISSING, e.getMessage());
     } catch (UnsatisfiedLinkError | NoClassDefFoundError e) {
       return failed(
@@ -229,7 +229,7 @@ public final class TrainTool implements ToolProvider {
     var observer = new ProgressPrinter(err, preparation, style(), settings, () -> job.rank() == 0);
     var extras = new ReportFiles(options);
     if (job.rank() == 0) {
-      extras.sweep();
+      extras.begin();
       GradientFlags.variable(settings, System.getenv()).ifPresent(err::println);
     }
     var source = new ToldSource(options.source(), preparation);

@@ -81,7 +81,7 @@ record RealTraining(Path directory) {
   }
 
   /// Returns the class path without test classes, which would rehearse training.
-  private static String withoutTests() {
+  static String withoutTests() {
     return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
         .filter(path -> !path.endsWith("test-classes"))
         .collect(Collectors.joining(File.pathSeparator));

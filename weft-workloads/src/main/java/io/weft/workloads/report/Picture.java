@@ -49,6 +49,24 @@ public record Picture(List<Supplier<XYChart>> charts, int columns, int scale, St
     return file.toString().toLowerCase(Locale.ROOT).endsWith(suffix);
   }
 
+  /// Measures a letter, for which the JDK needs its graphics and a font. Throws `IOException` with
+  /// the packages to install if the JDK cannot draw.
+  public static void check() throws IOException {
+    var image = new BufferedImage(1, 1, BufferedImage.TYPE_INT_RGB);
+    try {
+      Graphics2D graphics = image.createGraphics();
+      var unused =
+          graphics.getFontMetrics(new Font(Font.SANS_SERIF, Font.PLAIN, FOOT)).charWidth('a');
+      graphics.dispose();
+    } catch (UnsatisfiedLinkError
+        | NoClassDefFoundError
+        | InternalError
+        | AWTError
+        | RuntimeException e) { // the JDK throws a RuntimeException where it finds no font
+      throw undrawable(e);
+    }
+  }
+
   /// Writes `file` as SVG or PNG, according to its suffix. Throws `IOException` with the packages
   /// to install if the JDK cannot draw.
   public void save(Path file) throws IOException {
@@ -73,9 +91,14 @@ public record Picture(List<Supplier<XYChart>> charts, int columns, int scale, St
       format.write(charts.stream().map(Supplier::get).toList(), out);
       return out.toByteArray();
     } catch (UnsatisfiedLinkError | NoClassDefFoundError | InternalError | AWTError e) {
-      throw new IOException(
-          "the JDK cannot draw here (" + e + "); install libfreetype6, fontconfig and a font", e);
+      throw undrawable(e);
     }
+  }
+
+  private static IOException undrawable(Throwable cause) {
+    return new IOException(
+        "the JDK cannot draw here (" + cause + "); install libfreetype6, fontconfig and a font",
+        cause);
   }
 
   private void writeSvg(List<XYChart> drawn, OutputStream out) throws IOException {
