@@ -39,10 +39,12 @@ final class RankTask<T, R extends Serializable> implements Serializable {
 
   private final JobSpec job;
   private final RankBody<T, R> body;
+  private final JobCounters counters;
 
-  RankTask(JobSpec job, RankBody<T, R> body) {
+  RankTask(JobSpec job, RankBody<T, R> body, JobCounters counters) {
     this.job = job;
     this.body = body;
+    this.counters = counters;
   }
 
   /// Runs on the task's thread. Throws the network's failure if a peer is lost, so that Spark may
@@ -123,7 +125,9 @@ final class RankTask<T, R extends Serializable> implements Serializable {
           weft.transport(),
           place.attempt());
       TaskEnd.watch(meeting.task(), weft);
-      outcome = run(new SparkRank<>(weft, partition, place), meeting);
+      var progress = new RankProgress(weft, counters);
+      outcome = run(new SparkRank<>(weft, partition, place, progress), meeting);
+      progress.countBytes();
       return outcome;
     } finally {
       boolean completed = outcome instanceof RankOutcome.Completed;
@@ -146,15 +150,15 @@ final class RankTask<T, R extends Serializable> implements Serializable {
   private static RankOutcome outcome(
       Throwable thrown, @Nullable CommException lost, Meeting meeting, int rank) throws Exception {
     meeting.task().killTaskIfInterrupted();
+    Optional<Integer> failed = meeting.store().failed();
+    if (failed.isPresent() && failed.get() != rank) {
+      return new RankOutcome.Stopped(rank, failed.get());
+    }
     if (lost == null && !(thrown instanceof CommException)) {
       meeting.store().tellFailure();
       var trace = new StringWriter();
       thrown.printStackTrace(new PrintWriter(trace));
       return new RankOutcome.Failed(rank, meeting.self() + ": " + words(thrown), trace.toString());
-    }
-    Optional<Integer> failed = meeting.store().failed();
-    if (failed.isPresent() && failed.get() != rank) {
-      return new RankOutcome.Stopped(rank, failed.get());
     }
     if (thrown instanceof Exception exception) {
       throw exception;

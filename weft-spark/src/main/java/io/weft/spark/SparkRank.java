@@ -13,12 +13,14 @@ public final class SparkRank<T> {
   private final Weft weft;
   private final Iterator<T> partition;
   private final Place place;
+  private final RankProgress progress;
 
   /// @param partition the rows of the task
-  SparkRank(Weft weft, Iterator<T> partition, Place place) {
+  SparkRank(Weft weft, Iterator<T> partition, Place place, RankProgress progress) {
     this.weft = weft;
     this.partition = partition;
     this.place = place;
+    this.progress = progress;
   }
 
   /// The position of a rank in the Spark application.
@@ -59,5 +61,10 @@ public final class SparkRank<T> {
   /// all ranks again with the next attempt.
   public Place place() {
     return place;
+  }
+
+  /// Returns the progress of this rank, by which the program tells the driver its steps.
+  public RankProgress progress() {
+    return progress;
   }
 }

@@ -48,6 +48,9 @@ import scala.reflect.ClassTag$;
 /// `spark.stage.maxConsecutiveAttempts` times in total; `SparkRank.place` tells the attempt. The
 /// SparkContext remains usable in each case.
 ///
+/// A program that reports its steps by `SparkRank.progress` has its progress logged on the driver,
+/// and shown on Spark's stage page.
+///
 /// Settings of Weft are settings of Spark with the prefix `spark.weft.`, such as
 /// `spark.weft.deadline`.
 public final class WeftSpark {
@@ -110,7 +113,8 @@ public final class WeftSpark {
           "the %d partitions of the data are made of others in the same stage, by coalesce or union, which Spark refuses where all tasks start together; call repartition(%1$d) before"
               .formatted(data.getNumPartitions()));
     }
-    var task = new RankTask<T, R>(job, body);
+    JobCounters counters = JobCounters.register(spark);
+    var task = new RankTask<T, R>(job, body, counters);
     @SuppressWarnings("unchecked") // a lambda of both types
     var function =
         (Function1<Iterator<T>, Iterator<byte[]>> & Serializable)
@@ -120,7 +124,9 @@ public final class WeftSpark {
     ClassTag<byte[]> bytes = ClassTag$.MODULE$.apply(Object.class);
     RDD<byte[]> ranks = data.rdd().barrier().mapPartitions(function, false, bytes);
     // The shuffle lets Spark run the stage again: it gives up stages whose tasks return results.
-    return results(JavaRDD.fromRDD(ranks, bytes).coalesce(1, true).collect());
+    try (JobProgress unused = JobProgress.of(spark, counters)) {
+      return results(JavaRDD.fromRDD(ranks, bytes).coalesce(1, true).collect());
+    }
   }
 
   private static <T, R extends Serializable> byte[] outcome(
