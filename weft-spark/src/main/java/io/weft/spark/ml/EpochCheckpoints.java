@@ -4,8 +4,8 @@ package io.weft.spark.ml;
 import io.weft.Weft;
 import io.weft.file.ForeignDirectory;
 import io.weft.file.ScratchDirectory;
+import io.weft.spark.model.TrainableModel;
 import io.weft.tensor.ReduceOp;
-import io.weft.tensorflow.saved.WeftCheckpoint;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
@@ -14,15 +14,13 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.deploy.SparkHadoopUtil;
-import org.tensorflow.Session;
 
 /// The checkpoints of one training in a file system that all executors reach. Rank 0 writes all
-/// variables after each epoch, and reads them when Spark runs the stage again. A directory appears
-/// under its final name when it is complete; older ones are then deleted.
+/// values of the model after each epoch, and reads them when Spark runs the stage again. A
+/// directory appears under its final name when it is complete; older ones are then deleted.
 final class EpochCheckpoints {
 
   private static final String PREFIX = "epoch-";
-  private static final String NAME = "variables";
 
   private final String directory;
 
@@ -33,15 +31,15 @@ final class EpochCheckpoints {
 
   /// Reads the newest checkpoint on rank 0, if there is one. Returns the number of epochs that were
   /// trained, on all ranks.
-  int restore(Session session, Weft weft) throws IOException, InterruptedException {
+  int restore(TrainableModel model, Weft weft) throws IOException, InterruptedException {
     if (directory.isEmpty()) {
       return 0;
     }
-    int trained = weft.rank() == 0 ? read(session) : 0;
+    int trained = weft.rank() == 0 ? read(model) : 0;
     return (int) RankNumbers.of(weft, "spark/epochs", ReduceOp.MAX, trained)[0];
   }
 
-  private int read(Session session) throws IOException {
+  private int read(TrainableModel model) throws IOException {
     Path root = new Path(directory);
     FileSystem files = root.getFileSystem(configuration());
     int newest = newest(files, root);
@@ -54,7 +52,7 @@ final class EpochCheckpoints {
               new Path(scratch.path().resolve(file.getPath().getName()).toString()),
               true);
         }
-        WeftCheckpoint.restore(session, scratch.path().resolve(NAME));
+        model.restore(scratch.path());
       }
     }
     return newest;
@@ -73,7 +71,7 @@ final class EpochCheckpoints {
   }
 
   /// Writes a checkpoint, on rank 0, if there is a directory for it.
-  void save(Session session, int epochs) throws IOException {
+  void save(TrainableModel model, int epochs) throws IOException {
     if (directory.isEmpty()) {
       return;
     }
@@ -87,8 +85,8 @@ final class EpochCheckpoints {
       throw new IOException("cannot make the directory " + unfinished + " of checkpointDir");
     }
     try (ScratchDirectory scratch = scratch()) {
-      WeftCheckpoint.save(session, scratch.path().resolve(NAME));
-      for (java.nio.file.Path file : ForeignDirectory.entries(scratch.path(), NAME + ".*")) {
+      model.save(scratch.path());
+      for (java.nio.file.Path file : ForeignDirectory.entries(scratch.path(), "*")) {
         files.copyFromLocalFile(
             false,
             true,

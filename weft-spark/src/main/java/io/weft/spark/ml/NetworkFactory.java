@@ -1,29 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.spark.ml;
 
-import java.io.Serializable;
+import io.weft.Weft;
+import io.weft.spark.model.ModelFactory;
+import io.weft.spark.model.ModelInput;
+import io.weft.spark.model.TrainableModel;
+import io.weft.spark.model.TrainedModel;
+import java.util.Map;
 import org.tensorflow.Graph;
 import org.tensorflow.Operand;
 import org.tensorflow.framework.optimizers.Optimizer;
 import org.tensorflow.types.TFloat32;
 
-/// Builds the network that the ranks train. Spark sends the factory to the executors, where each
-/// rank calls `build` once. All ranks must build the same graph.
-///
-/// An estimator can be saved if its factory is a public class with a public constructor without
-/// parameters, or if `settings` is not empty and the class has a public constructor with a single
-/// `String`, to which these settings are passed. A fitted model can always be saved.
+/// Builds a network of TensorFlow, which the ranks train. Each rank calls `build` once. All ranks
+/// must build the same graph. A fitted model can always be saved; see `ModelFactory` for saved
+/// estimators.
 @FunctionalInterface
-public interface NetworkFactory extends Serializable {
+public interface NetworkFactory extends ModelFactory {
 
   /// Adds the network to the graph. Variables may be initialized by `Ops.withInitScope`; the values
   /// of rank 0 then replace those of the other ranks.
   Network build(Graph graph, NetworkInput input);
 
-  /// Returns the text from which a constructor creates an equal factory, of letters, digits, spaces
-  /// and `.,:=_-`; empty by default.
-  default String settings() {
-    return "";
+  @Override
+  default TrainableModel create(Weft weft, ModelInput input) {
+    return GraphModel.create(this, weft, input);
+  }
+
+  @Override
+  default TrainedModel trained(Map<String, byte[]> files) {
+    return new SavedNetwork(files);
   }
 
   /// The input of a network.

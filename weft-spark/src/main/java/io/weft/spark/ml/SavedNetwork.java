@@ -4,15 +4,20 @@ package io.weft.spark.ml;
 import io.weft.file.ForeignFile;
 import io.weft.file.NewFile;
 import io.weft.file.ScratchDirectory;
+import io.weft.spark.model.ModelFactory;
+import io.weft.spark.model.TrainedModel;
+import io.weft.tensorflow.natives.TensorFlowLibraries;
 import io.weft.tensorflow.saved.WeftSavedModel;
 import java.io.IOException;
 import java.io.Serial;
-import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.tensorflow.Operand;
 import org.tensorflow.SavedModelBundle;
@@ -22,7 +27,7 @@ import org.tensorflow.types.TFloat32;
 
 /// A trained network as the files of a SavedModel in memory, by which Spark carries it to executors
 /// and to its file systems. Any TensorFlow loads the files. Immutable.
-final class SavedNetwork implements Serializable {
+final class SavedNetwork implements TrainedModel {
 
   /// The names of the input and the output in the model's signature.
   static final String INPUT = "features";
@@ -63,20 +68,27 @@ final class SavedNetwork implements Serializable {
     }
   }
 
-  /// Returns the contents of a file; not to be changed.
-  byte[] file(String name) {
-    return Objects.requireNonNull(files.get(name), name);
+  @Override
+  public SortedMap<String, byte[]> files() {
+    return Collections.unmodifiableSortedMap(files);
   }
 
-  /// Loads the network into TensorFlow. The caller owns the bundle.
-  SavedModelBundle load() {
+  @Override
+  public Optional<ModelFactory> factory() {
+    return Optional.empty();
+  }
+
+  @Override
+  public LoadedNetwork load() {
+    String version = TensorFlowLibraries.load();
+    assert !version.isEmpty();
     try (ScratchDirectory scratch = scratch()) {
       Path variables = Files.createDirectory(scratch.path().resolve("variables"));
       assert Files.isDirectory(variables);
       for (String file : FILES) {
-        NewFile.write(scratch.path().resolve(file), file(file));
+        NewFile.write(scratch.path().resolve(file), Objects.requireNonNull(files.get(file), file));
       }
-      return SavedModelBundle.load(scratch.path().toString());
+      return new LoadedNetwork(SavedModelBundle.load(scratch.path().toString()));
     } catch (IOException full) {
       throw new UncheckedIOException("the network cannot be written to the local disk", full);
     }

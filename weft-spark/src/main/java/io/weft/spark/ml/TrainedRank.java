@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.spark.ml;
 
+import io.weft.spark.model.TrainedModel;
 import java.io.Serializable;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -11,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 /// @param rows the rows of its partition
 /// @param digest the fingerprint of the final weights
 /// @param losses the mean loss of all ranks' rows in each epoch that this attempt trained
-/// @param network the trained network, from rank 0 only
+/// @param network the trained model, from rank 0 only
 record TrainedRank(
-    String executor, long rows, String digest, List<Double> losses, @Nullable SavedNetwork network)
+    String executor, long rows, String digest, List<Double> losses, @Nullable TrainedModel network)
     implements Serializable {
   TrainedRank {
     losses = List.copyOf(losses);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.spark.ml;
 
+import io.weft.spark.model.ModelFactory;
 import java.io.Serializable;
 import java.util.Objects;
 
 /// The settings of a training, equal on all ranks.
 ///
-/// @param network builds the network
+/// @param network makes the models
 /// @param reader reads rows
 /// @param classes the number of classes, or 0
 /// @param weighted whether rows have a third column, their weight
@@ -15,7 +16,7 @@ import java.util.Objects;
 /// @param seed the seed of initial weights and of the order of rows
 /// @param checkpoints the directory of this training's checkpoints, or the empty text
 record TrainingSpec(
-    NetworkFactory network,
+    ModelFactory network,
     RowReader reader,
     int classes,
     boolean weighted,

@@ -2,6 +2,8 @@
 package io.weft.spark.ml;
 
 import io.weft.spark.WeftSpark;
+import io.weft.spark.model.ModelFactory;
+import io.weft.spark.model.TrainedModel;
 import java.io.Serial;
 import java.util.List;
 import java.util.Objects;
@@ -25,8 +27,8 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/// Trains a network of TensorFlow on the executors: a stage of Spark's pipelines. The data is
-/// divided into one partition for each rank. The ranks average their gradients in each step. The
+/// Trains a network of TensorFlow or DJL on the executors: a stage of Spark's pipelines. The data
+/// is divided into one partition for each rank. The ranks average their gradients in each step. The
 /// driver computes nothing.
 ///
 /// A step takes `batchSize` rows of each rank. Its gradient is that of the sum of the rows' losses,
@@ -52,8 +54,13 @@ public final class WeftEstimator extends Estimator<WeftModel> implements MLWrita
   private final LongParam seed;
   private final Param<String> checkpointDir;
 
-  /// Creates an estimator of this network.
+  /// Creates an estimator of a graph of TensorFlow.
   public WeftEstimator(NetworkFactory network) {
+    this((ModelFactory) network);
+  }
+
+  /// Creates an estimator of the models of this factory.
+  public WeftEstimator(ModelFactory network) {
     this(Identifiable$.MODULE$.randomUID("weft"));
     setNetwork(network);
   }
@@ -96,13 +103,18 @@ public final class WeftEstimator extends Estimator<WeftModel> implements MLWrita
     return uid;
   }
 
-  /// Returns the parameter that builds the network.
-  public Param<NetworkFactory> network() {
+  /// Returns the parameter that makes the model.
+  public Param<ModelFactory> network() {
     return network;
   }
 
-  /// Sets `network`.
+  /// Sets `network` to a graph of TensorFlow.
   public WeftEstimator setNetwork(NetworkFactory value) {
+    return setNetwork((ModelFactory) value);
+  }
+
+  /// Sets `network`.
+  public WeftEstimator setNetwork(ModelFactory value) {
     set(network, Objects.requireNonNull(value, "value"));
     return this;
   }
@@ -238,7 +250,7 @@ public final class WeftEstimator extends Estimator<WeftModel> implements MLWrita
     if (given.getNumPartitions() != ranks || !WeftSpark.canRun(given)) {
       rows = rows.repartition(ranks);
     }
-    List<TrainedRank> reports = WeftSpark.run(rows, new GraphTraining(spec()));
+    List<TrainedRank> reports = WeftSpark.run(rows, new EpochTraining(spec()));
     return copyValues(model(reports), ParamMap.empty()).setParent(this);
   }
 
@@ -273,7 +285,7 @@ public final class WeftEstimator extends Estimator<WeftModel> implements MLWrita
   }
 
   private WeftModel model(List<TrainedRank> reports) {
-    SavedNetwork trained = reports.getFirst().network();
+    TrainedModel trained = reports.getFirst().network();
     if (trained == null) {
       throw new IllegalStateException("rank 0 returned no network");
     }

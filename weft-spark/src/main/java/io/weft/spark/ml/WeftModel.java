@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.spark.ml;
 
+import io.weft.spark.model.TrainedModel;
 import java.io.IOException;
 import java.io.Serial;
-import java.util.Arrays;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -11,7 +12,9 @@ import java.util.TreeMap;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.broadcast.Broadcast;
@@ -32,21 +35,25 @@ import org.jspecify.annotations.Nullable;
 import scala.Option;
 
 /// A trained network as a transformer, which adds a column of predictions. The executors compute
-/// them without ranks, each with one copy of the network. The saved form contains a SavedModel that
-/// any TensorFlow loads, in the directory `model`.
+/// them without ranks, each with one copy of the network. The saved form of a graph contains a
+/// SavedModel that any TensorFlow loads, in the directory `model`. That of another model contains
+/// class and settings of its factory, which must be saveable, as for saved estimators.
 public final class WeftModel extends Model<WeftModel> implements MLWritable {
 
   @Serial private static final long serialVersionUID = 1L;
   private static final String DIRECTORY = "model";
 
+  /// The file with class and settings of the factory, if the model cannot be loaded without it.
+  private static final String FACTORY = "factory";
+
   private final String uid;
-  private final SavedNetwork network;
+  private final TrainedModel network;
   private final @Nullable TrainingSummary summary;
   private final Param<String> featuresCol;
   private final Param<String> predictionCol;
 
   /// @param summary the course of the training, or null for a loaded model
-  WeftModel(String uid, SavedNetwork network, @Nullable TrainingSummary summary) {
+  WeftModel(String uid, TrainedModel network, @Nullable TrainingSummary summary) {
     this.uid = uid;
     this.network = network;
     this.summary = summary;
@@ -149,13 +156,16 @@ public final class WeftModel extends Model<WeftModel> implements MLWritable {
 
     @Override
     public void saveImpl(String path) {
+      Map<String, byte[]> contents = new TreeMap<>(model.network.files());
+      Optional<String> factory = model.network.factory().map(NetworkParam::text);
+      factory.ifPresent(text -> contents.put(FACTORY, text.getBytes(StandardCharsets.UTF_8)));
       DefaultParamsWriter.saveMetadata(model, path, sparkSession());
       try {
         Path root = new Path(path, DIRECTORY);
         FileSystem files = root.getFileSystem(sc().hadoopConfiguration());
-        for (String file : SavedNetwork.FILES) {
-          try (FSDataOutputStream out = files.create(new Path(root, file))) {
-            out.write(model.network.file(file));
+        for (Map.Entry<String, byte[]> file : contents.entrySet()) {
+          try (FSDataOutputStream out = files.create(new Path(root, file.getKey()))) {
+            out.write(file.getValue());
           }
         }
       } catch (IOException unwritable) {
@@ -174,19 +184,27 @@ public final class WeftModel extends Model<WeftModel> implements MLWritable {
         Path root = new Path(path, DIRECTORY);
         FileSystem files = root.getFileSystem(sc().hadoopConfiguration());
         Map<String, byte[]> contents = new TreeMap<>();
-        for (String file : SavedNetwork.FILES) {
-          try (FSDataInputStream in = files.open(new Path(root, file))) {
-            contents.put(file, in.readAllBytes());
+        String above = files.makeQualified(root).toUri().getPath() + "/";
+        RemoteIterator<LocatedFileStatus> found = files.listFiles(root, true);
+        while (found.hasNext()) {
+          Path file = found.next().getPath();
+          try (FSDataInputStream in = files.open(file)) {
+            contents.put(file.toUri().getPath().substring(above.length()), in.readAllBytes());
           }
         }
-        var model = new WeftModel(metadata.uid(), new SavedNetwork(contents), null);
+        var model = new WeftModel(metadata.uid(), trained(contents), null);
         metadata.getAndSetParams(model, Option.empty());
         return model;
       } catch (IOException unreadable) {
-        throw new java.io.UncheckedIOException(
-            "no model can be read from " + path + ": " + Arrays.toString(SavedNetwork.FILES),
-            unreadable);
+        throw new java.io.UncheckedIOException("no model can be read from " + path, unreadable);
       }
+    }
+
+    private static TrainedModel trained(Map<String, byte[]> contents) {
+      byte[] factory = contents.remove(FACTORY);
+      return factory == null
+          ? new SavedNetwork(contents)
+          : NetworkParam.factory(new String(factory, StandardCharsets.UTF_8)).trained(contents);
     }
   }
 }

@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.weft.spark.LocalSpark;
 import io.weft.spark.RankFailedException;
+import java.io.IOException;
 import java.io.Serial;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,6 +17,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.ml.Pipeline;
 import org.apache.spark.ml.PipelineModel;
@@ -183,10 +186,12 @@ class WeftEstimatorTest {
   }
 
   @Test
-  void crossValidatorFitsEightTimesInOneApplication() {
+  void eightFitsInOneApplicationLeaveNoThreadSocketOrSharedMemory() throws Exception {
     Dataset<Row> data = assembler().transform(points(60, 2));
     WeftEstimator estimator = circle().setEpochs(1);
+    assertThat(estimator.fit(data).summary()).isPresent();
     int threads = threads();
+    long sockets = descriptors("socket:");
     CrossValidatorModel best =
         new CrossValidator()
             .setEstimator(estimator)
@@ -198,6 +203,23 @@ class WeftEstimatorTest {
     assertThat(best.avgMetrics()).hasSize(2);
     assertThat(((WeftModel) best.bestModel()).summary()).isPresent();
     assertThat(threads()).isLessThanOrEqualTo(threads);
+    assertThat(descriptors("socket:")).as("open sockets").isLessThanOrEqualTo(sockets);
+    assertThat(descriptors("/dev/shm/")).as("open files of shared memory").isZero();
+    assertThat(Files.readString(Path.of("/proc/self/maps"))).doesNotContain("/dev/shm/");
+  }
+
+  /// Returns the number of open files of this JVM whose names begin so.
+  private static long descriptors(String prefix) throws IOException {
+    long count = 0;
+    try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+      for (Path each : open) {
+        if (Files.isSymbolicLink(each)
+            && Files.readSymbolicLink(each).toString().startsWith(prefix)) {
+          count++;
+        }
+      }
+    }
+    return count;
   }
 
   /// Returns the number of Weft's threads in this JVM.
@@ -271,14 +293,18 @@ class WeftEstimatorTest {
             () ->
                 new WeftEstimator(
                         (graph, input) -> {
-                          throw new IllegalStateException("no such layer");
+                          if (TaskContext.getPartitionId() == 1) {
+                            throw new IllegalStateException("no such layer");
+                          }
+                          return new DenseNetwork(0.1f).build(graph, input);
                         })
                     .setNumWorkers(2)
                     .fit(data))
         .isInstanceOf(RankFailedException.class)
+        .hasMessageContaining("rank 1 on executor driver")
         .hasMessageContaining("no such layer");
     assertThatThrownBy(() -> new WeftEstimator(new Bare()).save(directory + "/bare"))
-        .hasStackTraceContaining("the estimator cannot be saved");
+        .hasStackTraceContaining("Bare cannot be saved");
   }
 
   @Test
